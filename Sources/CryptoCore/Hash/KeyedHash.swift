@@ -1,0 +1,144 @@
+internal import COpenSSL
+
+/// HMAC-SHA-512 (RFC 2104, FIPS 198-1) under one key. Any thread may use it, many at once.
+///
+/// The two keyed inner states are made once and copied for each message, which costs a quarter
+/// of a one-shot HMAC.
+public final class KeyedHash: Sendable {
+  private let inner: DigestContext
+  private let outer: DigestContext
+  private let scratch: ContextPool<DigestContext>
+
+  /// A hash under `key`, of any length.
+  ///
+  /// - Throws: `CryptoError` when OpenSSL has no memory or fails (`outOfMemory`, `library`).
+  public init(_ key: SymmetricKey) throws(CryptoError) {
+    // SHA-512 has blocks of 128 bytes; a longer key is replaced by its hash.
+    let block = try SecureBytes(count: 128) { (span) throws(CryptoError) in
+      try key.withBytes { (bytes) throws(CryptoError) in
+        if bytes.byteCount <= 128 {
+          for index in 0..<bytes.byteCount {
+            span.storeBytes(
+              of: unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self),
+              toByteOffset: index, as: UInt8.self)
+          }
+        } else {
+          let digest = try DigestContext()
+          try digest.start()
+          try digest.update(bytes)
+          try unsafe span.withUnsafeMutableBytes { (raw) throws(CryptoError) in
+            try unsafe digest.finish(into: raw.baseAddress!)
+          }
+        }
+      }
+    }
+    inner = try Self.keyed(block, pad: 0x36)
+    outer = try Self.keyed(block, pad: 0x5c)
+    scratch = ContextPool { () throws(CryptoError) in try DigestContext() }
+  }
+
+  private static func keyed(
+    _ block: SecureBytes, pad: UInt8
+  ) throws(CryptoError) -> DigestContext {
+    let padded = try SecureBytes(count: 128) { (span) throws(CryptoError) in
+      block.withBytes { bytes in
+        for index in 0..<128 {
+          let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+          span.storeBytes(of: byte ^ pad, toByteOffset: index, as: UInt8.self)
+        }
+      }
+    }
+    let context = try DigestContext()
+    try context.start()
+    try padded.withBytes { (bytes) throws(CryptoError) in try context.update(bytes) }
+    return context
+  }
+
+  /// The 64-byte hash of a message.
+  ///
+  /// - Throws: `CryptoError` when OpenSSL has no memory or fails (`outOfMemory`, `library`).
+  public func hash(_ message: RawSpan) throws(CryptoError) -> NameHash {
+    try unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) {
+      (digest) throws(CryptoError) in
+      defer { unsafe Wipe.buffer(digest) }
+      let start = digest.baseAddress!
+      try scratch.with { (context) throws(CryptoError) in
+        try context.copyState(of: inner)
+        try context.update(message)
+        try unsafe context.finish(into: start)
+        try context.copyState(of: outer)
+        try context.update(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(digest)))
+        try unsafe context.finish(into: start)
+      }
+      return unsafe NameHash(digest)!
+    }
+  }
+
+  /// The hash of the UTF-8 bytes of a key name.
+  ///
+  /// Names that differ only in Unicode normalisation have different bytes, so different hashes.
+  ///
+  /// - Throws: `CryptoError` when OpenSSL has no memory or fails (`outOfMemory`, `library`).
+  public func hash(name: String) throws(CryptoError) -> NameHash {
+    try unsafe hash(name.utf8Span.span.bytes)
+  }
+}
+
+/// One EVP_MD_CTX for SHA-512. Written by one thread at a time.
+@safe
+final class DigestContext: @unchecked Sendable {
+  // KeyedHash keeps two that nobody writes after `init`, and lends the others to one thread.
+  private let context: OpaquePointer
+
+  init() throws(CryptoError) {
+    guard let context = unsafe EVP_MD_CTX_new() else {
+      throw CryptoError(library: "EVP_MD_CTX_new", code: .outOfMemory)
+    }
+    unsafe self.context = context
+  }
+
+  deinit {
+    // EVP_MD_CTX_free(3) cleanses the state.
+    unsafe EVP_MD_CTX_free(context)
+  }
+
+  func start() throws(CryptoError) {
+    try requireSuccess(
+      unsafe EVP_DigestInit_ex2(context, DigestImplementation.sha512.pointer, nil),
+      "EVP_DigestInit_ex2")
+  }
+
+  func copyState(of other: DigestContext) throws(CryptoError) {
+    try requireSuccess(
+      unsafe EVP_MD_CTX_copy_ex(context, other.context), "EVP_MD_CTX_copy_ex")
+  }
+
+  func update(_ message: RawSpan) throws(CryptoError) {
+    let result = unsafe message.withUnsafeBytes { bytes in
+      unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    }
+    try requireSuccess(result, "EVP_DigestUpdate")
+  }
+
+  /// Writes the 64 bytes of the digest.
+  func finish(into output: UnsafeMutableRawPointer) throws(CryptoError) {
+    var count: UInt32 = 0
+    let result = unsafe EVP_DigestFinal_ex(
+      context, output.assumingMemoryBound(to: UInt8.self), &count)
+    guard result == 1, count == 64 else { throw CryptoError(library: "EVP_DigestFinal_ex") }
+  }
+}
+
+/// The digest of EVP, fetched once.
+@safe
+private struct DigestImplementation: @unchecked Sendable {
+  // An EVP_MD is immutable and counted; this one lives as long as the process.
+  let pointer: OpaquePointer
+
+  static let sha512: DigestImplementation = {
+    guard let pointer = unsafe EVP_MD_fetch(nil, "SHA512", nil) else {
+      fatalError("OpenSSL's default provider has no SHA512")  // a broken installation
+    }
+    return unsafe DigestImplementation(pointer: pointer)
+  }()
+}

@@ -1,0 +1,95 @@
+internal import COpenSSL
+internal import Glibc
+
+/// Pages for key bytes: locked in memory, left out of core dumps, fenced by guard pages, wiped
+/// when given back.
+///
+/// OpenSSL's secure heap is not used: it is plain `malloc` until initialised, and a full one
+/// answers NULL. Keys of up to 64 bytes share pages; a longer secret has pages of its own.
+/// `mlock` is per process: a forked child's copy of a page may be swapped.
+package enum SecureMemory {
+  /// What became of the wish to keep keys out of swap and dumps.
+  package enum Protection: Hashable, Sendable {
+    /// No key has been held yet.
+    case unused
+    /// Every key page so far is locked and excluded from dumps.
+    case locked
+    /// At least one page could not be locked; the number is `errno`.
+    case unlocked(errno: Int32)
+  }
+
+  static let slotSize = 64
+
+  private struct State {
+    var freeSlots: [UInt] = []
+    var protection: Protection = .unused
+  }
+  private static let state = Lock(State())
+
+  /// Whether key pages are locked.
+  package static var protection: Protection { state.withLock { $0.protection } }
+
+  /// Zeroed memory for `count` bytes; give it back with ``deallocate(_:)``.
+  static func allocate(count: Int) throws(CryptoError) -> UnsafeMutableRawBufferPointer {
+    guard count > slotSize else {
+      let address = try state.withLock { (state) throws(CryptoError) -> UInt in
+        if state.freeSlots.isEmpty { try addPage(to: &state) }
+        return state.freeSlots.removeLast()
+      }
+      return unsafe .init(start: UnsafeMutableRawPointer(bitPattern: address), count: count)
+    }
+    let base = try state.withLock { (state) throws(CryptoError) -> UInt in
+      try map(count: roundedToPages(count), state: &state)
+    }
+    return unsafe .init(start: UnsafeMutableRawPointer(bitPattern: base), count: count)
+  }
+
+  /// Wipes the memory and gives it back.
+  static func deallocate(_ buffer: UnsafeMutableRawBufferPointer) {
+    guard let start = buffer.baseAddress else { return }
+    unsafe OPENSSL_cleanse(start, buffer.count)
+    if buffer.count <= slotSize {
+      state.withLock { $0.freeSlots.append(UInt(bitPattern: start)) }
+    } else {
+      let data = roundedToPages(buffer.count)
+      unsafe munmap(start - pageSize, data + 2 * pageSize)
+    }
+  }
+
+  private static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+
+  private static func roundedToPages(_ count: Int) -> Int {
+    (count + pageSize - 1) / pageSize * pageSize
+  }
+
+  private static func addPage(to state: inout State) throws(CryptoError) {
+    let base = try map(count: pageSize, state: &state)
+    for offset in stride(from: 0, to: pageSize, by: slotSize) {
+      state.freeSlots.append(base + UInt(offset))
+    }
+  }
+
+  /// Maps `count` bytes of whole pages between two guard pages.
+  private static func map(count: Int, state: inout State) throws(CryptoError) -> UInt {
+    let whole = count + 2 * pageSize
+    let mapping = unsafe mmap(nil, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else {
+      throw CryptoError(.outOfMemory, "mmap failed with errno \(errno)")
+    }
+    let data = unsafe mapping + pageSize
+    guard unsafe mprotect(data, count, PROT_READ | PROT_WRITE) == 0 else {
+      let number = errno
+      unsafe munmap(mapping, whole)
+      throw CryptoError(.outOfMemory, "mprotect failed with errno \(number)")
+    }
+    // madvise(2), MADV_DONTDUMP: left out of core dumps. mlock(2): never swapped out.
+    let dumped = unsafe madvise(data, count, MADV_DONTDUMP)
+    let locked = dumped == 0 ? unsafe mlock(data, count) : -1
+    if locked != 0 {
+      state.protection = .unlocked(errno: errno)
+    } else if state.protection == .unused {
+      state.protection = .locked
+    }
+    return UInt(bitPattern: data)
+  }
+}

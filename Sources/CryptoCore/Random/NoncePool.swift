@@ -1,0 +1,89 @@
+internal import COpenSSL
+internal import Glibc
+internal import Synchronization
+
+/// Random nonces from a page that is refilled 1 KiB at a time.
+///
+/// One RAND_bytes(3) call for each 12-byte nonce costs several times the sealing of a short
+/// value. The page is private and wiped in a forked child (madvise(2), MADV_WIPEONFORK), and it
+/// holds the lock and the count of what is left besides the bytes: a child starts with a free lock
+/// and an empty pool, so it can neither wait for a thread it does not have nor hand out zeroes.
+/// Bytes are zeroed as they are used.
+package enum NoncePool {
+  static let capacity = 1024
+
+  /// The wiped-on-fork page. All zero means: unlocked and empty.
+  @safe
+  private struct Page: @unchecked Sendable {
+    // `lock` guards `remaining` and `bytes`.
+    let lock: UnsafeMutablePointer<Atomic<UInt32>>
+    let remaining: UnsafeMutablePointer<Int>
+    let bytes: UnsafeMutableRawPointer
+
+    init?() {
+      let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+      let mapping = unsafe mmap(
+        nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else { return nil }
+      // Linux 4.14 or newer; where it fails there is no pool.
+      let wipeOnFork: Int32 = 18
+      guard unsafe madvise(mapping, size, wipeOnFork) == 0 else {
+        unsafe munmap(mapping, size)
+        return nil
+      }
+      unsafe madvise(mapping, size, MADV_DONTDUMP)
+      unsafe lock = mapping.bindMemory(to: Atomic<UInt32>.self, capacity: 1)
+      unsafe lock.initialize(to: Atomic(0))
+      unsafe remaining = (mapping + 8).bindMemory(to: Int.self, capacity: 1)
+      unsafe bytes = mapping + 64
+    }
+  }
+
+  private static let page = Page()
+
+  /// Fills `nonce` with `count` bytes, 12 or 24.
+  @inline(__always)
+  static func fill(_ nonce: UnsafeMutableRawPointer, count: Int) throws(CryptoError) {
+    guard let page, acquire(page) else { return try unsafe fillDirectly(nonce, count: count) }
+    defer { unsafe page.lock.pointee.store(0, ordering: .releasing) }
+    if unsafe page.remaining.pointee < count { try refill(page) }
+    let offset = unsafe page.remaining.pointee - count
+    unsafe move(12, from: page.bytes + offset, to: nonce)
+    if count == 24 { unsafe move(12, from: page.bytes + offset + 12, to: nonce + 12) }
+    unsafe page.remaining.pointee = offset
+  }
+
+  /// Copies bytes and leaves zeroes in their place. Of constant size, so two moves and no call.
+  @inline(__always)
+  private static func move(
+    _ count: Int, from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer
+  ) {
+    unsafe memcpy(target, source, count)
+    unsafe memset(source, 0, count)
+  }
+
+  private static func refill(_ page: Page) throws(CryptoError) {
+    unsafe page.remaining.pointee = 0
+    guard unsafe RAND_bytes(page.bytes.assumingMemoryBound(to: UInt8.self), Int32(capacity)) == 1
+    else { throw CryptoError(library: "RAND_bytes") }
+    unsafe page.remaining.pointee = capacity
+  }
+
+  /// Takes the lock, or gives up after a short spin: then a direct call is cheaper than waiting.
+  @inline(__always)
+  private static func acquire(_ page: Page) -> Bool {
+    for _ in 0..<64 {
+      let (won, _) = unsafe page.lock.pointee.weakCompareExchange(
+        expected: 0, desired: 1, ordering: .acquiring)
+      if won { return true }
+    }
+    return false
+  }
+
+  private static func fillDirectly(
+    _ nonce: UnsafeMutableRawPointer, count: Int
+  ) throws(CryptoError) {
+    var span = unsafe MutableRawSpan(_unsafeBytes: .init(start: nonce, count: count))
+    try SecureRandom.fillPublic(&span)
+  }
+}

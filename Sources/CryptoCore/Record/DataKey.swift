@@ -1,0 +1,200 @@
+public import struct Foundation.Data
+
+/// A key that seals values into records and opens them again. Any thread may use it.
+///
+/// The layout of a record is specified in docs/file-format.md. A data key does not count its
+/// seals: whoever owns it replaces it in time, see ``AEADAlgorithm/countsSeals``.
+public final class DataKey: Sendable {
+  /// The number by which records name their key.
+  public let id: UInt32
+  /// The algorithm by which it seals.
+  public var algorithm: AEADAlgorithm { key.algorithm }
+  private let key: AEADKey
+
+  /// A data key.
+  ///
+  /// - Parameters:
+  ///   - key: 32 secret bytes.
+  ///   - id: the number that goes into each record.
+  ///   - algorithm: the cipher.
+  /// - Throws: `CryptoError`: `invalidParameter` unless the key has 32 bytes.
+  public init(
+    _ key: SymmetricKey, id: UInt32, algorithm: AEADAlgorithm = .aes256GCM
+  ) throws(CryptoError) {
+    self.key = try AEADKey(key, algorithm: algorithm)
+    self.id = id
+  }
+
+  /// How many bytes a record has more than its plaintext.
+  @inline(__always)
+  public static func overhead(of algorithm: AEADAlgorithm) -> Int {
+    RecordHeader.byteCount + algorithm.nonceSize + AEADAlgorithm.tagSize
+  }
+
+  /// Seals into a buffer of the caller.
+  ///
+  /// - Parameters:
+  ///   - plaintext: at most 2^31 - 33 bytes.
+  ///   - context: what the record is bound to.
+  ///   - output: exactly `plaintext.byteCount + DataKey.overhead(of: algorithm)` bytes.
+  /// - Throws: `CryptoError`: `invalidParameter` for wrong lengths, `library` for a failure of
+  ///   OpenSSL; `output` then holds nothing of use.
+  public func seal(
+    _ plaintext: RawSpan, for context: RecordContext, into output: inout MutableRawSpan
+  ) throws(CryptoError) {
+    guard output.byteCount == plaintext.byteCount + Self.overhead(of: algorithm) else {
+      throw CryptoError(.invalidParameter, "the output has the wrong length for the record")
+    }
+    try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
+      try unsafe output.withUnsafeMutableBytes { (output) throws(CryptoError) in
+        try unsafe seal(plaintext, context, into: output.baseAddress!)
+      }
+    }
+  }
+
+  /// Seals into a new array.
+  ///
+  /// - Throws: as ``seal(_:for:into:)``.
+  public func seal(
+    _ plaintext: RawSpan, for context: RecordContext
+  ) throws(CryptoError) -> [UInt8] {
+    let count = plaintext.byteCount + Self.overhead(of: algorithm)
+    return try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
+      // The array's own initialiser rethrows `any Error`.
+      var failure: CryptoError?
+      let record = unsafe [UInt8](unsafeUninitializedCapacity: count) { output, initialized in
+        do throws(CryptoError) {
+          try unsafe seal(plaintext, context, into: UnsafeMutableRawPointer(output.baseAddress!))
+          initialized = count
+        } catch {
+          failure = error
+        }
+      }
+      if let failure { throw failure }
+      return record
+    }
+  }
+
+  /// Seals into a new `Data`.
+  ///
+  /// - Throws: as ``seal(_:for:into:)``.
+  public func sealedData(
+    _ plaintext: RawSpan, for context: RecordContext
+  ) throws(CryptoError) -> Data {
+    let count = plaintext.byteCount + Self.overhead(of: algorithm)
+    return try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
+      try unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) {
+        (record) throws(CryptoError) in
+        try unsafe seal(plaintext, context, into: record.baseAddress!)
+        return unsafe Data(bytes: record.baseAddress!, count: count)
+      }
+    }
+  }
+
+  /// Opens into a buffer of the caller.
+  ///
+  /// - Parameters:
+  ///   - record: a whole record.
+  ///   - context: what the record was bound to.
+  ///   - output: exactly `record.byteCount - DataKey.overhead(of: algorithm)` bytes.
+  /// - Throws: `CryptoError`: `malformed` or `unsupported` for a header this key can't have
+  ///   written, `authenticationFailed` when a byte of record or context is not what was sealed,
+  ///   `invalidParameter` for an output of the wrong length. `output` then holds zeroes or is
+  ///   untouched: never plaintext.
+  public func open(
+    _ record: RawSpan, for context: RecordContext, into output: inout MutableRawSpan
+  ) throws(CryptoError) {
+    let header = try header(of: record)
+    guard output.byteCount == record.byteCount - Self.overhead(of: algorithm) else {
+      throw CryptoError(.invalidParameter, "the output has the wrong length for the record")
+    }
+    try unsafe output.withUnsafeMutableBytes { (output) throws(CryptoError) in
+      try unsafe open(record, header, context, into: output)
+    }
+  }
+
+  /// Opens into a new `Data`, which is the caller's to wipe.
+  ///
+  /// - Throws: as ``open(_:for:into:)``.
+  public func openedData(
+    _ record: RawSpan, for context: RecordContext
+  ) throws(CryptoError) -> Data {
+    try withOpened(record, for: context, orElse: { $0 }) { (plaintext) throws(CryptoError) in
+      unsafe plaintext.withUnsafeBytes { unsafe Data($0) }
+    }
+  }
+
+  /// Opens a record and lends the plaintext, which is wiped afterwards.
+  ///
+  /// - Throws: as ``open(_:for:into:)``, or what `body` throws.
+  package func withOpened<Result, Failure: Error>(
+    _ record: RawSpan, for context: RecordContext,
+    orElse convert: (CryptoError) -> Failure,
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let header: RecordHeader
+    do throws(CryptoError) { header = try self.header(of: record) } catch { throw convert(error) }
+    let count = record.byteCount - Self.overhead(of: algorithm)
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 8) {
+      (buffer) throws(Failure) in
+      let output = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+      defer { unsafe Wipe.buffer(output) }
+      do throws(CryptoError) {
+        try unsafe open(record, header, context, into: output)
+      } catch {
+        throw convert(error)
+      }
+      return try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(output)))
+    }
+  }
+
+  // MARK: -
+
+  @inline(__always)
+  private func header(of record: RawSpan) throws(CryptoError) -> RecordHeader {
+    let header = try RecordHeader(reading: record)
+    guard header.keyID == id, header.algorithm == algorithm else {
+      throw CryptoError(.malformed, "the record was sealed by another key")
+    }
+    return header
+  }
+
+  @inline(__always)
+  private func seal(
+    _ plaintext: UnsafeRawBufferPointer, _ context: RecordContext,
+    into start: UnsafeMutableRawPointer
+  ) throws(CryptoError) {
+    let header = RecordHeader(algorithm: algorithm, keyID: id)
+    let nonceSize = algorithm.nonceSize
+    let nonce = unsafe start + RecordHeader.byteCount
+    unsafe header.write(to: start)
+    try unsafe NoncePool.fill(nonce, count: nonceSize)
+    try unsafe context.withAssociatedData(header) { (associatedData) throws(CryptoError) in
+      try unsafe key.seal(
+        nonce: nonce, associatedData: associatedData, plaintext: plaintext,
+        into: nonce + nonceSize)
+    }
+  }
+
+  @inline(__always)
+  private func open(
+    _ record: RawSpan, _ header: RecordHeader, _ context: RecordContext,
+    into output: UnsafeMutableRawBufferPointer
+  ) throws(CryptoError) {
+    // An empty buffer may have no address; OpenSSL is then never handed one to write to.
+    var none: UInt8 = 0
+    try unsafe withUnsafeMutablePointer(to: &none) { (none) throws(CryptoError) in
+      let target = unsafe output.baseAddress ?? UnsafeMutableRawPointer(none)
+      try unsafe record.withUnsafeBytes { (record) throws(CryptoError) in
+        let nonce = unsafe record.baseAddress! + RecordHeader.byteCount
+        let text = unsafe nonce + algorithm.nonceSize
+        try unsafe context.withAssociatedData(header) { (associatedData) throws(CryptoError) in
+          try unsafe key.open(
+            nonce: nonce, associatedData: associatedData,
+            ciphertext: .init(start: text, count: output.count), tag: text + output.count,
+            into: target)
+        }
+      }
+    }
+  }
+}
