@@ -3,7 +3,7 @@ import PackageDescription
 
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
-  "CryptoCore",
+  "CryptoCore", "StorageCore",
 ]
 
 let package = Package(
@@ -13,6 +13,7 @@ let package = Package(
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
+    .target(name: "StorageCore", dependencies: ["CryptoCore"]),
   ],
   swiftLanguageModes: [.v6]
 )

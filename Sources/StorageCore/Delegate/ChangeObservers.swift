@@ -1,0 +1,35 @@
+internal import CryptoCore
+
+/// The observers of a delegate, told in the order in which changes take effect.
+///
+/// Call ``notify(_:)`` under the lock under which the change takes effect.
+public final class ChangeObservers: Sendable {
+  private struct State {
+    var nextID = 0
+    var observers: [Int: @Sendable (RecordChange) -> Void] = [:]
+  }
+  private let state = Lock(State())
+
+  /// No observers yet.
+  public init() {}
+
+  /// Adds an observer, until the observation is released.
+  public func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+    let id = state.withLock { state in
+      defer { state.nextID += 1 }
+      state.observers[state.nextID] = observer
+      return state.nextID
+    }
+    return Observation { [weak self] in
+      self?.state.withLock { _ = $0.observers.removeValue(forKey: id) }
+    }
+  }
+
+  /// Whether nobody listens: then a change need not be made.
+  public var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
+
+  /// Tells all observers of a change.
+  public func notify(_ change: RecordChange) {
+    for observer in state.withLock({ Array($0.observers.values) }) { observer(change) }
+  }
+}

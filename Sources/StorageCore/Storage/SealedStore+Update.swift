@@ -1,0 +1,98 @@
+internal import CryptoCore
+
+extension SealedStore {
+  /// How long an update tries again after others' writes.
+  private static var updateDeadline: Duration { .seconds(30) }
+
+  /// Reads, lets `body` change, and writes if nobody else wrote meanwhile; else starts over.
+  ///
+  /// `body` runs outside every lock and may run several times.
+  func update<Value>(
+    _ name: RecordName, _ coder: ValueCoder<Value>, _ body: (inout Value?) throws -> Void
+  ) throws {
+    let start = ContinuousClock.now
+    while start.duration(to: .now) < Self.updateDeadline {
+      let sealed = try fetch(name)
+      var value: Value?
+      if let sealed {
+        do throws(StorageError) {
+          value = try open(sealed, name.text) { (payload) throws(StorageError) in
+            try Self.decode(payload, coder)
+          }
+        } catch {
+          unreadable.remember(name.text, error)
+          throw error.about(name.text)
+        }
+      }
+      try body(&value)
+      let condition = sealed.map { RecordWrite.Condition.equals($0.record) } ?? .absent
+      if try replace(with: value, name, coder, if: condition) { return }
+    }
+    throw StorageError(
+      .busy, "others wrote to the key all the time; try again", key: name.text)
+  }
+
+  private func replace<Value>(
+    with value: Value?, _ name: RecordName, _ coder: ValueCoder<Value>,
+    if condition: RecordWrite.Condition
+  ) throws(StorageError) -> Bool {
+    if let value { return try write(value, name, coder, if: condition) }
+    if condition == .absent { return true }
+    return try commit(nil, name, if: condition)
+  }
+
+  /// The clear names of all records.
+  func names() throws(StorageError) -> [String] {
+    let delegate = try enumerable()
+    guard let open = try keys.forReading() else { return [] }
+    var names: [String] = []
+    for hash in try delegate.names() {
+      guard let record = try delegate.record(for: hash) else { continue }
+      let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
+      names.append(
+        try unsafe self.open(record.span.bytes, context, open, nil) {
+          (payload) throws(StorageError) in try Payload.name(payload)
+        })
+    }
+    return names
+  }
+
+  /// Removes all records, also those that can't be read.
+  func removeAll() throws(StorageError) {
+    let delegate = try enumerable()
+    for name in try delegate.names() { _ = try writeDirectly(RecordWrite(nil, for: name)) }
+  }
+
+  /// Keeps each value whose name has none yet, all in one commit where the delegate can.
+  func writeWhereAbsent(
+    _ values: [(RecordName, [UInt8])]
+  ) throws(StorageError) {
+    guard let keyed else {
+      for (name, payload) in values { _ = try commit(payload, name, if: .absent) }
+      return
+    }
+    for _ in 0..<Self.attempts {
+      let open = try keys.forWriting()
+      var writes: [RecordWrite] = []
+      var isStale = false
+      for (name, payload) in values {
+        let context = try name.context(in: open)
+        guard try keyed.lookup(context.name).record == nil else { continue }
+        guard let record = try seal(payload, context, open, name.text) else {
+          isStale = true
+          break
+        }
+        writes.append(RecordWrite(record, for: context.name, if: .absent))
+      }
+      if isStale { continue }
+      if writes.isEmpty { return }
+      let version = open.headerVersion
+      switch try keyed.commit(writes, headerVersion: version) {
+      case .committed: return
+      case .conditionFailed: continue
+      case .headerChanged: try keys.refresh()
+      }
+    }
+    throw StorageError(.busy, "others wrote to the store all the time; try again")
+  }
+}
