@@ -3,7 +3,7 @@ import PackageDescription
 
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
-  "CryptoCore", "StorageCore",
+  "CryptoCore", "StorageCore", "SingletonBackend",
 ]
 
 let package = Package(
@@ -14,6 +14,7 @@ let package = Package(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
     .target(name: "StorageCore", dependencies: ["CryptoCore"]),
+    .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
   ],
   swiftLanguageModes: [.v6]
 )

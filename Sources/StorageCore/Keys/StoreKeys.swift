@@ -80,7 +80,7 @@ package final class StoreKeys: @unchecked Sendable {
       guard let keys = try refresh(&state) else { return }
       let block = state.nextBlock
       var isReserved = false
-      try update(&state) { (header, root) throws(StorageError) in
+      try update(&state) { (header, root, _) throws(StorageError) in
         var keyset = try root.openKeyset(of: header)
         let index = keyset.primaryIndex
         if keyset.entries[index].reservedSeals + UInt64(block) > Self.sealLimit {
@@ -102,6 +102,16 @@ package final class StoreKeys: @unchecked Sendable {
   func update(
     source: KeySource? = nil,
     _ body: (inout StoreHeader, RootKey) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try updateWithRecords(source: source) { (header, root, _) throws(StorageError) in
+      try body(&header, root)
+    }
+  }
+
+  /// The same, with the records that the store holds.
+  func updateWithRecords(
+    source: KeySource? = nil,
+    _ body: (inout StoreHeader, RootKey, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
     try gate.withLock { (state) throws(StorageError) in
       guard delegate != nil else {
@@ -226,13 +236,14 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   private func update(
-    _ state: inout State, _ body: (inout StoreHeader, RootKey) throws(StorageError) -> Void
+    _ state: inout State,
+    _ body: (inout StoreHeader, RootKey, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard let delegate else { return }
     for _ in 0..<100 {
       guard let root = try refresh(&state)?.root else { return }
       var isStale = false
-      _ = try delegate.updateHeader { (bytes, _) throws(StorageError) in
+      _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
         guard let current = bytes else {
           isStale = true
           return
@@ -242,7 +253,7 @@ package final class StoreKeys: @unchecked Sendable {
           isStale = true
           return
         }
-        try body(&header, root)
+        try body(&header, root, records)
         bytes = header.bytes
       }
       if !isStale {

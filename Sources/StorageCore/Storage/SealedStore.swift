@@ -227,6 +227,16 @@ public final class SealedStore: Sendable {
     (delegate as? any ObservableDelegate)?.observe(observer) ?? observers.add(observer)
   }
 
+  /// Whether a change is of the record of `name`.
+  func isChange(_ change: RecordChange, of name: RecordName) -> Bool {
+    guard let open = keys.current else { return false }
+    do throws(StorageError) {
+      return try name.context(in: open).name == change.name
+    } catch {
+      return false  // a name that can't be has no record
+    }
+  }
+
   /// The delegate, where it can list.
   func enumerable() throws(StorageError) -> any EnumerableDelegate {
     guard let delegate = delegate as? any EnumerableDelegate else {
