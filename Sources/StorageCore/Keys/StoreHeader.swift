@@ -82,7 +82,8 @@ struct RootKey: Sendable {
   /// Whether `header` is of this root key.
   func isRoot(of header: StoreHeader) throws(StorageError) -> Bool {
     guard header.store == store else { return false }
-    return try unsafe ConstantTime.equal(check().span.bytes, header.rootCheck.span.bytes)
+    let (ours, theirs) = (try check(), header.rootCheck)
+    return unsafe ConstantTime.equal(ours.span.bytes, theirs.span.bytes)
   }
 
   /// Seals a keyset for the header.
