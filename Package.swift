@@ -13,6 +13,8 @@ let package = Package(
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
+    .target(name: "TestSupport", path: "Tests/Support"),
+    .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
