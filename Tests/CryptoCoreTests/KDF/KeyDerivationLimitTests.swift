@@ -82,8 +82,8 @@ struct KeyDerivationLimitTests {
     #expect(code { _ = try scrypt(cost: 1 << 18, blockSize: 8) } == .invalidParameter)
   }
 
-  /// EVP_KDF-SCRYPT(7): OpenSSL's own maximum is 1,025 MiB, so that only a derivation that needs
-  /// more shows that ours reaches it. It takes 1,088 MiB, and some seconds.
+  /// Takes 1,088 MiB and some seconds: OpenSSL's own maximum is 1,025 MiB (EVP_KDF-SCRYPT(7)), so
+  /// that only a derivation that needs more shows that ours reaches it.
   @Test func theMaximumIsPassedOn() throws {
     #expect(
       try scrypt(cost: 1 << 19, blockSize: 17, maximumMemory: 1_100 << 20).exposed.hex
