@@ -5,4 +5,11 @@ extension SecureBytes {
   var exposed: [UInt8] {
     withBytes { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
   }
+
+  /// Where the bytes are.
+  var address: UInt {
+    withBytes { span in
+      unsafe span.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    }
+  }
 }
