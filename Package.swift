@@ -20,6 +20,8 @@ let package = Package(
     .testTarget(
       name: "StorageTestingTests",
       dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
+    .target(name: "TestSupport", path: "Tests/Support"),
+    .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
