@@ -3,7 +3,7 @@ import PackageDescription
 
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
-  "CryptoCore", "StorageCore", "SingletonBackend",
+  "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend",
 ]
 
 let package = Package(
@@ -15,6 +15,7 @@ let package = Package(
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
     .target(name: "StorageCore", dependencies: ["CryptoCore"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
   ],
   swiftLanguageModes: [.v6]
 )
