@@ -3,7 +3,7 @@ import PackageDescription
 
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
-  "CryptoCore", "StorageCore", "SingletonBackend",
+  "CryptoCore", "StorageCore", "SingletonBackend", "StorageTesting",
 ]
 
 let package = Package(
@@ -15,6 +15,13 @@ let package = Package(
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
     .target(name: "StorageCore", dependencies: ["CryptoCore"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    .target(
+      name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
+    .testTarget(
+      name: "StorageTestingTests",
+      dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
+    .target(name: "TestSupport", path: "Tests/Support"),
+    .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
