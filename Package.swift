@@ -3,7 +3,7 @@ import PackageDescription
 
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
-  "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend",
+  "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "StorageTesting",
 ]
 
 let package = Package(
@@ -16,6 +16,21 @@ let package = Package(
     .target(name: "StorageCore", dependencies: ["CryptoCore"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    .executableTarget(
+      name: "DefaultsTestChild", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"],
+      path: "Tests/DefaultsTestChild"),
+    .testTarget(
+      name: "DefaultsBackendTests",
+      dependencies: [
+        "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+      ]),
+    .target(
+      name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
+    .testTarget(
+      name: "StorageTestingTests",
+      dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
+    .target(name: "TestSupport", path: "Tests/Support"),
+    .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,4 @@
-public import CryptoCore
+internal import CryptoCore
 public import StorageCore
 public import struct Foundation.Data
 

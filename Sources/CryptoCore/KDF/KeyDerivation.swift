@@ -84,10 +84,11 @@ public enum KeyDerivation: Sendable {
       throw CryptoError(.invalidParameter, "scrypt's parameters are out of range")
     }
     // RFC 7914: B takes 128 r p bytes, V takes 128 r N. EVP_KDF-SCRYPT(7) limits their sum.
-    let needed = 128 * blockSize * (cost + parallelism + 2)
-    guard needed <= maximumMemory else {
+    let (needed, overflows) = (128 * blockSize).multipliedReportingOverflow(
+      by: cost + parallelism + 2)
+    guard !overflows, needed <= maximumMemory else {
       throw CryptoError(
-        .invalidParameter, "scrypt would take \(needed) bytes, \(maximumMemory) are allowed")
+        .invalidParameter, "scrypt would take more than the \(maximumMemory) bytes allowed")
     }
     var parameters = KDFParameters()
     parameters.add(OSSL_KDF_PARAM_PASSWORD, secret: passphrase)

@@ -24,6 +24,12 @@ package final class Lock<Value>: @unchecked Sendable {
     unsafe mutex.deallocate()
   }
 
+  /// Takes the lock without the value; for the handlers of pthread_atfork(3) alone.
+  func lock() { unsafe pthread_mutex_lock(mutex) }
+
+  /// Gives back what ``lock()`` took.
+  func unlock() { unsafe pthread_mutex_unlock(mutex) }
+
   /// Runs `body` with the value, alone.
   @inline(__always)
   package func withLock<Result, Failure: Error>(

@@ -49,7 +49,7 @@ public final class SecureBytes: Sendable {
     }
   }
 
-  /// Fresh bytes from OpenSSL's private random generator (RAND_priv_bytes(3)).
+  /// Fresh bytes from the kernel's random generator (getentropy(3)).
   ///
   /// - Throws: ``CryptoError/Code/library`` when the generator has no entropy, and
   ///   ``CryptoError/Code/outOfMemory``.

@@ -6,7 +6,8 @@ internal import Glibc
 ///
 /// OpenSSL's secure heap is not used: it is plain `malloc` until initialised, and a full one
 /// answers NULL. Keys of up to 64 bytes share pages; a longer secret has pages of its own.
-/// `mlock` is per process: a forked child's copy of a page may be swapped.
+/// `mlock` is per process: a forked child's copy of a page may be swapped. fork(2) waits for the
+/// lock, so that a child can make and drop keys.
 package enum SecureMemory {
   /// What became of the wish to keep keys out of swap and dumps.
   package enum Protection: Hashable, Sendable {
@@ -24,7 +25,14 @@ package enum SecureMemory {
     var freeSlots: [UInt] = []
     var protection: Protection = .unused
   }
-  private static let state = Lock(State())
+  private static let state: Lock<State> = {
+    // pthread_atfork(3): the forking thread takes the lock, and both processes give it back.
+    let result = pthread_atfork(
+      { SecureMemory.state.lock() }, { SecureMemory.state.unlock() },
+      { SecureMemory.state.unlock() })
+    precondition(result == 0, "pthread_atfork failed with errno \(result)")
+    return Lock(State())
+  }()
 
   /// Whether key pages are locked.
   package static var protection: Protection { state.withLock { $0.protection } }

@@ -1,15 +1,19 @@
-internal import COpenSSL
+internal import Glibc
 
-/// OpenSSL's random generators, which reseed themselves in a forked child.
+/// The kernel's random generator.
+///
+/// Not RAND_bytes(3): a forked child's first call reseeds from a generator that all threads share,
+/// and waits for ever when one of the parent's threads held its lock at the fork. For a key or a
+/// nonce the kernel also takes half the time.
 package enum SecureRandom {
-  /// Fills `span` from the generator for values that stay secret. RAND_priv_bytes(3).
+  /// Fills `span` with bytes that stay secret.
   package static func fillPrivate(_ span: inout MutableRawSpan) throws(CryptoError) {
-    try unsafe fill(&span, "RAND_priv_bytes") { unsafe RAND_priv_bytes($0, $1) }
+    try fill(&span)
   }
 
-  /// Fills `span` from the generator for values that others see. RAND_bytes(3).
+  /// Fills `span` with bytes that others see.
   package static func fillPublic(_ span: inout MutableRawSpan) throws(CryptoError) {
-    try unsafe fill(&span, "RAND_bytes") { unsafe RAND_bytes($0, $1) }
+    try fill(&span)
   }
 
   /// Public random bytes: salts, identifiers, nonces.
@@ -21,16 +25,17 @@ package enum SecureRandom {
     return bytes
   }
 
-  private static func fill(
-    _ span: inout MutableRawSpan, _ call: StaticString,
-    _ generate: (UnsafeMutablePointer<UInt8>?, Int32) -> Int32
-  ) throws(CryptoError) {
-    guard let count = Int32(exactly: span.byteCount) else {
-      throw CryptoError(.invalidParameter, "too many random bytes asked for at once")
+  private static func fill(_ span: inout MutableRawSpan) throws(CryptoError) {
+    try unsafe span.withUnsafeMutableBytes { (buffer) throws(CryptoError) in
+      var filled = 0
+      while filled < buffer.count {
+        // getentropy(3): at most 256 bytes a call, and then never fewer than asked for.
+        let count = min(256, buffer.count - filled)
+        guard unsafe getentropy(buffer.baseAddress! + filled, count) == 0 else {
+          throw CryptoError(.library, "getentropy failed with errno \(errno)")
+        }
+        filled += count
+      }
     }
-    let result = unsafe span.withUnsafeMutableBytes { buffer in
-      unsafe generate(buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
-    }
-    guard count == 0 || result == 1 else { throw CryptoError(library: "\(call)") }
   }
 }

@@ -119,32 +119,28 @@ public final class DataKey: Sendable {
   public func openedData(
     _ record: RawSpan, for context: RecordContext
   ) throws(CryptoError) -> Data {
-    try withOpened(record, for: context, orElse: { $0 }) { (plaintext) throws(CryptoError) in
-      unsafe plaintext.withUnsafeBytes { unsafe Data($0) }
+    var data = Data()
+    try withOpened(record, for: context) { plaintext in
+      data = unsafe plaintext.withUnsafeBytes { unsafe Data($0) }
     }
+    return data
   }
 
-  /// Opens a record and lends the plaintext, which is wiped afterwards.
+  /// Opens a record and lends the plaintext, which is wiped afterwards. Not generic, so that other
+  /// modules of the package pay for no metadata on their hot path.
   ///
-  /// - Throws: as ``open(_:for:into:)``, or what `body` throws.
-  package func withOpened<Result, Failure: Error>(
-    _ record: RawSpan, for context: RecordContext,
-    orElse convert: (CryptoError) -> Failure,
-    _ body: (RawSpan) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    let header: RecordHeader
-    do throws(CryptoError) { header = try self.header(of: record) } catch { throw convert(error) }
+  /// - Throws: as ``open(_:for:into:)``.
+  package func withOpened(
+    _ record: RawSpan, for context: borrowing RecordContext, _ body: (RawSpan) -> Void
+  ) throws(CryptoError) {
+    let header = try header(of: record)
     let count = record.byteCount - Self.overhead(of: algorithm)
-    return try unsafe withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 8) {
-      (buffer) throws(Failure) in
+    try unsafe withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 8) {
+      (buffer) throws(CryptoError) in
       let output = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
       defer { unsafe Wipe.buffer(output) }
-      do throws(CryptoError) {
-        try unsafe open(record, header, context, into: output)
-      } catch {
-        throw convert(error)
-      }
-      return try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(output)))
+      try unsafe open(record, header, context, into: output)
+      body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(output)))
     }
   }
 

@@ -1,7 +1,8 @@
 internal import CryptoCore
 
 /// The plaintext of a record: docs/file-format.md, section "Payload".
-enum Payload {
+@usableFromInline
+enum Payload: Sendable {
   static let version: UInt8 = 1
   /// The longest key name, in UTF-8 bytes.
   static let nameLimit = 1024
@@ -25,10 +26,17 @@ enum Payload {
   }
 
   /// Where the value begins in a payload.
+  @usableFromInline
   static func valueOffset(_ bytes: RawSpan) throws(StorageError) -> Int {
     var offset = 0
     _ = try nameRange(bytes, at: &offset)
     return offset
+  }
+
+  /// The error of bytes behind a value.
+  @usableFromInline
+  static var tooLong: StorageError {
+    StorageError(.damaged, "the value is longer than it says")
   }
 
   /// The key name of a payload.

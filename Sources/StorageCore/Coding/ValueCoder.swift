@@ -2,12 +2,15 @@ internal import Foundation
 
 /// How values of one Swift type become the value part of a payload, and back. Chosen once for each
 /// wrapper, since the choice costs dynamic casts.
+@usableFromInline
 struct ValueCoder<Value>: @unchecked Sendable {
   // The closures capture metatypes and other coders, which any thread may use.
 
   /// Appends type and bytes.
+  @usableFromInline
   let append: (Value, inout [UInt8]) throws(StorageError) -> Void
   /// Reads type and bytes.
+  @usableFromInline
   let read: (RawSpan, inout Int) throws(StorageError) -> Value
 
   /// The coder of a `Codable` type.
@@ -43,6 +46,15 @@ struct ValueCoder<Value>: @unchecked Sendable {
     if let type = Value.self as? any RawRepresentable.Type, let coder = raw(type) { return coder }
     if let type = Value.self as? any (NSObject & NSSecureCoding).Type { return archived(type) }
     return dynamic
+  }
+
+  /// The value of a payload, all of which must be used.
+  @inlinable
+  func decode(_ payload: RawSpan) throws(StorageError) -> Value {
+    var offset = try Payload.valueOffset(payload)
+    let value = try read(payload, &offset)
+    if offset != payload.byteCount { throw Payload.tooLong }
+    return value
   }
 
   /// The error of a value of another type than asked for.

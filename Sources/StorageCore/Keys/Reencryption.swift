@@ -38,9 +38,10 @@ extension SealedStore {
     _ record: [UInt8], _ context: RecordContext, _ open: OpenKeys
   ) -> [UInt8]? {
     do throws(StorageError) {
-      return try unsafe self.open(record.span.bytes, context, open, nil) {
-        (payload) throws(StorageError) in payload.copied()
-      }
+      let sealed = Sealed(record: record, keys: open, context: context)
+      var payload: [UInt8] = []
+      try self.open(sealed, nil) { (bytes) throws(StorageError) in payload = bytes.copied() }
+      return payload
     } catch {
       return nil
     }

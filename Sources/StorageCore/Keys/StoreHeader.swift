@@ -107,12 +107,16 @@ struct RootKey: Sendable {
     let opening = try cryptography { () throws(CryptoError) in
       try DataKey(key, id: 0, algorithm: .xaes256GCM)
     }
-    return try unsafe opening.withOpened(
-      header.sealedKeyset.span.bytes, for: context,
-      orElse: { _ in
-        StorageError(.damaged, "the store's keyset was altered; restore the store from a backup")
+    var keyset = Result<Keyset, StorageError>.failure(
+      StorageError(.damaged, "the store's keyset was altered; restore the store from a backup"))
+    do throws(CryptoError) {
+      try unsafe opening.withOpened(header.sealedKeyset.span.bytes, for: context) { bytes in
+        keyset = Result { () throws(StorageError) in try Keyset(reading: bytes) }
       }
-    ) { (bytes) throws(StorageError) in try Keyset(reading: bytes) }
+    } catch {
+      return try keyset.get()
+    }
+    return try keyset.get()
   }
 
   private var context: RecordContext {

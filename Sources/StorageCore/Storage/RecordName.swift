@@ -2,6 +2,7 @@ internal import CryptoCore
 internal import Synchronization
 
 /// A key name and, once it was used, its keyed hash: a wrapper computes it once and keeps it.
+@usableFromInline
 package final class RecordName: Sendable {
   package let text: String
   private let tag: [UInt8]

@@ -16,8 +16,8 @@ extension SealedStore {
       var value: Value?
       if let sealed {
         do throws(StorageError) {
-          value = try open(sealed, name.text) { (payload) throws(StorageError) in
-            try Self.decode(payload, coder)
+          try open(sealed, name.text) { (payload) throws(StorageError) in
+            value = try coder.decode(payload)
           }
         } catch {
           unreadable.remember(name.text, error)
@@ -49,10 +49,10 @@ extension SealedStore {
     for hash in try delegate.names() {
       guard let record = try delegate.record(for: hash) else { continue }
       let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
-      names.append(
-        try unsafe self.open(record.span.bytes, context, open, nil) {
-          (payload) throws(StorageError) in try Payload.name(payload)
-        })
+      let sealed = Sealed(record: record, keys: open, context: context)
+      try self.open(sealed, nil) { (payload) throws(StorageError) in
+        names.append(try Payload.name(payload))
+      }
     }
     return names
   }

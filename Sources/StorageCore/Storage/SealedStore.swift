@@ -48,67 +48,64 @@ public final class SealedStore: Sendable {
       let (record, version) = try keyed.lookup(context.name)
       // With another header, names may hash otherwise: absent is believed only under the current.
       if version == open.headerVersion {
-        return record.map { Sealed(record: $0, keys: open, context: context) }
+        guard let record else { return nil }
+        return Sealed(record: record, keys: open, context: context)
       }
       try keys.refresh()
     }
     throw Self.changing(name)
   }
 
-  /// Opens a record and lends its payload.
+  /// Opens a record and lends its payload to `body`.
   @inline(__always)
-  func open<Result>(
-    _ sealed: Sealed, _ name: String, _ body: (RawSpan) throws(StorageError) -> Result
-  ) throws(StorageError) -> Result {
-    try unsafe open(sealed.record.span.bytes, sealed.context, sealed.keys, name, body)
-  }
-
-  func open<Result>(
-    _ record: RawSpan, _ context: RecordContext, _ open: OpenKeys, _ name: String?,
-    _ body: (RawSpan) throws(StorageError) -> Result
-  ) throws(StorageError) -> Result {
-    let header = try cryptography(key: name) { () throws(CryptoError) in
-      try RecordHeader(reading: record)
-    }
-    guard let key = open.dataKey(header.keyID) else {
-      throw StorageError(
-        .damaged, "the record names data key \(header.keyID), which the store does not hold", key: name)
-    }
-    do throws(StorageError) {
-      return try key.withOpened(
-        record, for: context, orElse: { StorageError($0, key: name) }, body)
-    } catch {
-      throw error.about(name)
-    }
-  }
-
-  /// The value of a name, or nil when there is none.
-  @inline(__always)
-  func read<Value>(
-    _ name: RecordName, _ coder: ValueCoder<Value>
-  ) throws(StorageError) -> Value? {
-    do throws(StorageError) {
-      guard let sealed = try fetch(name) else { return nil }
-      let value = try open(sealed, name.text) { (payload) throws(StorageError) in
-        try Self.decode(payload, coder)
+  func open(
+    _ sealed: Sealed, _ name: String?, _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    var failure: StorageError?
+    do throws(CryptoError) {
+      let record = unsafe sealed.record.span.bytes
+      let header = try RecordHeader(reading: record)
+      guard let key = sealed.keys.dataKey(header.keyID) else {
+        throw CryptoError(
+          .malformed, "the record names data key \(header.keyID), which the store does not hold")
       }
+      try key.withOpened(record, for: sealed.context) { payload in
+        do throws(StorageError) { try body(payload) } catch { failure = error }
+      }
+    } catch {
+      throw StorageError(error, key: name)
+    }
+    if let failure { throw failure.about(name) }
+  }
+
+  /// Lends the payload of a name to `body`, unless there is none.
+  ///
+  /// Not generic: the generic part of a read is in the wrapper and specialised in the program.
+  ///
+  /// - Returns: whether there was a record.
+  @usableFromInline
+  func withPayload(
+    _ name: RecordName, _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      guard let sealed = try fetch(name) else { return false }
+      try open(sealed, name.text, body)
       unreadable.forget(name.text)
-      return value
+      return true
     } catch {
       unreadable.remember(name.text, error)
       throw error.about(name.text)
     }
   }
 
-  /// The value of a payload, all of which must be used.
-  @inline(__always)
-  static func decode<Value>(
-    _ payload: RawSpan, _ coder: ValueCoder<Value>
-  ) throws(StorageError) -> Value {
-    var offset = try Payload.valueOffset(payload)
-    let value = try coder.read(payload, &offset)
-    guard offset == payload.byteCount else {
-      throw StorageError(.damaged, "the value is longer than it says")
+  /// The value of a name, or nil when there is none.
+  @inlinable
+  func read<Value>(
+    _ name: RecordName, _ coder: ValueCoder<Value>
+  ) throws(StorageError) -> Value? {
+    var value: Value?
+    _ = try withPayload(name) { (payload) throws(StorageError) in
+      value = try coder.decode(payload)
     }
     return value
   }
@@ -116,14 +113,29 @@ public final class SealedStore: Sendable {
   // MARK: - Writing
 
   /// Seals a value and keeps it.
-  @discardableResult
+  ///
+  /// - Returns: whether the condition held.
+  @inlinable @discardableResult
   func write<Value>(
     _ value: Value, _ name: RecordName, _ coder: ValueCoder<Value>,
     if condition: RecordWrite.Condition = .always
   ) throws(StorageError) -> Bool {
+    try writePayload(name, if: condition) { (payload) throws(StorageError) in
+      try coder.append(value, &payload)
+    }
+  }
+
+  /// Seals what `body` appends to a payload, and keeps it. Not generic, as ``withPayload(_:_:)``.
+  @usableFromInline
+  func writePayload(
+    _ name: RecordName, if condition: RecordWrite.Condition,
+    _ body: (inout [UInt8]) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
     do throws(StorageError) {
-      var payload = try Self.payload(value, name.text, coder)
+      var payload = try Payload.head(name: name.text)
       defer { Wipe.bytes(&payload) }
+      try body(&payload)
+      guard payload.count <= Payload.valueLimit else { throw Payload.tooLarge }
       let isWritten = try commit(payload, name, if: condition)
       if isWritten { unreadable.forget(name.text) }
       return isWritten
@@ -133,6 +145,7 @@ public final class SealedStore: Sendable {
   }
 
   /// Removes a value; does nothing when there is none.
+  @usableFromInline
   func remove(_ name: RecordName) throws(StorageError) {
     do throws(StorageError) {
       guard try keys.forReading() != nil else {
@@ -146,6 +159,7 @@ public final class SealedStore: Sendable {
     }
   }
 
+  /// The payload of a value.
   static func payload<Value>(
     _ value: Value, _ name: String, _ coder: ValueCoder<Value>
   ) throws(StorageError) -> [UInt8] {

@@ -28,6 +28,7 @@ public protocol StandardStorage: Storage {
 
 extension Storage {
   /// Hands an error to the error closure, or to the diagnostics when there is none.
+  @usableFromInline
   package func report(_ error: StorageError) {
     if let errorClosure { errorClosure(error) } else { StorageDiagnostics.report(error) }
   }

@@ -1,6 +1,19 @@
 internal import CryptoCore
 internal import Synchronization
 
+extension SealedStore {
+  /// Throws when the last read of `name` failed and left what an assignment would destroy.
+  @usableFromInline
+  func refuseToReplaceUnreadable(_ name: RecordName) throws(StorageError) {
+    guard let error = unreadable[name.text] else { return }
+    throw StorageError(
+      error.code,
+      "the value was not replaced, since the last read of it failed: \(error.message). "
+        + "Use save(_:) or remove() to replace it on purpose",
+      key: name.text)
+  }
+}
+
 /// The names whose record was there at the last read and could not be read.
 ///
 /// `count += 1` through a wrapper is a read and a write: after a read that failed, the write would

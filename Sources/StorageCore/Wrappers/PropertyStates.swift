@@ -80,10 +80,11 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       let context = RecordContext(
         store: open.store, name: change.name, authenticationTag: store.tag)
       let sealed = SealedStore.Sealed(record: record, keys: open, context: context)
-      return .value(
-        try store.open(sealed, name.text) { (payload) throws(StorageError) in
-          try SealedStore.decode(payload, coder)
-        })
+      var value: Value?
+      try store.open(sealed, name.text) { (payload) throws(StorageError) in
+        value = try coder.decode(payload)
+      }
+      return value.map { .value($0) } ?? .absent
     } catch {
       return .failed(error)
     }

@@ -47,8 +47,8 @@ public struct Store<Value, StorageType: Storage>: OptionalStoredProperty, Sendab
 
   /// The stored value, or nil when there is none or it could not be read.
   public var wrappedValue: Value? {
-    get { core.get() }
-    nonmutating set { core.set(newValue) }
+    @inlinable get { core.get() }
+    @inlinable nonmutating set { core.set(newValue) }
   }
 
   /// The wrapper itself: `$property.load()` and the like.

@@ -35,8 +35,8 @@ public struct UnwrappedCodableStore<Value: Codable, StorageType: Storage>:
 
   /// The stored value, or the default when there is none or it could not be read.
   public var wrappedValue: Value {
-    get { core.get() ?? defaultValue }
-    nonmutating set { core.set(newValue) }
+    @inlinable get { core.get() ?? defaultValue }
+    @inlinable nonmutating set { core.set(newValue) }
   }
 
   /// The wrapper itself: `$property.load()` and the like.

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CryptoCore
+
+/// What the kernel says of the pages that hold keys.
+struct KeyPageTests {
+  /// 32 shares a page with other keys; the others have pages of their own.
+  @Test(arguments: [1, 32, 64, 65, 4096, 4097, 20_000])
+  func aKeyIsLockedAndLeftOutOfDumps(count: Int) throws {
+    let bytes = try SecureBytes.random(count: count)
+    let address = bytes.address
+    for position in [address, address + UInt(count - 1)] {
+      let mapping = try #require(try MemoryMapping.containing(position))
+      #expect(mapping.permissions == "rw-p")
+      // proc_pid_smaps(5): lo is locked, dd is left out of core dumps.
+      #expect(mapping.flags.isSuperset(of: ["lo", "dd"]), "\(mapping.flags)")
+      #expect(mapping.locked >= (count + 1023) / 1024)
+    }
+    #expect(SecureMemory.protection == .locked)
+    _ = bytes.count
+  }
+
+  @Test(arguments: [32, 64, 65, 4096, 4097, 20_000])
+  func aKeyLiesBetweenPagesThatNothingMayTouch(count: Int) throws {
+    let bytes = try SecureBytes.random(count: count)
+    let mapping = try #require(try MemoryMapping.containing(bytes.address))
+    for neighbour in [mapping.start - 1, mapping.end] {
+      let fence = try #require(try MemoryMapping.containing(neighbour))
+      #expect(fence.permissions == "---p")
+    }
+    // Pages of its own end with the key's last page: an overrun soon meets the fence.
+    if count > SecureMemory.slotSize {
+      #expect(mapping.start == bytes.address)
+      #expect(mapping.end - mapping.start == UInt((count + 4095) / 4096 * 4096))
+    }
+  }
+
+  @Test func readingPastTheFenceEndsTheProcess() async {
+    await #expect(processExitsWith: .failure) {
+      let bytes = try SecureBytes.random(count: 4096)
+      let behind = unsafe UnsafePointer<UInt8>(bitPattern: bytes.address + 4096)!
+      print(unsafe behind.pointee, bytes)
+    }
+  }
+
+  @Test func theBytesAndTheirAddressNeverChange() throws {
+    let source = try randomBytes(64)
+    let bytes = try SecureBytes(source)
+    let address = bytes.address
+    var others: [SecureBytes] = []
+    for _ in 0..<500 { others.append(try SecureBytes.random(count: 64)) }
+    #expect(bytes.address == address)
+    #expect(bytes.exposed == source)
+    #expect(Set(others.map(\.address) + [address]).count == 501, "two keys share a slot")
+  }
+
+  // These two run in a process of their own: elsewhere another test may take what is released.
+
+  @Test func aReleasedPageIsUnmapped() async {
+    await #expect(processExitsWith: .success) {
+      var bytes: SecureBytes? = try SecureBytes.random(count: 5000)
+      let address = try #require(bytes).address
+      bytes = nil
+      #expect(ProcessMemory.read(address, count: 1) == nil)
+    }
+  }
+
+  @Test func aReleasedSlotIsUsedAgain() async {
+    await #expect(processExitsWith: .success) {
+      var seen: Set<UInt> = []
+      for _ in 0..<10_000 { seen.insert(try SecureBytes.random(count: 32).address) }
+      #expect(seen.count == 1, "\(seen.count) slots for one key at a time")
+    }
+  }
+}

@@ -1,0 +1,82 @@
+private import Glibc
+
+/// The memory of this process, read through /proc/self/mem so that a bad address is no crash.
+package enum ProcessMemory {
+  /// The bytes at an address, or nil where nothing readable is mapped.
+  package static func read(_ address: UInt, count: Int) -> [UInt8]? {
+    let file = openFile()
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    return unsafe pread(file, &bytes, count, Int(bitPattern: address)) == count ? bytes : nil
+  }
+
+  /// Every place in writable memory that holds the pattern.
+  ///
+  /// The pattern itself is never put together: it is compared with `left` XOR `right`, so that the
+  /// search doesn't find, or leave, a copy of its own.
+  package static func addresses(of left: [UInt8], xor right: [UInt8]) throws -> [UInt] {
+    precondition(left.count == right.count && !left.isEmpty)
+    let file = openFile()
+    defer { close(file) }
+    let window = Window()
+    var found: [UInt] = []
+    // The window is left out: it holds copies of what was read before.
+    for mapping in try MemoryMapping.all()
+    where mapping.permissions.hasPrefix("rw") && mapping.start != window.address {
+      // A pattern across the border of two reads is whole in the second.
+      let step = UInt(Window.size - left.count + 1)
+      for address in stride(from: mapping.start, to: mapping.end, by: Int(step)) {
+        let wanted = min(Int(mapping.end - address), Window.size)
+        let count = unsafe pread(file, window.start, wanted, Int(bitPattern: address))
+        for offset in window.offsets(count: count, of: left, xor: right) {
+          found.append(address + UInt(offset))
+        }
+      }
+    }
+    return found
+  }
+
+  private static func openFile() -> Int32 {
+    let file = unsafe open("/proc/self/mem", O_RDONLY)
+    precondition(file >= 0, "no /proc/self/mem: errno \(errno)")
+    return file
+  }
+
+  /// A mapping of its own to read into, zeroed and unmapped at the end.
+  @safe
+  private struct Window: ~Copyable {
+    static let size = 1 << 20
+    let start: UnsafeMutableRawPointer
+    var address: UInt { unsafe UInt(bitPattern: start) }
+
+    init() {
+      // Between pages of its own that nothing may touch, so that it never joins a neighbour.
+      let mapping = unsafe mmap(
+        nil, Self.size + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED,
+        unsafe mprotect(mapping + 4096, Self.size, PROT_READ | PROT_WRITE) == 0
+      else { fatalError("mmap failed with errno \(errno)") }
+      unsafe start = mapping + 4096
+    }
+
+    deinit {
+      unsafe munmap(start - 4096, Self.size + 8192)
+    }
+
+    func offsets(count: Int, of left: [UInt8], xor right: [UInt8]) -> [Int] {
+      guard count >= left.count else { return [] }
+      let first = Int32(left[0] ^ right[0])
+      let end = unsafe start + (count - left.count + 1)
+      var offsets: [Int] = []
+      var position = unsafe start
+      while unsafe position < end, let hit = unsafe memchr(position, first, end - position) {
+        let candidate = unsafe UnsafeRawBufferPointer(start: hit, count: left.count)
+        if left.indices.allSatisfy({ unsafe candidate[$0] == left[$0] ^ right[$0] }) {
+          offsets.append(unsafe hit - start)
+        }
+        unsafe position = hit + 1
+      }
+      return offsets
+    }
+  }
+}
