@@ -22,7 +22,9 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
   private let path: @Sendable () throws(StorageError) -> String
   private let resolved = AtomicLazyReference<Suite>()
 
-  /// The delegate of a suite. Nothing is looked at before the first use.
+  /// The delegate of a suite.
+  ///
+  /// Nothing is looked at before the first use.
   ///
   /// - Parameters:
   ///   - suiteName: 1 to 200 bytes without a slash; any other is the error `invalid` at every use.
@@ -58,7 +60,9 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
     self.path = path
   }
 
-  /// Writes what is waiting to be written, durably. Does nothing with immediate durability.
+  /// Writes what is waiting to be written, durably.
+  ///
+  /// Does nothing with immediate durability.
   ///
   /// - Throws: `StorageError`: why it can't be written. It is kept and tried again.
   public func flush() throws(StorageError) {

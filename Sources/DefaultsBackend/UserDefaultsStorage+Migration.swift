@@ -5,7 +5,9 @@ public import StorageCore
 public struct DefaultsMigration: Hashable, Sendable {
   /// Keys whose value is sealed now and no longer in the `UserDefaults`.
   public internal(set) var moved: [StoreKey] = []
-  /// Keys that already had another sealed value. Both values were left as they are.
+  /// Keys that already had another sealed value.
+  ///
+  /// Both values were left as they are.
   public internal(set) var conflicting: [StoreKey] = []
   /// Keys without a value in the `UserDefaults`.
   public internal(set) var absent: [StoreKey] = []
@@ -48,8 +50,9 @@ extension UserDefaultsStorage {
     for key in migration.moved { defaults.removeObject(forKey: key) }
     guard defaults.synchronize() else {
       throw StorageError(
-        .io, "the values are sealed, but UserDefaults could not write its file, which may still "
-          + "hold them; migrate again")
+        .io,
+        "the values are sealed, but UserDefaults could not write its file, which may still hold "
+          + "them; migrate again")
     }
     return migration
   }

@@ -19,7 +19,9 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   /// `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before.
   public static let standard = UserDefaultsStorage(authenticationTag: nil)
 
-  /// The storage of a suite. Its file is looked at, or made, at the first use.
+  /// The storage of a suite.
+  ///
+  /// Its file is looked at, or made, at the first use.
   ///
   /// - Parameters:
   ///   - suiteName: 1 to 200 bytes without a slash; any other is the error `invalid` at every use.
@@ -78,7 +80,9 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
       errorClosure: errorClosure)
   }
 
-  /// Writes what waits to be written, durably. Does nothing with immediate durability.
+  /// Writes what waits to be written, durably.
+  ///
+  /// Does nothing with immediate durability.
   ///
   /// - Throws: `StorageError`: why it can't be written. It is kept and tried again.
   public func flush() throws(StorageError) {

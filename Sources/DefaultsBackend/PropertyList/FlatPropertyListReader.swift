@@ -27,7 +27,9 @@ struct FlatPropertyListReader {
   private let trailer: Trailer
   private var objects: [Object] = []
 
-  /// Calls `body` with each key and its value. A key may come twice: `body` is to refuse that.
+  /// Calls `body` with each key and its value.
+  ///
+  /// A key may come twice: `body` is to refuse that.
   static func read(
     _ bytes: [UInt8],
     _ body: (_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws(StorageError) -> Void
@@ -133,7 +135,9 @@ struct FlatPropertyListReader {
     return bytes[object.start..<object.start + object.count]
   }
 
-  /// A big-endian integer. The caller has checked that it lies within the bytes.
+  /// A big-endian integer.
+  ///
+  /// The caller has checked that it lies within the bytes.
   private static func integer(
     _ bytes: [UInt8], at offset: Int, size: Int
   ) throws(StorageError) -> Int {

@@ -44,7 +44,9 @@ struct FlatPropertyListWriter {
     }
   }
 
-  /// The whole list. Nothing may be appended after.
+  /// The whole list.
+  ///
+  /// Nothing may be appended after.
   consuming func finish() -> [UInt8] {
     precondition(offsets.count == 2 * pairCount + 1, "a pair is missing")
     let table = bytes.count

@@ -6,7 +6,9 @@ internal import StorageCore
 enum ExitFlush {
   private static let isRegistered: Bool = atexit { flush() } == 0
 
-  /// Has pending writes flushed by exit(3). Not by _exit(2), and not when a signal kills.
+  /// Has pending writes flushed by exit(3).
+  ///
+  /// Not by _exit(2), and not when a signal kills.
   static func register() {
     _ = isRegistered
   }

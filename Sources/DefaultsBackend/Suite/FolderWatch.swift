@@ -13,8 +13,10 @@ final class FolderWatch: Sendable {
 
   /// Watches from now on.
   ///
-  /// - Parameter onChange: called on the watching thread for each change in the folder, and now and
-  ///   then without one. False ends the watch.
+  /// - Parameters:
+  ///   - folder: the folder; it need not exist yet.
+  ///   - onChange: called on the watching thread for each change in the folder, and now and then
+  ///     without one. False ends the watch.
   init(_ folder: String, onChange: @escaping @Sendable () -> Bool) {
     let notices = FolderNotices(folder)
     let stop = stopping.waiting
@@ -28,7 +30,9 @@ final class FolderWatch: Sendable {
     thread.start()
   }
 
-  /// Ends the watch. The thread may still make the call that it is in.
+  /// Ends the watch.
+  ///
+  /// The thread may still make the call that it is in.
   func stop() { stopping.call() }
 }
 
@@ -61,7 +65,9 @@ private final class OwnedDescriptor: Sendable {
   deinit { close(number) }
 }
 
-/// The inotify descriptor of a folder. Used by one thread after another.
+/// The inotify descriptor of a folder.
+///
+/// Used by one thread after another.
 private final class FolderNotices: @unchecked Sendable {
   // Changed by the watching thread alone, once that has started.
   private let folder: String
@@ -99,7 +105,9 @@ private final class FolderNotices: @unchecked Sendable {
     descriptor = owned
   }
 
-  /// Reads the notices away. What they say is not asked: the file is looked at in any case.
+  /// Reads the notices away.
+  ///
+  /// What they say is not asked: the file is looked at in any case.
   ///
   /// - Returns: whether the folder is still watched.
   private func drain() -> Bool {
@@ -120,6 +128,8 @@ private final class FolderNotices: @unchecked Sendable {
   }
 
   private static func word(_ bytes: [UInt8], at offset: Int) -> UInt32 {
-    unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+    unsafe bytes.withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    }
   }
 }

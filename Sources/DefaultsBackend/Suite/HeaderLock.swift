@@ -26,7 +26,9 @@ final class HeaderLock: Sendable {
     self.file = file
   }
 
-  /// A share, or nil when somebody changes the header or is about to. Never waits.
+  /// A share, or nil when somebody changes the header or is about to.
+  ///
+  /// Never waits.
   static func share(_ path: String) throws(StorageError) -> HeaderLock? {
     let lock = try HeaderLock(path)
     guard try lock.take(F_RDLCK, at: intent), try lock.take(F_RDLCK, at: holders) else {

@@ -93,7 +93,9 @@ extension Suite {
     return outcomes
   }
 
-  /// Makes a batch's writes in `contents` if it may. All conditions are about what was before it.
+  /// Makes a batch's writes in `contents` if it may.
+  ///
+  /// All conditions are about what was there before the batch.
   private static func apply(
     _ ticket: WriteTicket, to contents: inout SuiteContents, version: UInt64,
     changes: inout [RecordChange]

@@ -100,8 +100,9 @@ struct SuiteFile: Sendable {
     }
   }
 
-  /// Another process's file may be in place before its folder is durable. What is read here may be
-  /// acted on, so it has to survive a power cut from now on.
+  /// Another process's file may be in place before its folder is durable.
+  ///
+  /// What is read here may be acted on, so it has to survive a power cut from now on.
   private func makeDurable() throws(StorageError) {
     do throws(StorageError) {
       try Folder.synchronize(folder)

@@ -1,9 +1,13 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What a process knows of a suite. Readers hold its lock for a dictionary access and no I/O.
+/// What a process knows of a suite.
+///
+/// Readers hold its lock for a dictionary access and no I/O.
 struct SuiteMemory {
-  /// What the file held when it was looked at last. All of it is durable.
+  /// What the file held when it was looked at last.
+  ///
+  /// All of it is durable.
   private(set) var contents = SuiteContents()
   /// The state of the file that `contents` is of; nil when the file has to be looked at again.
   private(set) var stamp: SuiteFile.Stamp?
@@ -13,9 +17,10 @@ struct SuiteMemory {
   /// Changes whenever the header does.
   private(set) var headerVersion: UInt64 = 1
 
-  /// Whether a thread of this process holds the file lock and is writing. `contents` was compared
-  /// with the file under that lock, so nobody else can have changed it: it is current, and what the
-  /// file looks like meanwhile is our own half of a change.
+  /// Whether a thread of this process holds the file lock and is writing.
+  ///
+  /// `contents` was compared with the file under that lock, so nobody else can have changed it: it
+  /// is current, and what the file looks like meanwhile is our own half of a change.
   var isCommitting = false
 
   /// Writes that callers were told of and that are not in the file yet.
