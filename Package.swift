@@ -26,6 +26,9 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
+      name: "StorageCoreTests",
+      dependencies: ["StorageCore", "CryptoCore", "SingletonBackend", "TestSupport"]),
+    .testTarget(
       name: "StorageTestingTests",
       dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
   ],
