@@ -95,12 +95,20 @@ extension StorageError: CustomStringConvertible {
 
   /// A key name that is safe and short enough for a line of a log.
   private static func shown(_ key: String) -> String {
-    let line = String(key.unicodeScalars.prefix(80).map { $0.value < 32 ? "?" : Character($0) })
+    let line = String(key.unicodeScalars.prefix(80).map { isPlain($0) ? Character($0) : "?" })
     return line.unicodeScalars.count < key.unicodeScalars.count ? line + "..." : line
   }
 }
 
 extension StorageError {
+  /// Whether a scalar can neither end a line nor change how the rest of it is shown.
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
+    default: true
+    }
+  }
+
   /// The storage error that a failure of CryptoCore means for the record of `key`.
   package init(_ error: CryptoError, key: String? = nil) {
     let number = error.openSSLErrors.first.map { Int(bitPattern: $0) }

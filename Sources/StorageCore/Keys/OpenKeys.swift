@@ -109,6 +109,9 @@ final class OpenKeys: Sendable {
     return reserved.subtract(1, ordering: .relaxed).oldValue > 0
   }
 
+  /// Whether some are left of the seals set aside.
+  var hasSeals: Bool { reserved.load(ordering: .relaxed) > 0 }
+
   /// Adds to the seals set aside.
   func addSeals(_ count: Int) {
     // A run of refused takes may have left it below zero.

@@ -80,7 +80,8 @@ package final class StoreKeys: @unchecked Sendable {
   /// Sets aside more seals of the primary key, or replaces it when it has sealed enough.
   func reserveSeals() throws(StorageError) {
     try gate.withLock { (state) throws(StorageError) in
-      guard let keys = try refresh(&state) else { return }
+      // Another thread may have been here just before.
+      guard let keys = try refresh(&state), !keys.hasSeals else { return }
       let block = state.nextBlock
       var isReserved = false
       try update(&state) { (header, root, _) throws(StorageError) in
