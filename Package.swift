@@ -23,6 +23,8 @@ let package = Package(
       name: "SecurePropertyStorage",
       dependencies: ["CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend"]),
 
+    .testTarget(
+      name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
