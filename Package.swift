@@ -4,6 +4,7 @@ import PackageDescription
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "StorageTesting",
+  "SecurePropertyStorage",
 ]
 
 let package = Package(
@@ -16,6 +17,17 @@ let package = Package(
     .target(name: "StorageCore", dependencies: ["CryptoCore"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    .target(
+      name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
+    .target(
+      name: "SecurePropertyStorage",
+      dependencies: ["CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend"]),
+
+    .target(name: "TestSupport", path: "Tests/Support"),
+    .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
+    .testTarget(
+      name: "StorageTestingTests",
+      dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
     .executableTarget(
       name: "DefaultsTestChild", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"],
       path: "Tests/DefaultsTestChild"),
@@ -24,13 +36,6 @@ let package = Package(
       dependencies: [
         "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
       ]),
-    .target(
-      name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
-    .testTarget(
-      name: "StorageTestingTests",
-      dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
-    .target(name: "TestSupport", path: "Tests/Support"),
-    .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
