@@ -22,6 +22,16 @@ let package = Package(
       dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
+    .testTarget(
+      name: "StorageCoreTests",
+      dependencies: [
+        "StorageCore", "CryptoCore", "SingletonBackend", "StorageTesting", "TestSupport",
+      ]),
+    .testTarget(
+      name: "SingletonBackendTests",
+      dependencies: [
+        "SingletonBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
