@@ -21,10 +21,18 @@ public struct KeySource: Sendable {
     package var make: (@Sendable () throws(StorageError) -> KeyMaterial)?
   }
 
-  package let candidates: [Candidate]
+  private let rungs: @Sendable () -> [Candidate]
+
+  /// The rungs of the ladder, in their order.
+  package var candidates: [Candidate] { rungs() }
 
   package init(_ candidates: [Candidate]) {
-    self.candidates = candidates
+    rungs = { candidates }
+  }
+
+  /// A source that is settled when it is needed.
+  package init(deferred source: @escaping @Sendable () -> KeySource) {
+    rungs = { source().candidates }
   }
 
   /// A key that the application holds: 32 bytes.

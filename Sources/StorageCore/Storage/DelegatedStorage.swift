@@ -80,7 +80,7 @@ extension DelegatedStorage: CustomStringConvertible, CustomDebugStringConvertibl
 
 extension KeySource {
   /// What a storage without a key gets.
-  static let missing = KeySource.provider(MissingKey())
+  package static let missing = KeySource.provider(MissingKey())
 
   private struct MissingKey: KeyProvider {
     let identifier = "none"

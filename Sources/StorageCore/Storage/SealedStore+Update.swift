@@ -41,20 +41,26 @@ extension SealedStore {
     return try commit(nil, name, if: condition)
   }
 
-  /// The clear names of all records.
-  func names() throws(StorageError) -> [String] {
+  /// The clear names of all records that can be opened.
+  func listing() throws(StorageError) -> KeyListing {
     let delegate = try enumerable()
-    guard let open = try keys.forReading() else { return [] }
+    guard let open = try keys.forReading() else { return KeyListing(keys: [], unreadable: 0) }
     var names: [String] = []
+    var unreadable = 0
     for hash in try delegate.names() {
       guard let record = try delegate.record(for: hash) else { continue }
       let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
       let sealed = Sealed(record: record, keys: open, context: context)
-      try self.open(sealed, nil) { (payload) throws(StorageError) in
-        names.append(try Payload.name(payload))
+      do throws(StorageError) {
+        try self.open(sealed, nil) { (payload) throws(StorageError) in
+          names.append(try Payload.name(payload))
+        }
+      } catch {
+        guard [.damaged, .unsupported].contains(error.code) else { throw error }
+        unreadable += 1
       }
     }
-    return names
+    return KeyListing(keys: names, unreadable: unreadable)
   }
 
   /// Removes all records, also those that can't be read.

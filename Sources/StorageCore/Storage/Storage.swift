@@ -109,9 +109,24 @@ extension Storage {
   /// The keys that have a value, in any order. Opens every record.
   ///
   /// - Throws: `StorageError`: `unsupported` where the place can't list, `damaged` when a record
-  ///   can't be opened, also one of another authentication tag.
+  ///   can't be opened, also one of another authentication tag; see ``listing()``.
   public func keys() throws(StorageError) -> [StoreKey] {
-    try store.names()
+    let listing = try listing()
+    guard listing.unreadable == 0 else {
+      throw StorageError(
+        .damaged,
+        "\(listing.unreadable) of the records are damaged or of another authentication tag; "
+          + "listing() gives the keys of the others")
+    }
+    return listing.keys
+  }
+
+  /// The keys whose record can be opened, and how many there are besides.
+  ///
+  /// - Throws: `StorageError`: `unsupported` where the place can't list, or why the store can't be
+  ///   read.
+  public func listing() throws(StorageError) -> KeyListing {
+    try store.listing()
   }
 
   /// Removes all values, also those that can't be read. The store keeps its keys.
