@@ -67,7 +67,8 @@ import Testing
 
   @Test func oneSecretGivenInTwoFormsIsStillTheSameSource() throws {
     let delegate = OpenDelegate()
-    try DelegatedStorage.quiet(delegate, .passphrase("a b", derivation: .quick)).save(1, forKey: "k")
+    try DelegatedStorage.quiet(delegate, .passphrase("a b", derivation: .quick))
+      .save(1, forKey: "k")
     let bytes = try SecureBytes(Array("a b".utf8))
     // The derivation of the slot counts, not the one listed now.
     #expect(try DelegatedStorage.quiet(delegate, .passphrase(bytes)).load(forKey: "k") == 1)
