@@ -36,6 +36,16 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
+      name: "StorageCoreTests",
+      dependencies: [
+        "StorageCore", "CryptoCore", "SingletonBackend", "StorageTesting", "TestSupport",
+      ]),
+    .testTarget(
+      name: "SingletonBackendTests",
+      dependencies: [
+        "SingletonBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
+      ]),
+    .testTarget(
       name: "StorageTestingTests",
       dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
   ],
