@@ -19,10 +19,11 @@ ls -l "$XDG_CONFIG_HOME" "$XDG_DATA_HOME/org.example.webshop" | sed 's/^/  /'
 
 step "Somebody flips one bit of one value: it is refused, the others are read"
 "$webshop" flip
-if "$webshop" show; then
+if shown=$("$webshop" show); then
   echo "the damaged value was not refused" >&2
   exit 1
 fi
+grep -E '!|read by' <<<"$shown"
 
 step "The key file is taken away: the data is refused as a whole, and no new key is made"
 mv "$XDG_DATA_HOME/org.example.webshop/master.key" "$XDG_DATA_HOME/master.key.elsewhere"

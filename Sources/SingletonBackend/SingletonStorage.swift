@@ -1,5 +1,6 @@
 internal import CryptoCore
 public import StorageCore
+
 public import struct Foundation.Data
 
 /// Values in memory, sealed under a key that is made with the storage and dies with it.

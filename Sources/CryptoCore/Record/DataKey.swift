@@ -1,6 +1,8 @@
 public import struct Foundation.Data
 
-/// A key that seals values into records and opens them again. Any thread may use it.
+/// A key that seals values into records and opens them again.
+///
+/// Any thread may use it.
 ///
 /// The layout of a record is specified in docs/file-format.md. A data key does not count its
 /// seals: whoever owns it replaces it in time, see ``AEADAlgorithm/countsSeals``.
@@ -126,8 +128,9 @@ public final class DataKey: Sendable {
     return data
   }
 
-  /// Opens a record and lends the plaintext, which is wiped afterwards. Not generic, so that other
-  /// modules of the package pay for no metadata on their hot path.
+  /// Opens a record and lends the plaintext, which is wiped afterwards.
+  ///
+  /// Not generic, so that other modules of the package pay for no metadata on their hot path.
   ///
   /// - Throws: as ``open(_:for:into:)``.
   package func withOpened(

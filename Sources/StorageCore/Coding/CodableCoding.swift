@@ -1,5 +1,5 @@
-public import Foundation
 internal import CryptoCore
+public import Foundation
 
 /// How a `Codable` value becomes bytes.
 public struct CodableCoding: Sendable {
@@ -14,7 +14,9 @@ public struct CodableCoding: Sendable {
     type: ValueType(.json), name: "",
     encode: { try jsonEncoder.encode($0) }, decode: { try jsonDecoder.decode($0, from: $1) })
 
-  /// A binary property list, by Foundation's encoder. The value must be a container, not a scalar.
+  /// A binary property list, by Foundation's encoder.
+  ///
+  /// The value must be a container, not a scalar.
   public static let propertyList = CodableCoding(
     type: ValueType(.propertyList), name: "",
     encode: { value in
@@ -31,6 +33,7 @@ public struct CodableCoding: Sendable {
   ///     the name it was encoded by.
   ///   - encode: makes bytes of a value.
   ///   - decode: makes a value of the given type of bytes.
+  /// - Returns: the coding.
   public static func custom(
     _ name: String,
     encode: @escaping @Sendable (any Encodable) throws -> Data,

@@ -133,7 +133,9 @@ extension Float: StorableValue {
 }
 
 extension String: StorableValue {
-  /// `String`, its UTF-8 bytes behind their count. Not normalised.
+  /// `String`, its UTF-8 bytes behind their count.
+  ///
+  /// Not normalised.
   public static let valueType = ValueType(.string)
 
   /// Appends the count and the UTF-8 bytes.

@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// How values of one Swift type become the value part of a payload, and back. Chosen once for each
-/// wrapper, since the choice costs dynamic casts.
+/// How values of one Swift type become the value part of a payload, and back.
+///
+/// Chosen once for each wrapper, since the choice costs dynamic casts.
 @usableFromInline
 struct ValueCoder<Value>: @unchecked Sendable {
   // The closures capture metatypes and other coders, which any thread may use.
@@ -133,7 +134,8 @@ struct ValueCoder<Value>: @unchecked Sendable {
 
   private static func archived<Object: NSObject & NSSecureCoding>(_: Object.Type) -> ValueCoder {
     let coder = ValueCoder<Object>(
-      append: { (value, bytes) throws(StorageError) in try ObjectArchive.append(value, to: &bytes) },
+      append: { (value, bytes) throws(StorageError) in try ObjectArchive.append(value, to: &bytes)
+      },
       read: { (bytes, offset) throws(StorageError) in
         try ObjectArchive.read(Object.self, bytes, at: &offset)
       })

@@ -5,7 +5,9 @@ package import CryptoCore
 /// Absence is never an error: it is `nil`. An error names the key or the file concerned and says
 /// what to do next; it never carries a value, a key or a passphrase.
 public struct StorageError: Error, Hashable, Sendable {
-  /// A kind of failure that a caller can act on. New kinds may be added later.
+  /// A kind of failure that a caller can act on.
+  ///
+  /// New kinds may be added later.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, as written in source.
     public let description: String
@@ -50,7 +52,9 @@ public struct StorageError: Error, Hashable, Sendable {
   public let key: String?
   /// The file or folder concerned, or nil.
   public let path: String?
-  /// The number of the C library or system call that failed, or nil. For a file, `errno`.
+  /// The number of the C library or system call that failed, or nil.
+  ///
+  /// For a file, `errno`.
   public let number: Int?
   /// What happened and what to do next.
   public let message: String
@@ -91,12 +95,20 @@ extension StorageError: CustomStringConvertible {
 
   /// A key name that is safe and short enough for a line of a log.
   private static func shown(_ key: String) -> String {
-    let line = String(key.unicodeScalars.prefix(80).map { $0.value < 32 ? "?" : Character($0) })
+    let line = String(key.unicodeScalars.prefix(80).map { isPlain($0) ? Character($0) : "?" })
     return line.unicodeScalars.count < key.unicodeScalars.count ? line + "..." : line
   }
 }
 
 extension StorageError {
+  /// Whether a scalar can neither end a line nor change how the rest of it is shown.
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
+    default: true
+    }
+  }
+
   /// The storage error that a failure of CryptoCore means for the record of `key`.
   package init(_ error: CryptoError, key: String? = nil) {
     let number = error.openSSLErrors.first.map { Int(bitPattern: $0) }

@@ -1,6 +1,7 @@
 public import CryptoCore
-public import struct Foundation.URL
 internal import Glibc
+
+public import struct Foundation.URL
 
 /// Where a store's key comes from.
 ///
@@ -21,10 +22,18 @@ public struct KeySource: Sendable {
     package var make: (@Sendable () throws(StorageError) -> KeyMaterial)?
   }
 
-  package let candidates: [Candidate]
+  private let rungs: @Sendable () -> [Candidate]
+
+  /// The rungs of the ladder, in their order.
+  package var candidates: [Candidate] { rungs() }
 
   package init(_ candidates: [Candidate]) {
-    self.candidates = candidates
+    rungs = { candidates }
+  }
+
+  /// A source that is settled when it is needed.
+  package init(deferred source: @escaping @Sendable () -> KeySource) {
+    rungs = { source().candidates }
   }
 
   /// A key that the application holds: 32 bytes.
@@ -49,6 +58,7 @@ public struct KeySource: Sendable {
   /// - Parameters:
   ///   - text: the passphrase, used as its UTF-8 bytes without normalisation.
   ///   - derivation: how it is stretched when a slot is made for it.
+  /// - Returns: the source.
   public static func passphrase(
     _ text: String, derivation: PassphraseDerivation = .standard
   ) -> KeySource {
@@ -66,6 +76,7 @@ public struct KeySource: Sendable {
   /// - Parameters:
   ///   - bytes: the passphrase.
   ///   - derivation: how it is stretched when a slot is made for it.
+  /// - Returns: the source.
   public static func passphrase(
     _ bytes: SecureBytes, derivation: PassphraseDerivation = .standard
   ) -> KeySource {
@@ -78,6 +89,7 @@ public struct KeySource: Sendable {
   ///   - derivation: how it is stretched when a slot is made for it.
   ///   - ask: gives the passphrase, or nil when there is none to be had. May be called again after
   ///     another process changed the store's keys.
+  /// - Returns: the source.
   public static func passphrase(
     derivation: PassphraseDerivation = .standard,
     _ ask: @escaping @Sendable () throws(StorageError) -> SecureBytes?
@@ -97,9 +109,11 @@ public struct KeySource: Sendable {
   /// A key file, readable by its owner alone; made with a fresh key if the store is new.
   ///
   /// It holds standard Base64 of 32 bytes and a line break; anything else is a passphrase. Refused
-  /// with `denied` when it is not ours or when group or others can read it.
+  /// with `denied` when it is not ours, when group or others can use it, or when it is a symbolic
+  /// link.
   ///
   /// - Parameter url: a file URL.
+  /// - Returns: the source.
   public static func file(_ url: URL) -> KeySource {
     let file = KeyFile(url)
     return KeySource([
@@ -115,6 +129,7 @@ public struct KeySource: Sendable {
   /// Other processes of the user can read a process's environment; prefer a credential or a file.
   ///
   /// - Parameter name: the variable. Not set means absent; set and empty is `damaged`.
+  /// - Returns: the source.
   public static func environment(_ name: String) -> KeySource {
     KeySource([
       Candidate(kind: .environment, identifier: name) { () throws(StorageError) in
@@ -130,7 +145,8 @@ public struct KeySource: Sendable {
       try unsafe SecureBytes(
         copying: RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: value, count: count)))
     }
-    return try KeyEncoding.material(of: bytes, path: nil, source: "the environment variable \(name)")
+    return try KeyEncoding.material(
+      of: bytes, path: nil, source: "the environment variable \(name)")
   }
 
   /// A credential that systemd passed to the service, systemd.exec(5) `LoadCredential=`.
@@ -139,6 +155,7 @@ public struct KeySource: Sendable {
   /// else a passphrase.
   ///
   /// - Parameter name: the credential's name.
+  /// - Returns: the source.
   public static func systemdCredential(_ name: String) -> KeySource {
     KeySource([
       Candidate(kind: .systemdCredential, identifier: name) { () throws(StorageError) in

@@ -25,8 +25,9 @@ private enum NamedKeys {
 }
 
 extension KeySource {
-  /// The source that the program was bootstrapped with, found when it is needed.
-  package static var bootstrapped: KeySource { SecureStorage.configuration.keySource }
+  /// The source that the program was bootstrapped with, found when it is needed: a property may be
+  /// made before the program gets to its bootstrap.
+  package static let bootstrapped = KeySource(deferred: { SecureStorage.configuration.keySource })
 }
 
 /// A file that holds a header and no record.

@@ -7,7 +7,12 @@ extension SealedStore {
   func reseal(_ name: NameHash, in delegate: any KeysetDelegate) throws(StorageError) -> Bool {
     for _ in 0..<Self.attempts {
       guard let open = try keys.forReading() else { return false }
-      guard let record = try delegate.record(for: name),
+      let (found, version) = try delegate.lookup(name)
+      guard version == open.headerVersion else {
+        try keys.refresh()
+        continue
+      }
+      guard let record = found,
         let header = Self.header(of: record), header.keyID != open.primary.id
       else { return false }
       let context = RecordContext(store: open.store, name: name, authenticationTag: tag)
@@ -59,7 +64,7 @@ extension StoreKeys {
       var used: Set<UInt32> = [keyset.primaryID]
       var hasUnknown = false
       remaining = 0
-      try records.forEach { _, record in
+      try records.visit { _, record in
         guard let recordHeader = SealedStore.header(of: record) else {
           hasUnknown = true
           remaining += 1

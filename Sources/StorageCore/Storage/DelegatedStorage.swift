@@ -1,4 +1,5 @@
 public import CryptoCore
+
 public import struct Foundation.Data
 
 /// A storage that seals and hands on to a delegate.
@@ -80,7 +81,7 @@ extension DelegatedStorage: CustomStringConvertible, CustomDebugStringConvertibl
 
 extension KeySource {
   /// What a storage without a key gets.
-  static let missing = KeySource.provider(MissingKey())
+  package static let missing = KeySource.provider(MissingKey())
 
   private struct MissingKey: KeyProvider {
     let identifier = "none"
