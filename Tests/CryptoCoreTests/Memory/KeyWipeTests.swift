@@ -96,10 +96,9 @@ struct KeyWipeTests {
         plaintext = nil
         #expect(secret.copies() == 0, "sealed")
         var lent = 0
-        let convert: (CryptoError) -> any Error = { $0 }
-        try unsafe fixture.key.withOpened(
-          record.span.bytes, for: fixture.context, orElse: convert
-        ) { _ in lent = secret.copies() }
+        try unsafe fixture.key.withOpened(record.span.bytes, for: fixture.context) { _ in
+          lent = secret.copies()
+        }
         #expect(lent == 1, "lent")
         #expect(secret.copies() == 0, "\(algorithm)")
       }
