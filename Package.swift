@@ -23,13 +23,28 @@ let package = Package(
       name: "SecurePropertyStorage",
       dependencies: ["CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend"]),
 
+    .executableTarget(
+      name: "DefaultsTestChild", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"],
+      path: "Tests/DefaultsTestChild"),
+    .testTarget(
+      name: "DefaultsBackendTests",
+      dependencies: [
+        "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+      ]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
       name: "StorageCoreTests",
-      dependencies: ["StorageCore", "CryptoCore", "SingletonBackend", "TestSupport"]),
+      dependencies: [
+        "StorageCore", "CryptoCore", "SingletonBackend", "StorageTesting", "TestSupport",
+      ]),
+    .testTarget(
+      name: "SingletonBackendTests",
+      dependencies: [
+        "SingletonBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
+      ]),
     .testTarget(
       name: "StorageTestingTests",
       dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),

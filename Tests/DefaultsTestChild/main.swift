@@ -68,7 +68,7 @@ case "fill":  // FIRST COUNT THREADS
       do {
         try delegate.set(record(index), for: name(index))
       } catch {
-        say("error \(error.code)")
+        say("error \(error)")
         failures.withLock { $0 += 1 }
       }
     }

@@ -134,7 +134,7 @@ public final class DataKey: Sendable {
   ///
   /// - Throws: as ``open(_:for:into:)``.
   package func withOpened(
-    _ record: RawSpan, for context: borrowing RecordContext, _ body: (RawSpan) -> Void
+    _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
     let header = try header(of: record)
     let count = record.byteCount - Self.overhead(of: algorithm)

@@ -17,7 +17,8 @@ struct KeyFile: Sendable {
   /// The material of the file, or nil when there is no file.
   func read() throws(StorageError) -> KeyMaterial? {
     let path = try requirePath()
-    return try Self.read(path) { (status) throws(StorageError) in
+    // A link could lead into a folder that isn't private, which is not looked at.
+    return try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
       guard status.owner == geteuid() || status.owner == 0 else {
         throw StorageError(.denied, "the key file belongs to another user", path: path)
       }
@@ -48,14 +49,14 @@ struct KeyFile: Sendable {
 
   /// The material of a systemd credential, whose access systemd rules.
   static func read(credential path: String) throws(StorageError) -> KeyMaterial? {
-    try read(path) { (_) throws(StorageError) in }
+    try read(path, 0) { (_) throws(StorageError) in }
   }
 
   private static func read(
-    _ path: String, check: (FileStatus) throws(StorageError) -> Void
+    _ path: String, _ flags: Int32, check: (FileStatus) throws(StorageError) -> Void
   ) throws(StorageError) -> KeyMaterial? {
     // O_NONBLOCK: a FIFO in its place must not make us wait.
-    guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) else { return nil }
+    guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | flags) else { return nil }
     let status = try file.status()
     guard status.isRegular else {
       throw StorageError(.denied, "the key file is not a regular file", path: path)

@@ -109,7 +109,8 @@ public struct KeySource: Sendable {
   /// A key file, readable by its owner alone; made with a fresh key if the store is new.
   ///
   /// It holds standard Base64 of 32 bytes and a line break; anything else is a passphrase. Refused
-  /// with `denied` when it is not ours or when group or others can read it.
+  /// with `denied` when it is not ours, when group or others can use it, or when it is a symbolic
+  /// link.
   ///
   /// - Parameter url: a file URL.
   /// - Returns: the source.

@@ -7,7 +7,12 @@ extension SealedStore {
   func reseal(_ name: NameHash, in delegate: any KeysetDelegate) throws(StorageError) -> Bool {
     for _ in 0..<Self.attempts {
       guard let open = try keys.forReading() else { return false }
-      guard let record = try delegate.record(for: name),
+      let (found, version) = try delegate.lookup(name)
+      guard version == open.headerVersion else {
+        try keys.refresh()
+        continue
+      }
+      guard let record = found,
         let header = Self.header(of: record), header.keyID != open.primary.id
       else { return false }
       let context = RecordContext(store: open.store, name: name, authenticationTag: tag)

@@ -44,13 +44,11 @@ extension SealedStore {
   /// The clear names of all records that can be opened.
   func listing() throws(StorageError) -> KeyListing {
     let delegate = try enumerable()
-    guard let open = try keys.forReading() else { return KeyListing(keys: [], unreadable: 0) }
+    guard try keys.forReading() != nil else { return KeyListing(keys: [], unreadable: 0) }
     var names: [String] = []
     var unreadable = 0
     for hash in try delegate.names() {
-      guard let record = try delegate.record(for: hash) else { continue }
-      let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
-      let sealed = Sealed(record: record, keys: open, context: context)
+      guard let sealed = try fetch(hash, in: delegate) else { continue }
       do throws(StorageError) {
         try self.open(sealed, nil) { (payload) throws(StorageError) in
           names.append(try Payload.name(payload))
@@ -61,6 +59,27 @@ extension SealedStore {
       }
     }
     return KeyListing(keys: names, unreadable: unreadable)
+  }
+
+  /// The record under a hash with the keys that are current with it, or nil when there is none.
+  private func fetch(
+    _ hash: NameHash, in delegate: any EnumerableDelegate
+  ) throws(StorageError) -> Sealed? {
+    for _ in 0..<Self.attempts {
+      guard let open = try keys.forReading() else { return nil }
+      let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
+      guard let keyed else {
+        let record = try delegate.record(for: hash)
+        return record.map { Sealed(record: $0, keys: open, context: context) }
+      }
+      let (record, version) = try keyed.lookup(hash)
+      // Under another header the record may be sealed with a key that these don't have.
+      if version == open.headerVersion {
+        return record.map { Sealed(record: $0, keys: open, context: context) }
+      }
+      try keys.refresh()
+    }
+    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
   }
 
   /// Removes all records, also those that can't be read.

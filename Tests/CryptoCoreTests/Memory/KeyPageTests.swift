@@ -12,7 +12,7 @@ struct KeyPageTests {
     let bytes = try SecureBytes.random(count: count)
     let address = bytes.address
     for position in [address, address + UInt(count - 1)] {
-      let mapping = try #require(try MemoryMapping.containing(position))
+      let mapping = try #require(MemoryMapping.containing(position))
       #expect(mapping.permissions == "rw-p")
       // proc_pid_smaps(5): lo is locked, dd is left out of core dumps.
       #expect(mapping.flags.isSuperset(of: ["lo", "dd"]), "\(mapping.flags)")
@@ -25,9 +25,9 @@ struct KeyPageTests {
   @Test(arguments: [32, 64, 65, 4096, 4097, 20_000])
   func aKeyLiesBetweenPagesThatNothingMayTouch(count: Int) throws {
     let bytes = try SecureBytes.random(count: count)
-    let mapping = try #require(try MemoryMapping.containing(bytes.address))
+    let mapping = try #require(MemoryMapping.containing(bytes.address))
     for neighbour in [mapping.start - 1, mapping.end] {
-      let fence = try #require(try MemoryMapping.containing(neighbour))
+      let fence = try #require(MemoryMapping.containing(neighbour))
       #expect(fence.permissions == "---p")
     }
     // Pages of its own end with the key's last page: an overrun soon meets the fence.
