@@ -114,10 +114,7 @@ struct KeyWipeTests {
         [UInt8](repeating: 0xa7, count: count), for: fixture.context)
       var rest = [UInt8](repeating: 0, count: count)
       var address: UInt = 0
-      let convert: (CryptoError) -> any Error = { $0 }
-      try unsafe fixture.key.withOpened(
-        record.span.bytes, for: fixture.context, orElse: convert
-      ) { span in
+      try unsafe fixture.key.withOpened(record.span.bytes, for: fixture.context) { span in
         address = unsafe span.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
         #expect(ProcessMemory.read(address, into: &rest))
         #expect(rest == [UInt8](repeating: 0xa7, count: count), "lent")
