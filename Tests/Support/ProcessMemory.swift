@@ -4,10 +4,17 @@ private import Glibc
 package enum ProcessMemory {
   /// The bytes at an address, or nil where nothing readable is mapped.
   package static func read(_ address: UInt, count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    return read(address, into: &bytes) ? bytes : nil
+  }
+
+  /// Fills `bytes` from an address, and tells whether all of it is readable.
+  ///
+  /// It allocates nothing, so that memory just freed is seen as it was left.
+  package static func read(_ address: UInt, into bytes: inout [UInt8]) -> Bool {
     let file = openFile()
     defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: count)
-    return unsafe pread(file, &bytes, count, Int(bitPattern: address)) == count ? bytes : nil
+    return unsafe pread(file, &bytes, bytes.count, Int(bitPattern: address)) == bytes.count
   }
 
   /// Every place in writable memory that holds the pattern.

@@ -30,8 +30,9 @@ package final class Lock<Value>: @unchecked Sendable {
   /// Gives back what ``lock()`` took.
   func unlock() { mutex.unlock() }
 
-  /// Runs `body` with the value, alone. Inlinable, because a generic call to another module costs
-  /// more than the mutex: `make bench` shows it in every read of the in-memory storage.
+  /// Runs `body` with the value, alone.
+  // Inlinable, because a generic call to another module costs more than the mutex: `make bench`
+  // shows it in every read of the in-memory storage.
   @inlinable @inline(__always)
   package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
@@ -42,8 +43,9 @@ package final class Lock<Value>: @unchecked Sendable {
   }
 }
 
-/// A mutex at an address that does not change, for ``Lock`` alone. Not generic, so that inlined
-/// code needs no C module.
+/// A mutex at an address that does not change, for `Lock` alone.
+///
+/// Not generic, so that inlined code needs no C module.
 @safe @usableFromInline
 struct MutexPointer: @unchecked Sendable {
   // A mutex is there to be used by many threads.

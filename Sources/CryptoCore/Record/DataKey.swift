@@ -88,7 +88,7 @@ public final class DataKey: Sendable {
       try unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) {
         (record) throws(CryptoError) in
         try unsafe seal(plaintext, context, into: record.baseAddress!)
-        return unsafe Data(bytes: record.baseAddress!, count: count)
+        return unsafe Data(record)
       }
     }
   }
@@ -121,11 +121,15 @@ public final class DataKey: Sendable {
   public func openedData(
     _ record: RawSpan, for context: RecordContext
   ) throws(CryptoError) -> Data {
-    var data = Data()
-    try withOpened(record, for: context) { plaintext in
-      data = unsafe plaintext.withUnsafeBytes { unsafe Data($0) }
+    let header = try header(of: record)
+    let count = record.byteCount - Self.overhead(of: algorithm)
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 8) {
+      (buffer) throws(CryptoError) in
+      let output = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+      defer { unsafe Wipe.buffer(output) }
+      try unsafe open(record, header, context, into: output)
+      return unsafe Data(output)
     }
-    return data
   }
 
   /// Opens a record and lends the plaintext, which is wiped afterwards.

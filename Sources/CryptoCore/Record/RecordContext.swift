@@ -19,6 +19,8 @@ public final class RecordContext: @unchecked Sendable {
 
   /// The name hash that the context binds.
   public let name: NameHash
+  /// Whatever the maker wants to know the context by.
+  package let origin: (any AnyObject & Sendable)?
 
   /// The context of the record that `store` keeps under `name`.
   ///
@@ -27,7 +29,15 @@ public final class RecordContext: @unchecked Sendable {
   ///   - name: the keyed hash of the record's key name.
   ///   - authenticationTag: further data of the caller that must match when the record is opened;
   ///     not stored. Empty is the same as none.
-  public init(store: StoreID, name: NameHash, authenticationTag: [UInt8] = []) {
+  public convenience init(store: StoreID, name: NameHash, authenticationTag: [UInt8] = []) {
+    self.init(store: store, name: name, authenticationTag: authenticationTag, origin: nil)
+  }
+
+  /// The same, with an origin.
+  package init(
+    store: StoreID, name: NameHash, authenticationTag: [UInt8],
+    origin: (any AnyObject & Sendable)?
+  ) {
     var template: [UInt8] = []
     template.reserveCapacity(110 + authenticationTag.count)
     template.appendField(Self.magic)
@@ -38,6 +48,7 @@ public final class RecordContext: @unchecked Sendable {
     unsafe self.template = .allocate(byteCount: template.count, alignment: 16)
     unsafe self.template.copyBytes(from: template)
     self.name = name
+    self.origin = origin
   }
 
   deinit { unsafe template.deallocate() }
