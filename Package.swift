@@ -3,7 +3,8 @@ import PackageDescription
 
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
-  "CryptoCore",
+  "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "StorageTesting",
+  "SecurePropertyStorage",
 ]
 
 let package = Package(
@@ -13,8 +14,40 @@ let package = Package(
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
+    .target(name: "StorageCore", dependencies: ["CryptoCore"]),
+    .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    .target(
+      name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
+    .target(
+      name: "SecurePropertyStorage",
+      dependencies: ["CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend"]),
+
+    .executableTarget(
+      name: "DefaultsTestChild", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"],
+      path: "Tests/DefaultsTestChild"),
+    .testTarget(
+      name: "DefaultsBackendTests",
+      dependencies: [
+        "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+      ]),
+    .testTarget(
+      name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
+    .testTarget(
+      name: "StorageCoreTests",
+      dependencies: [
+        "StorageCore", "CryptoCore", "SingletonBackend", "StorageTesting", "TestSupport",
+      ]),
+    .testTarget(
+      name: "SingletonBackendTests",
+      dependencies: [
+        "SingletonBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
+      ]),
+    .testTarget(
+      name: "StorageTestingTests",
+      dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,8 @@
 public import struct Foundation.Data
 
-/// A key that seals values into records and opens them again. Any thread may use it.
+/// A key that seals values into records and opens them again.
+///
+/// Any thread may use it.
 ///
 /// The layout of a record is specified in docs/file-format.md. A data key does not count its
 /// seals: whoever owns it replaces it in time, see ``AEADAlgorithm/countsSeals``.
@@ -86,7 +88,7 @@ public final class DataKey: Sendable {
       try unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) {
         (record) throws(CryptoError) in
         try unsafe seal(plaintext, context, into: record.baseAddress!)
-        return unsafe Data(bytes: record.baseAddress!, count: count)
+        return unsafe Data(record)
       }
     }
   }
@@ -119,32 +121,33 @@ public final class DataKey: Sendable {
   public func openedData(
     _ record: RawSpan, for context: RecordContext
   ) throws(CryptoError) -> Data {
-    try withOpened(record, for: context, orElse: { $0 }) { (plaintext) throws(CryptoError) in
-      unsafe plaintext.withUnsafeBytes { unsafe Data($0) }
+    let header = try header(of: record)
+    let count = record.byteCount - Self.overhead(of: algorithm)
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 8) {
+      (buffer) throws(CryptoError) in
+      let output = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+      defer { unsafe Wipe.buffer(output) }
+      try unsafe open(record, header, context, into: output)
+      return unsafe Data(output)
     }
   }
 
   /// Opens a record and lends the plaintext, which is wiped afterwards.
   ///
-  /// - Throws: as ``open(_:for:into:)``, or what `body` throws.
-  package func withOpened<Result, Failure: Error>(
-    _ record: RawSpan, for context: RecordContext,
-    orElse convert: (CryptoError) -> Failure,
-    _ body: (RawSpan) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    let header: RecordHeader
-    do throws(CryptoError) { header = try self.header(of: record) } catch { throw convert(error) }
+  /// Not generic, so that other modules of the package pay for no metadata on their hot path.
+  ///
+  /// - Throws: as ``open(_:for:into:)``.
+  package func withOpened(
+    _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
+  ) throws(CryptoError) {
+    let header = try header(of: record)
     let count = record.byteCount - Self.overhead(of: algorithm)
-    return try unsafe withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 8) {
-      (buffer) throws(Failure) in
+    try unsafe withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 8) {
+      (buffer) throws(CryptoError) in
       let output = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
       defer { unsafe Wipe.buffer(output) }
-      do throws(CryptoError) {
-        try unsafe open(record, header, context, into: output)
-      } catch {
-        throw convert(error)
-      }
-      return try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(output)))
+      try unsafe open(record, header, context, into: output)
+      body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(output)))
     }
   }
 

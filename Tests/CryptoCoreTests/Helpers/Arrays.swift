@@ -22,9 +22,7 @@ extension DataKey {
   func lend(
     _ record: [UInt8], for context: RecordContext, to body: ([UInt8]) -> Void
   ) throws(CryptoError) {
-    let convert: (CryptoError) -> CryptoError = { $0 }
-    try unsafe withOpened(record.span.bytes, for: context, orElse: convert) {
-      (span) throws(CryptoError) in
+    try unsafe withOpened(record.span.bytes, for: context) { span in
       body(unsafe span.withUnsafeBytes { unsafe [UInt8]($0) })
     }
   }

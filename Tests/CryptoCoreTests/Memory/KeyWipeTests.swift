@@ -96,10 +96,9 @@ struct KeyWipeTests {
         plaintext = nil
         #expect(secret.copies() == 0, "sealed")
         var lent = 0
-        let convert: (CryptoError) -> any Error = { $0 }
-        try unsafe fixture.key.withOpened(
-          record.span.bytes, for: fixture.context, orElse: convert
-        ) { _ in lent = secret.copies() }
+        try unsafe fixture.key.withOpened(record.span.bytes, for: fixture.context) { _ in
+          lent = secret.copies()
+        }
         #expect(lent == 1, "lent")
         #expect(secret.copies() == 0, "\(algorithm)")
       }
@@ -115,10 +114,7 @@ struct KeyWipeTests {
         [UInt8](repeating: 0xa7, count: count), for: fixture.context)
       var rest = [UInt8](repeating: 0, count: count)
       var address: UInt = 0
-      let convert: (CryptoError) -> any Error = { $0 }
-      try unsafe fixture.key.withOpened(
-        record.span.bytes, for: fixture.context, orElse: convert
-      ) { span in
+      try unsafe fixture.key.withOpened(record.span.bytes, for: fixture.context) { span in
         address = unsafe span.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
         #expect(ProcessMemory.read(address, into: &rest))
         #expect(rest == [UInt8](repeating: 0xa7, count: count), "lent")

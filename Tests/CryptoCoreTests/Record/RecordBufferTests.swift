@@ -62,16 +62,4 @@ struct RecordBufferTests {
       #expect(code { _ = try DataKey(key, id: 1, algorithm: algorithm) } == .invalidParameter)
     }
   }
-
-  @Test func whatTheBorrowerOfAPlaintextThrowsIsRethrown() throws {
-    struct Mine: Error {}
-    let fixture = try Fixture()
-    let record = try fixture.key.seal([1], for: fixture.context)
-    let convert: (CryptoError) -> any Error = { $0 }
-    #expect(throws: Mine.self) {
-      try unsafe fixture.key.withOpened(
-        record.span.bytes, for: fixture.context, orElse: convert
-      ) { _ in throw Mine() }
-    }
-  }
 }

@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that users of the library resolve none of what it depends on.
+let package = Package(
+  name: "Benchmarks",
+  products: [.executable(name: "bench", targets: ["bench"])],
+  dependencies: [
+    .package(name: "SecurePropertyStorage", path: ".."),
+    // A peer to measure beside us.
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+  ],
+  targets: [
+    .target(name: "CFloor", linkerSettings: [.linkedLibrary("crypto")]),
+    .target(name: "CAllocations"),
+    .executableTarget(
+      name: "bench",
+      dependencies: [
+        "CFloor", "CAllocations",
+        .product(name: "CryptoCore", package: "SecurePropertyStorage"),
+        .product(name: "StorageCore", package: "SecurePropertyStorage"),
+        .product(name: "SingletonBackend", package: "SecurePropertyStorage"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .strictMemorySafety(),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,72 @@
+#include "floor.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct floor_contexts {
+  EVP_CIPHER *cipher;
+  EVP_CIPHER_CTX *sealing;
+  EVP_CIPHER_CTX *opening;
+  uint64_t counter;
+};
+
+floor_contexts *floor_new(const uint8_t key[32]) {
+  floor_contexts *contexts = calloc(1, sizeof *contexts);
+  if (contexts == NULL) return NULL;
+  contexts->cipher = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL);
+  contexts->sealing = EVP_CIPHER_CTX_new();
+  contexts->opening = EVP_CIPHER_CTX_new();
+  if (contexts->cipher == NULL || contexts->sealing == NULL || contexts->opening == NULL ||
+      EVP_EncryptInit_ex2(contexts->sealing, contexts->cipher, key, NULL, NULL) != 1 ||
+      EVP_DecryptInit_ex2(contexts->opening, contexts->cipher, key, NULL, NULL) != 1) {
+    floor_free(contexts);
+    return NULL;
+  }
+  return contexts;
+}
+
+void floor_free(floor_contexts *contexts) {
+  EVP_CIPHER_CTX_free(contexts->sealing);
+  EVP_CIPHER_CTX_free(contexts->opening);
+  EVP_CIPHER_free(contexts->cipher);
+  free(contexts);
+}
+
+int floor_seal(floor_contexts *contexts, size_t times, const uint8_t *data, int data_count,
+               const uint8_t *text, int count, uint8_t *output) {
+  EVP_CIPHER_CTX *context = contexts->sealing;
+  for (size_t time = 0; time < times; time++) {
+    uint8_t nonce[12] = {0};
+    int written, rest;
+    contexts->counter++;
+    memcpy(nonce, &contexts->counter, sizeof contexts->counter);
+    memcpy(output, nonce, sizeof nonce);
+    if (EVP_EncryptInit_ex2(context, NULL, NULL, output, NULL) != 1 ||
+        EVP_EncryptUpdate(context, NULL, &written, data, data_count) != 1 ||
+        EVP_EncryptUpdate(context, output + 12, &written, text, count) != 1 ||
+        EVP_EncryptFinal_ex(context, output + 12 + count, &rest) != 1 ||
+        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, output + 12 + count) != 1)
+      return -1;
+  }
+  return 0;
+}
+
+int floor_open(floor_contexts *contexts, size_t times, const uint8_t *data, int data_count,
+               const uint8_t *sealed, int count, uint8_t *output) {
+  EVP_CIPHER_CTX *context = contexts->opening;
+  for (size_t time = 0; time < times; time++) {
+    int written, rest;
+    if (EVP_DecryptInit_ex2(context, NULL, NULL, sealed, NULL) != 1 ||
+        EVP_DecryptUpdate(context, NULL, &written, data, data_count) != 1 ||
+        EVP_DecryptUpdate(context, output, &written, sealed + 12, count) != 1 ||
+        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16,
+                            (void *)(sealed + 12 + count)) != 1 ||
+        EVP_DecryptFinal_ex(context, output + count, &rest) != 1)
+      return -1;
+  }
+  return 0;
+}
+
+const char *floor_library_version(void) { return OpenSSL_version(OPENSSL_VERSION); }

@@ -1,0 +1,123 @@
+import CFloor
+import Foundation
+
+/// The results as Markdown.
+struct Report {
+  let results: [Result]
+  let threads: [Contention.Line]
+  let pairs: Int
+
+  func write(to path: String) throws {
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+  }
+
+  private var text: String {
+    """
+    # Benchmarks
+
+    Measured by `make bench BENCH_ARGS='--report docs/benchmarks.md'` on \(Machine.date).
+
+    \(Machine.facts.map { "- \($0.0): \($0.1)" }.joined(separator: "\n"))
+
+    A batch of the call and a batch of its floor, about 2 ms each, take turns \(pairs) times. The
+    times are medians of the batches, in processor time of the thread; the ratio is the median of
+    what each pair gives, so that what slows the machine slows both. The floor is a loop in C over
+    EVP with a reused context, the same 110 bytes of associated data, and the same tag calls; it
+    takes its nonce from a counter and writes into one buffer. Allocations are what the call asks of
+    `malloc`, counted by an interposer that first counts allocations of a known number.
+
+    ## Calls with a target
+
+    | call | floor | floor, ns | ours, ns | ratio | target | allocations |
+    |---|---|---:|---:|---:|---:|---:|
+    \(rows { $0.comparison.target != nil })
+
+    ## For comparison
+
+    | call | floor | floor, ns | ours, ns | ratio | | allocations |
+    |---|---|---:|---:|---:|---:|---:|
+    \(rows { $0.comparison.target == nil })
+
+    ## Several threads on one key
+
+    Wall time divided by the calls of all threads, `@Singleton` and a `String` of 32 bytes.
+
+    | | ns a call |
+    |---|---:|
+    \(threads.map { "| \($0.name) | \(shown($0.nanoseconds, 0)) |" }.joined(separator: "\n"))
+
+    """
+  }
+
+  private func rows(_ isIncluded: (Result) -> Bool) -> String {
+    results.filter(isIncluded).map { result in
+      let target = result.comparison.target.map { "≤ " + shown($0, 2) } ?? ""
+      return "| \(result.comparison.name) | \(result.comparison.floorName) "
+        + "| \(shown(result.floor, 0)) | \(shown(result.ours, 0)) | \(shown(result.ratio, 2)) "
+        + "| \(target) | \(shown(result.allocations, 1)) |"
+    }
+    .joined(separator: "\n")
+  }
+}
+
+extension Result {
+  /// One line for the terminal.
+  var line: String {
+    let verdict =
+      comparison.target.map { "target \(shown($0, 2)) \(isOnTarget ? "met" : "MISSED")" } ?? ""
+    return padded(comparison.name, 36) + shown(floor, 0, width: 8) + " ns "
+      + shown(ours, 0, width: 8) + " ns  ratio " + shown(ratio, 3) + "  allocations "
+      + shown(allocations, 1) + "  " + verdict
+  }
+}
+
+/// What the results were measured on: the kind, and nothing that tells one machine from another.
+private enum Machine {
+  static var date: String {
+    Date.now.formatted(.iso8601.year().month().day())
+  }
+
+  static var facts: [(String, String)] {
+    [
+      ("Processor", processor),
+      ("Cores", "\(ProcessInfo.processInfo.activeProcessorCount), shared with others"),
+      ("Kernel", kernel),
+      ("Library", unsafe String(cString: floor_library_version())),
+      ("Compiler", compiler),
+    ]
+  }
+
+  private static var processor: String {
+    let facts = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
+    let line = facts.split(separator: "\n").first { $0.hasPrefix("model name") }
+    let name = line?.split(separator: ":").last ?? " unknown"
+    return name.trimmingCharacters(in: .whitespaces)
+  }
+
+  /// The release number without what a distributor or a host appends.
+  private static var kernel: String {
+    let version = (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)) ?? ""
+    return "Linux " + (version.split(separator: "-").first ?? "").trimmingCharacters(in: .newlines)
+  }
+
+  private static var compiler: String {
+    #if compiler(>=6.4)
+      "Swift 6.4 or newer"
+    #elseif compiler(>=6.3.1)
+      "Swift 6.3.1"
+    #else
+      "Swift 6.2"
+    #endif
+  }
+}
+
+/// A number with `digits` behind the point.
+func shown(_ number: Double, _ digits: Int, width: Int = 0) -> String {
+  let text = String(format: "%.\(digits)f", number)
+  return String(repeating: " ", count: max(0, width - text.count)) + text
+}
+
+/// Text with blanks behind it.
+func padded(_ text: String, _ width: Int) -> String {
+  text + String(repeating: " ", count: max(0, width - text.count))
+}

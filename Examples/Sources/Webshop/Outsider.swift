@@ -1,0 +1,48 @@
+import Foundation
+
+/// Another program that comes by the file and has no key.
+struct Outsider {
+  let file: String
+
+  /// Prints what the file shows, and searches it for every name and value.
+  func look(forAllOf settings: DotEnv) throws {
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    let contents = try PropertyListSerialization.propertyList(from: bytes, format: nil)
+    guard let entries = contents as? [String: Data] else {
+      throw DotEnvError("the file is not a dictionary of data")
+    }
+    print(
+      "\(file.split(separator: "/").last ?? ""): \(bytes.count) bytes, \(entries.count) entries, for example"
+    )
+    for (key, value) in entries.sorted(by: { $0.key < $1.key }).prefix(3) {
+      print(
+        "  \(key.prefix(24))... = \(Self.hexadecimal(value.prefix(24)))... (\(value.count) bytes)")
+    }
+    var found = 0
+    for (name, value) in settings.entries {
+      if bytes.range(of: Data(name.utf8)) != nil { found += 1 }
+      // Short values such as "587" turn up in random bytes by chance.
+      if value.utf8.count >= 4, bytes.range(of: Data(value.utf8)) != nil { found += 1 }
+    }
+    print("searched for \(settings.entries.count) names and their values: \(found) found")
+    if found > 0 { exit(3) }
+  }
+
+  /// Flips one bit in the first sealed value.
+  func flipOneBit() throws {
+    let url = URL(fileURLWithPath: file)
+    var bytes = try Data(contentsOf: url)
+    let contents = try PropertyListSerialization.propertyList(from: bytes, format: nil)
+    guard let entries = contents as? [String: Data],
+      let record = entries.filter({ $0.key.count == 128 }).min(by: { $0.key < $1.key })?.value,
+      let place = bytes.range(of: record)
+    else { throw DotEnvError("the file holds no sealed value") }
+    bytes[place.upperBound - 1] ^= 1
+    try bytes.write(to: url)
+    print("flipped one bit of a value, at byte \(place.upperBound - 1) of the file")
+  }
+
+  private static func hexadecimal(_ bytes: Data) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}

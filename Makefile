@@ -1,0 +1,53 @@
+# The front door: every target here is what CI runs too. `make` alone lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# One set of flags for every debug build, so that no step rebuilds what another has built.
+export SWIFT_FLAGS ?= -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
+
+# A fork in a threaded process is part of what the tests try.
+TSAN = TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1 SPS_SANITIZER=thread
+ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 SPS_SANITIZER=address
+
+.PHONY: help deps build test demo lint docs bench soak sanitize client clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## Install the distribution's packages that are missing, nothing otherwise
+	@scripts/deps.sh
+
+build: deps ## Build the library; any warning is an error
+	swift build $(SWIFT_FLAGS)
+
+test: deps ## Run the tests in a private environment (FILTER=regex picks some)
+	@scripts/test.sh
+
+demo: deps ## Run the examples in a private environment
+	@scripts/demo.sh
+
+lint: deps ## Check format, imports, warnings, scripts and the README's length
+	@scripts/lint.sh
+
+docs: deps ## Build the documentation into .build/docs; any warning is an error
+	@scripts/docs.sh
+
+bench: deps ## Run the benchmarks in release (BENCH_ARGS='...' are handed on)
+	swift build -c release --package-path Benchmarks --product bench
+	@scripts/private-env.sh \
+	  "$$(swift build -c release --package-path Benchmarks --show-bin-path)/bench" $(BENCH_ARGS)
+
+soak: deps ## Run the long tests in release
+	@SPS_SOAK=1 scripts/test.sh -c release -Xswiftc -enable-testing
+
+sanitize: deps ## Run the tests under the thread and the address sanitizer
+	@$(TSAN) scripts/test.sh --sanitize=thread --scratch-path .build-tsan
+	@$(ASAN) scripts/test.sh --sanitize=address --scratch-path .build-asan
+
+client: deps ## Time a clean release build of programs that use the library
+	@scripts/client-build.sh
+
+clean: ## Remove everything that was built or downloaded
+	rm -rf .build .build-* Benchmarks/.build Examples/.build Tools/*/.build Fuzz/.build

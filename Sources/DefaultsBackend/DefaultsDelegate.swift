@@ -1,0 +1,141 @@
+public import CryptoCore
+public import StorageCore
+internal import Synchronization
+
+/// Sealed records in a property list: one file for each suite, safe across threads and processes.
+///
+/// The file is `<suite>.secure.plist` in `$XDG_CONFIG_HOME`, or in `.config` in the home folder, a
+/// binary property list that `UserDefaults(suiteName: "<suite>.secure")` reads. Its keys are name
+/// hashes in hexadecimal, its values sealed records; the header is under `SecurePropertyStorage`.
+///
+/// Reads come from memory and cost one stat(2), which tells whether another process has written.
+/// A write replaces the file as a whole, under a lock file beside it: it costs the more, the more
+/// the suite holds. Delegates of one suite in a process share their memory.
+public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
+  /// How long a write waits for other processes unless said otherwise.
+  public static let standardDeadline: Duration = .seconds(5)
+  private static let longestInterval: Duration = .seconds(2)
+
+  /// When a write is on disk.
+  public let durability: DefaultsDurability
+  private let deadline: Duration
+  private let path: @Sendable () throws(StorageError) -> String
+  private let resolved = AtomicLazyReference<Suite>()
+
+  /// The delegate of a suite.
+  ///
+  /// Nothing is looked at before the first use.
+  ///
+  /// - Parameters:
+  ///   - suiteName: 1 to 200 bytes without a slash; any other is the error `invalid` at every use.
+  ///   - durability: when a write is on disk.
+  ///   - deadline: how long a write waits for other processes before it is the error `busy`.
+  public convenience init(
+    suiteName: String, durability: DefaultsDurability = .immediate,
+    deadline: Duration = standardDeadline
+  ) {
+    self.init(durability: durability, deadline: deadline) { () throws(StorageError) in
+      try SuiteName.validate(suiteName)
+      return try SuiteName.path(of: suiteName, in: StandardFolders.configuration())
+    }
+  }
+
+  /// The delegate of a suite in a folder of the caller's choice.
+  package convenience init(
+    folder: String, suiteName: String, durability: DefaultsDurability = .immediate,
+    deadline: Duration = standardDeadline
+  ) {
+    self.init(durability: durability, deadline: deadline) { () throws(StorageError) in
+      try SuiteName.path(of: suiteName, in: folder)
+    }
+  }
+
+  /// The delegate of the file that `path` gives at the first use.
+  init(
+    durability: DefaultsDurability, deadline: Duration = standardDeadline,
+    path: @escaping @Sendable () throws(StorageError) -> String
+  ) {
+    self.durability = durability
+    self.deadline = deadline
+    self.path = path
+  }
+
+  /// Writes what is waiting to be written, durably.
+  ///
+  /// Does nothing with immediate durability.
+  ///
+  /// - Throws: `StorageError`: why it can't be written. It is kept and tried again.
+  public func flush() throws(StorageError) {
+    try suite().flush(waiting: deadline)
+  }
+
+  private func suite() throws(StorageError) -> Suite {
+    if let suite = resolved.load() { return suite }
+    return resolved.storeIfNil(SuiteRegistry.suite(at: try path()))
+  }
+
+  // MARK: - KeysetDelegate
+
+  /// The header and its version.
+  ///
+  /// - Throws: `StorageError` when the file can't be read.
+  public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+    try suite().read { ($0.contents.header, $0.headerVersion) }
+  }
+
+  /// Lets `body` change the header, alone among all processes and threads.
+  ///
+  /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged, except with
+  ///   the code `outcomeUnknown`.
+  public func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    try suite().updateHeader(waiting: deadline, body)
+  }
+
+  /// The record under `name`, and the version of the header that was current when it was read.
+  ///
+  /// - Throws: `StorageError` when the file can't be read.
+  public func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    try suite().read { ($0.record(for: name), $0.headerVersion) }
+  }
+
+  /// Makes all of `writes` or none, in one atomic step, if the header is that of the version.
+  ///
+  /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
+  public func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome {
+    let suite = try suite()
+    if case .coalesced(let interval) = durability,
+      let outcome = suite.commitToMemory(
+        writes, headerVersion: headerVersion, within: min(interval, Self.longestInterval))
+    {
+      return outcome
+    }
+    return try suite.commit(writes, headerVersion: headerVersion, waiting: deadline)
+  }
+
+  /// The names of all records.
+  ///
+  /// - Throws: `StorageError` when the file can't be read.
+  public func names() throws(StorageError) -> [NameHash] {
+    try suite().read { $0.names }
+  }
+
+  // MARK: - ObservableDelegate
+
+  /// Calls `observer` for each change, in order, under the delegate's lock.
+  ///
+  /// The first observer starts a thread that watches for other processes' changes; the last one's
+  /// end stops it. When there is no place to store at, nothing is ever told.
+  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+    do throws(StorageError) {
+      return try suite().observe(observer)
+    } catch {
+      return Observation {}
+    }
+  }
+}

@@ -1,0 +1,156 @@
+internal import StorageCore
+
+/// Reads a flat property list, strictly.
+///
+/// The objects must lie back to back in the order of their table, and each must be used exactly
+/// once. So nothing overlaps, nothing is hidden between, time and memory are linear in the size,
+/// and there is nothing to recurse into. Every other property list is refused.
+struct FlatPropertyListReader {
+  private struct Object {
+    let kind: UInt8
+    /// Where the content begins.
+    let start: Int
+    /// The number of bytes, or of pairs.
+    let count: Int
+    var isUsed = false
+  }
+
+  private struct Trailer {
+    let offsetSize: Int
+    let referenceSize: Int
+    let objectCount: Int
+    let top: Int
+    let table: Int
+  }
+
+  private let bytes: [UInt8]
+  private let trailer: Trailer
+  private var objects: [Object] = []
+
+  /// Calls `body` with each key and its value.
+  ///
+  /// A key may come twice: `body` is to refuse that.
+  static func read(
+    _ bytes: [UInt8],
+    _ body: (_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    var reader = try FlatPropertyListReader(bytes)
+    try reader.readObjects()
+    try reader.forEachPair(body)
+  }
+
+  private init(_ bytes: [UInt8]) throws(StorageError) {
+    self.bytes = bytes
+    trailer = try Self.trailer(of: bytes)
+  }
+
+  private static func trailer(of bytes: [UInt8]) throws(StorageError) -> Trailer {
+    let start = bytes.count - FlatPropertyList.trailerSize
+    guard start >= FlatPropertyList.magic.count, bytes.starts(with: FlatPropertyList.magic),
+      // The sixth byte says how strings are sorted, which is of no use and always zero.
+      bytes[start..<start + 6].allSatisfy({ $0 == 0 })
+    else { throw damaged }
+    let trailer = Trailer(
+      offsetSize: Int(bytes[start + 6]), referenceSize: Int(bytes[start + 7]),
+      objectCount: try integer(bytes, at: start + 8, size: 8),
+      top: try integer(bytes, at: start + 16, size: 8),
+      table: try integer(bytes, at: start + 24, size: 8))
+    guard (1...8).contains(trailer.offsetSize), (1...8).contains(trailer.referenceSize),
+      // Each object takes a byte at least, so that no product below overflows.
+      (1...bytes.count).contains(trailer.objectCount), trailer.top < trailer.objectCount,
+      trailer.table <= start,
+      start - trailer.table == trailer.objectCount * trailer.offsetSize
+    else { throw damaged }
+    return trailer
+  }
+
+  private mutating func readObjects() throws(StorageError) {
+    objects.reserveCapacity(trailer.objectCount)
+    var position = FlatPropertyList.magic.count
+    for index in 0..<trailer.objectCount {
+      let entry = trailer.table + index * trailer.offsetSize
+      guard try Self.integer(bytes, at: entry, size: trailer.offsetSize) == position else {
+        throw Self.damaged
+      }
+      objects.append(try object(at: &position))
+    }
+    guard position == trailer.table else { throw Self.damaged }
+  }
+
+  /// The object at `position`, which moves behind it.
+  private func object(at position: inout Int) throws(StorageError) -> Object {
+    guard position < trailer.table else { throw Self.damaged }
+    let kind = bytes[position] & 0xF0
+    var count = Int(bytes[position] & 0x0F)
+    position += 1
+    if count == 15 { count = try longCount(at: &position) }
+    let unit: Int
+    switch kind {
+    case FlatPropertyList.Marker.data, FlatPropertyList.Marker.string: unit = 1
+    case FlatPropertyList.Marker.dictionary: unit = 2 * trailer.referenceSize
+    default: throw Self.damaged
+    }
+    guard count <= (trailer.table - position) / unit else { throw Self.damaged }
+    defer { position += count * unit }
+    return Object(kind: kind, start: position, count: count)
+  }
+
+  private func longCount(at position: inout Int) throws(StorageError) -> Int {
+    guard position < trailer.table else { throw Self.damaged }
+    let marker = bytes[position]
+    guard (FlatPropertyList.Marker.integer...FlatPropertyList.Marker.integer + 3).contains(marker)
+    else { throw Self.damaged }
+    let size = 1 << Int(marker & 0x0F)
+    position += 1
+    guard size <= trailer.table - position else { throw Self.damaged }
+    defer { position += size }
+    return try Self.integer(bytes, at: position, size: size)
+  }
+
+  private mutating func forEachPair(
+    _ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let top = objects[trailer.top]
+    guard top.kind == FlatPropertyList.Marker.dictionary,
+      // With each used once and none left over, a second dictionary has no place.
+      objects.count - 1 == 2 * top.count
+    else { throw Self.damaged }
+    for pair in 0..<top.count {
+      let key = top.start + pair * trailer.referenceSize
+      let value = key + top.count * trailer.referenceSize
+      try body(
+        content(referredToAt: key, kind: FlatPropertyList.Marker.string),
+        content(referredToAt: value, kind: FlatPropertyList.Marker.data))
+    }
+  }
+
+  private mutating func content(
+    referredToAt offset: Int, kind: UInt8
+  ) throws(StorageError) -> ArraySlice<UInt8> {
+    let index = try Self.integer(bytes, at: offset, size: trailer.referenceSize)
+    guard index < objects.count else { throw Self.damaged }
+    let object = objects[index]
+    guard object.kind == kind, !object.isUsed else { throw Self.damaged }
+    objects[index].isUsed = true
+    return bytes[object.start..<object.start + object.count]
+  }
+
+  /// A big-endian integer.
+  ///
+  /// The caller has checked that it lies within the bytes.
+  private static func integer(
+    _ bytes: [UInt8], at offset: Int, size: Int
+  ) throws(StorageError) -> Int {
+    var word: UInt64 = 0
+    for index in offset..<offset + size { word = word << 8 | UInt64(bytes[index]) }
+    guard let value = Int(exactly: word) else { throw damaged }
+    return value
+  }
+
+  static var damaged: StorageError {
+    StorageError(
+      .damaged,
+      "it is not a property list of sealed values: it was cut, altered, or written by another "
+        + "program. It is left as it is; restore it from a backup, or move it away to start anew")
+  }
+}

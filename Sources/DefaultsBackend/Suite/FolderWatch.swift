@@ -1,0 +1,135 @@
+internal import CryptoCore
+internal import Foundation
+internal import Glibc
+internal import StorageCore
+
+/// Tells when something in a folder changed, by inotify(7) on a thread of its own.
+///
+/// Where inotify is exhausted, or the folder goes away, it looks twice a second instead.
+final class FolderWatch: Sendable {
+  private static let pollInterval: Int32 = 500
+
+  private let stopping = WakeUp()
+
+  /// Watches from now on.
+  ///
+  /// - Parameters:
+  ///   - folder: the folder; it need not exist yet.
+  ///   - onChange: called on the watching thread for each change in the folder, and now and then
+  ///     without one. False ends the watch.
+  init(_ folder: String, onChange: @escaping @Sendable () -> Bool) {
+    let notices = FolderNotices(folder)
+    let stop = stopping.waiting
+    let thread = Thread {
+      while true {
+        let isStopped = notices.wait(orUntil: stop, every: Self.pollInterval)
+        guard !isStopped, onChange() else { return }
+      }
+    }
+    thread.name = "SPS defaults watch"
+    thread.start()
+  }
+
+  /// Ends the watch.
+  ///
+  /// The thread may still make the call that it is in.
+  func stop() { stopping.call() }
+}
+
+/// A connected pair of sockets: whoever waits on one end is woken by the other.
+private final class WakeUp: Sendable {
+  let waiting: OwnedDescriptor?
+  private let calling: OwnedDescriptor?
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let isMade = unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0
+    waiting = isMade ? OwnedDescriptor(ends[0]) : nil
+    calling = isMade ? OwnedDescriptor(ends[1]) : nil
+  }
+
+  func call() {
+    // shutdown(2) and not close(2), which a forked child's copy would keep from being noticed.
+    guard let calling else { return }
+    shutdown(calling.number, Int32(SHUT_RDWR))
+  }
+}
+
+/// A descriptor that is closed with its last reference.
+private final class OwnedDescriptor: Sendable {
+  let number: Int32
+
+  init(_ number: Int32) { self.number = number }
+
+  deinit { close(number) }
+}
+
+/// The inotify descriptor of a folder.
+///
+/// Used by one thread after another.
+private final class FolderNotices: @unchecked Sendable {
+  // Changed by the watching thread alone, once that has started.
+  private let folder: String
+  private var descriptor: OwnedDescriptor?
+
+  init(_ folder: String) {
+    self.folder = folder
+    watch()
+  }
+
+  /// Waits for a change, or for a call at the other end of `stop`.
+  ///
+  /// - Returns: whether it was called.
+  func wait(orUntil stop: OwnedDescriptor?, every interval: Int32) -> Bool {
+    if descriptor == nil { watch() }
+    var polled = [
+      pollfd(fd: stop?.number ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor?.number ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let count = nfds_t(polled.count)
+    _ = unsafe poll(&polled, count, descriptor == nil || stop == nil ? interval : -1)
+    if polled[0].revents != 0 { return true }
+    if polled[1].revents != 0, !drain() { descriptor = nil }
+    return false
+  }
+
+  private func watch() {
+    let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+    guard number >= 0 else { return }
+    let owned = OwnedDescriptor(number)
+    let events =
+      IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
+    guard unsafe inotify_add_watch(number, folder, UInt32(events) | UInt32(IN_ONLYDIR)) >= 0
+    else { return }
+    descriptor = owned
+  }
+
+  /// Reads the notices away.
+  ///
+  /// What they say is not asked: the file is looked at in any case.
+  ///
+  /// - Returns: whether the folder is still watched.
+  private func drain() -> Bool {
+    var isWatched = true
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe Glibc.read(descriptor?.number ?? -1, &buffer, buffer.count)
+      guard count > 0 else { return isWatched && (errno == EAGAIN || errno == EINTR) }
+      var offset = 0
+      while offset + 16 <= count {
+        // inotify(7): the mask is the second word of an event, the length of its name the fourth.
+        let mask = Self.word(buffer, at: offset + 4)
+        let gone = UInt32(IN_IGNORED) | UInt32(IN_MOVE_SELF) | UInt32(IN_DELETE_SELF)
+        if mask & gone != 0 { isWatched = false }
+        offset += 16 + Int(Self.word(buffer, at: offset + 12))
+      }
+    }
+  }
+
+  private static func word(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+    unsafe bytes.withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    }
+  }
+}

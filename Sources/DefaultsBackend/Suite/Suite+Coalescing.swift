@@ -1,0 +1,94 @@
+internal import CryptoCore
+internal import Dispatch
+internal import StorageCore
+
+extension Suite {
+  private static let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
+  /// How long a failed flush waits before it is tried again.
+  private static var retryInterval: Duration { .seconds(1) }
+
+  /// Makes the writes in memory, and has them written within `interval`.
+  ///
+  /// - Returns: nil when that can't be done safely now, and they must be written at once: when a
+  ///   write is conditional, since only the file knows whether the condition holds; when somebody
+  ///   changes the header; and after a flush failed, so that the caller gets the next error.
+  func commitToMemory(
+    _ writes: [RecordWrite], headerVersion: UInt64, within interval: Duration
+  ) -> CommitOutcome? {
+    guard writes.allSatisfy({ $0.condition == .always }), holdLease() else { return nil }
+    ExitFlush.register()
+    var needsSchedule = false
+    let outcome = memory.withLock { memory -> CommitOutcome? in
+      guard memory.lease != nil, !memory.refusesLeases, !memory.pending.hasFailed else {
+        return nil
+      }
+      guard memory.headerVersion == headerVersion else { return .headerChanged }
+      for write in writes {
+        memory.pending.add(write, headerVersion: headerVersion)
+        observers.notify(RecordChange(name: write.name, record: write.record))
+      }
+      needsSchedule = !memory.pending.isScheduled
+      memory.pending.isScheduled = true
+      return .committed
+    }
+    if needsSchedule { schedule(after: interval) }
+    return outcome
+  }
+
+  /// Takes a share of the header's lock, if this process has none, and reads the file under it.
+  private func holdLease() -> Bool {
+    if memory.withLock({ $0.lease != nil }) { return true }
+    // What fails here fails in the immediate write as well, which says why.
+    do throws(StorageError) {
+      try file.prepareFolder()
+      guard let lease = try HeaderLock.share(file.headerLockPath) else { return false }
+      return try withGate { () throws(StorageError) in
+        memory.withLock { memory in
+          guard !memory.refusesLeases else { return false }
+          if memory.lease == nil { memory.lease = lease }
+          return true
+        }
+      }
+    } catch {
+      return false
+    }
+  }
+
+  private func schedule(after interval: Duration) {
+    let (seconds, attoseconds) = interval.components
+    let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    // The closure keeps the suite alive until its writes are in the file.
+    Self.background.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
+      flushInBackground()
+    }
+  }
+
+  private func flushInBackground() {
+    memory.withLock { $0.pending.isScheduled = false }
+    do throws(StorageError) {
+      try flush(waiting: DefaultsDelegate.standardDeadline)
+    } catch {
+      StorageDiagnostics.report(error)
+      let isFirst = memory.withLock { memory in
+        defer { memory.pending.isScheduled = true }
+        return !memory.pending.isScheduled
+      }
+      if isFirst { schedule(after: Self.retryInterval) }
+    }
+  }
+}
+
+extension SuiteMemory {
+  /// Drops pending writes that were sealed under another header than the file now has.
+  ///
+  /// The lease keeps every program of ours from changing the header, so this happens only when
+  /// somebody removes the file or puts back an older one.
+  mutating func discardForeignPending() -> Int {
+    guard !pending.writes.isEmpty, pending.headerVersion != headerVersion else { return 0 }
+    defer {
+      pending.drop(upTo: pending.sequence)
+      lease = nil
+    }
+    return pending.writes.count
+  }
+}

@@ -1,0 +1,177 @@
+internal import CryptoCore
+internal import StorageCore
+
+extension Suite {
+  /// Makes all of `writes` or none, durably, if the header is that of the version.
+  func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
+  ) throws(StorageError) -> CommitOutcome {
+    try write(WriteTicket(writes, headerVersion: headerVersion), waiting: deadline)
+  }
+
+  /// Writes what is pending, durably.
+  func flush(waiting deadline: Duration) throws(StorageError) {
+    guard memory.withLock({ !$0.pending.writes.isEmpty }) else { return }
+    _ = try write(WriteTicket(), waiting: deadline)
+  }
+
+  private func write(
+    _ ticket: WriteTicket, waiting deadline: Duration
+  ) throws(StorageError) -> CommitOutcome {
+    if queue.enter(ticket) {
+      defer { queue.leave() }
+      lead(ticket, waiting: deadline)
+    }
+    guard let result = ticket.result else {
+      throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)
+    }
+    return try result.get()
+  }
+
+  /// Writes the batch and those that wait behind it in one go, and settles each.
+  private func lead(_ ticket: WriteTicket, waiting deadline: Duration) {
+    var group = [ticket]
+    do throws(StorageError) {
+      try withFileLock(waiting: deadline) { () throws(StorageError) in
+        group += queue.takeFollowers()
+        let outcomes = try commit(group)
+        for (ticket, outcome) in zip(group, outcomes) { ticket.settle(.success(outcome)) }
+      }
+    } catch {
+      // One batch may be too large where the others are not.
+      if error.code == .full, group.count > 1 {
+        for ticket in group { retry(ticket, waiting: deadline) }
+      } else {
+        for ticket in group { ticket.settle(.failure(error)) }
+      }
+    }
+  }
+
+  private func retry(_ ticket: WriteTicket, waiting deadline: Duration) {
+    do throws(StorageError) {
+      let outcomes = try withFileLock(waiting: deadline) { () throws(StorageError) in
+        try commit([ticket])
+      }
+      ticket.settle(.success(outcomes[0]))
+    } catch {
+      ticket.settle(.failure(error))
+    }
+  }
+
+  /// Runs `body` as the only writer among all processes.
+  func withFileLock<Result>(
+    waiting deadline: Duration, _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try file.prepareFolder()
+    let lock = try FileLock(file.lockPath, waiting: deadline)
+    let result = try body()
+    _ = consume lock
+    return result
+  }
+
+  // MARK: - Under the file lock, in the queue's lead
+
+  /// What a commit starts from.
+  struct Base {
+    var contents: SuiteContents
+    let headerVersion: UInt64
+    /// The pending writes that `contents` has in it are those up to here.
+    let sequence: UInt64
+    let hasPending: Bool
+  }
+
+  private func commit(_ group: [WriteTicket]) throws(StorageError) -> [CommitOutcome] {
+    let base = try begin()
+    var contents = base.contents
+    var outcomes: [CommitOutcome] = []
+    var changes: [RecordChange] = []
+    for ticket in group {
+      outcomes.append(
+        Self.apply(ticket, to: &contents, version: base.headerVersion, changes: &changes))
+    }
+    try end(base, with: base.hasPending || !changes.isEmpty ? contents : nil, changes)
+    return outcomes
+  }
+
+  /// Makes a batch's writes in `contents` if it may.
+  ///
+  /// All conditions are about what was there before the batch.
+  private static func apply(
+    _ ticket: WriteTicket, to contents: inout SuiteContents, version: UInt64,
+    changes: inout [RecordChange]
+  ) -> CommitOutcome {
+    if let expected = ticket.headerVersion, expected != version { return .headerChanged }
+    for write in ticket.writes {
+      guard write.isAllowed(over: contents.records[write.name]) else { return .conditionFailed }
+    }
+    for write in ticket.writes {
+      // There is nothing to write, and nothing to tell, when what is removed is not there.
+      guard write.record != nil || contents.records[write.name] != nil else { continue }
+      contents.records[write.name] = write.record
+      changes.append(RecordChange(name: write.name, record: write.record))
+    }
+    return .committed
+  }
+
+  /// Looks at the file, and from then on has readers believe memory until ``end(_:with:_:)``.
+  func begin() throws(StorageError) -> Base {
+    try withGate { () throws(StorageError) in
+      var discarded = 0
+      let base = memory.withLock { memory in
+        discarded = memory.discardForeignPending()
+        memory.isCommitting = true
+        var contents = memory.contents
+        for (name, write) in memory.pending.writes { contents.records[name] = write.record }
+        return Base(
+          contents: contents, headerVersion: memory.headerVersion,
+          sequence: memory.pending.sequence, hasPending: !memory.pending.writes.isEmpty)
+      }
+      if discarded > 0 { StorageDiagnostics.report(Self.foreign(discarded, file.path)) }
+      return base
+    }
+  }
+
+  /// Writes `contents`, if given, and then shows them to readers and observers.
+  func end(
+    _ base: Base, with contents: SuiteContents?, _ changes: [RecordChange]
+  ) throws(StorageError) {
+    guard let contents else { return abandon() }
+    let written: SuiteFile.Loaded
+    do throws(StorageError) {
+      written = try file.replace(with: contents)
+    } catch {
+      fail(error)
+      throw error
+    }
+    memory.withLock { memory in
+      memory.adopt(written)
+      memory.isCommitting = false
+      memory.pending.drop(upTo: base.sequence)
+      if memory.pending.writes.isEmpty { memory.lease = nil }
+      // A later write is pending already and was told of.
+      for change in changes where memory.pending.writes[change.name] == nil {
+        observers.notify(change)
+      }
+    }
+  }
+
+  /// Ends a commit that changed nothing.
+  func abandon() {
+    memory.withLock { $0.isCommitting = false }
+  }
+
+  private func fail(_ error: StorageError) {
+    memory.withLock { memory in
+      memory.isCommitting = false
+      if !memory.pending.writes.isEmpty { memory.pending.hasFailed = true }
+      if error.code == .outcomeUnknown { memory.forget() }
+    }
+  }
+
+  private static func foreign(_ count: Int, _ path: String) -> StorageError {
+    StorageError(
+      .outcomeUnknown,
+      "the file was removed or replaced by another one while \(count) writes waited; they were "
+        + "sealed for the old one and are dropped", path: path)
+  }
+}

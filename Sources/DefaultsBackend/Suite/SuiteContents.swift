@@ -1,0 +1,91 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// What the file of a suite holds.
+struct SuiteContents: Sendable, Equatable {
+  /// The key of the header: no name hash, since those have 128 digits.
+  static let headerKey: [UInt8] = Array("SecurePropertyStorage".utf8)
+
+  var header: [UInt8]?
+  var records: [NameHash: [UInt8]] = [:]
+
+  /// Nothing: what a file that is not there holds.
+  init() {}
+
+  /// Reads a property list.
+  ///
+  /// - Throws: `damaged` unless every key is the header's or a name hash, and every value data.
+  init(reading bytes: [UInt8]) throws(StorageError) {
+    var header: [UInt8]?
+    var records: [NameHash: [UInt8]] = [:]
+    // A record with its name takes over 200 bytes; more room than that would be wasted.
+    records.reserveCapacity(bytes.count / 256)
+    try FlatPropertyListReader.read(bytes) { (key, value) throws(StorageError) in
+      if let name = Self.name(of: key) {
+        guard records.updateValue(Array(value), forKey: name) == nil else {
+          throw FlatPropertyListReader.damaged
+        }
+      } else {
+        guard header == nil, key.elementsEqual(Self.headerKey) else {
+          throw FlatPropertyListReader.damaged
+        }
+        header = Array(value)
+      }
+    }
+    self.header = header
+    self.records = records
+  }
+
+  /// The property list.
+  ///
+  /// - Throws: `full` when it would be too large.
+  func propertyList() throws(StorageError) -> [UInt8] {
+    let size = records.values.reduce(header?.count ?? 0) { $0 + $1.count }
+    let pairCount = records.count + (header == nil ? 0 : 1)
+    var writer = try FlatPropertyListWriter(
+      pairCount: pairCount, capacity: size + pairCount * 2 * NameHash.byteCount)
+    if header != nil { writer.append(key: Self.headerKey) }
+    for name in records.keys { writer.append(hexadecimal: name.bytes) }
+    if let header { writer.append(value: header) }
+    for record in records.values { writer.append(value: record) }
+    return writer.finish()
+  }
+
+  /// What changed on the way from these contents to `others`.
+  func changes(to others: SuiteContents) -> [RecordChange] {
+    var changes: [RecordChange] = []
+    for (name, record) in others.records where records[name] != record {
+      changes.append(RecordChange(name: name, record: record))
+    }
+    for name in records.keys where others.records[name] == nil {
+      changes.append(RecordChange(name: name, record: nil))
+    }
+    return changes
+  }
+
+  /// The name hash that a key is, in lower case only, or nil.
+  private static func name(of key: ArraySlice<UInt8>) -> NameHash? {
+    guard key.count == 2 * NameHash.byteCount else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(NameHash.byteCount)
+    var high: UInt8?
+    for character in key {
+      guard let digit = value(of: character) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    return NameHash(bytes)
+  }
+
+  private static func value(of character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}

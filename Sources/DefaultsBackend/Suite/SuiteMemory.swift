@@ -1,0 +1,111 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// What a process knows of a suite.
+///
+/// Readers hold its lock for a dictionary access and no I/O.
+struct SuiteMemory {
+  /// What the file held when it was looked at last.
+  ///
+  /// All of it is durable.
+  private(set) var contents = SuiteContents()
+  /// The state of the file that `contents` is of; nil when the file has to be looked at again.
+  private(set) var stamp: SuiteFile.Stamp?
+  private var held: SuiteFile.Held?
+  /// Why the file of `stamp` can't be used.
+  private var failure: StorageError?
+  /// Changes whenever the header does.
+  private(set) var headerVersion: UInt64 = 1
+
+  /// Whether a thread of this process holds the file lock and is writing.
+  ///
+  /// `contents` was compared with the file under that lock, so nobody else can have changed it: it
+  /// is current, and what the file looks like meanwhile is our own half of a change.
+  var isCommitting = false
+
+  /// Writes that callers were told of and that are not in the file yet.
+  var pending = PendingWrites()
+  /// Keeps headers from changing while writes are pending.
+  var lease: HeaderLock?
+  /// Whether a thread of this process wants to change the header.
+  var refusesLeases = false
+
+  /// Whether `contents` is what the file holds, given its present state.
+  ///
+  /// - Throws: why the file can't be used.
+  func isCurrent(at stamp: SuiteFile.Stamp) throws(StorageError) -> Bool {
+    if isCommitting { return true }
+    guard self.stamp == stamp else { return false }
+    try check()
+    return true
+  }
+
+  /// - Throws: why the file can't be used.
+  func check() throws(StorageError) {
+    if let failure { throw failure }
+  }
+
+  /// The record under `name`, as this process sees it.
+  func record(for name: NameHash) -> [UInt8]? {
+    if let write = pending.writes[name] { return write.record }
+    return contents.records[name]
+  }
+
+  /// The names of all records, as this process sees them.
+  var names: [NameHash] {
+    guard !pending.writes.isEmpty else { return Array(contents.records.keys) }
+    return contents.records.keys.filter { pending.writes[$0] == nil }
+      + pending.writes.filter { $0.value.record != nil }.keys
+  }
+
+  /// Takes over a state of the file.
+  mutating func adopt(_ loaded: SuiteFile.Loaded) {
+    stamp = loaded.stamp
+    held = loaded.held
+    switch loaded.contents {
+    case .success(let contents):
+      if contents.header != self.contents.header { headerVersion += 1 }
+      self.contents = contents
+      failure = nil
+    case .failure(let error):
+      failure = error
+    }
+  }
+
+  /// Has the file looked at again.
+  mutating func forget() {
+    stamp = nil
+    held = nil
+    failure = nil
+  }
+}
+
+/// Writes of coalescing callers that are not in the file yet.
+struct PendingWrites {
+  struct Write {
+    let record: [UInt8]?
+    /// Tells a write from a later one to the same name.
+    let sequence: UInt64
+  }
+
+  private(set) var writes: [NameHash: Write] = [:]
+  /// The header that they were sealed under.
+  private(set) var headerVersion: UInt64 = 0
+  private(set) var sequence: UInt64 = 0
+  /// Whether a flush has been scheduled.
+  var isScheduled = false
+  /// Whether the last attempt to write them failed.
+  var hasFailed = false
+
+  mutating func add(_ write: RecordWrite, headerVersion: UInt64) {
+    sequence += 1
+    self.headerVersion = headerVersion
+    writes[write.name] = Write(record: write.record, sequence: sequence)
+  }
+
+  /// Drops those that are in the file now: the ones made no later than `sequence`.
+  mutating func drop(upTo sequence: UInt64) {
+    hasFailed = false
+    writes = self.sequence == sequence ? [:] : writes.filter { $0.value.sequence > sequence }
+  }
+}

@@ -1,0 +1,40 @@
+internal import Glibc
+internal import StorageCore
+
+/// Names of suites and the paths that follow from them.
+enum SuiteName {
+  /// So that the name and the longest suffix of ours fit into a file name (255 bytes).
+  static let limit = 200
+
+  /// - Throws: `invalid` for a name that can't be part of a file's.
+  static func validate(_ name: String) throws(StorageError) {
+    let bytes = name.utf8
+    guard !bytes.isEmpty, bytes.count <= limit, !bytes.contains(UInt8(ascii: "/")),
+      !bytes.contains(0), name != ".", name != ".."
+    else {
+      throw StorageError(
+        .invalid, "a suite name has 1 to \(limit) bytes, no slash, and is neither \".\" nor \"..\"")
+    }
+  }
+
+  /// The file of a suite in `folder`, the same text however the folder is spelled.
+  ///
+  /// Foundation on Linux looks for the plist of `UserDefaults(suiteName: "<name>.secure")` in
+  /// `$XDG_CONFIG_HOME`, else in `.config` in the home folder.
+  static func path(of name: String, in folder: String) throws(StorageError) -> String {
+    try validate(name)
+    return canonical(folder) + "/" + name + ".secure.plist"
+  }
+
+  /// The path without links; the part that doesn't exist yet is kept as it is.
+  private static func canonical(_ folder: String) -> String {
+    if let resolved = unsafe realpath(folder, nil) {
+      defer { unsafe free(resolved) }
+      let path = unsafe String(cString: resolved)
+      return path == "/" ? "" : path
+    }
+    let parent = FilePath.folder(of: folder)
+    guard parent != folder, folder.hasPrefix("/") else { return folder }
+    return canonical(parent) + "/" + FilePath.name(of: folder)
+  }
+}

@@ -1,0 +1,25 @@
+internal import CryptoCore
+
+/// The suites of this process that are in use: one for each file.
+enum SuiteRegistry {
+  private struct Entry {
+    weak var suite: Suite?
+  }
+  private static let entries = Lock<[String: Entry]>([:])
+
+  /// The suite at a canonical path.
+  static func suite(at path: String) -> Suite {
+    entries.withLock { entries in
+      if let suite = entries[path]?.suite { return suite }
+      let suite = Suite(path: path)
+      entries = entries.filter { $0.value.suite != nil }
+      entries[path] = Entry(suite: suite)
+      return suite
+    }
+  }
+
+  /// All that are in use.
+  static var all: [Suite] {
+    entries.withLock { $0.values.compactMap(\.suite) }
+  }
+}

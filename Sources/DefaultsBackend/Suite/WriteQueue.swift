@@ -1,0 +1,85 @@
+internal import CryptoCore
+internal import Dispatch
+internal import StorageCore
+
+/// Lets one thread of the process write at a time, for itself and for those that wait behind it.
+///
+/// A write costs two fsync(2), and the file is written whole: threads that come meanwhile share
+/// the next one.
+final class WriteQueue: Sendable {
+  private struct State {
+    var waiting: [WriteTicket] = []
+    var isLed = false
+  }
+  private let state = Lock(State())
+
+  /// Waits until somebody has settled `ticket`, or it is the caller's turn to lead.
+  ///
+  /// - Returns: whether the caller leads; then it must call ``leave()`` when it is done.
+  func enter(_ ticket: WriteTicket) -> Bool {
+    let leads = state.withLock { state in
+      guard state.isLed else {
+        state.isLed = true
+        return true
+      }
+      state.waiting.append(ticket)
+      return false
+    }
+    return leads || ticket.wait()
+  }
+
+  /// Takes those that may share the leader's write, in their order.
+  func takeFollowers() -> [WriteTicket] {
+    state.withLock { state in
+      let followers = Array(state.waiting.prefix { !$0.isAlone })
+      state.waiting.removeFirst(followers.count)
+      return followers
+    }
+  }
+
+  /// Hands the lead on.
+  func leave() {
+    let next = state.withLock { state -> WriteTicket? in
+      state.isLed = !state.waiting.isEmpty
+      return state.isLed ? state.waiting.removeFirst() : nil
+    }
+    next?.promote()
+  }
+}
+
+/// A batch that waits to be written.
+final class WriteTicket: Sendable {
+  let writes: [RecordWrite]
+  /// The header that the batch is for, or nil for any.
+  let headerVersion: UInt64?
+  /// Whether it takes a turn of its own.
+  let isAlone: Bool
+
+  private let outcome = Lock<Result<CommitOutcome, StorageError>?>(nil)
+  private let isDecided = DispatchSemaphore(value: 0)
+
+  /// A batch for the file as it will be; an empty one for any header is a flush.
+  init(_ writes: [RecordWrite] = [], headerVersion: UInt64? = nil, isAlone: Bool = false) {
+    self.writes = writes
+    self.headerVersion = headerVersion
+    self.isAlone = isAlone
+  }
+
+  /// Says what became of the batch.
+  func settle(_ result: Result<CommitOutcome, StorageError>) {
+    outcome.withLock { $0 = result }
+    isDecided.signal()
+  }
+
+  /// Makes the waiting thread the leader.
+  func promote() { isDecided.signal() }
+
+  /// What became of the batch, once that is decided.
+  var result: Result<CommitOutcome, StorageError>? { outcome.withLock { $0 } }
+
+  /// Waits; true when the caller leads, false when the batch was settled.
+  fileprivate func wait() -> Bool {
+    isDecided.wait()
+    return result == nil
+  }
+}

@@ -1,0 +1,102 @@
+public import CryptoCore
+public import StorageCore
+
+public import struct Foundation.Data
+
+/// Values in a property list in the user's configuration folder, sealed.
+///
+/// The place and format of Foundation's `UserDefaults`, and not its code: a write is durable before
+/// it returns, or said to be so later (``DefaultsDurability``), a kill or a full disk leaves the
+/// old values or the new ones, and processes that share a suite see and keep each other's writes.
+/// The file is written as a whole at each change: for thousands of values that change often, the
+/// vault is the better place. See ``DefaultsDelegate`` for the file.
+public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
+  // Adds an immutable reference to DelegatedStorage.
+  private let delegate: DefaultsDelegate
+
+  /// The storage that `@UserDefault` and its family use.
+  ///
+  /// Its suite is the application id, its key comes from the key source of
+  /// `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before.
+  public static let standard = UserDefaultsStorage(authenticationTag: nil)
+
+  /// The storage of a suite.
+  ///
+  /// Its file is looked at, or made, at the first use.
+  ///
+  /// - Parameters:
+  ///   - suiteName: 1 to 200 bytes without a slash; any other is the error `invalid` at every use.
+  ///   - keySource: where the key comes from.
+  ///   - durability: when a write is on disk.
+  ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
+  ///   - errorClosure: takes the errors of calls that can't throw.
+  public convenience init(
+    suiteName: String, keySource: KeySource, durability: DefaultsDurability = .immediate,
+    authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      DefaultsDelegate(suiteName: suiteName, durability: durability), keySource: keySource,
+      authenticationTag: authenticationTag, errorClosure: errorClosure)
+  }
+
+  /// The storage of a suite with a key of the application's own.
+  ///
+  /// - Parameters:
+  ///   - suiteName: the suite; nil is the application id. Nil is returned for a name that can't be.
+  ///   - symmetricKey: 256 bits. Nil is the error `keyUnavailable` at every use: never plaintext.
+  ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
+  public convenience init?(
+    suiteName: String?, symmetricKey: SymmetricKey?, authenticationTag: Data? = nil
+  ) {
+    let delegate: DefaultsDelegate
+    if let suiteName {
+      do throws(StorageError) { try SuiteName.validate(suiteName) } catch { return nil }
+      delegate = DefaultsDelegate(suiteName: suiteName)
+    } else {
+      delegate = .ofApplication
+    }
+    self.init(
+      delegate, keySource: symmetricKey.map { .key($0) } ?? .missing,
+      authenticationTag: authenticationTag, errorClosure: nil)
+  }
+
+  /// The standard suite, with the bootstrapped key source, under an authentication tag.
+  ///
+  /// - Parameter authenticationTag: further data that must match when a value is opened; it is not
+  ///   stored.
+  public convenience init(authenticationTag: Data? = nil) {
+    self.init(
+      .ofApplication, keySource: .bootstrapped, authenticationTag: authenticationTag,
+      errorClosure: nil)
+  }
+
+  /// The storage over a delegate.
+  package init(
+    _ delegate: DefaultsDelegate, keySource: KeySource, authenticationTag: Data? = nil,
+    errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.delegate = delegate
+    super.init(
+      delegate, keySource: keySource, authenticationTag: authenticationTag,
+      errorClosure: errorClosure)
+  }
+
+  /// Writes what waits to be written, durably.
+  ///
+  /// Does nothing with immediate durability.
+  ///
+  /// - Throws: `StorageError`: why it can't be written. It is kept and tried again.
+  public func flush() throws(StorageError) {
+    try delegate.flush()
+  }
+}
+
+extension DefaultsDelegate {
+  /// The delegate of the suite that is named for the application, which is asked at first use.
+  fileprivate static var ofApplication: DefaultsDelegate {
+    DefaultsDelegate(durability: .immediate) { () throws(StorageError) in
+      let name = try SecureStorage.configuration.validated().applicationID
+      return try SuiteName.path(of: name, in: StandardFolders.configuration())
+    }
+  }
+}

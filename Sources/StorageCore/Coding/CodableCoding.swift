@@ -1,0 +1,129 @@
+internal import CryptoCore
+public import Foundation
+
+/// How a `Codable` value becomes bytes.
+public struct CodableCoding: Sendable {
+  let type: ValueType
+  /// Tells custom codings apart; empty for the others.
+  let name: String
+  private var isJSON: Bool { type.tag == .json }
+  let encode: @Sendable (any Encodable) throws -> Data
+  let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
+
+  /// JSON, by Foundation's encoder with its defaults: a NaN or an infinity is the error `invalid`.
+  public static let json = CodableCoding(
+    type: ValueType(.json), name: "",
+    encode: { try jsonEncoder.encode($0) }, decode: { try jsonDecoder.decode($0, from: $1) })
+
+  /// A binary property list, by Foundation's encoder.
+  ///
+  /// The value must be a container, not a scalar.
+  public static let propertyList = CodableCoding(
+    type: ValueType(.propertyList), name: "",
+    encode: { value in
+      let encoder = PropertyListEncoder()
+      encoder.outputFormat = .binary
+      return try encoder.encode(value)
+    },
+    decode: { try PropertyListDecoder().decode($0, from: $1) })
+
+  /// A coding of the application's own.
+  ///
+  /// - Parameters:
+  ///   - name: kept with each value, at most 255 bytes; a value is decoded only by the coding of
+  ///     the name it was encoded by.
+  ///   - encode: makes bytes of a value.
+  ///   - decode: makes a value of the given type of bytes.
+  /// - Returns: the coding.
+  public static func custom(
+    _ name: String,
+    encode: @escaping @Sendable (any Encodable) throws -> Data,
+    decode: @escaping @Sendable (any Decodable.Type, Data) throws -> any Decodable
+  ) -> CodableCoding {
+    CodableCoding(type: ValueType(.custom), name: name, encode: encode, decode: decode)
+  }
+
+  // Encoders are Sendable and keep no state between calls.
+  private static let jsonEncoder = JSONEncoder()
+  private static let jsonDecoder = JSONDecoder()
+
+  func append(_ value: some Encodable, to bytes: inout [UInt8]) throws(StorageError) {
+    var data: Data
+    do {
+      // Without the detour through `any Encodable`.
+      data = try isJSON ? Self.jsonEncoder.encode(value) : encode(value)
+    } catch {
+      // The error itself may quote the value.
+      throw StorageError(
+        .invalid, "the \(Swift.type(of: value)) can't be encoded (\(type)): \(Self.reason(error))")
+    }
+    defer { Self.wipe(&data) }
+    bytes += type.tags
+    if type.tag == .custom {
+      guard name.utf8.count < 256 else {
+        throw StorageError(.invalid, "the name of a coding has at most 255 bytes")
+      }
+      bytes.append(UInt8(name.utf8.count))
+      bytes += name.utf8
+    }
+    try data.append(to: &bytes)
+  }
+
+  func read<Value: Decodable>(
+    _: Value.Type, _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> Value {
+    guard type.matches(bytes, at: &offset) else {
+      throw try ValueCoder<Value>.mismatch(bytes, at: offset)
+    }
+    if type.tag == .custom {
+      let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt8.self))
+      let stored = try ByteReading.array(of: count, bytes, at: &offset)
+      guard stored == Array(name.utf8) else {
+        throw StorageError(.typeMismatch, "the value was stored by another custom coding")
+      }
+    }
+    let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt32.self))
+    let range = try ByteReading.range(of: count, bytes, at: &offset)
+    let value: Value?
+    do {
+      value = try unsafe bytes.extracting(range).withUnsafeBytes { unsafe try decoded($0) }
+    } catch {
+      // The error itself may quote the value.
+      throw StorageError(
+        .typeMismatch,
+        "the value is stored as \(type) and doesn't decode as \(Value.self): \(Self.reason(error))")
+    }
+    guard let value else {
+      throw StorageError(.typeMismatch, "the coding did not give a \(Value.self)")
+    }
+    return value
+  }
+
+  private func decoded<Value: Decodable>(_ bytes: UnsafeRawBufferPointer) throws -> Value? {
+    if isJSON, let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress) {
+      // JSONDecoder hands out no part of its input, so the plaintext need not be copied: whoever
+      // lent it wipes it.
+      let data = unsafe Data(bytesNoCopy: start, count: bytes.count, deallocator: .none)
+      return try Self.jsonDecoder.decode(Value.self, from: data)
+    }
+    var data = unsafe Data(bytes)
+    defer { Self.wipe(&data) }
+    return try decode(Value.self, data) as? Value
+  }
+
+  /// The kind of a coding error, without the words that quote what was coded.
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case DecodingError.typeMismatch(let type, _): "a part is not a \(type)"
+    case DecodingError.valueNotFound(let type, _): "a \(type) is missing"
+    case DecodingError.keyNotFound: "a key is missing"
+    case DecodingError.dataCorrupted: "a part is not valid"
+    case EncodingError.invalidValue: "a part has no form in the coding"
+    default: "\(Swift.type(of: error))"
+    }
+  }
+
+  private static func wipe(_ data: inout Data) {
+    unsafe data.withUnsafeMutableBytes { unsafe Wipe.buffer($0) }
+  }
+}

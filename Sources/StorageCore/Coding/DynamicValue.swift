@@ -1,0 +1,126 @@
+internal import CryptoCore
+internal import Foundation
+
+/// Values whose type is known only when the program runs: elements of `[Any]`, values that a plist
+/// or JSON reader gave.
+enum DynamicValue {
+  private static let any = ValueType(.any)
+  private static let anyArray = ValueType(.array, of: any)
+  private static let anySet = ValueType(.set, of: any)
+  private static let anyDictionary = ValueType(.dictionary, of: ValueType(.string), any)
+
+  /// Appends the type and the bytes of `value`.
+  static func append(
+    _ value: Any, to bytes: inout [UInt8], depth: Int = 0
+  ) throws(StorageError) {
+    guard depth < ValueType.depthLimit else {
+      throw StorageError(.invalid, "the value is nested more than \(ValueType.depthLimit) deep")
+    }
+    if let value = value as? any StorableValue {
+      bytes += type(of: value).valueType.tags
+      return try value.append(to: &bytes)
+    }
+    if let value = value as? AnyHashable, !(value.base is AnyHashable),
+      let base = value.base as? any StorableValue
+    {
+      return try append(base, to: &bytes, depth: depth)
+    }
+    switch value {
+    case let values as [Any]:
+      bytes += anyArray.tags
+      try bytes.appendCount(values.count)
+      for value in values { try append(value, to: &bytes, depth: depth + 1) }
+    case let values as Set<AnyHashable>:
+      var elements: [([UInt8], [UInt8])] = []
+      for value in values {
+        var element: [UInt8] = []
+        try append(value.base, to: &element, depth: depth + 1)
+        elements.append((element, []))
+      }
+      bytes += anySet.tags
+      try bytes.appendSorted(elements)
+    case let values as [String: Any]:
+      var pairs: [([UInt8], [UInt8])] = []
+      for (key, value) in values {
+        var pair: ([UInt8], [UInt8]) = ([], [])
+        try key.append(to: &pair.0)
+        try append(value, to: &pair.1, depth: depth + 1)
+        pairs.append(pair)
+      }
+      bytes += anyDictionary.tags
+      try bytes.appendSorted(pairs)
+    default:
+      throw StorageError(
+        .unsupported,
+        "a \(type(of: value)) can't be stored; make it Codable, or store one of the types that "
+          + "StorableValue lists")
+    }
+  }
+
+  /// Reads a type and a value of that type.
+  static func read(_ bytes: RawSpan, at offset: inout Int) throws(StorageError) -> Any {
+    let type = try ValueType.read(bytes, at: &offset)
+    return try read(type, bytes, at: &offset, depth: 0)
+  }
+
+  private static func read(
+    _ type: ValueType, _ bytes: RawSpan, at offset: inout Int, depth: Int
+  ) throws(StorageError) -> Any {
+    guard depth < ValueType.depthLimit else {
+      throw StorageError(.damaged, "the value is nested too deep")
+    }
+    if let scalar = scalars[type] { return try scalar.read(bytes, at: &offset) }
+    switch type.tag {
+    case .any:
+      let type = try ValueType.read(bytes, at: &offset)
+      return try read(type, bytes, at: &offset, depth: depth + 1)
+    case .optional:
+      guard try Bool.read(bytes, at: &offset) else { return Any?.none as Any }
+      return try read(type.parts[0], bytes, at: &offset, depth: depth + 1)
+    case .array:
+      let part = type.parts[0]
+      return try elements(bytes, at: &offset) { (offset) throws(StorageError) in
+        try read(part, bytes, at: &offset, depth: depth + 1)
+      }
+    case .set:
+      let part = type.parts[0]
+      let values = try elements(bytes, at: &offset) { (offset) throws(StorageError) in
+        try read(part, bytes, at: &offset, depth: depth + 1)
+      }
+      return Set(values.compactMap { $0 as? AnyHashable })
+    case .dictionary:
+      let parts = type.parts
+      var pairs: [AnyHashable: Any] = [:]
+      _ = try elements(bytes, at: &offset) { (offset) throws(StorageError) in
+        let key = try read(parts[0], bytes, at: &offset, depth: depth + 1)
+        let value = try read(parts[1], bytes, at: &offset, depth: depth + 1)
+        if let key = key as? AnyHashable { pairs[key] = value }
+        return ()
+      }
+      if parts[0] == String.valueType {
+        return [String: Any](uniqueKeysWithValues: pairs.map { ($0.base as! String, $1) })
+      }
+      return pairs
+    default:
+      throw StorageError(.typeMismatch, "a value stored as \(type) is read with its own type")
+    }
+  }
+
+  private static func elements(
+    _ bytes: RawSpan, at offset: inout Int, _ read: (inout Int) throws(StorageError) -> Any
+  ) throws(StorageError) -> [Any] {
+    let count = try Payload.elementCount(bytes, at: &offset)
+    var values: [Any] = []
+    for _ in 0..<count { values.append(try read(&offset)) }
+    return values
+  }
+
+  private static let scalars: [ValueType: any (StorableValue & SendableMetatype).Type] = {
+    let types: [any (StorableValue & SendableMetatype).Type] = [
+      Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt.self, UInt8.self,
+      UInt16.self, UInt32.self, UInt64.self, Float.self, Double.self, String.self, Data.self,
+      Date.self, URL.self, UUID.self, Decimal.self,
+    ]
+    return Dictionary(uniqueKeysWithValues: types.map { ($0.valueType, $0) })
+  }()
+}

@@ -1,0 +1,62 @@
+internal import CryptoCore
+
+/// The plaintext of a record: docs/file-format.md, section "Payload".
+@usableFromInline
+enum Payload: Sendable {
+  static let version: UInt8 = 1
+  /// The longest key name, in UTF-8 bytes.
+  static let nameLimit = 1024
+  /// The longest value, in bytes as encoded.
+  static let valueLimit = 1 << 28
+
+  /// The start of a payload: all but the value.
+  static func head(name: String) throws(StorageError) -> [UInt8] {
+    let count = name.utf8.count
+    guard count > 0 else { throw StorageError(.invalid, "a key can't be empty") }
+    guard count <= nameLimit else {
+      throw StorageError(
+        .invalid, "a key has at most \(nameLimit) bytes, this one \(count)")
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + 64)
+    bytes.append(version)
+    bytes.append(bigEndian: UInt16(count))
+    bytes.append(contentsOf: name.utf8)
+    return bytes
+  }
+
+  /// Where the value begins in a payload.
+  @usableFromInline
+  static func valueOffset(_ bytes: RawSpan) throws(StorageError) -> Int {
+    var offset = 0
+    _ = try nameRange(bytes, at: &offset)
+    return offset
+  }
+
+  /// The error of bytes behind a value.
+  @usableFromInline
+  static var tooLong: StorageError {
+    StorageError(.damaged, "the value is longer than it says")
+  }
+
+  /// The key name of a payload.
+  static func name(_ bytes: RawSpan) throws(StorageError) -> String {
+    var offset = 0
+    let name = bytes.extracting(try nameRange(bytes, at: &offset)).copied()
+    guard let text = String(validating: name, as: UTF8.self) else {
+      throw StorageError(.damaged, "the name of the record is not text")
+    }
+    return text
+  }
+
+  private static func nameRange(
+    _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> Range<Int> {
+    let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
+    guard version == Self.version else {
+      throw StorageError(.unsupported, "payload version \(version) is not of this release")
+    }
+    let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt16.self))
+    return try ByteReading.range(of: count, bytes, at: &offset)
+  }
+}

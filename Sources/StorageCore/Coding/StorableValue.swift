@@ -1,0 +1,178 @@
+internal import CryptoCore
+
+/// A value with a compact binary form of its own: the standard scalar types, `String`, `Data`,
+/// `Date`, `URL`, `UUID`, `Decimal`, and optionals, arrays, sets and dictionaries of them.
+///
+/// The forms are specified in docs/file-format.md. Other types are stored by being `Codable`; this
+/// protocol is not for conformance outside the package, since each type needs a tag.
+public protocol StorableValue {
+  /// The type that the payload names.
+  static var valueType: ValueType { get }
+
+  /// Appends the value's bytes, without its type.
+  ///
+  /// - Throws: `StorageError` with `invalid` when the value is too large.
+  func append(to bytes: inout [UInt8]) throws(StorageError)
+
+  /// Reads a value and moves `offset` past it.
+  ///
+  /// - Throws: `StorageError` with `damaged` when the bytes are not a value in its one legal form.
+  static func read(_ bytes: RawSpan, at offset: inout Int) throws(StorageError) -> Self
+}
+
+extension StorableValue where Self: FixedWidthInteger & BitwiseCopyable {
+  /// Appends the bytes, most significant first.
+  @inline(__always)
+  public func append(to bytes: inout [UInt8]) throws(StorageError) {
+    bytes.append(bigEndian: self)
+  }
+
+  /// Reads the bytes, most significant first.
+  @inline(__always)
+  public static func read(
+    _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> Self {
+    try ByteReading.integer(bytes, at: &offset)
+  }
+}
+
+extension Int: StorableValue {
+  /// `Int`, 8 bytes.
+  public static let valueType = ValueType(.int)
+}
+extension Int8: StorableValue {
+  /// `Int8`.
+  public static let valueType = ValueType(.int8)
+}
+extension Int16: StorableValue {
+  /// `Int16`.
+  public static let valueType = ValueType(.int16)
+}
+extension Int32: StorableValue {
+  /// `Int32`.
+  public static let valueType = ValueType(.int32)
+}
+extension Int64: StorableValue {
+  /// `Int64`.
+  public static let valueType = ValueType(.int64)
+}
+extension UInt: StorableValue {
+  /// `UInt`, 8 bytes.
+  public static let valueType = ValueType(.uint)
+}
+extension UInt8: StorableValue {
+  /// `UInt8`.
+  public static let valueType = ValueType(.uint8)
+}
+extension UInt16: StorableValue {
+  /// `UInt16`.
+  public static let valueType = ValueType(.uint16)
+}
+extension UInt32: StorableValue {
+  /// `UInt32`.
+  public static let valueType = ValueType(.uint32)
+}
+extension UInt64: StorableValue {
+  /// `UInt64`.
+  public static let valueType = ValueType(.uint64)
+}
+
+extension Bool: StorableValue {
+  /// `Bool`, one byte, 0 or 1.
+  public static let valueType = ValueType(.bool)
+
+  /// Appends 0 or 1.
+  public func append(to bytes: inout [UInt8]) throws(StorageError) {
+    bytes.append(self ? 1 : 0)
+  }
+
+  /// Reads 0 or 1.
+  public static func read(
+    _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> Bool {
+    switch try ByteReading.integer(bytes, at: &offset, as: UInt8.self) {
+    case 0: return false
+    case 1: return true
+    default: throw StorageError(.damaged, "a Bool is neither 0 nor 1")
+    }
+  }
+}
+
+extension Double: StorableValue {
+  /// `Double`, its 64 bits: NaN payloads and the sign of zero are kept.
+  public static let valueType = ValueType(.double)
+
+  /// Appends the bit pattern.
+  public func append(to bytes: inout [UInt8]) throws(StorageError) {
+    bytes.append(bigEndian: bitPattern)
+  }
+
+  /// Reads the bit pattern.
+  public static func read(
+    _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> Double {
+    Double(bitPattern: try ByteReading.integer(bytes, at: &offset))
+  }
+}
+
+extension Float: StorableValue {
+  /// `Float`, its 32 bits: NaN payloads and the sign of zero are kept.
+  public static let valueType = ValueType(.float)
+
+  /// Appends the bit pattern.
+  public func append(to bytes: inout [UInt8]) throws(StorageError) {
+    bytes.append(bigEndian: bitPattern)
+  }
+
+  /// Reads the bit pattern.
+  public static func read(
+    _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> Float {
+    Float(bitPattern: try ByteReading.integer(bytes, at: &offset))
+  }
+}
+
+extension String: StorableValue {
+  /// `String`, its UTF-8 bytes behind their count.
+  ///
+  /// Not normalised.
+  public static let valueType = ValueType(.string)
+
+  /// Appends the count and the UTF-8 bytes.
+  @inline(__always)
+  public func append(to bytes: inout [UInt8]) throws(StorageError) {
+    try bytes.appendCounted(utf8)
+  }
+
+  /// Reads the count and the UTF-8 bytes.
+  @inline(__always)
+  public static func read(
+    _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> String {
+    let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt32.self))
+    let range = try ByteReading.range(of: count, bytes, at: &offset)
+    return try unsafe bytes.extracting(range).withUnsafeBytes { (buffer) throws(StorageError) in
+      do throws(UTF8.ValidationError) {
+        // A third of the time of String(validating:as:), which goes byte by byte.
+        return String(copying: try UTF8Span(validating: unsafe Span(_unsafeBytes: buffer)))
+      } catch {
+        throw StorageError(.damaged, "a String is not UTF-8")
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Appends bytes behind their count as 32 bits.
+  @inline(__always)
+  mutating func appendCounted(_ bytes: some Collection<UInt8>) throws(StorageError) {
+    guard bytes.count <= Payload.valueLimit else { throw Payload.tooLarge }
+    append(bigEndian: UInt32(bytes.count))
+    append(contentsOf: bytes)
+  }
+}
+
+extension Payload {
+  static let tooLarge = StorageError(
+    .invalid, "a value has at most \(valueLimit >> 20) MiB; keep large data in a file of its own")
+}

@@ -1,0 +1,203 @@
+internal import Foundation
+
+/// How values of one Swift type become the value part of a payload, and back.
+///
+/// Chosen once for each wrapper, since the choice costs dynamic casts.
+@usableFromInline
+struct ValueCoder<Value>: @unchecked Sendable {
+  // The closures capture metatypes and other coders, which any thread may use.
+
+  /// Appends type and bytes.
+  @usableFromInline
+  let append: (Value, inout [UInt8]) throws(StorageError) -> Void
+  /// Reads type and bytes.
+  @usableFromInline
+  let read: (RawSpan, inout Int) throws(StorageError) -> Value
+
+  /// The coder of a `Codable` type.
+  static func coding(_ coding: CodableCoding) -> ValueCoder where Value: Codable {
+    ValueCoder(append: encoding(coding).append, read: decoding(coding).read)
+  }
+
+  /// The writing half of a coder.
+  static func encoding(_ coding: CodableCoding) -> ValueCoder where Value: Encodable {
+    ValueCoder(
+      append: { (value, bytes) throws(StorageError) in try coding.append(value, to: &bytes) },
+      read: { (_, _) throws(StorageError) in
+        throw StorageError(.unsupported, "\(Value.self) can be written and not read")
+      })
+  }
+
+  /// The reading half of a coder.
+  static func decoding(_ coding: CodableCoding) -> ValueCoder where Value: Decodable {
+    ValueCoder(
+      append: { (_, _) throws(StorageError) in
+        throw StorageError(.unsupported, "\(Value.self) can be read and not written")
+      },
+      read: { (bytes, offset) throws(StorageError) in
+        try coding.read(Value.self, bytes, at: &offset)
+      })
+  }
+
+  /// The coder of any type: its own compact form, or as `Codable`, or as a keyed archive, or by what
+  /// a value turns out to be.
+  static func automatic() -> ValueCoder {
+    if let coder = SimpleCoders.all[ObjectIdentifier(Value.self)] as? ValueCoder { return coder }
+    if let type = Value.self as? any StorableValue.Type { return storable(type) }
+    if let type = Value.self as? any Codable.Type { return codable(type) }
+    if let type = Value.self as? any RawRepresentable.Type, let coder = raw(type) { return coder }
+    if let type = Value.self as? any (NSObject & NSSecureCoding).Type { return archived(type) }
+    return dynamic
+  }
+
+  /// The value of a payload, all of which must be used.
+  @inlinable
+  func decode(_ payload: RawSpan) throws(StorageError) -> Value {
+    var offset = try Payload.valueOffset(payload)
+    let value = try read(payload, &offset)
+    if offset != payload.byteCount { throw Payload.tooLong }
+    return value
+  }
+
+  /// The error of a value of another type than asked for.
+  static func mismatch(_ bytes: RawSpan, at offset: Int) throws(StorageError) -> StorageError {
+    var offset = offset
+    let stored = try ValueType.read(bytes, at: &offset)
+    return StorageError(
+      .typeMismatch,
+      "the value is stored as \(stored) and was asked for as \(Value.self); it is left as it is")
+  }
+
+  // MARK: -
+
+  @inline(__always)
+  fileprivate static func storable<Stored: StorableValue>(_: Stored.Type) -> ValueCoder {
+    let type = Stored.valueType
+    // `Stored` is `Value`: the casts below always succeed and cost nothing when specialised.
+    let coder = ValueCoder<Stored>(
+      append: { (value, bytes) throws(StorageError) in
+        bytes += type.tags
+        try value.append(to: &bytes)
+      },
+      read: { (bytes, offset) throws(StorageError) in
+        guard type.matches(bytes, at: &offset) else {
+          // Elements of [Any] may all be of one type: then they are those of a typed array.
+          let start = offset
+          let stored = try ValueType.read(bytes, at: &offset)
+          guard stored.tags.contains(ValueType.Tag.any.rawValue) else {
+            throw try mismatch(bytes, at: start)
+          }
+          offset = start
+          guard let value = try DynamicValue.read(bytes, at: &offset) as? Stored else {
+            throw try mismatch(bytes, at: start)
+          }
+          return value
+        }
+        return try Stored.read(bytes, at: &offset)
+      })
+    return coder as! ValueCoder
+  }
+
+  private static func codable<Stored: Codable>(_: Stored.Type) -> ValueCoder {
+    ValueCoder<Stored>.coding(.json) as! ValueCoder
+  }
+
+  private static func raw<Stored: RawRepresentable>(_: Stored.Type) -> ValueCoder? {
+    guard Stored.RawValue.self is any StorableValue.Type else { return nil }
+    let raw = ValueCoder<Stored.RawValue>.automatic()
+    let coder = ValueCoder<Stored>(
+      append: { (value, bytes) throws(StorageError) in try raw.append(value.rawValue, &bytes) },
+      read: { (bytes, offset) throws(StorageError) in
+        guard let value = Stored(rawValue: try raw.read(bytes, &offset)) else {
+          throw StorageError(.typeMismatch, "the stored raw value is not one of \(Stored.self)")
+        }
+        return value
+      })
+    return coder as? ValueCoder
+  }
+
+  private static var dynamic: ValueCoder {
+    ValueCoder(
+      append: { (value, bytes) throws(StorageError) in
+        if let object = value as? any NSObject & NSSecureCoding, !(value is any StorableValue) {
+          return try ObjectArchive.append(object, to: &bytes)
+        }
+        try DynamicValue.append(value, to: &bytes)
+      },
+      read: { (bytes, offset) throws(StorageError) in
+        let start = offset
+        guard let value = try DynamicValue.read(bytes, at: &offset) as? Value else {
+          throw try mismatch(bytes, at: start)
+        }
+        return value
+      })
+  }
+
+  private static func archived<Object: NSObject & NSSecureCoding>(_: Object.Type) -> ValueCoder {
+    let coder = ValueCoder<Object>(
+      append: { (value, bytes) throws(StorageError) in try ObjectArchive.append(value, to: &bytes)
+      },
+      read: { (bytes, offset) throws(StorageError) in
+        try ObjectArchive.read(Object.self, bytes, at: &offset)
+      })
+    return coder as! ValueCoder
+  }
+}
+
+/// The coders of the simple types, made where the compiler knows the type: those made for a type
+/// that is found at run time take three times as long.
+private enum SimpleCoders {
+  // A ValueCoder of the type that each key stands for.
+  static let all: [ObjectIdentifier: any Sendable] = Dictionary(
+    uniqueKeysWithValues: [
+      entry(Bool.self), entry(Int.self), entry(Int8.self), entry(Int16.self), entry(Int32.self),
+      entry(Int64.self), entry(UInt.self), entry(UInt8.self), entry(UInt16.self),
+      entry(UInt32.self), entry(UInt64.self), entry(Float.self), entry(Double.self),
+      entry(String.self), entry(Data.self), entry(Date.self), entry(URL.self), entry(UUID.self),
+      entry(Decimal.self), entry([String].self), entry([UInt8].self),
+    ])
+
+  @inline(__always)
+  private static func entry<Stored: StorableValue>(
+    _ type: Stored.Type
+  ) -> (ObjectIdentifier, any Sendable) {
+    (ObjectIdentifier(type), ValueCoder<Stored>.storable(type))
+  }
+}
+
+/// `NSSecureCoding` objects through NSKeyedArchiver.
+enum ObjectArchive {
+  private static let type = ValueType(.archive)
+
+  static func append(
+    _ object: any NSObject & NSSecureCoding, to bytes: inout [UInt8]
+  ) throws(StorageError) {
+    let data: Data
+    do {
+      data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+    } catch {
+      throw StorageError(.invalid, "the \(Swift.type(of: object)) can't be archived")
+    }
+    bytes += type.tags
+    try data.append(to: &bytes)
+  }
+
+  /// Foundation's unarchiver ends the process on bytes that are not an archive: it is handed only
+  /// bytes whose authenticated type says that we archived them.
+  static func read<Object: NSObject & NSSecureCoding>(
+    _: Object.Type, _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> Object {
+    guard type.matches(bytes, at: &offset) else {
+      throw try ValueCoder<Object>.mismatch(bytes, at: offset)
+    }
+    let data = try Data.read(bytes, at: &offset)
+    do {
+      if let object = try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: data) {
+        return object
+      }
+    } catch {
+      throw StorageError(.typeMismatch, "the archived object is not a \(Object.self)")
+    }
+    throw StorageError(.typeMismatch, "the archived object is not a \(Object.self)")
+  }
+}

@@ -1,0 +1,163 @@
+public import CryptoCore
+
+/// A delegate that keeps a store's header beside its records, and commits against it.
+///
+/// The header is a few hundred bytes that StorageCore writes: slots and keyset, see
+/// docs/file-format.md. Conforming gives a backend all of the key handling: slots, key sources,
+/// rotation, recovery. The other writes of `StorageDelegate` come for free from ``commit(_:headerVersion:)``.
+public protocol KeysetDelegate: EnumerableDelegate {
+  /// The header and its version, or nil for the header when there is none.
+  ///
+  /// The version is a number of this process: it changes whenever the header does, whoever
+  /// changed it.
+  ///
+  /// - Throws: `StorageError` when that can't be known.
+  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64)
+
+  /// Lets `body` change the header, alone among all processes and threads.
+  ///
+  /// - Parameter body: is given the header and the names of all records, and changes the header.
+  ///   What it leaves is made durable before this returns; an unchanged header costs no write.
+  ///   It must not call the delegate.
+  /// - Returns: the version of the header as `body` left it.
+  /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged.
+  func updateHeader(
+    _ body: (inout [UInt8]?, _ records: HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64
+
+  /// The record under `name`, and the version of the header that was current when it was read.
+  ///
+  /// - Throws: `StorageError` when that can't be known.
+  func lookup(_ name: NameHash) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64)
+
+  /// Makes all of `writes` or none, in one atomic and durable step, if the header is still that of
+  /// `headerVersion`.
+  ///
+  /// The check of the header happens in the same step as the write, so that no record is sealed
+  /// under a key that another process has just retired.
+  ///
+  /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
+  func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome
+
+  /// The same for one write; the default calls the one for many.
+  ///
+  /// - Throws: as ``commit(_:headerVersion:)``.
+  func commit(
+    _ write: RecordWrite, headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome
+}
+
+/// The records that a delegate holds while it lends its header.
+public struct HeldRecords {
+  /// Whether there is none.
+  public let isEmpty: Bool
+  private let forEachRecord: ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
+
+  /// The records that `visiting` goes through.
+  public init(
+    isEmpty: Bool, visiting: @escaping ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
+  ) {
+    self.isEmpty = isEmpty
+    self.forEachRecord = visiting
+  }
+
+  /// Goes through all names and records.
+  ///
+  /// - Throws: `StorageError` when they can't be read.
+  public func visit(_ body: (NameHash, [UInt8]) -> Void) throws(StorageError) {
+    try withoutActuallyEscaping(body) { (body) throws(StorageError) in try forEachRecord(body) }
+  }
+}
+
+@available(*, unavailable)
+extension HeldRecords: Sendable {}
+
+/// One write of a commit.
+public struct RecordWrite: Sendable {
+  /// What must hold for the commit to take place.
+  public enum Condition: Hashable, Sendable {
+    /// Nothing.
+    case always
+    /// There is no record under the name.
+    case absent
+    /// The record under the name is these bytes.
+    case equals([UInt8])
+  }
+
+  /// The name to write under.
+  public let name: NameHash
+  /// The record to keep, or nil to remove what is there.
+  public let record: [UInt8]?
+  /// What must hold for the whole commit to take place.
+  public let condition: Condition
+
+  /// A write of `record`, or a removal when it is nil.
+  public init(_ record: [UInt8]?, for name: NameHash, if condition: Condition = .always) {
+    self.name = name
+    self.record = record
+    self.condition = condition
+  }
+
+  /// Whether the condition holds for the record that is there now.
+  @inline(__always)
+  public func isAllowed(over current: [UInt8]?) -> Bool {
+    switch condition {
+    case .always: true
+    case .absent: current == nil
+    case .equals(let expected): current == expected
+    }
+  }
+}
+
+/// What became of a commit.
+public enum CommitOutcome: Hashable, Sendable {
+  /// All writes were made.
+  case committed
+  /// A condition did not hold; nothing was written.
+  case conditionFailed
+  /// The header is not that of the given version; nothing was written.
+  case headerChanged
+}
+
+extension KeysetDelegate {
+  /// Commits one write as a list of one.
+  public func commit(
+    _ write: RecordWrite, headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome {
+    try commit([write], headerVersion: headerVersion)
+  }
+
+  /// The record that ``lookup(_:)`` finds.
+  public func record(for name: NameHash) throws(StorageError) -> [UInt8]? {
+    try lookup(name).record
+  }
+
+  /// Commits the record, whatever the header.
+  public func set(_ record: [UInt8], for name: NameHash) throws(StorageError) {
+    _ = try commitToCurrentHeader(RecordWrite(record, for: name))
+  }
+
+  /// Commits the record if there is none, whatever the header.
+  public func setIfAbsent(
+    _ record: [UInt8], for name: NameHash
+  ) throws(StorageError) -> Bool {
+    try commitToCurrentHeader(RecordWrite(record, for: name, if: .absent))
+  }
+
+  /// Commits the removal, whatever the header.
+  public func remove(_ name: NameHash) throws(StorageError) {
+    _ = try commitToCurrentHeader(RecordWrite(nil, for: name))
+  }
+
+  private func commitToCurrentHeader(_ write: RecordWrite) throws(StorageError) -> Bool {
+    while true {
+      switch try commit(write, headerVersion: header().version) {
+      case .committed: return true
+      case .conditionFailed: return false
+      case .headerChanged: continue
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+internal import CryptoCore
+internal import Glibc
+
+/// Where failures go that no caller can be handed: a wrapper's getter and setter can't throw.
+///
+/// A storage with an `errorClosure` reports there and not here.
+public enum StorageDiagnostics: Sendable {
+  private static let state = Lock<@Sendable (StorageError) -> Void>(standardError)
+
+  /// Takes each failure, from any thread, possibly several at once.
+  ///
+  /// The default writes one line to standard error. Replace it to use a logger; an error's
+  /// description holds no secret.
+  public static var handler: @Sendable (StorageError) -> Void {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+
+  /// Hands `error` to the handler.
+  package static func report(_ error: StorageError) {
+    handler(error)
+  }
+
+  private static let standardError: @Sendable (StorageError) -> Void = { error in
+    let line = Array("SecurePropertyStorage: \(error)\n".utf8)
+    // One write(2) of a short line, so that lines of several threads don't mix. Nobody is left to
+    // tell when standard error can't be written to.
+    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  private static let memoryWarning = Lock(false)
+
+  /// Says once that keys could not be locked in memory.
+  package static func reportUnlockedMemory() {
+    guard case .unlocked(let number) = SecureMemory.protection else { return }
+    let isFirst = memoryWarning.withLock { said in
+      defer { said = true }
+      return !said
+    }
+    guard isFirst else { return }
+    report(
+      StorageError(
+        .unavailable,
+        "keys could not be locked in memory and may reach swap; raise RLIMIT_MEMLOCK (ulimit -l)",
+        number: Int(number)))
+  }
+}

@@ -1,0 +1,137 @@
+package import CryptoCore
+
+/// Why a store could not do what was asked.
+///
+/// Absence is never an error: it is `nil`. An error names the key or the file concerned and says
+/// what to do next; it never carries a value, a key or a passphrase.
+public struct StorageError: Error, Hashable, Sendable {
+  /// A kind of failure that a caller can act on.
+  ///
+  /// New kinds may be added later.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the code, as written in source.
+    public let description: String
+
+    private init(_ name: String) { description = name }
+
+    /// The place is there and locked: unlock it and try again.
+    public static let locked = Code("locked")
+    /// The place that was asked for is not there on this machine or in this environment.
+    public static let unavailable = Code("unavailable")
+    /// The key source gave a key or passphrase, and it is not this store's.
+    public static let wrongKey = Code("wrongKey")
+    /// No key source that the store accepts gave a key.
+    public static let keyUnavailable = Code("keyUnavailable")
+    /// The data was altered, cut, moved or swapped: it does not authenticate.
+    public static let damaged = Code("damaged")
+    /// The value is there and of another type than the one asked for.
+    public static let typeMismatch = Code("typeMismatch")
+    /// This machine, backend or release does not offer what was asked for.
+    public static let unsupported = Code("unsupported")
+    /// Another process or thread held the store until the deadline.
+    public static let busy = Code("busy")
+    /// There is no space left; nothing was changed.
+    public static let full = Code("full")
+    /// The place can't be written to; nothing was changed.
+    public static let readOnly = Code("readOnly")
+    /// The deadline passed before an answer came.
+    public static let timedOut = Code("timedOut")
+    /// The write may or may not survive: the system failed while making it durable.
+    public static let outcomeUnknown = Code("outcomeUnknown")
+    /// The system failed in a way that no other code names.
+    public static let io = Code("io")
+    /// The place belongs to somebody else, or others could read or change it.
+    public static let denied = Code("denied")
+    /// An argument is outside the documented limits; nothing was changed.
+    public static let invalid = Code("invalid")
+  }
+
+  /// What to act on.
+  public let code: Code
+  /// The key name concerned, or nil.
+  public let key: String?
+  /// The file or folder concerned, or nil.
+  public let path: String?
+  /// The number of the C library or system call that failed, or nil.
+  ///
+  /// For a file, `errno`.
+  public let number: Int?
+  /// What happened and what to do next.
+  public let message: String
+
+  /// An error of a store or a delegate.
+  ///
+  /// - Parameters:
+  ///   - code: what to act on.
+  ///   - message: what happened and what to do next. Never a value, a key or a passphrase.
+  ///   - key: the key name concerned.
+  ///   - path: the file or folder concerned.
+  ///   - number: the C library's number.
+  public init(
+    _ code: Code, _ message: String, key: String? = nil, path: String? = nil, number: Int? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.key = key
+    self.path = path
+    self.number = number
+  }
+
+  /// The same error, about `key` if it names none yet.
+  package func about(_ key: String?) -> StorageError {
+    StorageError(code, message, key: self.key ?? key, path: path, number: number)
+  }
+}
+
+extension StorageError: CustomStringConvertible {
+  /// The code, what it is about, and the message, in one line.
+  public var description: String {
+    var subject = ""
+    if let key { subject += " key \"\(Self.shown(key))\"" }
+    if let path { subject += " \(path)" }
+    let suffix = number.map { " (\($0))" } ?? ""
+    return "\(code)\(subject): \(message)\(suffix)"
+  }
+
+  /// A key name that is safe and short enough for a line of a log.
+  private static func shown(_ key: String) -> String {
+    let line = String(key.unicodeScalars.prefix(80).map { isPlain($0) ? Character($0) : "?" })
+    return line.unicodeScalars.count < key.unicodeScalars.count ? line + "..." : line
+  }
+}
+
+extension StorageError {
+  /// Whether a scalar can neither end a line nor change how the rest of it is shown.
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
+    default: true
+    }
+  }
+
+  /// The storage error that a failure of CryptoCore means for the record of `key`.
+  package init(_ error: CryptoError, key: String? = nil) {
+    let number = error.openSSLErrors.first.map { Int(bitPattern: $0) }
+    switch error.code {
+    case .authenticationFailed:
+      self.init(
+        .damaged,
+        "the record does not authenticate: it was altered or moved, or sealed with another "
+          + "authentication tag. It is left as it is; save or remove the key to replace it",
+        key: key, number: number)
+    case .malformed:
+      self.init(.damaged, error.message + "; it is left as it is", key: key, number: number)
+    case .unsupported: self.init(.unsupported, error.message, key: key, number: number)
+    case .invalidParameter: self.init(.invalid, error.message, key: key, number: number)
+    default: self.init(.io, error.message, key: key, number: number)
+    }
+  }
+}
+
+/// Runs `body` and turns its `CryptoError` into a `StorageError`.
+@inline(__always)
+package func cryptography<Result>(
+  key: String? = nil, _ body: () throws(CryptoError) -> Result
+) throws(StorageError) -> Result {
+  do throws(CryptoError) { return try body() } catch { throw StorageError(error, key: key) }
+}

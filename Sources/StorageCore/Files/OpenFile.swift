@@ -1,0 +1,115 @@
+package import CryptoCore
+package import Glibc
+
+/// An open file descriptor, closed when it goes out of scope.
+package struct OpenFile: ~Copyable {
+  /// The descriptor, which stays this value's.
+  package let descriptor: Int32
+  /// The path it was opened by, for errors.
+  package let path: String
+
+  /// Opens a file, close-on-exec.
+  ///
+  /// - Returns: nil when the file is not there and `flags` don't ask to create it.
+  package init?(
+    _ path: String, _ flags: Int32, permissions: mode_t = 0o600
+  ) throws(StorageError) {
+    var descriptor: Int32
+    repeat {
+      descriptor = unsafe open(path, flags | O_CLOEXEC, permissions)
+    } while descriptor < 0 && errno == EINTR
+    if descriptor < 0 {
+      if errno == ENOENT && flags & O_CREAT == 0 { return nil }
+      throw StorageError(system: "open", path: path)
+    }
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  /// What fstat(2) says.
+  package func status() throws(StorageError) -> FileStatus {
+    try .of(descriptor: descriptor, path: path)
+  }
+
+  /// All bytes from the start; at most `limit`.
+  package func readAll(limit: Int) throws(StorageError) -> [UInt8] {
+    let size = try status().size
+    guard size <= limit else {
+      throw StorageError(
+        .damaged, "the file has \(size) bytes, at most \(limit) make sense",
+        path: path)
+    }
+    var bytes = [UInt8](repeating: 0, count: size)
+    var span = bytes.mutableSpan
+    var raw = unsafe span.mutableBytes
+    let count = try read(into: &raw)
+    guard count == size else {
+      throw StorageError(.busy, "the file changed while it was read; try again", path: path)
+    }
+    return bytes
+  }
+
+  /// All bytes from the start, straight into secure memory; at most `limit`.
+  package func readSecret(limit: Int) throws(StorageError) -> SecureBytes {
+    let size = try status().size
+    guard size <= limit else {
+      throw StorageError(
+        .damaged, "the file has \(size) bytes, a key file has at most \(limit)", path: path)
+    }
+    var failure: StorageError?
+    var count = 0
+    let bytes = try cryptography { () throws(CryptoError) in
+      try SecureBytes(count: size) { (span) throws(CryptoError) in
+        do throws(StorageError) { count = try read(into: &span) } catch { failure = error }
+      }
+    }
+    if let failure { throw failure }
+    guard count == size else {
+      throw StorageError(.busy, "the file changed while it was read; try again", path: path)
+    }
+    return bytes
+  }
+
+  /// Fills `span` from the start of the file, and says how much there was.
+  private func read(into span: inout MutableRawSpan) throws(StorageError) -> Int {
+    var done = 0
+    let count = span.byteCount
+    while done < count {
+      let result = unsafe span.withUnsafeMutableBytes { buffer in
+        unsafe pread(descriptor, buffer.baseAddress! + done, count - done, off_t(done))
+      }
+      if result < 0 && errno == EINTR { continue }
+      guard result >= 0 else { throw StorageError(system: "read", path: path) }
+      if result == 0 { break }
+      done += result
+    }
+    return done
+  }
+
+  /// Writes all of `bytes` at the current position.
+  package func write(_ bytes: RawSpan) throws(StorageError) {
+    var done = 0
+    while done < bytes.byteCount {
+      let result = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe Glibc.write(descriptor, buffer.baseAddress! + done, buffer.count - done)
+      }
+      if result < 0 && errno == EINTR { continue }
+      guard result >= 0 else { throw StorageError(system: "write", path: path) }
+      done += result
+    }
+  }
+
+  /// Makes what was written durable.
+  ///
+  /// fsync(2): after a failure the state of the pages is unknown.
+  package func synchronize() throws(StorageError) {
+    guard fsync(descriptor) != 0 else { return }
+    let error = StorageError(system: "make the file durable", path: path)
+    guard error.code == .io else { throw error }
+    throw StorageError(
+      .outcomeUnknown, error.message + "; read back before you rely on it", path: path,
+      number: error.number)
+  }
+}

@@ -1,0 +1,40 @@
+internal import Glibc
+
+/// The folders of the XDG base directory specification and of systemd.exec(5).
+package enum StandardFolders {
+  /// `$XDG_CONFIG_HOME`, or `.config` in the home folder.
+  package static func configuration() throws(StorageError) -> String {
+    try base("XDG_CONFIG_HOME", orHome: ".config")
+  }
+
+  /// The application's data folder: `$STATE_DIRECTORY` under systemd, else
+  /// `$XDG_DATA_HOME/<application>`, or `.local/share/<application>` in the home folder.
+  package static func data(application: String) throws(StorageError) -> String {
+    // systemd.exec(5): several folders are separated by colons; the first is the main one.
+    if let state = environment("STATE_DIRECTORY")?.split(separator: ":").first,
+      state.hasPrefix("/")
+    {
+      return String(state)
+    }
+    return try base("XDG_DATA_HOME", orHome: ".local/share") + "/" + application
+  }
+
+  /// A variable that is set and not empty.
+  package static func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+
+  private static func base(
+    _ variable: String, orHome folder: String
+  ) throws(StorageError) -> String {
+    // The specification: a relative path is to be ignored.
+    if let path = environment(variable), path.hasPrefix("/") { return path }
+    guard let home = environment("HOME"), home.hasPrefix("/") else {
+      throw StorageError(
+        .unavailable, "neither \(variable) nor HOME says where to store; set one of them")
+    }
+    return home == "/" ? "/" + folder : home + "/" + folder
+  }
+}

@@ -1,0 +1,100 @@
+internal import Glibc
+
+extension StorageError {
+  /// What an `errno` of a file operation means.
+  ///
+  /// - Parameters:
+  ///   - action: what was tried, as in "open".
+  ///   - path: the file or folder.
+  ///   - number: the `errno`; the current one unless said otherwise.
+  package init(system action: String, path: String, number: Int32 = errno) {
+    let reason = unsafe String(cString: strerror(number))
+    let code: Code
+    let advice: String
+    switch number {
+    case EACCES, EPERM:
+      let isOurs = FileStatus.ofFolder(containing: path)?.owner == geteuid()
+      code = isOurs ? .readOnly : .denied
+      advice = isOurs ? "; make the folder writable" : "; run as the user that owns it"
+    case EROFS: (code, advice) = (.readOnly, "; use a folder that can be written to")
+    case ENOSPC, EDQUOT, EFBIG: (code, advice) = (.full, "; free some space and try again")
+    case ENOENT, ENOTDIR: (code, advice) = (.unavailable, "; create the folder first")
+    case ELOOP: (code, advice) = (.denied, "; symbolic links are not followed here")
+    default: (code, advice) = (.io, "")
+    }
+    self.init(
+      code, "could not \(action): \(reason)\(advice)", path: path, number: Int(number))
+  }
+}
+
+/// What stat(2) says of a file, as far as stores need it.
+package struct FileStatus: Hashable, Sendable {
+  /// The device and inode: the identity of the file while it is open or linked.
+  package let device: UInt64
+  /// The inode.
+  package let inode: UInt64
+  /// The size in bytes.
+  package let size: Int
+  /// When the content last changed, in nanoseconds.
+  package let modified: Int64
+  /// When the inode last changed, in nanoseconds.
+  package let changed: Int64
+  /// The owner's user id.
+  package let owner: UInt32
+  /// The permission bits.
+  package let permissions: UInt32
+  /// Whether it is a regular file.
+  package let isRegular: Bool
+  /// Whether it is a folder.
+  package let isFolder: Bool
+
+  fileprivate init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    size = Int(status.st_size)
+    modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
+    owner = status.st_uid
+    permissions = status.st_mode & 0o7777
+    isRegular = status.st_mode & S_IFMT == S_IFREG
+    isFolder = status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The status of what `path` names, following links, or nil when there is nothing.
+  package static func of(_ path: String) throws(StorageError) -> FileStatus? {
+    var status = stat()
+    guard unsafe stat(path, &status) != 0 else { return FileStatus(status) }
+    if errno == ENOENT { return nil }
+    throw StorageError(system: "look at the file", path: path)
+  }
+
+  /// The status of an open file.
+  package static func of(descriptor: Int32, path: String) throws(StorageError) -> FileStatus {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      throw StorageError(system: "look at the file", path: path)
+    }
+    return FileStatus(status)
+  }
+
+  /// The status of the folder that holds `path`; nil when that can't be known.
+  package static func ofFolder(containing path: String) -> FileStatus? {
+    var status = stat()
+    return unsafe stat(FilePath.folder(of: path), &status) == 0 ? FileStatus(status) : nil
+  }
+}
+
+/// Path strings.
+package enum FilePath {
+  /// The folder part of an absolute path.
+  package static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The last component of a path.
+  package static func name(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return path }
+    return String(path[path.index(after: slash)...])
+  }
+}

@@ -1,0 +1,181 @@
+internal import CryptoCore
+
+/// One way to open a store, as it is recorded there.
+///
+/// Says nothing secret.
+public struct KeySlot: Hashable, Sendable {
+  /// The slot's number, never used again.
+  public let id: UInt32
+  /// The kind of source that opens it, as in "passphrase".
+  public let kind: String
+  /// What tells the source from others of its kind: a file's name, a variable's name.
+  public let identifier: String
+}
+
+/// What a re-encryption did.
+public struct ReencryptionReport: Hashable, Sendable {
+  /// Records that were sealed anew under the primary data key.
+  public let reencrypted: Int
+  /// Records that stay under an old data key, because they can't be opened: damaged ones, and those
+  /// of another authentication tag.
+  ///
+  /// The old keys stay for them.
+  public let remaining: Int
+}
+
+/// Changes how a store is opened and what it is sealed with.
+///
+/// Each call is one atomic change of the store's header, or many small ones that can be resumed:
+/// whatever dies on whatever line, the store opens. Backups made before still open with the old
+/// secret. Other processes follow at their next access.
+public struct KeyAdministration: Sendable {
+  let store: SealedStore
+
+  /// The ways to open the store.
+  ///
+  /// - Throws: `StorageError` when the store can't be opened; `unsupported` for one without slots.
+  public func slots() throws(StorageError) -> [KeySlot] {
+    guard let delegate = store.keyed else { throw Self.noSlots }
+    guard let bytes = try delegate.header().header else { return [] }
+    return try StoreHeader(reading: bytes).slots.map {
+      KeySlot(id: $0.id, kind: "\($0.kind)", identifier: $0.identifier)
+    }
+  }
+
+  /// Makes another source open the store, beside those that do.
+  ///
+  /// - Parameter source: asked for its key now; one that makes keys makes one if it has none.
+  /// - Returns: the new slot.
+  /// - Throws: `StorageError`: `full` when the store has 32 slots, `keyUnavailable` when the source
+  ///   gives no key.
+  @discardableResult
+  public func add(_ source: KeySource) throws(StorageError) -> KeySlot {
+    let (candidate, material) = try StoreKeys.material(of: source)
+    var slot: Slot?
+    try store.keys.update { (header, root) throws(StorageError) in
+      slot = try Self.append(candidate, material, to: &header, root)
+    }
+    return KeySlot(id: slot!.id, kind: "\(slot!.kind)", identifier: slot!.identifier)
+  }
+
+  /// Makes `source` the one that opens the store: a new passphrase, a new key file.
+  ///
+  /// All other slots go, but for recovery keys. The data is not touched. This storage uses the new
+  /// source from now on; the application lists it from its next start.
+  ///
+  /// - Throws: `StorageError`; the store then still opens with the old source.
+  public func change(to source: KeySource) throws(StorageError) {
+    let (candidate, material) = try StoreKeys.material(of: source)
+    try store.keys.update(source: source) { (header, root) throws(StorageError) in
+      let slot = try Self.append(candidate, material, to: &header, root)
+      header.slots.removeAll { $0.id != slot.id && $0.kind != .recovery }
+    }
+  }
+
+  /// Removes a slot.
+  ///
+  /// - Throws: `StorageError`: `invalid` for the last slot, or for one that is not there.
+  public func remove(_ id: UInt32) throws(StorageError) {
+    try store.keys.update { (header, _) throws(StorageError) in
+      guard header.slots.contains(where: { $0.id == id }) else {
+        throw StorageError(.invalid, "the store has no key slot \(id)")
+      }
+      guard header.slots.count > 1 else {
+        throw StorageError(.invalid, "the last key slot can't be removed; add another first")
+      }
+      header.slots.removeAll { $0.id == id }
+    }
+  }
+
+  /// Makes a recovery key and a slot that it opens.
+  ///
+  /// - Returns: the key, to be written down and kept elsewhere; it can't be had again.
+  /// - Throws: `StorageError`: `full` when the store has 32 slots.
+  public func exportRecoveryKey() throws(StorageError) -> RecoveryKey {
+    let key = RecoveryKey(try cryptography { () throws(CryptoError) in try .random() })
+    try add(.recovery(key))
+    return key
+  }
+
+  /// Seals with a fresh data key from now on, and all records anew.
+  ///
+  /// - Throws: `StorageError`; what was not sealed anew stays readable, ``reencrypt()`` goes on.
+  @discardableResult
+  public func rotateDataKey() throws(StorageError) -> ReencryptionReport {
+    try store.keys.update { (header, root) throws(StorageError) in
+      var keyset = try root.openKeyset(of: header)
+      try keyset.addPrimary()
+      header.sealedKeyset = try root.seal(keyset)
+    }
+    return try reencrypt()
+  }
+
+  /// Replaces a root key that leaked: new root, new slot, new data key, all records sealed anew.
+  ///
+  /// All slots go, recovery keys too, since their secrets lead to the old root; export a new
+  /// recovery key afterwards. The key that hashes names stays: whoever has the old root can still
+  /// test whether a name they guess is in the store.
+  ///
+  /// - Parameter source: what opens the store from now on.
+  /// - Returns: what was sealed anew.
+  /// - Throws: `StorageError`; the store opens with the old source or with the new one, and
+  ///   ``reencrypt()`` goes on where this stopped.
+  @discardableResult
+  public func replaceRootKey(
+    openedBy source: KeySource
+  ) throws(StorageError) -> ReencryptionReport {
+    let (candidate, material) = try StoreKeys.material(of: source)
+    let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
+    try store.keys.update(source: source) { (header, oldRoot) throws(StorageError) in
+      var keyset = try oldRoot.openKeyset(of: header)
+      try keyset.addPrimary()
+      let root = RootKey(key, store: header.store)
+      let nextID = (header.slots.map(\.id).max() ?? 0) + 1
+      header.slots = [
+        try Slot(id: nextID, for: candidate, material: material, root: key, store: header.store)
+      ]
+      header.rootCheck = try root.check()
+      header.sealedKeyset = try root.seal(keyset)
+    }
+    return try reencrypt()
+  }
+
+  /// Seals all records under the primary data key that are not, and drops the data keys that no
+  /// record needs any more.
+  ///
+  /// Goes on where an interrupted rotation stopped.
+  ///
+  /// - Throws: `StorageError`; all records stay readable.
+  @discardableResult
+  public func reencrypt() throws(StorageError) -> ReencryptionReport {
+    guard let delegate = store.keyed else { throw Self.noSlots }
+    var reencrypted = 0
+    for name in try delegate.names() where try store.reseal(name, in: delegate) {
+      reencrypted += 1
+    }
+    return ReencryptionReport(
+      reencrypted: reencrypted, remaining: try store.keys.dropUnusedDataKeys())
+  }
+
+  private static func append(
+    _ candidate: KeySource.Candidate, _ material: KeyMaterial, to header: inout StoreHeader,
+    _ root: RootKey
+  ) throws(StorageError) -> Slot {
+    guard header.slots.count < StoreHeader.slotLimit else {
+      throw StorageError(.full, "a store has at most \(StoreHeader.slotLimit) key slots")
+    }
+    let slot = try Slot(
+      id: (header.slots.map(\.id).max() ?? 0) + 1, for: candidate, material: material,
+      root: root.key, store: header.store)
+    header.slots.append(slot)
+    return slot
+  }
+
+  private static let noSlots = StorageError(
+    .unsupported, "this store's key is the application's own; it has no slots")
+}
+
+extension Storage {
+  /// Changes how the store is opened and what it is sealed with.
+  public var keyAdministration: KeyAdministration { KeyAdministration(store: store) }
+}

@@ -1,0 +1,133 @@
+public import CryptoCore
+
+/// What a key source gives: a key, or a passphrase to derive one from.
+public enum KeyMaterial: Sendable {
+  /// A key of 32 random bytes.
+  case key(SymmetricKey)
+  /// A passphrase, stretched by a ``PassphraseDerivation``.
+  case passphrase(SecureBytes)
+}
+
+extension KeyMaterial: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The kind of material, and no byte of it.
+  public var description: String {
+    switch self {
+    case .key: "KeyMaterial(key)"
+    case .passphrase: "KeyMaterial(passphrase)"
+    }
+  }
+  /// The kind of material, and no byte of it.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The text form of a key in files, environment variables and credentials: standard Base64 of its
+/// 32 bytes, 44 characters with the padding, as `openssl rand -base64 32` prints it.
+package enum KeyEncoding {
+  private static let encodedSize = 44
+  private static let alphabet: [UInt8] = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  /// The material that `bytes` hold: a key in its text form, or anything else as a passphrase.
+  ///
+  /// One line break at the end belongs to neither.
+  ///
+  /// - Parameters:
+  ///   - bytes: what the place holds.
+  ///   - path: the file, for errors.
+  ///   - source: names the place in errors.
+  /// - Returns: the material.
+  /// - Throws: `damaged` when there is nothing.
+  package static func material(
+    of bytes: SecureBytes, path: String?, source: String
+  ) throws(StorageError) -> KeyMaterial {
+    let count = bytes.withBytes { span in
+      let last = span.byteCount - 1
+      guard last >= 0 else { return 0 }
+      let byte = unsafe span.unsafeLoad(fromByteOffset: last, as: UInt8.self)
+      return byte == UInt8(ascii: "\n") ? last : span.byteCount
+    }
+    guard count > 0 else {
+      throw StorageError(.damaged, "\(source) is there but empty; put the key back", path: path)
+    }
+    if let key = try cryptography({ () throws(CryptoError) in try decode(bytes, count: count) }) {
+      return .key(key)
+    }
+    return .passphrase(
+      try cryptography { () throws(CryptoError) in
+        try bytes.withBytes { (span) throws(CryptoError) in
+          try SecureBytes(copying: span.extracting(first: count))
+        }
+      })
+  }
+
+  /// The text form of a key, with a line break.
+  package static func encode(_ key: SymmetricKey) throws(StorageError) -> SecureBytes {
+    try cryptography { () throws(CryptoError) in
+      try SecureBytes(count: encodedSize + 1) { (output) throws(CryptoError) in
+        key.withBytes { bytes in
+          for group in 0..<11 {
+            var word: UInt32 = 0
+            for index in 0..<3 {
+              let offset = group * 3 + index
+              let byte =
+                offset < 32 ? unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) : 0
+              word = word << 8 | UInt32(byte)
+            }
+            for index in 0..<4 {
+              let digit = alphabet[Int(word >> UInt32(18 - 6 * index) & 63)]
+              output.storeBytes(of: digit, toByteOffset: group * 4 + index, as: UInt8.self)
+            }
+          }
+        }
+        output.storeBytes(of: UInt8(ascii: "="), toByteOffset: 43, as: UInt8.self)
+        output.storeBytes(of: UInt8(ascii: "\n"), toByteOffset: 44, as: UInt8.self)
+      }
+    }
+  }
+
+  /// The key of a text form, or nil when the bytes are not in that one form.
+  private static func decode(
+    _ text: SecureBytes, count: Int
+  ) throws(CryptoError) -> SymmetricKey? {
+    guard count == encodedSize else { return nil }
+    var isValid = true
+    let key = try SecureBytes(count: 32) { (output) throws(CryptoError) in
+      text.withBytes { span in
+        var word: UInt32 = 0
+        for index in 0..<encodedSize {
+          let character = unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+          let digit = index == 43 ? (character == UInt8(ascii: "=") ? 0 : nil) : value(character)
+          guard let digit else {
+            isValid = false
+            return
+          }
+          word = word << 6 | UInt32(digit)
+          guard index % 4 == 3 else { continue }
+          let offset = index / 4 * 3
+          output.storeBytes(of: UInt8(word >> 16 & 255), toByteOffset: offset, as: UInt8.self)
+          output.storeBytes(of: UInt8(word >> 8 & 255), toByteOffset: offset + 1, as: UInt8.self)
+          if offset + 2 < 32 {
+            output.storeBytes(of: UInt8(word & 255), toByteOffset: offset + 2, as: UInt8.self)
+          } else if word & 255 != 0 {
+            isValid = false  // one legal form: unused bits are zero
+          }
+          word = 0
+        }
+      }
+    }
+    return isValid ? SymmetricKey(bytes: key) : nil
+  }
+
+  private static func value(_ character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

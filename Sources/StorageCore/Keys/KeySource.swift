@@ -1,0 +1,216 @@
+public import CryptoCore
+internal import Glibc
+
+public import struct Foundation.URL
+
+/// Where a store's key comes from.
+///
+/// A store records which kind of source opened it when it was made, and from then on asks that one
+/// and no other, and only if the application still lists it. A key is made only for a store that
+/// holds neither a key slot nor data. Printing a source shows its kind, never what it holds.
+public struct KeySource: Sendable {
+  /// One rung of the ladder.
+  package struct Candidate: Sendable {
+    package let kind: SlotKind
+    /// Tells sources of one kind apart; kept in the slot, in the clear.
+    package let identifier: String
+    /// How a passphrase from this source is stretched when a slot is made.
+    package var derivation: PassphraseDerivation = .standard
+    /// The material that is there now, or nil when the source is absent.
+    package let read: @Sendable () throws(StorageError) -> KeyMaterial?
+    /// Makes material where there was none; nil for sources that can't.
+    package var make: (@Sendable () throws(StorageError) -> KeyMaterial)?
+  }
+
+  private let rungs: @Sendable () -> [Candidate]
+
+  /// The rungs of the ladder, in their order.
+  package var candidates: [Candidate] { rungs() }
+
+  package init(_ candidates: [Candidate]) {
+    rungs = { candidates }
+  }
+
+  /// A source that is settled when it is needed.
+  package init(deferred source: @escaping @Sendable () -> KeySource) {
+    rungs = { source().candidates }
+  }
+
+  /// A key that the application holds: 32 bytes.
+  ///
+  /// A key of another size is the error `invalid` at first use.
+  public static func key(_ key: SymmetricKey) -> KeySource {
+    KeySource([
+      Candidate(kind: .key, identifier: "") { () throws(StorageError) in
+        guard key.bitCount == 256 else {
+          throw StorageError(.invalid, "a store's key has 256 bits, this one \(key.bitCount)")
+        }
+        return .key(key)
+      }
+    ])
+  }
+
+  /// A passphrase.
+  ///
+  /// The `String` itself is ordinary memory and can't be wiped: prefer the forms that take
+  /// `SecureBytes` or a closure. An empty passphrase is the error `invalid` at first use.
+  ///
+  /// - Parameters:
+  ///   - text: the passphrase, used as its UTF-8 bytes without normalisation.
+  ///   - derivation: how it is stretched when a slot is made for it.
+  /// - Returns: the source.
+  public static func passphrase(
+    _ text: String, derivation: PassphraseDerivation = .standard
+  ) -> KeySource {
+    let bytes: Result<SecureBytes, StorageError>
+    do throws(CryptoError) {
+      bytes = .success(try SecureBytes(Array(text.utf8)))
+    } catch {
+      bytes = .failure(StorageError(error))
+    }
+    return passphrase(derivation: derivation) { () throws(StorageError) in try bytes.get() }
+  }
+
+  /// A passphrase in memory that is wiped.
+  ///
+  /// - Parameters:
+  ///   - bytes: the passphrase.
+  ///   - derivation: how it is stretched when a slot is made for it.
+  /// - Returns: the source.
+  public static func passphrase(
+    _ bytes: SecureBytes, derivation: PassphraseDerivation = .standard
+  ) -> KeySource {
+    passphrase(derivation: derivation) { () throws(StorageError) in bytes }
+  }
+
+  /// A passphrase that is asked for when the store is opened, and kept no longer than that takes.
+  ///
+  /// - Parameters:
+  ///   - derivation: how it is stretched when a slot is made for it.
+  ///   - ask: gives the passphrase, or nil when there is none to be had. May be called again after
+  ///     another process changed the store's keys.
+  /// - Returns: the source.
+  public static func passphrase(
+    derivation: PassphraseDerivation = .standard,
+    _ ask: @escaping @Sendable () throws(StorageError) -> SecureBytes?
+  ) -> KeySource {
+    KeySource([
+      Candidate(kind: .passphrase, identifier: "", derivation: derivation) {
+        () throws(StorageError) in
+        guard let bytes = try ask() else { return nil }
+        guard bytes.count > 0 else {
+          throw StorageError(.invalid, "a passphrase can't be empty")
+        }
+        return .passphrase(bytes)
+      }
+    ])
+  }
+
+  /// A key file, readable by its owner alone; made with a fresh key if the store is new.
+  ///
+  /// It holds standard Base64 of 32 bytes and a line break; anything else is a passphrase. Refused
+  /// with `denied` when it is not ours, when group or others can use it, or when it is a symbolic
+  /// link.
+  ///
+  /// - Parameter url: a file URL.
+  /// - Returns: the source.
+  public static func file(_ url: URL) -> KeySource {
+    let file = KeyFile(url)
+    return KeySource([
+      Candidate(
+        kind: .file, identifier: FilePath.name(of: url.path),
+        read: { () throws(StorageError) in try file.read() },
+        make: { () throws(StorageError) in try file.make() })
+    ])
+  }
+
+  /// An environment variable that holds standard Base64 of 32 bytes, or else a passphrase.
+  ///
+  /// Other processes of the user can read a process's environment; prefer a credential or a file.
+  ///
+  /// - Parameter name: the variable. Not set means absent; set and empty is `damaged`.
+  /// - Returns: the source.
+  public static func environment(_ name: String) -> KeySource {
+    KeySource([
+      Candidate(kind: .environment, identifier: name) { () throws(StorageError) in
+        try environmentMaterial(name)
+      }
+    ])
+  }
+
+  private static func environmentMaterial(_ name: String) throws(StorageError) -> KeyMaterial? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let count = unsafe strlen(value)
+    let bytes = try cryptography { () throws(CryptoError) in
+      try unsafe SecureBytes(
+        copying: RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: value, count: count)))
+    }
+    return try KeyEncoding.material(
+      of: bytes, path: nil, source: "the environment variable \(name)")
+  }
+
+  /// A credential that systemd passed to the service, systemd.exec(5) `LoadCredential=`.
+  ///
+  /// The file of that name in `$CREDENTIALS_DIRECTORY`, holding standard Base64 of 32 bytes, or
+  /// else a passphrase.
+  ///
+  /// - Parameter name: the credential's name.
+  /// - Returns: the source.
+  public static func systemdCredential(_ name: String) -> KeySource {
+    KeySource([
+      Candidate(kind: .systemdCredential, identifier: name) { () throws(StorageError) in
+        try credentialMaterial(name)
+      }
+    ])
+  }
+
+  private static func credentialMaterial(_ name: String) throws(StorageError) -> KeyMaterial? {
+    guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+      throw StorageError(.invalid, "\"\(name)\" can't be the name of a credential")
+    }
+    guard let folder = StandardFolders.environment("CREDENTIALS_DIRECTORY") else { return nil }
+    return try KeyFile.read(credential: folder + "/" + name)
+  }
+
+  /// A source of the application's own.
+  public static func provider(_ provider: some KeyProvider) -> KeySource {
+    var candidate = Candidate(
+      kind: .provider, identifier: provider.identifier,
+      read: { () throws(StorageError) in try provider.material() })
+    if provider.makesKeys {
+      candidate.make = { () throws(StorageError) in try provider.makeMaterial() }
+    }
+    return KeySource([candidate])
+  }
+
+  /// A recovery key that was exported from the store.
+  public static func recovery(_ key: RecoveryKey) -> KeySource {
+    KeySource([
+      Candidate(kind: .recovery, identifier: "") { () throws(StorageError) in .key(key.key) }
+    ])
+  }
+
+  /// The first of several sources that is there.
+  ///
+  /// Only absence moves on to the next: one that is locked, denied, timed out or damaged stops the
+  /// search with its error. For a store that exists, only sources that it has a slot for are asked.
+  public static func firstAvailable(_ sources: [KeySource]) -> KeySource {
+    KeySource(sources.flatMap(\.candidates))
+  }
+}
+
+extension KeySource: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The kinds of the sources, in their order, and nothing that they hold.
+  public var description: String {
+    "KeySource(\(candidates.map(\.title).joined(separator: ", ")))"
+  }
+  /// The kinds of the sources, in their order, and nothing that they hold.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension KeySource.Candidate {
+  /// The kind and what tells it from others.
+  var title: String { identifier.isEmpty ? "\(kind)" : "\(kind) \(identifier)" }
+}

@@ -1,0 +1,94 @@
+public import CryptoCore
+internal import Glibc
+
+extension SymmetricKey {
+  /// The program's key of a name: the same one in every run, made if there was none.
+  ///
+  /// Named keys follow from a header file, `named-keys` in the application's data folder, that the
+  /// key source of ``SecureStorage/bootstrap(applicationID:keySource:)`` opens.
+  ///
+  /// - Parameter key: the name of the key, 1 to 1,024 UTF-8 bytes.
+  /// - Returns: 256 bits.
+  /// - Throws: `StorageError`: `keyUnavailable`, `wrongKey` and so on when the source does not open
+  ///   what it once made: no other key is made in its place.
+  public static func generate(
+    key: StoreKey = "SecurePropertyStorage.SymmetricKey"
+  ) throws(StorageError) -> SymmetricKey {
+    _ = try Payload.head(name: key)
+    return try NamedKeys.shared.openOrCreate().namedKey(key)
+  }
+}
+
+private enum NamedKeys {
+  static let shared = StoreKeys(
+    delegate: HeaderFile(), source: KeySource.bootstrapped, algorithm: .aes256GCM)
+}
+
+extension KeySource {
+  /// The source that the program was bootstrapped with, found when it is needed: a property may be
+  /// made before the program gets to its bootstrap.
+  package static let bootstrapped = KeySource(deferred: { SecureStorage.configuration.keySource })
+}
+
+/// A file that holds a header and no record.
+private struct HeaderFile: KeysetDelegate {
+  private static let limit = 2 << 20
+  private let version = Lock<(last: [UInt8]?, number: UInt64)>((nil, 1))
+
+  private func path() throws(StorageError) -> String {
+    let application = try SecureStorage.configuration.validated().applicationID
+    return try StandardFolders.data(application: application) + "/named-keys"
+  }
+
+  private func read() throws(StorageError) -> [UInt8]? {
+    let path = try path()
+    guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else { return nil }
+    let status = try file.status()
+    guard status.isRegular, status.owner == geteuid() || status.owner == 0 else {
+      throw StorageError(.denied, "it is not a file of ours", path: path)
+    }
+    return try file.readAll(limit: Self.limit)
+  }
+
+  private func number(of header: [UInt8]?) -> UInt64 {
+    version.withLock { version in
+      if version.last != header { version = (header, version.number + 1) }
+      return version.number
+    }
+  }
+
+  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+    let header = try read()
+    return (header, number(of: header))
+  }
+
+  func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    let path = try path()
+    let folder = FilePath.folder(of: path)
+    try Folder.create(folder)
+    try Folder.requirePrivate(folder)
+    let lock = try FileLock(path + ".lock", waiting: .seconds(5))
+    let old = try read()
+    var header = old
+    try body(&header, HeldRecords(isEmpty: true) { (_) throws(StorageError) in })
+    if let header, header != old { try unsafe DurableFile.replace(path, with: header.span.bytes) }
+    _ = consume lock
+    return number(of: header)
+  }
+
+  func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    (nil, try header().version)
+  }
+
+  func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome {
+    throw StorageError(.unsupported, "named keys are a header without records")
+  }
+
+  func names() throws(StorageError) -> [NameHash] { [] }
+}

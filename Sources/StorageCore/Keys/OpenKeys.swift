@@ -1,0 +1,135 @@
+internal import CryptoCore
+internal import Synchronization
+
+/// The keys of an open store, ready to use.
+///
+/// Immutable but for the count of seals.
+final class OpenKeys: Sendable {
+  let store: StoreID
+  /// Nil for a store without a header, whose keys are derived from the application's.
+  let root: RootKey?
+  let names: KeyedHash
+  /// Stands for the pair of store and name key: while it is the same, a name's hash is.
+  let nameSpace: NameSpace
+  let primary: DataKey
+  private let others: [UInt32: DataKey]
+  private let nameKey: SymmetricKey
+  /// The version of the header that these keys are of.
+  ///
+  /// Moves on when the header changes and the keys don't.
+  var headerVersion: UInt64 {
+    get { atomicVersion.load(ordering: .relaxed) }
+    set { atomicVersion.store(newValue, ordering: .relaxed) }
+  }
+  private let atomicVersion = Atomic<UInt64>(0)
+  /// How many more seals of the primary key are set aside for this process.
+  private let reserved: Atomic<Int>
+
+  /// An identity.
+  final class NameSpace: Sendable {
+    let store: StoreID
+    let key: SymmetricKey
+
+    init(store: StoreID, key: SymmetricKey) {
+      self.store = store
+      self.key = key
+    }
+  }
+
+  /// The keys of a keyset.
+  ///
+  /// The hash that `previous` has made already is shared.
+  init(
+    _ keyset: Keyset, root: RootKey, store: StoreID, previous: OpenKeys?
+  ) throws(StorageError) {
+    self.store = store
+    self.root = root
+    nameKey = keyset.nameKey
+    if let space = previous?.nameSpace, space.store == store, space.key == keyset.nameKey {
+      nameSpace = space
+      names = previous!.names
+    } else {
+      nameSpace = NameSpace(store: store, key: keyset.nameKey)
+      names = try cryptography { () throws(CryptoError) in try KeyedHash(keyset.nameKey) }
+    }
+    var keys: [UInt32: DataKey] = [:]
+    for entry in keyset.entries {
+      keys[entry.id] =
+        try cryptography { () throws(CryptoError) in
+          try DataKey(entry.key, id: entry.id, algorithm: entry.algorithm)
+        }
+    }
+    primary = keys[keyset.primaryID]!
+    others = keys
+    reserved = Atomic(0)
+  }
+
+  /// The keys that follow from `key` alone, for a delegate that can't hold a header.
+  ///
+  /// They seal with XAES-256-GCM, since nobody counts their seals.
+  init(directly key: SymmetricKey) throws(StorageError) {
+    guard key.bitCount == 256 else {
+      throw StorageError(.invalid, "a store's key has 256 bits, this one \(key.bitCount)")
+    }
+    func derive(_ label: [UInt8], _ count: Int) throws(StorageError) -> SecureBytes {
+      try cryptography { () throws(CryptoError) in
+        try KeyDerivation.hkdf(key.bytes, salt: [], info: label, count: count)
+      }
+    }
+    store = StoreID(try derive(Label.directStore, StoreID.byteCount).withBytes { $0.copied() })!
+    root = nil
+    let nameKey = SymmetricKey(bytes: try derive(Label.directName, 32))
+    self.nameKey = nameKey
+    nameSpace = NameSpace(store: store, key: nameKey)
+    names = try cryptography { () throws(CryptoError) in try KeyedHash(nameKey) }
+    let data = SymmetricKey(bytes: try derive(Label.directData, 32))
+    primary = try cryptography { () throws(CryptoError) in
+      try DataKey(data, id: 1, algorithm: .xaes256GCM)
+    }
+    others = [:]
+    reserved = Atomic(0)
+  }
+
+  /// Whether these are the keys of `keyset`, whatever it says of reserved seals.
+  func isOpen(_ keyset: Keyset) -> Bool {
+    keyset.nameKey == nameKey && keyset.primaryID == primary.id
+      && Set(keyset.entries.map(\.id)) == Set(others.keys)
+  }
+
+  /// The data key of an id, or nil.
+  @inline(__always)
+  func dataKey(_ id: UInt32) -> DataKey? {
+    id == primary.id ? primary : others[id]
+  }
+
+  /// Takes one seal out of those set aside; false when none is left.
+  @inline(__always)
+  func takeSeal() -> Bool {
+    guard primary.algorithm.countsSeals else { return true }
+    return reserved.subtract(1, ordering: .relaxed).oldValue > 0
+  }
+
+  /// Whether some are left of the seals set aside.
+  var hasSeals: Bool { reserved.load(ordering: .relaxed) > 0 }
+
+  /// Adds to the seals set aside.
+  func addSeals(_ count: Int) {
+    // A run of refused takes may have left it below zero.
+    var current = reserved.load(ordering: .relaxed)
+    while true {
+      let (done, original) = reserved.compareExchange(
+        expected: current, desired: max(current, 0) + count, ordering: .relaxed)
+      if done { return }
+      current = original
+    }
+  }
+
+  /// A key for other uses, from the name key, which no rotation of data keys changes.
+  func namedKey(_ name: String) throws(StorageError) -> SymmetricKey {
+    let bytes = try cryptography(key: name) { () throws(CryptoError) in
+      try KeyDerivation.hkdf(
+        nameKey.bytes, salt: store.bytes, info: Label.namedKey + Array(name.utf8), count: 32)
+    }
+    return SymmetricKey(bytes: bytes)
+  }
+}

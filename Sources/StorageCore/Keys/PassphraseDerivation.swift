@@ -1,0 +1,131 @@
+internal import CryptoCore
+
+/// How a passphrase is stretched into a key.
+///
+/// The choice is stored in the slot it opens.
+public struct PassphraseDerivation: Hashable, Sendable {
+  enum Function: UInt8, Sendable {
+    /// Not a passphrase: HKDF-SHA-512 of a key.
+    case key = 0
+    case scrypt = 1
+    case pbkdf2SHA256 = 2
+    case pbkdf2SHA512 = 3
+    case argon2id = 4
+  }
+
+  let function: Function
+  /// What the numbers mean depends on the function; unused ones are 0.
+  let parameters: [UInt32]
+
+  init(_ function: Function, _ parameters: [UInt32]) {
+    self.function = function
+    self.parameters = parameters
+  }
+
+  static let keyed = PassphraseDerivation(.key, [0, 0, 0])
+
+  /// What a passphrase gets unless said otherwise: scrypt with N = 2^17, r = 8, p = 1.
+  ///
+  /// Takes 128 MiB and about 0.3 s.
+  public static let standard = scrypt()
+
+  /// scrypt, RFC 7914.
+  ///
+  /// - Parameters:
+  ///   - cost: N, a power of two from 2 to 2^20; it takes `1024 * cost` bytes with `blockSize` 8.
+  ///   - blockSize: r, 1 to 32.
+  ///   - parallelism: p, 1 to 16.
+  /// - Returns: the derived bytes, or how to derive them.
+  public static func scrypt(
+    cost: UInt32 = 1 << 17, blockSize: UInt32 = 8, parallelism: UInt32 = 1
+  ) -> PassphraseDerivation {
+    PassphraseDerivation(.scrypt, [cost, blockSize, parallelism])
+  }
+
+  /// PBKDF2 with HMAC-SHA-256, RFC 8018.
+  ///
+  /// - Parameter rounds: 1 to 10,000,000; OWASP's advice of 2023 is the default.
+  /// - Returns: how to derive.
+  public static func pbkdf2SHA256(rounds: UInt32 = 600_000) -> PassphraseDerivation {
+    PassphraseDerivation(.pbkdf2SHA256, [rounds, 0, 0])
+  }
+
+  /// PBKDF2 with HMAC-SHA-512, RFC 8018.
+  ///
+  /// - Parameter rounds: 1 to 10,000,000; OWASP's advice of 2023 is the default.
+  /// - Returns: how to derive.
+  public static func pbkdf2SHA512(rounds: UInt32 = 220_000) -> PassphraseDerivation {
+    PassphraseDerivation(.pbkdf2SHA512, [rounds, 0, 0])
+  }
+
+  /// Argon2id, RFC 9106: needs OpenSSL 3.2 wherever the store is to be opened.
+  ///
+  /// - Parameters:
+  ///   - memory: KiB, 8 to 2^20, and at least 8 times `lanes`.
+  ///   - passes: 1 to 16.
+  ///   - lanes: 1 to 16.
+  /// - Returns: the derived bytes, or how to derive them.
+  public static func argon2id(
+    memory: UInt32 = 65_536, passes: UInt32 = 3, lanes: UInt32 = 4
+  ) -> PassphraseDerivation {
+    PassphraseDerivation(.argon2id, [memory, passes, lanes])
+  }
+
+  /// Whether the numbers are within the limits above: also checked when they come from a file, so
+  /// that a hostile one can't ask for a terabyte or a year.
+  var isWithinLimits: Bool {
+    let (a, b, c) = (UInt64(parameters[0]), UInt64(parameters[1]), UInt64(parameters[2]))
+    return switch function {
+    case .key: a == 0 && b == 0 && c == 0
+    case .scrypt:
+      a > 1 && a & (a - 1) == 0 && a <= 1 << 20 && (1...32).contains(b) && (1...16).contains(c)
+        && 128 * a * b <= 1 << 30
+    case .pbkdf2SHA256, .pbkdf2SHA512: (1...10_000_000).contains(a) && b == 0 && c == 0
+    case .argon2id:
+      (8...1 << 20).contains(a) && (1...16).contains(b) && (1...16).contains(c) && a >= 8 * c
+    }
+  }
+
+  /// `count` bytes out of `material`.
+  func derive(
+    _ material: KeyMaterial, salt: [UInt8], count: Int
+  ) throws(StorageError) -> SecureBytes {
+    guard isWithinLimits else {
+      throw StorageError(.invalid, "the parameters of the key derivation are out of range")
+    }
+    return try cryptography { () throws(CryptoError) in
+      switch (material, function) {
+      case (.key(let key), .key):
+        try KeyDerivation.hkdf(key.bytes, salt: salt, info: Label.slotKey, count: count)
+      case (.passphrase(let secret), .scrypt):
+        try KeyDerivation.scrypt(
+          secret, salt: salt, cost: Int(parameters[0]), blockSize: Int(parameters[1]),
+          parallelism: Int(parameters[2]), count: count, maximumMemory: 1 << 30 + 1 << 24)
+      case (.passphrase(let secret), .pbkdf2SHA256):
+        try KeyDerivation.pbkdf2(
+          secret, salt: salt, rounds: Int(parameters[0]), count: count, hash: .sha256)
+      case (.passphrase(let secret), .pbkdf2SHA512):
+        try KeyDerivation.pbkdf2(
+          secret, salt: salt, rounds: Int(parameters[0]), count: count, hash: .sha512)
+      case (.passphrase(let secret), .argon2id):
+        try KeyDerivation.argon2id(
+          secret, salt: salt, memory: Int(parameters[0]), passes: Int(parameters[1]),
+          lanes: Int(parameters[2]), count: count)
+      case (.key, _), (.passphrase, .key):
+        // A key where a passphrase was used, or the other way round: it can't be the right one.
+        throw CryptoError(.authenticationFailed, "the source gave another kind of key")
+      }
+    }
+  }
+}
+
+/// The labels that keep derived keys apart; docs/file-format.md lists them.
+enum Label {
+  static let slotKey = Array("SPS slot key v1".utf8)
+  static let keysetKey = Array("SPS keyset key v1".utf8)
+  static let rootCheck = Array("SPS root check v1".utf8)
+  static let directName = Array("SPS direct name key v1".utf8)
+  static let directData = Array("SPS direct data key v1".utf8)
+  static let directStore = Array("SPS direct store id v1".utf8)
+  static let namedKey = Array("SPS named key v1".utf8)
+}

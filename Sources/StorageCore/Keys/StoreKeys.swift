@@ -1,0 +1,298 @@
+package import CryptoCore
+internal import Synchronization
+
+/// Opens, makes and follows the keys of one store.
+///
+/// The current keys are one atomic load away. Everything else happens under `gate`, which is held
+/// while a key source is asked and a passphrase is stretched, so that each is done once: a source
+/// must not use the store that it opens.
+@safe
+package final class StoreKeys: @unchecked Sendable {
+  /// A key seals at most this often: NIST SP 800-38D section 8.3 allows 2^32 random nonces.
+  static let sealLimit: UInt64 = 1 << 31
+  private static let largestBlock = 1 << 20
+
+  private struct State {
+    var source: KeySource
+    /// All keys that were ever current.
+    ///
+    /// None is released before the store is, so that a reader may use the current ones without
+    /// counting references.
+    var history: [OpenKeys] = []
+    var nextBlock = 1024
+  }
+
+  /// Nil when the keys follow directly from the application's key.
+  let delegate: (any KeysetDelegate)?
+  let algorithm: AEADAlgorithm
+  private let gate: Lock<State>
+  /// The last of `history`, or nil before the store is open.
+  ///
+  /// An atomic pointer, which the compiler doesn't know to be Sendable.
+  private let newest = unsafe Atomic<UnsafeRawPointer?>(nil)
+
+  package init(delegate: (any KeysetDelegate)?, source: KeySource, algorithm: AEADAlgorithm) {
+    self.delegate = delegate
+    self.algorithm = algorithm
+    gate = Lock(State(source: source))
+  }
+
+  /// The keys that were current last, or nil before the store is open.
+  @inline(__always)
+  var current: OpenKeys? {
+    guard let pointer = unsafe newest.load(ordering: .acquiring) else { return nil }
+    // Every key ever published stays in `history`.
+    return unsafe Unmanaged<OpenKeys>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// The keys for reading, or nil when the store is new and holds nothing.
+  @inline(__always)
+  func forReading() throws(StorageError) -> OpenKeys? {
+    if let current { return current }
+    return try refresh()
+  }
+
+  /// The keys for writing; made, if the store is new.
+  @inline(__always)
+  func forWriting() throws(StorageError) -> OpenKeys {
+    if let current { return current }
+    return try openOrCreate()
+  }
+
+  /// Follows the header, after somebody changed it.
+  ///
+  /// - Returns: nil when the store is new, or was emptied, and holds nothing.
+  @discardableResult
+  func refresh() throws(StorageError) -> OpenKeys? {
+    try gate.withLock { (state) throws(StorageError) in try refresh(&state) }
+  }
+
+  func openOrCreate() throws(StorageError) -> OpenKeys {
+    try gate.withLock { (state) throws(StorageError) in
+      for _ in 0..<100 {
+        if let keys = try refresh(&state) { return keys }
+        try create(&state)
+      }
+      throw StorageError(.busy, "the store is made and emptied again and again by somebody else")
+    }
+  }
+
+  /// Sets aside more seals of the primary key, or replaces it when it has sealed enough.
+  func reserveSeals() throws(StorageError) {
+    try gate.withLock { (state) throws(StorageError) in
+      // Another thread may have been here just before.
+      guard let keys = try refresh(&state), !keys.hasSeals else { return }
+      let block = state.nextBlock
+      var isReserved = false
+      try update(&state) { (header, root, _) throws(StorageError) in
+        var keyset = try root.openKeyset(of: header)
+        let index = keyset.primaryIndex
+        if keyset.entries[index].reservedSeals + UInt64(block) > Self.sealLimit {
+          try keyset.addPrimary()
+        } else {
+          keyset.entries[index].reservedSeals += UInt64(block)
+          isReserved = keyset.primaryID == keys.primary.id
+        }
+        header.sealedKeyset = try root.seal(keyset)
+      }
+      if isReserved { keys.addSeals(block) }
+      state.nextBlock = min(block * 2, Self.largestBlock)
+    }
+  }
+
+  /// Changes the header of the open store, and follows it.
+  ///
+  /// - Parameters:
+  ///   - source: from now on the source, if given.
+  ///   - body: changes the header; called again when somebody else changed it meanwhile.
+  /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged.
+  func update(
+    source: KeySource? = nil,
+    _ body: (inout StoreHeader, RootKey) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try updateWithRecords(source: source) { (header, root, _) throws(StorageError) in
+      try body(&header, root)
+    }
+  }
+
+  /// The same, with the records that the store holds.
+  func updateWithRecords(
+    source: KeySource? = nil,
+    _ body: (inout StoreHeader, RootKey, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try gate.withLock { (state) throws(StorageError) in
+      guard delegate != nil else {
+        throw StorageError(
+          .unsupported, "this store's key is the application's own; it has no slots to change")
+      }
+      guard try refresh(&state) != nil else {
+        throw StorageError(.keyUnavailable, "the store is new and has no keys yet; write first")
+      }
+      if let source {
+        let previous = state.source
+        state.source = KeySource.firstAvailable([source, previous])
+        do throws(StorageError) {
+          try update(&state, body)
+        } catch {
+          state.source = previous
+          throw error
+        }
+        state.source = source
+      } else {
+        try update(&state, body)
+      }
+    }
+  }
+
+  /// The material of `source` for a new slot; made where the source can and has none.
+  static func material(
+    of source: KeySource
+  ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
+    for candidate in source.candidates {
+      if let material = try candidate.read() { return (candidate, material) }
+      if let make = candidate.make { return (candidate, try make()) }
+    }
+    let asked = source.candidates.map(\.title).joined(separator: ", ")
+    throw StorageError(
+      .keyUnavailable,
+      "no key source gave a key for the new store (asked: \(asked)); provide one of them")
+  }
+
+  // MARK: - Under the gate
+
+  private func refresh(_ state: inout State) throws(StorageError) -> OpenKeys? {
+    guard let delegate else {
+      if let current { return current }
+      return try openDirectly(&state)
+    }
+    let (bytes, version) = try delegate.header()
+    guard let bytes else {
+      guard try delegate.names().isEmpty else { throw Self.missingHeader }
+      unsafe newest.store(nil, ordering: .releasing)
+      return nil
+    }
+    if let current, current.headerVersion == version { return current }
+    let header = try StoreHeader(reading: bytes)
+    let root = try root(of: header, source: state.source)
+    let keyset = try root.openKeyset(of: header)
+    if let current, current.store == header.store, current.isOpen(keyset),
+      current.root?.key == root.key
+    {
+      current.headerVersion = version
+      return current
+    }
+    let keys = try OpenKeys(keyset, root: root, store: header.store, previous: state.history.last)
+    keys.headerVersion = version
+    publish(keys, &state)
+    return keys
+  }
+
+  private func root(
+    of header: StoreHeader, source: KeySource
+  ) throws(StorageError) -> RootKey {
+    if let root = current?.root, try root.isRoot(of: header) { return root }
+    let root = RootKey(
+      try Self.unwrapRoot(of: header, source: source), store: header.store)
+    guard try root.isRoot(of: header) else {
+      throw StorageError(.damaged, "a key slot holds the root key of another store")
+    }
+    return root
+  }
+
+  /// Asks the listed sources that the store has a slot for, in their order.
+  private static func unwrapRoot(
+    of header: StoreHeader, source: KeySource
+  ) throws(StorageError) -> SymmetricKey {
+    for candidate in source.candidates {
+      let slots = header.slots(of: candidate)
+      // A source without a slot is not asked, and one that is absent moves on to the next.
+      guard !slots.isEmpty, let material = try candidate.read() else { continue }
+      for slot in slots {
+        if let root = try slot.root(with: material, store: header.store) { return root }
+      }
+      throw StorageError(
+        .wrongKey,
+        "\(candidate.title) gave a key that does not open this store; its data is untouched. "
+          + "Put the right one back, or open the store with its recovery key")
+    }
+    let known = header.slots.map {
+      "\($0.kind)" + ($0.identifier.isEmpty ? "" : " \($0.identifier)")
+    }
+    let listed = source.candidates.map(\.title).joined(separator: ", ")
+    throw StorageError(
+      .keyUnavailable,
+      "the store opens with \(known.joined(separator: " or ")), and none of these gave a key "
+        + "(listed: \(listed)); its data is untouched. Provide the source, or the recovery key")
+  }
+
+  private func create(_ state: inout State) throws(StorageError) {
+    guard let delegate else { return }
+    let (candidate, material) = try Self.material(of: state.source)
+    let store = try cryptography { () throws(CryptoError) in try StoreID.random() }
+    let root = RootKey(
+      try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store)
+    let slot = try Slot(id: 1, for: candidate, material: material, root: root.key, store: store)
+    let header = StoreHeader(
+      store: store, slots: [slot], rootCheck: try root.check(),
+      sealedKeyset: try root.seal(Keyset(algorithm: algorithm)))
+    _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
+      // Another process may have been first: then its header stays.
+      guard bytes == nil else { return }
+      guard records.isEmpty else { throw Self.missingHeader }
+      bytes = header.bytes
+    }
+    StorageDiagnostics.reportUnlockedMemory()
+  }
+
+  private func update(
+    _ state: inout State,
+    _ body: (inout StoreHeader, RootKey, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard let delegate else { return }
+    for _ in 0..<100 {
+      guard let root = try refresh(&state)?.root else { return }
+      var isStale = false
+      _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
+        guard let current = bytes else {
+          isStale = true
+          return
+        }
+        var header = try StoreHeader(reading: current)
+        guard try root.isRoot(of: header) else {
+          isStale = true
+          return
+        }
+        try body(&header, root, records)
+        bytes = header.bytes
+      }
+      if !isStale {
+        _ = try refresh(&state)
+        return
+      }
+    }
+    throw StorageError(.busy, "the store's keys are being changed by somebody else; try again")
+  }
+
+  private func openDirectly(_ state: inout State) throws(StorageError) -> OpenKeys {
+    let (candidate, material) = try Self.material(of: state.source)
+    guard case .key(let key) = material else {
+      throw StorageError(
+        .unsupported, "a delegate without a header takes a key, not a \(candidate.kind)")
+    }
+    let keys = try OpenKeys(directly: key)
+    publish(keys, &state)
+    return keys
+  }
+
+  private func publish(_ keys: OpenKeys, _ state: inout State) {
+    state.history.append(keys)
+    unsafe newest.store(
+      UnsafeRawPointer(Unmanaged.passUnretained(keys).toOpaque()), ordering: .releasing)
+    StorageDiagnostics.reportUnlockedMemory()
+  }
+
+  private static let missingHeader = StorageError(
+    .damaged,
+    "the store holds data but its header, which leads to the keys, is gone; restore it from a "
+      + "backup. No new key was made")
+}

@@ -1,0 +1,92 @@
+internal import CryptoCore
+internal import Glibc
+
+internal import struct Foundation.URL
+
+/// What every `.standard` storage of the program uses: its name and its key source.
+public enum SecureStorage: Sendable {
+  /// The settings of the program.
+  public struct Configuration: Sendable {
+    /// Names the program's stores and folders.
+    public let applicationID: String
+    /// Where the keys of its stores come from.
+    public let keySource: KeySource
+
+    /// Throws `invalid` unless the application id can name a file.
+    package func validated() throws(StorageError) -> Configuration {
+      let isName =
+        !applicationID.isEmpty && applicationID.utf8.count <= 128 && applicationID != "."
+        && applicationID != ".." && !applicationID.utf8.contains { $0 < 32 || $0 == 47 }
+      guard isName else {
+        throw StorageError(
+          .invalid, "an application id has 1 to 128 bytes, and no slash or control character")
+      }
+      return self
+    }
+  }
+
+  private static let state = Lock<Configuration?>(nil)
+
+  /// Sets the program's name and key source, once, at the start of the program.
+  ///
+  /// Call it before any `.standard` storage is used. Without it, the name is that of the
+  /// executable and the source ``KeySource/automatic``. A second call, or one after a `.standard`
+  /// storage was used, ends the process, as with swift-log: half of the program would use another
+  /// key than the other half.
+  ///
+  /// - Parameters:
+  ///   - applicationID: 1 to 128 bytes that can name a file, as in `com.example.tool`. Any other is
+  ///     the error `invalid` at every use of a `.standard` storage.
+  ///   - keySource: where the keys come from.
+  public static func bootstrap(applicationID: String, keySource: KeySource = .automatic) {
+    state.withLock { configuration in
+      precondition(
+        configuration == nil,
+        "SecureStorage.bootstrap was called twice, or after a standard storage was used")
+      configuration = Configuration(applicationID: applicationID, keySource: keySource)
+    }
+  }
+
+  /// The settings in force.
+  ///
+  /// The first call without a bootstrap settles them.
+  public static var configuration: Configuration {
+    state.withLock { configuration in
+      if let configuration { return configuration }
+      let settled = Configuration(applicationID: executableName, keySource: .automatic)
+      configuration = settled
+      return settled
+    }
+  }
+
+  /// The name of the executable file, which an argument can't change.
+  private static let executableName: String = {
+    var buffer = [CChar](repeating: 0, count: 4097)
+    let count = unsafe readlink("/proc/self/exe", &buffer, 4096)
+    guard count > 0 else { return "" }
+    let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return FilePath.name(of: path)
+  }()
+}
+
+extension KeySource {
+  /// The systemd credential `securestorage-key`, or else the key file `master.key` in the
+  /// application's data folder, which is made if the store is new.
+  ///
+  /// The data folder is `$STATE_DIRECTORY` under systemd, else
+  /// `$XDG_DATA_HOME/<application id>`.
+  public static var automatic: KeySource {
+    var candidate = Candidate(
+      kind: .file, identifier: "master.key",
+      read: { () throws(StorageError) in try masterKeyFile().read() })
+    candidate.make = { () throws(StorageError) in try masterKeyFile().make() }
+    return .firstAvailable([.systemdCredential("securestorage-key"), KeySource([candidate])])
+  }
+
+  /// Found when it is needed, since that is when the environment can be an error.
+  private static func masterKeyFile() throws(StorageError) -> KeyFile {
+    let application = try SecureStorage.configuration.validated().applicationID
+    let folder = try StandardFolders.data(application: application)
+    return KeyFile(URL(fileURLWithPath: folder + "/master.key"))
+  }
+}

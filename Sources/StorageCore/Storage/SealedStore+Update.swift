@@ -1,0 +1,123 @@
+internal import CryptoCore
+
+extension SealedStore {
+  /// How long an update tries again after others' writes.
+  private static var updateDeadline: Duration { .seconds(30) }
+
+  /// Reads, lets `body` change, and writes if nobody else wrote meanwhile; else starts over.
+  ///
+  /// `body` runs outside every lock and may run several times.
+  func update<Value>(
+    _ name: RecordName, _ coder: ValueCoder<Value>, _ body: (inout Value?) throws -> Void
+  ) throws {
+    let start = ContinuousClock.now
+    while start.duration(to: .now) < Self.updateDeadline {
+      let sealed = try fetch(name)
+      var value: Value?
+      if let sealed {
+        do throws(StorageError) {
+          try open(sealed, name.text) { (payload) throws(StorageError) in
+            value = try coder.decode(payload)
+          }
+        } catch {
+          unreadable.remember(name.text, error)
+          throw error.about(name.text)
+        }
+      }
+      try body(&value)
+      let condition = sealed.map { RecordWrite.Condition.equals($0.record) } ?? .absent
+      if try replace(with: value, name, coder, if: condition) { return }
+    }
+    throw StorageError(
+      .busy, "others wrote to the key all the time; try again", key: name.text)
+  }
+
+  private func replace<Value>(
+    with value: Value?, _ name: RecordName, _ coder: ValueCoder<Value>,
+    if condition: RecordWrite.Condition
+  ) throws(StorageError) -> Bool {
+    if let value { return try write(value, name, coder, if: condition) }
+    if condition == .absent { return true }
+    return try commit(nil, name, if: condition)
+  }
+
+  /// The clear names of all records that can be opened.
+  func listing() throws(StorageError) -> KeyListing {
+    let delegate = try enumerable()
+    guard try keys.forReading() != nil else { return KeyListing(keys: [], unreadable: 0) }
+    var names: [String] = []
+    var unreadable = 0
+    for hash in try delegate.names() {
+      guard let sealed = try fetch(hash, in: delegate) else { continue }
+      do throws(StorageError) {
+        try self.open(sealed, nil) { (payload) throws(StorageError) in
+          names.append(try Payload.name(payload))
+        }
+      } catch {
+        guard [.damaged, .unsupported].contains(error.code) else { throw error }
+        unreadable += 1
+      }
+    }
+    return KeyListing(keys: names, unreadable: unreadable)
+  }
+
+  /// The record under a hash with the keys that are current with it, or nil when there is none.
+  private func fetch(
+    _ hash: NameHash, in delegate: any EnumerableDelegate
+  ) throws(StorageError) -> Sealed? {
+    for _ in 0..<Self.attempts {
+      guard let open = try keys.forReading() else { return nil }
+      let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
+      guard let keyed else {
+        let record = try delegate.record(for: hash)
+        return record.map { Sealed(record: $0, keys: open, context: context) }
+      }
+      let (record, version) = try keyed.lookup(hash)
+      // Under another header the record may be sealed with a key that these don't have.
+      if version == open.headerVersion {
+        return record.map { Sealed(record: $0, keys: open, context: context) }
+      }
+      try keys.refresh()
+    }
+    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
+  }
+
+  /// Removes all records, also those that can't be read.
+  func removeAll() throws(StorageError) {
+    let delegate = try enumerable()
+    for name in try delegate.names() { _ = try writeDirectly(RecordWrite(nil, for: name)) }
+  }
+
+  /// Keeps each value whose name has none yet, all in one commit where the delegate can.
+  func writeWhereAbsent(
+    _ values: [(RecordName, [UInt8])]
+  ) throws(StorageError) {
+    guard let keyed else {
+      for (name, payload) in values { _ = try commit(payload, name, if: .absent) }
+      return
+    }
+    for _ in 0..<Self.attempts {
+      let open = try keys.forWriting()
+      var writes: [RecordWrite] = []
+      var isStale = false
+      for (name, payload) in values {
+        let context = try name.context(in: open)
+        guard try keyed.lookup(context.name).record == nil else { continue }
+        guard let record = try seal(payload, context, open, name.text) else {
+          isStale = true
+          break
+        }
+        writes.append(RecordWrite(record, for: context.name, if: .absent))
+      }
+      if isStale { continue }
+      if writes.isEmpty { return }
+      let version = open.headerVersion
+      switch try keyed.commit(writes, headerVersion: version) {
+      case .committed: return
+      case .conditionFailed: continue
+      case .headerChanged: try keys.refresh()
+      }
+    }
+    throw StorageError(.busy, "others wrote to the store all the time; try again")
+  }
+}

@@ -1,0 +1,270 @@
+package import CryptoCore
+
+/// Names hashed, values sealed, records handed to a delegate: the one path of every read and write.
+public final class SealedStore: Sendable {
+  package let keys: StoreKeys
+  private let delegate: any StorageDelegate
+  /// The same delegate where it can hold a header.
+  let keyed: (any KeysetDelegate)?
+  let tag: [UInt8]
+  /// Orders the writes of a delegate that can't tell of changes itself.
+  private let unobserved = Lock(())
+  private let observers = ChangeObservers()
+  /// Names whose record was there and could not be read; see `refuseToReplaceUnreadable`.
+  let unreadable = UnreadableNames()
+
+  /// A store over `delegate`, whose keys come from `source`.
+  package init(
+    _ delegate: any StorageDelegate, source: KeySource, algorithm: AEADAlgorithm, tag: [UInt8]
+  ) {
+    self.delegate = delegate
+    keyed = delegate as? any KeysetDelegate
+    keys = StoreKeys(delegate: keyed, source: source, algorithm: algorithm)
+    self.tag = tag
+  }
+
+  /// A name of this store.
+  package func name(_ text: String) -> RecordName { RecordName(text, tag: tag) }
+
+  // MARK: - Reading
+
+  /// A sealed record and what opens it.
+  struct Sealed {
+    let record: [UInt8]
+    let keys: OpenKeys
+    let context: RecordContext
+  }
+
+  /// The record of a name, or nil when there is none.
+  @inline(__always)
+  func fetch(_ name: RecordName) throws(StorageError) -> Sealed? {
+    for _ in 0..<Self.attempts {
+      guard let open = try keys.forReading() else { return nil }
+      let context = try name.context(in: open)
+      guard let keyed else {
+        let record = try delegate.record(for: context.name)
+        return record.map { Sealed(record: $0, keys: open, context: context) }
+      }
+      let (record, version) = try keyed.lookup(context.name)
+      // With another header, names may hash otherwise: absent is believed only under the current.
+      if version == open.headerVersion {
+        guard let record else { return nil }
+        return Sealed(record: record, keys: open, context: context)
+      }
+      try keys.refresh()
+    }
+    throw Self.changing(name)
+  }
+
+  /// Opens a record and lends its payload to `body`.
+  @inline(__always)
+  func open(
+    _ sealed: Sealed, _ name: String?, _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    var failure: StorageError?
+    do throws(CryptoError) {
+      let record = unsafe sealed.record.span.bytes
+      let header = try RecordHeader(reading: record)
+      guard let key = sealed.keys.dataKey(header.keyID) else {
+        throw CryptoError(
+          .malformed, "the record names data key \(header.keyID), which the store does not hold")
+      }
+      try key.withOpened(record, for: sealed.context) { payload in
+        do throws(StorageError) { try body(payload) } catch { failure = error }
+      }
+    } catch {
+      throw StorageError(error, key: name)
+    }
+    if let failure { throw failure.about(name) }
+  }
+
+  /// Lends the payload of a name to `body`, unless there is none.
+  ///
+  /// Not generic: the generic part of a read is in the wrapper and specialised in the program.
+  ///
+  /// - Returns: whether there was a record.
+  @usableFromInline
+  func withPayload(
+    _ name: RecordName, _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      guard let sealed = try fetch(name) else { return false }
+      try open(sealed, name.text, body)
+      unreadable.forget(name.text)
+      return true
+    } catch {
+      unreadable.remember(name.text, error)
+      throw error.about(name.text)
+    }
+  }
+
+  /// The value of a name, or nil when there is none.
+  @inlinable
+  func read<Value>(
+    _ name: RecordName, _ coder: ValueCoder<Value>
+  ) throws(StorageError) -> Value? {
+    var value: Value?
+    _ = try withPayload(name) { (payload) throws(StorageError) in
+      value = try coder.decode(payload)
+    }
+    return value
+  }
+
+  // MARK: - Writing
+
+  /// Seals a value and keeps it.
+  ///
+  /// - Returns: whether the condition held.
+  @inlinable @discardableResult
+  func write<Value>(
+    _ value: Value, _ name: RecordName, _ coder: ValueCoder<Value>,
+    if condition: RecordWrite.Condition = .always
+  ) throws(StorageError) -> Bool {
+    try writePayload(name, if: condition) { (payload) throws(StorageError) in
+      try coder.append(value, &payload)
+    }
+  }
+
+  /// Seals what `body` appends to a payload, and keeps it.
+  ///
+  /// Not generic, as ``withPayload(_:_:)``.
+  @usableFromInline
+  func writePayload(
+    _ name: RecordName, if condition: RecordWrite.Condition,
+    _ body: (inout [UInt8]) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      var payload = try Payload.head(name: name.text)
+      defer { Wipe.bytes(&payload) }
+      try body(&payload)
+      guard payload.count <= Payload.valueLimit else { throw Payload.tooLarge }
+      let isWritten = try commit(payload, name, if: condition)
+      if isWritten { unreadable.forget(name.text) }
+      return isWritten
+    } catch {
+      throw error.about(name.text)
+    }
+  }
+
+  /// Removes a value; does nothing when there is none.
+  @usableFromInline
+  func remove(_ name: RecordName) throws(StorageError) {
+    do throws(StorageError) {
+      guard try keys.forReading() != nil else {
+        _ = try Payload.head(name: name.text)
+        return
+      }
+      _ = try commit(nil, name, if: .always)
+      unreadable.forget(name.text)
+    } catch {
+      throw error.about(name.text)
+    }
+  }
+
+  /// The payload of a value.
+  static func payload<Value>(
+    _ value: Value, _ name: String, _ coder: ValueCoder<Value>
+  ) throws(StorageError) -> [UInt8] {
+    var payload = try Payload.head(name: name)
+    try coder.append(value, &payload)
+    guard payload.count <= Payload.valueLimit else { throw Payload.tooLarge }
+    return payload
+  }
+
+  /// Seals `payload`, or removes when it is nil, if the condition holds.
+  func commit(
+    _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
+  ) throws(StorageError) -> Bool {
+    for _ in 0..<Self.attempts {
+      let open = try keys.forWriting()
+      let context = try name.context(in: open)
+      var record: [UInt8]?
+      if let payload {
+        guard let sealed = try seal(payload, context, open, name.text) else { continue }
+        record = sealed
+      }
+      let write = RecordWrite(record, for: context.name, if: condition)
+      guard let keyed else { return try writeDirectly(write) }
+      switch try keyed.commit(
+        write, headerVersion: open.headerVersion)
+      {
+      case .committed: return true
+      case .conditionFailed: return false
+      case .headerChanged: try keys.refresh()
+      }
+    }
+    throw Self.changing(name)
+  }
+
+  /// The sealed payload, or nil when the keys have to be looked at again first.
+  @inline(__always)
+  func seal(
+    _ payload: [UInt8], _ context: RecordContext, _ open: OpenKeys, _ name: String
+  ) throws(StorageError) -> [UInt8]? {
+    guard open.takeSeal() else {
+      try keys.reserveSeals()
+      return nil
+    }
+    return try cryptography(key: name) { () throws(CryptoError) in
+      try unsafe open.primary.seal(payload.span.bytes, for: context)
+    }
+  }
+
+  /// A write that no header decides about.
+  func writeDirectly(_ write: RecordWrite) throws(StorageError) -> Bool {
+    guard !(delegate is any ObservableDelegate) else { return try hand(write) }
+    // The lock is held over the delegate's write: only so are listeners told in its order.
+    return try unobserved.withLock { (_) throws(StorageError) in
+      guard try hand(write) else { return false }
+      if !observers.isEmpty {
+        observers.notify(RecordChange(name: write.name, record: write.record))
+      }
+      return true
+    }
+  }
+
+  private func hand(_ write: RecordWrite) throws(StorageError) -> Bool {
+    switch (write.record, write.condition) {
+    case (let record?, .always):
+      try delegate.set(record, for: write.name)
+      return true
+    case (let record?, .absent): return try delegate.setIfAbsent(record, for: write.name)
+    case (nil, .always):
+      try delegate.remove(write.name)
+      return true
+    default:
+      throw StorageError(
+        .unsupported, "this storage's delegate can't compare, so it has no atomic update")
+    }
+  }
+
+  /// Calls `observer` for each change to a record, in order.
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+    (delegate as? any ObservableDelegate)?.observe(observer) ?? observers.add(observer)
+  }
+
+  /// Whether a change is of the record of `name`.
+  func isChange(_ change: RecordChange, of name: RecordName) -> Bool {
+    guard let open = keys.current else { return false }
+    do throws(StorageError) {
+      return try name.context(in: open).name == change.name
+    } catch {
+      return false  // a name that can't be has no record
+    }
+  }
+
+  /// The delegate, where it can list.
+  func enumerable() throws(StorageError) -> any EnumerableDelegate {
+    guard let delegate = delegate as? any EnumerableDelegate else {
+      throw StorageError(.unsupported, "this storage's delegate can't list what it holds")
+    }
+    return delegate
+  }
+
+  static let attempts = 1000
+
+  static func changing(_ name: RecordName) -> StorageError {
+    StorageError(
+      .busy, "the store's keys are being changed all the time; try again", key: name.text)
+  }
+}

@@ -1,0 +1,31 @@
+/// What a property holds right now.
+///
+/// Printing it shows no value.
+public enum PropertyState<Value> {
+  /// There is no value.
+  case absent
+  /// There is a value.
+  case value(Value)
+  /// There may be a value, and it could not be read.
+  case failed(StorageError)
+}
+
+extension PropertyState: Sendable where Value: Sendable {}
+extension PropertyState: Equatable where Value: Equatable {}
+
+extension PropertyState: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The case, and the error if there is one.
+  public var description: String {
+    switch self {
+    case .absent: "absent"
+    case .value: "value(...)"
+    case .failed(let error): "failed(\(error))"
+    }
+  }
+  /// The case, and the error if there is one.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,151 @@
+import CryptoCore
+import DefaultsBackend
+import Dispatch
+import Foundation
+import StorageCore
+
+// A process of its own for the tests: to be killed, to share a suite with, to run as somebody else.
+// DefaultsTestChild COMMAND FOLDER [ARGUMENT...]
+
+/// One write(2), so that what was acknowledged is known whatever happens next.
+func say(_ line: String) {
+  let bytes = Array((line + "\n").utf8)
+  _ = unsafe bytes.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+}
+
+func name(_ index: Int) -> NameHash {
+  var bytes = [UInt8](repeating: 0, count: NameHash.byteCount)
+  for position in 0..<8 { bytes[position] = UInt8(truncatingIfNeeded: index >> (8 * position)) }
+  return NameHash(bytes)!
+}
+
+func record(_ index: Int) -> [UInt8] {
+  (0..<8).map { UInt8(truncatingIfNeeded: index >> (8 * $0)) } + Array(repeating: 7, count: 100)
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else { fatalError("usage: DefaultsTestChild COMMAND FOLDER ...") }
+let folder = arguments[2]
+
+func number(_ position: Int) -> Int { Int(arguments[position])! }
+
+func delegate(_ durability: DefaultsDurability = .immediate) -> DefaultsDelegate {
+  DefaultsDelegate(folder: folder, suiteName: "suite", durability: durability)
+}
+
+func storage(_ delegate: DefaultsDelegate = delegate()) -> UserDefaultsStorage {
+  let key = SymmetricKey(data: Data(repeating: 5, count: 32))
+  return UserDefaultsStorage(delegate, keySource: .key(key))
+}
+
+/// Says what `body` says, or the code of its error.
+func answer(_ body: () throws -> String) {
+  do {
+    say(try body())
+  } catch let error as StorageError {
+    say("error \(error.code)")
+  } catch {
+    say("error \(error)")
+  }
+}
+
+switch arguments[1] {
+case "write-on":  // FIRST: sets 40 names in turn until it is killed
+  let delegate = delegate()
+  var index = number(3)
+  say("ready")
+  while true {
+    try delegate.set(record(index), for: name(index % 40))
+    say("\(index)")
+    index += 1
+  }
+case "fill":  // FIRST COUNT THREADS
+  let delegate = delegate()
+  let (first, count, threads) = (number(3), number(4), number(5))
+  let failures = Lock(0)
+  DispatchQueue.concurrentPerform(iterations: threads) { thread in
+    for index in stride(from: first + thread, to: first + count, by: threads) {
+      do {
+        try delegate.set(record(index), for: name(index))
+      } catch {
+        say("error \(error)")
+        failures.withLock { $0 += 1 }
+      }
+    }
+  }
+  say("failures \(failures.withLock { $0 })")
+case "set":  // INDEX VALUE
+  answer {
+    try delegate().set(record(number(4)), for: name(number(3)))
+    return "set"
+  }
+case "get":  // INDEX
+  answer { try delegate().record(for: name(number(3))).map { "\($0[0])" } ?? "nil" }
+case "header":  // BYTE
+  answer {
+    let byte = UInt8(number(3))
+    _ = try delegate().updateHeader { header, _ in header = [byte] }
+    return "header"
+  }
+case "set-large":  // until the disk is full
+  answer {
+    let delegate = delegate()
+    for index in 0..<1000 {
+      try delegate.set(Array(repeating: 9, count: 10_000), for: name(index))
+      say("\(index)")
+    }
+    return "not full"
+  }
+case "count":
+  answer { "\(try delegate().names().count)" }
+case "coalesce":  // COUNT ENDING
+  let delegate = delegate(.coalesced(within: .seconds(2)))
+  for index in 0..<number(3) { try delegate.set(record(index), for: name(index)) }
+  say("set")
+  switch arguments[4] {
+  case "exit": exit(0)
+  case "wait": sleep(3)
+  default: kill(getpid(), SIGKILL)
+  }
+case "coalesce-until-told":  // sets, says so, and waits for its standard input to end
+  let delegate = delegate(.coalesced(within: .seconds(2)))
+  try delegate.set(record(1), for: name(1))
+  say("set")
+  _ = readLine()
+case "save":  // KEY VALUE
+  answer {
+    try storage().save(arguments[4], forKey: arguments[3])
+    return "saved"
+  }
+case "load":  // KEY
+  answer { try storage().load(String.self, forKey: arguments[3]) ?? "nil" }
+case "count-up":  // KEY TIMES
+  answer {
+    let storage = storage()
+    for _ in 0..<number(4) {
+      try storage.update(Int.self, forKey: arguments[3]) { $0 = ($0 ?? 0) + 1 }
+    }
+    return "counted"
+  }
+case "public":  // SUITE: by the public initialiser, in the folder of the environment
+  answer {
+    let key = SymmetricKey(data: Data(repeating: 5, count: 32))
+    let storage = UserDefaultsStorage(suiteName: arguments[3], keySource: .key(key))
+    try storage.save("value", forKey: "key")
+    return try storage.load(String.self, forKey: "key") ?? "nil"
+  }
+case "standard":
+  SecureStorage.bootstrap(applicationID: arguments[3])
+  answer {
+    try UserDefaultsStorage.standard.save("value", forKey: "key")
+    return try UserDefaultsStorage(authenticationTag: nil).load(String.self, forKey: "key") ?? "nil"
+  }
+case "user-defaults":  // SUITE: what Foundation reads
+  let defaults = UserDefaults(suiteName: arguments[3])
+  for (key, value) in defaults?.dictionaryRepresentation() ?? [:] {
+    if let data = value as? Data, key.utf8.count == 128 || key == "SecurePropertyStorage" {
+      say("\(key) \(Array(data))")
+    }
+  }
+default: fatalError("unknown command \(arguments[1])")
+}

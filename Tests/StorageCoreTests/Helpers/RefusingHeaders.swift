@@ -1,0 +1,34 @@
+import CryptoCore
+import SingletonBackend
+import StorageCore
+
+/// A delegate in memory whose header can't be changed while it says so.
+final class RefusingHeaders: KeysetDelegate {
+  private let base = SingletonStorageDelegate()
+  private let flag = Lock(false)
+
+  /// Whether changes of the header fail with `full`.
+  var refuses: Bool {
+    get { flag.withLock { $0 } }
+    set { flag.withLock { $0 = newValue } }
+  }
+
+  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { try base.header() }
+
+  func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    if refuses { throw StorageError(.full, "on cue") }
+    return try base.updateHeader(body)
+  }
+
+  func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { try base.lookup(name) }
+
+  func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome { try base.commit(writes, headerVersion: headerVersion) }
+
+  func names() throws(StorageError) -> [NameHash] { try base.names() }
+}

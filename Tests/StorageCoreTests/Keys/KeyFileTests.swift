@@ -1,0 +1,160 @@
+import CryptoCore
+import Foundation
+import Glibc
+import StorageCore
+import Testing
+
+@Suite struct KeyFileTests {
+  /// A store whose key file holds the key; what is done to the file must leave the data intact.
+  private struct Subject {
+    let folder: TemporaryFolder
+    let delegate = OpenDelegate()
+    let file: URL
+
+    init() throws {
+      folder = try TemporaryFolder()
+      file = folder.file("store.key")
+      try DelegatedStorage.quiet(delegate, .file(file)).save("kept", forKey: "k")
+    }
+
+    func storage() -> DelegatedStorage { .quiet(delegate, .file(file)) }
+
+    /// What a fresh storage says; nothing may have been written, here or in the folder.
+    func refusal() throws -> StorageError.Code? {
+      let (header, records) = (try delegate.headerBytes(), try delegate.records())
+      let files = try folder.contents()
+      let read = code { _ = try storage().load(String.self, forKey: "k") }
+      #expect(code { try storage().save("new", forKey: "k") } == read)
+      #expect(code { try storage().save("new", forKey: "other") } == read)
+      #expect(try delegate.headerBytes() == header)
+      #expect(try delegate.records() == records)
+      #expect(try folder.contents() == files, "a key file was made over existing data")
+      return read
+    }
+
+    func permissions() throws -> Int {
+      let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+      return try #require(attributes[.posixPermissions] as? Int)
+    }
+  }
+
+  @Test func aNewKeyFileIsPrivateAndTheOnlyFile() throws {
+    let subject = try Subject()
+    #expect(try subject.permissions() == 0o600)
+    #expect(try subject.folder.contents() == ["store.key"])
+    let text = try String(contentsOf: subject.file, encoding: .utf8)
+    #expect(text.count == 45 && text.last == "\n")
+    #expect(Data(base64Encoded: String(text.dropLast()))?.count == 32)
+  }
+
+  @Test func aDeletedKeyFileIsNotMadeAnew() throws {
+    let subject = try Subject()
+    let text = try Data(contentsOf: subject.file)
+    try FileManager.default.removeItem(at: subject.file)
+    #expect(try subject.refusal() == .keyUnavailable)
+    // Put back, it opens again.
+    try text.write(to: subject.file)
+    FileCalls.setPermissions(0o600, of: subject.file.path)
+    #expect(try subject.storage().load(forKey: "k") == "kept")
+  }
+
+  @Test func aReplacedKeyFileIsTheWrongKey() throws {
+    let subject = try Subject()
+    let other = Data([UInt8](repeating: 5, count: 32)).base64EncodedString() + "\n"
+    try subject.folder.write(other, to: "store.key")
+    #expect(try subject.refusal() == .wrongKey)
+  }
+
+  @Test(arguments: ["", "\n"])
+  func anEmptyKeyFileIsDamaged(_ text: String) throws {
+    let subject = try Subject()
+    try subject.folder.write(text, to: "store.key")
+    #expect(try subject.refusal() == .damaged)
+  }
+
+  @Test func aTruncatedKeyFileIsRefusedAtEveryLength() throws {
+    let subject = try Subject()
+    let text = try String(contentsOf: subject.file, encoding: .utf8)
+    for count in 0..<44 {
+      try subject.folder.write(String(text.prefix(count)), to: "store.key")
+      #expect(try subject.refusal() == (count == 0 ? .damaged : .wrongKey), "\(count)")
+    }
+    // The line break is not part of the key.
+    try subject.folder.write(String(text.prefix(44)), to: "store.key")
+    #expect(try subject.storage().load(forKey: "k") == "kept")
+  }
+
+  @Test func aHugeKeyFileIsDamaged() throws {
+    let subject = try Subject()
+    try subject.folder.write(String(repeating: "A", count: 5000), to: "store.key")
+    #expect(try subject.refusal() == .damaged)
+  }
+
+  @Test(arguments: [0o644, 0o640, 0o604, 0o660, 0o601, 0o610, 0o602])
+  func aKeyFileThatOthersCanUseIsDenied(_ permissions: Int) throws {
+    let subject = try Subject()
+    FileCalls.setPermissions(permissions, of: subject.file.path)
+    #expect(try subject.refusal() == .denied)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+  func aKeyFileOfAnotherUserIsDenied() throws {
+    let subject = try Subject()
+    FileCalls.setOwner(12_345, of: subject.file.path)
+    #expect(try subject.refusal() == .denied)
+  }
+
+  @Test(arguments: [0o770, 0o707, 0o777])
+  func aKeyFileInAFolderThatOthersCanWriteToIsDenied(_ permissions: Int) throws {
+    let subject = try Subject()
+    FileCalls.setPermissions(permissions, of: subject.folder.path)
+    #expect(try subject.refusal() == .denied)
+  }
+
+  @Test func aFIFOInItsPlaceIsDeniedAndDoesNotBlock() throws {
+    let subject = try Subject()
+    try FileManager.default.removeItem(at: subject.file)
+    FileCalls.makeFIFO(subject.file.path)
+    #expect(try subject.refusal() == .denied)
+  }
+
+  @Test func aFolderInItsPlaceIsDenied() throws {
+    let subject = try Subject()
+    try FileManager.default.removeItem(at: subject.file)
+    FileCalls.makeFolder(subject.file.path)
+    #expect(try subject.refusal() == .denied)
+  }
+
+  @Test func aSymbolicLinkInItsPlaceIsDenied() throws {
+    let subject = try Subject()
+    let real = subject.folder.file("real.key")
+    try FileManager.default.moveItem(at: subject.file, to: real)
+    FileCalls.link(subject.file.path, to: real.path)
+    #expect(try subject.refusal() == .denied)
+    try FileManager.default.removeItem(at: real)
+    #expect(try subject.refusal() == .denied, "also one that leads nowhere")
+  }
+
+  @Test func aFileThatIsNotAKeyIsAPassphrase() throws {
+    let folder = try TemporaryFolder()
+    let delegate = OpenDelegate()
+    // 44 characters of Base64 whose unused bits are not zero are not the one form of a key.
+    let text = String(repeating: "A", count: 42) + "B="
+    let file = try folder.write(text, to: "p.key")
+    let source = KeySource.passphrase(text, derivation: .quick)
+    try DelegatedStorage.quiet(delegate, source).save(1, forKey: "k")
+    let storage = DelegatedStorage.quiet(delegate, source)
+    try storage.keyAdministration.change(to: .file(file))
+    #expect(try DelegatedStorage.quiet(delegate, .file(file)).load(forKey: "k") == 1)
+    try folder.write(String(repeating: "A", count: 43) + "=", to: "p.key")
+    let other = DelegatedStorage.quiet(delegate, .file(file))
+    #expect(code { _ = try other.load(Int.self, forKey: "k") } == .wrongKey)
+  }
+
+  @Test(arguments: ["http://example.com/key", "file:relative.key", "relative.key"])
+  func aURLThatIsNoAbsoluteFileIsInvalid(_ text: String) throws {
+    let url = try #require(URL(string: text))
+    let storage = DelegatedStorage.quiet(OpenDelegate(), .file(url))
+    #expect(code { try storage.save(1, forKey: "k") } == .invalid)
+  }
+}

@@ -1,0 +1,148 @@
+import CryptoCore
+import StorageCore
+import Testing
+
+@Suite struct RotationTests {
+  private let delegate = OpenDelegate()
+
+  private func storage(_ byte: UInt8 = 1) -> DelegatedStorage {
+    .quiet(delegate, .key(.repeating(byte)))
+  }
+
+  /// A store with twenty values.
+  private func made() throws -> DelegatedStorage {
+    let storage = storage()
+    for index in 0..<20 { try storage.save(index, forKey: "k\(index)") }
+    return storage
+  }
+
+  private func expectAllValues(_ storage: DelegatedStorage) throws {
+    for index in 0..<20 { #expect(try storage.load(forKey: "k\(index)") == index) }
+  }
+
+  /// The ids of the data keys that the records name.
+  private func keyIDs() throws -> Set<[UInt8]> {
+    Set(try delegate.records().values.map { Array($0[2..<6]) })
+  }
+
+  @Test func rotatingTheDataKeySealsEveryRecordAnew() throws {
+    let storage = try made()
+    let before = try delegate.records()
+    let report = try storage.keyAdministration.rotateDataKey()
+    #expect(report.reencrypted == 20 && report.remaining == 0)
+    let after = try delegate.records()
+    #expect(after.keys == before.keys, "names keep their hashes")
+    for (name, record) in before { #expect(after[name] != record) }
+    #expect(try keyIDs() == [[0, 0, 0, 2]])
+    try expectAllValues(storage)
+    try expectAllValues(self.storage())
+  }
+
+  @Test func anOldRecordPutBackAfterARotationIsRefused() throws {
+    let storage = try made()
+    let (name, old) = try #require(try delegate.records().first)
+    try storage.keyAdministration.rotateDataKey()
+    try delegate.replace(name, with: old)
+    #expect(code { _ = try self.storage().keys() } == .damaged)
+  }
+
+  @Test func aSecondReencryptionHasNothingToDo() throws {
+    let storage = try made()
+    try storage.keyAdministration.rotateDataKey()
+    let commits = delegate.commits
+    let report = try storage.keyAdministration.reencrypt()
+    #expect(report.reencrypted == 0 && report.remaining == 0)
+    #expect(delegate.commits == commits)
+  }
+
+  @Test(arguments: [0, 1, 7, 19])
+  func anInterruptedRotationGoesOnWhereItStopped(_ commits: Int) throws {
+    let storage = try made()
+    delegate.fail(afterCommits: commits)
+    #expect(code { try storage.keyAdministration.rotateDataKey() } == .io)
+    delegate.recover()
+    #expect(try keyIDs().count == (commits == 0 ? 1 : 2))
+    try expectAllValues(storage)
+
+    // The next start of the program.
+    let next = self.storage()
+    try expectAllValues(next)
+    let report = try next.keyAdministration.reencrypt()
+    #expect(report.reencrypted == 20 - commits && report.remaining == 0)
+    #expect(try keyIDs() == [[0, 0, 0, 2]])
+    try expectAllValues(next)
+  }
+
+  @Test func replacingTheRootKeyShutsOutEverySlotOfTheOldOne() throws {
+    let storage = try made()
+    let recovery = try storage.keyAdministration.exportRecoveryKey()
+    try storage.keyAdministration.add(.passphrase("x", derivation: .quick))
+    let report = try storage.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
+    #expect(report.reencrypted == 20 && report.remaining == 0)
+    try expectAllValues(storage)
+    try expectAllValues(self.storage(2))
+    #expect(try storage.keyAdministration.slots().count == 1)
+    for source in [KeySource.key(.repeating(1)), .recovery(recovery), .passphrase("x")] {
+      let old = DelegatedStorage.quiet(delegate, source)
+      let refusal = code { _ = try old.load(Int.self, forKey: "k0") }
+      #expect(refusal == .wrongKey || refusal == .keyUnavailable)
+    }
+  }
+
+  @Test func theOldHeaderPutBackAfterTheRootWasReplacedOpensNothing() throws {
+    let storage = try made()
+    let old = try delegate.headerBytes()
+    try storage.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
+    try delegate.replaceHeader(with: old)
+    #expect(code { _ = try self.storage(1).load(Int.self, forKey: "k0") } == .damaged)
+    #expect(code { _ = try self.storage(1).keys() } == .damaged)
+  }
+
+  @Test(arguments: [0, 5])
+  func anInterruptedReplacementOfTheRootOpensWithTheNewSource(_ commits: Int) throws {
+    let storage = try made()
+    delegate.fail(afterCommits: commits)
+    let administration = storage.keyAdministration
+    #expect(code { try administration.replaceRootKey(openedBy: .key(.repeating(2))) } == .io)
+    delegate.recover()
+    let next = self.storage(2)
+    try expectAllValues(next)
+    #expect(try next.keyAdministration.reencrypt().reencrypted == 20 - commits)
+    try expectAllValues(next)
+  }
+
+  @Test func whatCantBeOpenedIsKeptWithItsKeyAndCounted() throws {
+    let storage = try made()
+    let tagged = DelegatedStorage.quiet(delegate, .key(.repeating(1)), tag: "tag")
+    try tagged.save("tagged", forKey: "t")
+    let damaged = try #require(try delegate.records().keys.first)
+    let bytes = [UInt8](repeating: 9, count: 50)
+    try delegate.replace(damaged, with: bytes)
+
+    let report = try storage.keyAdministration.rotateDataKey()
+    #expect(report.remaining == 2)
+    #expect(report.reencrypted == 19)
+    #expect(try delegate.records()[damaged] == bytes)
+    // Whoever has the tag goes on.
+    let next = DelegatedStorage.quiet(delegate, .key(.repeating(1)), tag: "tag")
+    #expect(try next.load(forKey: "t") == "tagged")
+    #expect(try next.keyAdministration.reencrypt().reencrypted == 1)
+    #expect(try next.load(forKey: "t") == "tagged")
+  }
+
+  @Test func manyRotationsKeepEveryValueAndOneKey() throws {
+    let storage = try made()
+    for _ in 0..<20 { try storage.keyAdministration.rotateDataKey() }
+    #expect(try keyIDs() == [[0, 0, 0, 21]])
+    try expectAllValues(self.storage())
+    #expect(try delegate.headerBytes().count < 600, "old data keys are dropped")
+  }
+
+  @Test func anEmptyStoreCanBeRotated() throws {
+    let storage = storage()
+    try storage.open()
+    #expect(try storage.keyAdministration.rotateDataKey().reencrypted == 0)
+    try storage.save(1, forKey: "k")
+    #expect(try self.storage().load(forKey: "k") == 1)
+  }
+}

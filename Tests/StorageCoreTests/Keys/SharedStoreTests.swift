@@ -1,0 +1,122 @@
+import CryptoCore
+import Dispatch
+import StorageCore
+import Testing
+
+/// Two storages over one delegate are what two processes over one store are.
+@Suite struct SharedStoreTests {
+  private let delegate = OpenDelegate()
+
+  private func storage(_ byte: UInt8 = 1) -> DelegatedStorage {
+    .quiet(delegate, .key(.repeating(byte)))
+  }
+
+  @Test func eachSeesWhatTheOtherWrites() throws {
+    let (one, other) = (storage(), storage())
+    #expect(try other.load(Int.self, forKey: "k") == nil)
+    try one.save(1, forKey: "k")
+    #expect(try other.load(forKey: "k") == 1)
+    try other.save(2, forKey: "k")
+    #expect(try one.load(forKey: "k") == 2)
+    try one.delete(forKey: "k")
+    #expect(try other.load(Int.self, forKey: "k") == nil)
+  }
+
+  @Test func aRotationByOneIsFollowedByTheOther() throws {
+    let (one, other) = (storage(), storage())
+    try one.save(1, forKey: "k")
+    #expect(try other.load(forKey: "k") == 1)
+    try one.keyAdministration.rotateDataKey()
+    #expect(try other.load(forKey: "k") == 1)
+    try other.save(2, forKey: "k")
+    #expect(try one.load(forKey: "k") == 2)
+    try other.keyAdministration.rotateDataKey()
+    try one.update(Int.self, forKey: "k") { $0 = $0.map { $0 + 1 } }
+    #expect(try other.load(forKey: "k") == 3)
+  }
+
+  @Test func theListingFollowsARotationByTheOther() throws {
+    let (one, other) = (storage(), storage())
+    try one.save(1, forKey: "k")
+    #expect(try other.keys() == ["k"])
+    try one.keyAdministration.rotateDataKey()
+    #expect(try other.keys() == ["k"], "the other has not read anything since")
+  }
+
+  @Test func aReencryptionFollowsARotationByTheOther() throws {
+    let (one, other) = (storage(), storage())
+    for index in 0..<5 { try one.save(index, forKey: "k\(index)") }
+    #expect(try other.load(forKey: "k0") == 0)
+    delegate.fail(afterCommits: 2)
+    #expect(code { try one.keyAdministration.rotateDataKey() } == .io)
+    delegate.recover()
+    #expect(try other.keyAdministration.reencrypt().reencrypted == 3)
+    for index in 0..<5 { #expect(try one.load(forKey: "k\(index)") == index) }
+  }
+
+  @Test func aSealMadeUnderARetiredKeyIsNotCommitted() throws {
+    let (one, other) = (storage(), storage())
+    try one.save(1, forKey: "k")
+    try other.save(2, forKey: "other")
+    // Between the other's seal and its commit, one retires the key that sealed.
+    delegate.beforeNextCommit { _ = try? one.keyAdministration.rotateDataKey() }
+    try other.save(3, forKey: "other")
+    #expect(try storage().load(forKey: "other") == 3)
+    #expect(try storage().keyAdministration.reencrypt().remaining == 0)
+  }
+
+  @Test func aChangeOfTheSourceDoesNotShutOutWhoHasTheStoreOpen() throws {
+    let (one, other) = (storage(), storage())
+    try one.save(1, forKey: "k")
+    #expect(try other.load(forKey: "k") == 1)
+    try one.keyAdministration.change(to: .key(.repeating(2)))
+    #expect(try other.load(forKey: "k") == 1)
+    try other.save(2, forKey: "k")
+    #expect(try storage(2).load(forKey: "k") == 2)
+  }
+
+  @Test func aReplacedRootShutsOutTheOtherWithoutLoss() throws {
+    let (one, other) = (storage(), storage())
+    try one.save(1, forKey: "k")
+    #expect(try other.load(forKey: "k") == 1)
+    try one.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
+    #expect(code { _ = try other.load(Int.self, forKey: "k") } == .wrongKey)
+    #expect(code { try other.save(9, forKey: "k") } == .wrongKey)
+    #expect(try one.load(forKey: "k") == 1)
+  }
+
+  @Test func aStoreIsMadeOnceHoweverManyMakeIt() throws {
+    let storages = (0..<8).map { _ in storage() }
+    DispatchQueue.concurrentPerform(iterations: 8) { index in
+      #expect(throws: Never.self) { try storages[index].save(index, forKey: "k\(index)") }
+    }
+    let reader = storage()
+    for index in 0..<8 { #expect(try reader.load(forKey: "k\(index)") == index) }
+    #expect(try reader.keys().count == 8)
+  }
+
+  @Test func writersLoseNothingWhileKeysAreRotated() throws {
+    let rotating = storage()
+    try rotating.open()
+    let storages = (0..<4).map { _ in storage() }
+    DispatchQueue.concurrentPerform(iterations: 5) { thread in
+      #expect(throws: Never.self) {
+        guard thread < 4 else {
+          for _ in 0..<15 { try rotating.keyAdministration.rotateDataKey() }
+          return
+        }
+        for index in 0..<60 {
+          try storages[thread].save(index, forKey: "t\(thread)")
+          try storages[thread].update(Int.self, forKey: "sum") { $0 = ($0 ?? 0) + 1 }
+          let read = try storages[thread].load(Int.self, forKey: "t\(thread)")
+          #expect(read == index)
+        }
+      }
+    }
+    let reader = storage()
+    #expect(try reader.load(forKey: "sum") == 240)
+    for thread in 0..<4 { #expect(try reader.load(forKey: "t\(thread)") == 59) }
+    #expect(try reader.keyAdministration.reencrypt().remaining == 0)
+    #expect(try reader.keys().count == 5)
+  }
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Checks the lines between modules that the package manager does not: who may import what.
+# Prints each import that breaks a rule and exits 1 if there is any.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+
+# Imports of modules that match $1 in the files under the folders that follow.
+imports() {
+  local modules=$1 folder folders=()
+  shift
+  for folder in "$@"; do [[ ! -d $folder ]] || folders+=("$folder"); done
+  [[ ${#folders[@]} -gt 0 ]] || return 0
+  grep -rnE --include='*.swift' --exclude-dir='.build*' \
+    "^[[:space:]]*(@[A-Za-z_]+(\([^)]*\))?[[:space:]]+)*([a-z]+[[:space:]]+)?import[[:space:]]+([a-z]+[[:space:]]+)?($modules)([[:space:].;/]|\$)" \
+    "${folders[@]}" || true
+}
+
+refuse() {
+  local why=$1 found=$2
+  [[ -n $found ]] || return 0
+  printf '%s\n' "$found" >&2
+  echo "imports: $why" >&2
+  failed=1
+}
+
+# A C library belongs to one module; that module's own tests may look at it too.
+only_in() {
+  local library=$1 owner=$2
+  refuse "$library is imported by $owner alone" \
+    "$(imports "$library" Sources Tests Tools Examples |
+      grep -vE "^(Sources/$owner|Tests/${owner}Tests)/" || true)"
+}
+only_in COpenSSL CryptoCore
+only_in CSQLite VaultBackend
+only_in CLibsecret KeyringBackend
+
+for backend in Sources/*Backend; do
+  [[ -d $backend ]] || continue
+  refuse "a backend imports no other backend" \
+    "$(imports '[A-Za-z]+Backend' "$backend" | grep -vE "import.* ${backend##*/}([. ]|\$)" || true)"
+done
+
+refuse "the umbrella holds no test doubles" \
+  "$(imports '[A-Za-z]+Testing' Sources/SecurePropertyStorage)"
+
+ours=$(for folder in Sources/*/; do basename "$folder"; done | paste -sd '|')
+refuse "InjectRegistry imports no module of ours" "$(imports "$ours" Sources/InjectRegistry)"
+
+exit "$failed"

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Times a clean release build of two small programs that use the library, and runs them.
+# With SPS_CLIENT_LIMIT=seconds, a build that takes longer is a failure.
+set -euo pipefail
+repository=$(realpath "$(dirname "$0")/..")
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+write_client() {
+  local product=$1 folder=$2
+  mkdir -p "$folder/Sources/client"
+  cat >"$folder/Package.swift" <<SWIFT
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "client",
+  dependencies: [.package(name: "SecurePropertyStorage", path: "$repository")],
+  targets: [
+    .executableTarget(
+      name: "client",
+      dependencies: [.product(name: "$product", package: "SecurePropertyStorage")])
+  ]
+)
+SWIFT
+  cat >"$folder/Sources/client/main.swift" <<SWIFT
+import $product
+
+struct Settings {
+  @Singleton("x") var x: String?
+}
+
+let settings = Settings()
+settings.x = "$product works"
+print(settings.x ?? "nothing was stored")
+SWIFT
+}
+
+for product in SingletonBackend SecurePropertyStorage; do
+  client=$work/$product
+  write_client "$product" "$client"
+  start=$(date +%s%N)
+  swift build --quiet -c release --package-path "$client"
+  milliseconds=$((($(date +%s%N) - start) / 1000000))
+  printf 'client: %s built from clean in %d.%d s\n' \
+    "$product" $((milliseconds / 1000)) $((milliseconds % 1000 / 100))
+
+  program=$(swift build -c release --package-path "$client" --show-bin-path)/client
+  said=$("$repository/scripts/private-env.sh" "$program")
+  if [[ $said != "$product works" ]]; then
+    echo "client: the program printed: $said" >&2
+    failed=1
+  fi
+  if [[ -n ${SPS_CLIENT_LIMIT:-} && $milliseconds -gt $((SPS_CLIENT_LIMIT * 1000)) ]]; then
+    echo "client: the limit is $SPS_CLIENT_LIMIT s" >&2
+    failed=1
+  fi
+done
+exit "$failed"

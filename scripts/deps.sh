@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the build and the tests need and that are missing.
+# Where nothing is missing it only looks; where it cannot install, it says what to install.
+set -euo pipefail
+
+# Alternatives are separated by a bar; the first is the one that is installed.
+build_packages=(libssl-dev 'pkg-config|pkgconf')
+test_packages=(python3 python3-venv util-linux)
+
+# The same needs by what they provide, for systems without dpkg.
+build_libraries=(libcrypto)
+test_commands=(python3 setpriv)
+
+swift_minimum=6.2
+
+check_swift() {
+  local version
+  version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1)
+  if [[ -z $version ]]; then
+    echo "deps: no swift on PATH; install Swift $swift_minimum or newer: https://swift.org/install" >&2
+    return 1
+  fi
+  if [[ $(printf '%s\n' "$swift_minimum" "$version" | sort -V | head -n 1) != "$swift_minimum" ]]; then
+    echo "deps: swift is $version; Swift $swift_minimum or newer is needed: https://swift.org/install" >&2
+    return 1
+  fi
+}
+
+is_installed() {
+  local name
+  for name in ${1//|/ }; do
+    # shellcheck disable=SC2016  # the format is dpkg-query's, not the shell's
+    if dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed; then
+      return 0
+    fi
+  done
+  return 1
+}
+
+install_packages() {
+  local as_root=()
+  if [[ $(id -u) -ne 0 ]]; then
+    if ! command -v sudo >/dev/null; then
+      echo "deps: missing: $*; as root, run: apt-get install $*" >&2
+      return 1
+    fi
+    as_root=(sudo)
+  fi
+  echo "deps: installing $*" >&2
+  "${as_root[@]}" apt-get update -q || return 1
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "$@"
+}
+
+check_debian() {
+  local package missing=()
+  for package in "${build_packages[@]}" "${test_packages[@]}"; do
+    is_installed "$package" || missing+=("${package%%|*}")
+  done
+  [[ ${#missing[@]} -eq 0 ]] || install_packages "${missing[@]}"
+}
+
+check_elsewhere() {
+  local name missing=()
+  if command -v pkg-config >/dev/null; then
+    for name in "${build_libraries[@]}"; do
+      pkg-config --exists "$name" || missing+=("$name (headers and pkg-config file)")
+    done
+  else
+    missing+=(pkg-config)
+  fi
+  for name in "${test_commands[@]}"; do
+    command -v "$name" >/dev/null || missing+=("$name")
+  done
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+  echo "deps: this is not a Debian; install these with your package manager:" >&2
+  printf 'deps:   %s\n' "${missing[@]}" >&2
+  echo "deps: on Debian they come from: ${build_packages[*]%%|*} ${test_packages[*]}" >&2
+  return 1
+}
+
+failed=0
+check_swift || failed=1
+if command -v dpkg-query >/dev/null; then
+  check_debian || failed=1
+else
+  check_elsewhere || failed=1
+fi
+exit "$failed"

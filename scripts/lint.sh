@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Checks what a reviewer should not have to: format, imports, warnings, scripts, README, markers.
+# Runs every check before it fails, so that one run shows everything.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+fail() {
+  echo "lint: $*" >&2
+  failed=1
+}
+
+swift_sources=()
+for path in Sources Tests Tools Examples Benchmarks Fuzz Package.swift; do
+  [[ ! -e $path ]] || swift_sources+=("$path")
+done
+swift format lint --strict --recursive "${swift_sources[@]}" ||
+  fail "swift format found the above; it mends layout with: swift format -i -r ${swift_sources[*]}"
+
+scripts/check-imports.sh || fail "an import crosses a line that it may not cross"
+
+for script in scripts/*.sh .ci/run Examples/*.sh; do
+  [[ ! -e $script ]] || bash -n "$script" || fail "$script does not parse"
+done
+
+if [[ ! -f README.md ]]; then
+  fail "there is no README.md"
+elif [[ $(wc -l <README.md) -gt 200 ]]; then
+  fail "README.md has $(wc -l <README.md) lines; 200 is the limit"
+fi
+
+if grep -rnwE 'TODO|FIXME|XXX|HACK' Sources; then
+  fail "the lines above leave work undone; open an issue instead"
+fi
+
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+swift build --build-tests "${flags[@]}" || fail "the build has errors or warnings"
+
+exit "$failed"

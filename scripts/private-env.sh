@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs a command with a home, XDG folders and a session of its own, and passes on its exit code.
+# Usage: scripts/private-env.sh COMMAND [ARGUMENT...]
+set -euo pipefail
+
+[[ $# -gt 0 ]] || { echo "usage: $0 COMMAND [ARGUMENT...]" >&2; exit 64; }
+
+root=$(mktemp -d "${TMPDIR:-/tmp}/sps.XXXXXX")
+trap 'rm -rf "$root" || true' EXIT
+mkdir -m 0700 "$root"/{home,config,data,state,cache,runtime}
+
+# git, which SwiftPM calls, keeps the user's own settings.
+if [[ -z ${GIT_CONFIG_GLOBAL:-} && -f ${HOME:-}/.gitconfig ]]; then
+  export GIT_CONFIG_GLOBAL=$HOME/.gitconfig
+fi
+
+# Foundation asks the user database for the home and not HOME, unless CFFIXED_USER_HOME is set.
+export HOME=$root/home CFFIXED_USER_HOME=$root/home
+export XDG_CONFIG_HOME=$root/config XDG_DATA_HOME=$root/data XDG_STATE_HOME=$root/state
+export XDG_CACHE_HOME=$root/cache XDG_RUNTIME_DIR=$root/runtime
+# Tests of the standard folders run only where these are not the user's own.
+export SPS_PRIVATE_ENVIRONMENT=1
+unset DBUS_SESSION_BUS_ADDRESS CREDENTIALS_DIRECTORY STATE_DIRECTORY CONFIGURATION_DIRECTORY
+
+code=0
+"$@" || code=$?
+exit "$code"
