@@ -23,6 +23,16 @@ let package = Package(
       name: "SecurePropertyStorage",
       dependencies: ["CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend"]),
 
+    .executableTarget(
+      name: "DefaultsTestChild", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"],
+      path: "Tests/DefaultsTestChild"),
+    .testTarget(
+      name: "DefaultsBackendTests",
+      dependencies: [
+        "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+      ]),
+    .testTarget(
+      name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(

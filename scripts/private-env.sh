@@ -18,6 +18,8 @@ fi
 export HOME=$root/home CFFIXED_USER_HOME=$root/home
 export XDG_CONFIG_HOME=$root/config XDG_DATA_HOME=$root/data XDG_STATE_HOME=$root/state
 export XDG_CACHE_HOME=$root/cache XDG_RUNTIME_DIR=$root/runtime
+# Tests of the standard folders run only where these are not the user's own.
+export SPS_PRIVATE_ENVIRONMENT=1
 unset DBUS_SESSION_BUS_ADDRESS CREDENTIALS_DIRECTORY STATE_DIRECTORY CONFIGURATION_DIRECTORY
 
 code=0

@@ -1,8 +1,12 @@
 internal import COpenSSL
 
-/// Why a cryptographic operation failed. It never carries a key, a plaintext or a passphrase.
+/// Why a cryptographic operation failed.
+///
+/// It never carries a key, a plaintext or a passphrase.
 public struct CryptoError: Error, Hashable, Sendable {
-  /// A kind of failure that a caller can act on. New kinds may be added later.
+  /// A kind of failure that a caller can act on.
+  ///
+  /// New kinds may be added later.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, as written in source.
     public let description: String
@@ -37,7 +41,9 @@ public struct CryptoError: Error, Hashable, Sendable {
     self.openSSLErrors = []
   }
 
-  /// An error of the OpenSSL call that just failed. Empties the thread's error queue.
+  /// An error of the OpenSSL call that just failed.
+  ///
+  /// Empties the thread's error queue.
   package init(library call: String, code: Code = .library) {
     var numbers: [UInt] = []
     var reasons: [String] = []

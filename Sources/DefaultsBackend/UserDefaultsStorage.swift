@@ -1,5 +1,6 @@
 public import CryptoCore
 public import StorageCore
+
 public import struct Foundation.Data
 
 /// Values in a property list in the user's configuration folder, sealed.

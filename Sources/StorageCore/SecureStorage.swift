@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import Glibc
+
 internal import struct Foundation.URL
 
 /// What every `.standard` storage of the program uses: its name and its key source.
@@ -46,7 +47,9 @@ public enum SecureStorage: Sendable {
     }
   }
 
-  /// The settings in force. The first call without a bootstrap settles them.
+  /// The settings in force.
+  ///
+  /// The first call without a bootstrap settles them.
   public static var configuration: Configuration {
     state.withLock { configuration in
       if let configuration { return configuration }

@@ -6,7 +6,7 @@ extension DelegatePromise {
   private static func promise(
     _ sentence: String, _ body: @escaping @Sendable (Subject, any StorageDelegate) throws -> Void
   ) -> DelegatePromise {
-    DelegatePromise(description: sentence, applies: { _ in true }) { subject in
+    DelegatePromise(sentence, by: (any StorageDelegate.Type).self) { subject in
       try body(subject, try subject.make())
     }
   }
@@ -93,8 +93,8 @@ extension DelegatePromise {
 
   static let enumerable: [DelegatePromise] = [
     DelegatePromise(
-      description: "the names listed are those that have a record",
-      applies: { $0 is any EnumerableDelegate.Type }
+      "the names listed are those that have a record",
+      by: (any EnumerableDelegate.Type).self
     ) { subject in
       let delegate = try subject.make(as: (any EnumerableDelegate).self)
       try subject.require(try delegate.names().isEmpty, "an empty delegate lists names")
@@ -110,8 +110,8 @@ extension DelegatePromise {
 
   static let observable: [DelegatePromise] = [
     DelegatePromise(
-      description: "observers are told of every change, in the order in which it took effect",
-      applies: { $0 is any ObservableDelegate.Type }
+      "observers are told of every change, in the order in which it took effect",
+      by: (any ObservableDelegate.Type).self
     ) { subject in
       let delegate = try subject.make(as: (any ObservableDelegate).self)
       let seen = Lock<[[UInt8]?]>([])
@@ -121,7 +121,9 @@ extension DelegatePromise {
       let failures = Lock<[any Error]>([])
       DispatchQueue.concurrentPerform(iterations: 4) { thread in
         do {
-          for index in 0..<25 { try delegate.set([UInt8(thread), UInt8(index)], for: Sample.name(1)) }
+          for index in 0..<25 {
+            try delegate.set([UInt8(thread), UInt8(index)], for: Sample.name(1))
+          }
         } catch {
           failures.withLock { $0.append(error) }
         }
@@ -135,12 +137,13 @@ extension DelegatePromise {
       try subject.require(changes[100] == nil && changes[99] == last, "the order is wrong")
       for thread in 0..<4 {
         let own = changes.compactMap { $0 }.filter { $0[0] == UInt8(thread) }.map { $0[1] }
-        try subject.require(own == (0..<25).map { UInt8($0) }, "a thread's changes are out of order")
+        try subject.require(
+          own == (0..<25).map { UInt8($0) }, "a thread's changes are out of order")
       }
     },
     DelegatePromise(
-      description: "a released observation hears nothing more",
-      applies: { $0 is any ObservableDelegate.Type }
+      "a released observation hears nothing more",
+      by: (any ObservableDelegate.Type).self
     ) { subject in
       let delegate = try subject.make(as: (any ObservableDelegate).self)
       let count = Lock(0)

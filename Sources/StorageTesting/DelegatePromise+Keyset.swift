@@ -7,9 +7,7 @@ extension DelegatePromise {
     _ sentence: String,
     _ body: @escaping @Sendable (Subject, any KeysetDelegate) throws -> Void
   ) -> DelegatePromise {
-    DelegatePromise(
-      description: sentence, applies: { $0 is any KeysetDelegate.Type }
-    ) { subject in
+    DelegatePromise(sentence, by: (any KeysetDelegate.Type).self) { subject in
       try body(subject, try subject.make(as: (any KeysetDelegate).self))
     }
   }
@@ -54,7 +52,7 @@ extension DelegatePromise {
       var isEmpty = true
       _ = try delegate.updateHeader { (_, records) throws(StorageError) in
         isEmpty = records.isEmpty
-        try records.forEach { seen[$0] = $1 }
+        try records.visit { seen[$0] = $1 }
       }
       try subject.require(!isEmpty && seen == [Sample.name(1): [1, 2]], "it sees \(seen.count)")
     },

@@ -14,6 +14,16 @@ public struct DelegatePromise: Sendable, CustomStringConvertible {
   let applies: @Sendable (any StorageDelegate.Type) -> Bool
   let body: @Sendable (Subject) throws -> Void
 
+  /// A promise of all delegates whose type is an `applicable` one.
+  init<Applicable>(
+    _ description: String, by applicable: Applicable.Type,
+    _ body: @escaping @Sendable (Subject) throws -> Void
+  ) {
+    self.description = description
+    applies = { $0 is Applicable }
+    self.body = body
+  }
+
   /// The promises that a delegate of this type makes, by the protocols it conforms to.
   public static func all(of type: any StorageDelegate.Type) -> [DelegatePromise] {
     (basic + enumerable + observable + keyset).filter { $0.applies(type) }

@@ -1,5 +1,6 @@
 internal import CryptoCore
 public import StorageCore
+
 public import struct Foundation.Data
 
 /// A storage in memory for tests: sealed like every other, gone with its last reference.

@@ -1,4 +1,5 @@
 private import Foundation
+private import Glibc
 
 /// A mapping of this process, as /proc/self/smaps shows it; proc_pid_smaps(5).
 package struct MemoryMapping: Sendable {
@@ -13,11 +14,12 @@ package struct MemoryMapping: Sendable {
   /// The two-letter codes of `VmFlags`.
   package private(set) var flags: Set<String> = []
 
+  /// The bytes of a page.
+  package static let pageSize = sysconf(Int32(_SC_PAGESIZE))
+
   /// All mappings, in order of address.
-  package static func all() throws -> [MemoryMapping] {
-    // A file under /proc has no size to go by, so it is read to its end.
-    let data = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/smaps")).readToEnd()
-    let text = String(decoding: data ?? Data(), as: UTF8.self)
+  package static func all() -> [MemoryMapping] {
+    let text = String(decoding: contents(), as: UTF8.self)
     var mappings: [MemoryMapping] = []
     for line in text.split(separator: "\n") {
       if let mapping = MemoryMapping(header: line) {
@@ -30,8 +32,28 @@ package struct MemoryMapping: Sendable {
   }
 
   /// The mapping that holds an address.
-  package static func containing(_ address: UInt) throws -> MemoryMapping? {
-    try all().first { $0.start <= address && address < $0.end }
+  package static func containing(_ address: UInt) -> MemoryMapping? {
+    all().first { $0.start <= address && address < $0.end }
+  }
+
+  /// The file, read without an allocation on the way: the heap would grow, and be listed twice.
+  private static func contents() -> ArraySlice<UInt8> {
+    let file = unsafe open("/proc/self/smaps", O_RDONLY)
+    precondition(file >= 0, "no /proc/self/smaps: errno \(errno)")
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 4 << 20)
+    var length = 0
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+      // A file under /proc comes in pieces, and has no size to go by.
+      while length < buffer.count {
+        let start = unsafe buffer.baseAddress! + length
+        let count = unsafe Glibc.read(file, start, buffer.count - length)
+        guard count > 0 else { break }
+        length += count
+      }
+      precondition(length < buffer.count, "more mappings than this was made for")
+    }
+    return bytes[..<length]
   }
 
   private init?(header line: Substring) {

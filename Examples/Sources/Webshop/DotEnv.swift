@@ -14,7 +14,8 @@ struct DotEnv {
   init(contentsOf path: String) throws {
     let text = try String(contentsOfFile: path, encoding: .utf8)
     var entries: [(String, String)] = []
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
       let line = line.trimmingCharacters(in: .whitespaces)
       if line.isEmpty || line.hasPrefix("#") { continue }
       guard let equals = line.firstIndex(of: "="), equals != line.startIndex else {

@@ -11,9 +11,12 @@ struct Outsider {
     guard let entries = contents as? [String: Data] else {
       throw DotEnvError("the file is not a dictionary of data")
     }
-    print("\(file.split(separator: "/").last ?? ""): \(bytes.count) bytes, \(entries.count) entries, for example")
+    print(
+      "\(file.split(separator: "/").last ?? ""): \(bytes.count) bytes, \(entries.count) entries, for example"
+    )
     for (key, value) in entries.sorted(by: { $0.key < $1.key }).prefix(3) {
-      print("  \(key.prefix(24))... = \(Self.hexadecimal(value.prefix(24)))... (\(value.count) bytes)")
+      print(
+        "  \(key.prefix(24))... = \(Self.hexadecimal(value.prefix(24)))... (\(value.count) bytes)")
     }
     var found = 0
     for (name, value) in settings.entries {

@@ -20,7 +20,8 @@ struct Webshop {
     switch (arguments.first, arguments.count) {
     case ("import", 2): try importSettings(from: arguments[1])
     case ("show", 1): try show()
-    case ("look", 2): try Outsider(file: try plist()).look(forAllOf: DotEnv(contentsOf: arguments[1]))
+    case ("look", 2):
+      try Outsider(file: try plist()).look(forAllOf: DotEnv(contentsOf: arguments[1]))
     case ("flip", 1): try Outsider(file: try plist()).flipOneBit()
     default: throw DotEnvError("usage: Webshop import FILE | show | look FILE | flip")
     }
@@ -37,7 +38,9 @@ struct Webshop {
     print("imported \(file.entries.count) settings (process \(getpid()))")
   }
 
-  /// Reads every property back. Secrets are shown by their length only.
+  /// Reads every property back.
+  ///
+  /// Secrets are shown by their length only.
   private static func show() throws {
     var failures = 0
     for field in Settings().fields {

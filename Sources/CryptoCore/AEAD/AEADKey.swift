@@ -1,6 +1,8 @@
 internal import COpenSSL
 
-/// A key ready to seal and open with one algorithm. Any thread may use it, many at once.
+/// A key ready to seal and open with one algorithm.
+///
+/// Any thread may use it, many at once.
 final class AEADKey: Sendable {
   let algorithm: AEADAlgorithm
   private let sealing: ContextPool<CipherContext>
@@ -85,7 +87,7 @@ final class AEADKey: Sendable {
   }
 }
 
-/// The key schedule of XAES-256-GCM: https://c2sp.org/XAES-256-GCM
+/// The key schedule of XAES-256-GCM, as C2SP specifies it (c2sp.org/XAES-256-GCM).
 private final class ExtendedNonceKey: Sendable {
   private let blocks: ContextPool<CipherContext>
   /// The CMAC subkey K1 of the specification, which depends on the key alone.

@@ -18,7 +18,9 @@ struct CipherImplementation: @unchecked Sendable {
   static let aes256ECB = CipherImplementation(fetching: "AES-256-ECB")
 }
 
-/// One EVP_CIPHER_CTX that keeps its expanded key between messages. Used by one thread at a time.
+/// One EVP_CIPHER_CTX that keeps its expanded key between messages.
+///
+/// Used by one thread at a time.
 ///
 /// The context lives in OpenSSL's ordinary heap and is cleansed when freed.
 @safe
@@ -62,7 +64,9 @@ struct CipherContext: ~Copyable {
     guard written == count else { throw CryptoError(library: "EVP_EncryptUpdate: short output") }
   }
 
-  /// Seals one message. `output` has room for the ciphertext and, right behind it, the tag.
+  /// Seals one message.
+  ///
+  /// `output` has room for the ciphertext and, right behind it, the tag.
   @inline(__always)
   func seal(
     nonce: UnsafeRawPointer, associatedData: UnsafeRawBufferPointer,
@@ -85,7 +89,9 @@ struct CipherContext: ~Copyable {
     else { throw CryptoError(library: "EVP_CTRL_AEAD_GET_TAG") }
   }
 
-  /// Opens one message. `output` has room for the plaintext, and holds zeroes when this throws.
+  /// Opens one message.
+  ///
+  /// `output` has room for the plaintext, and holds zeroes when this throws.
   @inline(__always)
   func open(
     nonce: UnsafeRawPointer, associatedData: UnsafeRawBufferPointer,

@@ -1,6 +1,8 @@
 internal import COpenSSL
 
-/// HMAC-SHA-512 (RFC 2104, FIPS 198-1) under one key. Any thread may use it, many at once.
+/// HMAC-SHA-512 (RFC 2104, FIPS 198-1) under one key.
+///
+/// Any thread may use it, many at once.
 ///
 /// The two keyed inner states are made once and copied for each message, which costs a quarter
 /// of a one-shot HMAC.
@@ -84,7 +86,9 @@ public final class KeyedHash: Sendable {
   }
 }
 
-/// One EVP_MD_CTX for SHA-512. Written by one thread at a time.
+/// One EVP_MD_CTX for SHA-512.
+///
+/// Written by one thread at a time.
 @safe
 final class DigestContext: @unchecked Sendable {
   // KeyedHash keeps two that nobody writes after `init`, and lends the others to one thread.

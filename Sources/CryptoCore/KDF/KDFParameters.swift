@@ -11,7 +11,7 @@ struct KDFParameters: ~Copyable {
   private var secrets: [SecureBytes] = []
 
   deinit {
-    unsafe copies.forEach { unsafe $0.deallocate() }
+    for index in unsafe copies.indices { unsafe copies[index].deallocate() }
   }
 
   mutating func add(_ name: String, text: String) {

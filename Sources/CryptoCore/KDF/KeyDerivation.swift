@@ -10,9 +10,13 @@ public struct DerivationHash: Hashable, Sendable {
   public static let sha512 = DerivationHash(name: "SHA512")
 }
 
-/// Key derivation functions. They are deterministic; the salt is the caller's to choose.
+/// Key derivation functions.
+///
+/// They are deterministic; the salt is the caller's to choose.
 public enum KeyDerivation: Sendable {
-  /// HKDF, RFC 5869: keys out of a key that is already uniform. Not for passphrases.
+  /// HKDF, RFC 5869: keys out of a key that is already uniform.
+  ///
+  /// Not for passphrases.
   ///
   /// - Parameters:
   ///   - input: the input keying material.
@@ -20,6 +24,7 @@ public enum KeyDerivation: Sendable {
   ///   - info: what the derived key is for; different infos give independent keys.
   ///   - count: the length of the result in bytes, from 1 to 255 times the hash's length.
   ///   - hash: the hash function.
+  /// - Returns: `count` bytes.
   /// - Throws: `CryptoError`: `invalidParameter` for a count out of range, else `library`.
   public static func hkdf(
     _ input: SecureBytes, salt: [UInt8], info: [UInt8], count: Int, hash: DerivationHash = .sha512
@@ -41,9 +46,11 @@ public enum KeyDerivation: Sendable {
   /// - Parameters:
   ///   - passphrase: the passphrase.
   ///   - salt: at least 16 random bytes for new keys.
-  ///   - rounds: the iterations, at least 1; see ``PassphraseDerivation`` for today's defaults.
+  ///   - rounds: the iterations, at least 1; StorageCore's `PassphraseDerivation` has today's
+  ///     defaults.
   ///   - count: the length of the result in bytes, from 1 to 1,024.
   ///   - hash: the hash function.
+  /// - Returns: `count` bytes.
   /// - Throws: `CryptoError`: `invalidParameter` for numbers out of range, else `library`.
   public static func pbkdf2(
     _ passphrase: SecureBytes, salt: [UInt8], rounds: Int, count: Int,
@@ -72,6 +79,7 @@ public enum KeyDerivation: Sendable {
   ///   - parallelism: p.
   ///   - count: the length of the result in bytes, from 1 to 1,024.
   ///   - maximumMemory: the bytes it may use; 128 times N times r, and some, are needed.
+  /// - Returns: the derived bytes, or how to derive them.
   /// - Throws: `CryptoError`: `invalidParameter` for numbers out of range or more memory than
   ///   allowed, else `library`.
   public static func scrypt(
@@ -111,6 +119,7 @@ public enum KeyDerivation: Sendable {
   ///   - count: the length of the result in bytes, from 4 to 1,024.
   ///   - secret: a further secret to mix in, or nil.
   ///   - associatedData: further data to mix in.
+  /// - Returns: the derived bytes, or how to derive them.
   /// - Throws: `CryptoError`: `unsupported` where OpenSSL is older, `invalidParameter` for numbers
   ///   out of range, else `library`.
   public static func argon2id(

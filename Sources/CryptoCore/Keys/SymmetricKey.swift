@@ -11,9 +11,13 @@ public struct SymmetricKeySize: Hashable, Sendable {
     self.bitCount = bitCount
   }
 
-  /// 128 bits. No cipher of this package takes it; it is for material to derive keys from.
+  /// 128 bits.
+  ///
+  /// No cipher of this package takes it; it is for material to derive keys from.
   public static let bits128 = SymmetricKeySize(bitCount: 128)
-  /// 192 bits. No cipher of this package takes it; it is for material to derive keys from.
+  /// 192 bits.
+  ///
+  /// No cipher of this package takes it; it is for material to derive keys from.
   public static let bits192 = SymmetricKeySize(bitCount: 192)
   /// 256 bits: what every cipher of this package takes.
   public static let bits256 = SymmetricKeySize(bitCount: 256)
@@ -45,6 +49,7 @@ public struct SymmetricKey: Sendable, Equatable {
   /// A fresh random key.
   ///
   /// - Parameter size: the size; ``SymmetricKeySize/bits256`` unless said otherwise.
+  /// - Returns: the key.
   /// - Throws: `CryptoError` when there is no memory (`outOfMemory`) or no entropy (`library`).
   public static func random(size: SymmetricKeySize = .bits256) throws(CryptoError) -> SymmetricKey {
     SymmetricKey(bytes: try .random(count: size.bitCount / 8))

@@ -4,39 +4,66 @@ internal import Glibc
 ///
 /// `pthread_mutex`, because Thread Sanitizer reports false races on `Synchronization.Mutex`.
 /// Hold it for memory work only: no I/O and no caller's code inside `body`.
-@safe
+@safe @usableFromInline
 package final class Lock<Value>: @unchecked Sendable {
-  // Both are touched only between lock and unlock of `mutex`.
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private var value: Value
+  // Both are touched only between lock and unlock of `mutex`. The value is behind a pointer, where
+  // the compiler adds no check of exclusive access of its own.
+  @usableFromInline let mutex: MutexPointer
+  @usableFromInline let value: UnsafeMutablePointer<Value>
 
   /// A lock around `value`.
   package init(_ value: sending Value) {
-    unsafe mutex = .allocate(capacity: 1)
-    unsafe mutex.initialize(to: pthread_mutex_t())
-    let result = unsafe pthread_mutex_init(mutex, nil)
-    precondition(result == 0, "pthread_mutex_init failed")
-    self.value = value
+    mutex = MutexPointer()
+    unsafe self.value = .allocate(capacity: 1)
+    unsafe self.value.initialize(to: value)
   }
 
   deinit {
-    unsafe pthread_mutex_destroy(mutex)
-    unsafe mutex.deallocate()
+    mutex.destroy()
+    unsafe value.deinitialize(count: 1)
+    unsafe value.deallocate()
   }
 
   /// Takes the lock without the value; for the handlers of pthread_atfork(3) alone.
-  func lock() { unsafe pthread_mutex_lock(mutex) }
+  func lock() { mutex.lock() }
 
   /// Gives back what ``lock()`` took.
-  func unlock() { unsafe pthread_mutex_unlock(mutex) }
+  func unlock() { mutex.unlock() }
 
   /// Runs `body` with the value, alone.
-  @inline(__always)
+  // Inlinable, because a generic call to another module costs more than the mutex: `make bench`
+  // shows it in every read of the in-memory storage.
+  @inlinable @inline(__always)
   package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
-    return try body(&value)
+    mutex.lock()
+    defer { mutex.unlock() }
+    return try unsafe body(&value.pointee)
   }
+}
+
+/// A mutex at an address that does not change, for `Lock` alone.
+///
+/// Not generic, so that inlined code needs no C module.
+@safe @usableFromInline
+struct MutexPointer: @unchecked Sendable {
+  // A mutex is there to be used by many threads.
+  private let pointer: UnsafeMutablePointer<pthread_mutex_t>
+
+  init() {
+    unsafe pointer = .allocate(capacity: 1)
+    unsafe pointer.initialize(to: pthread_mutex_t())
+    let result = unsafe pthread_mutex_init(pointer, nil)
+    precondition(result == 0, "pthread_mutex_init failed")
+  }
+
+  func destroy() {
+    unsafe pthread_mutex_destroy(pointer)
+    unsafe pointer.deallocate()
+  }
+
+  @usableFromInline func lock() { unsafe pthread_mutex_lock(pointer) }
+
+  @usableFromInline func unlock() { unsafe pthread_mutex_unlock(pointer) }
 }

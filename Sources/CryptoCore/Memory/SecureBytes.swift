@@ -29,7 +29,9 @@ public final class SecureBytes: Sendable {
     try initializer(&span)
   }
 
-  /// Copies `bytes`. The source is the caller's to wipe.
+  /// Copies `bytes`.
+  ///
+  /// The source is the caller's to wipe.
   ///
   /// - Throws: ``CryptoError/Code/outOfMemory``.
   public convenience init(_ bytes: some Collection<UInt8>) throws(CryptoError) {
@@ -38,7 +40,9 @@ public final class SecureBytes: Sendable {
     }
   }
 
-  /// Copies the bytes of a span. The source is the caller's to wipe.
+  /// Copies the bytes of a span.
+  ///
+  /// The source is the caller's to wipe.
   ///
   /// - Throws: ``CryptoError/Code/outOfMemory``.
   public convenience init(copying bytes: RawSpan) throws(CryptoError) {
@@ -91,7 +95,9 @@ extension SecureBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// Comparison that does not tell where two byte strings differ.
 package enum ConstantTime {
-  /// Whether the spans hold the same bytes. CRYPTO_memcmp(3).
+  /// Whether the spans hold the same bytes.
+  ///
+  /// CRYPTO_memcmp(3).
   package static func equal(_ left: RawSpan, _ right: RawSpan) -> Bool {
     guard left.byteCount == right.byteCount else { return false }
     return unsafe left.withUnsafeBytes { leftBytes in
@@ -112,7 +118,9 @@ package enum Wipe {
     unsafe bytes.withUnsafeMutableBytes { unsafe Wipe.buffer($0) }
   }
 
-  /// Overwrites a buffer. OPENSSL_cleanse(3) is not optimised away.
+  /// Overwrites a buffer.
+  ///
+  /// OPENSSL_cleanse(3) is not optimised away.
   package static func buffer(_ buffer: UnsafeMutableRawBufferPointer) {
     guard let start = buffer.baseAddress else { return }
     unsafe OPENSSL_cleanse(start, buffer.count)

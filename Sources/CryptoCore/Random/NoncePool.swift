@@ -13,7 +13,9 @@ internal import Synchronization
 package enum NoncePool {
   static let capacity = 1024
 
-  /// The wiped-on-fork page. All zero means: unlocked, empty, and in a forked child.
+  /// The wiped-on-fork page.
+  ///
+  /// All zero means: unlocked, empty, and in a forked child.
   @safe
   private struct Page: @unchecked Sendable {
     // `lock` guards `remaining` and `bytes`; `isOriginal` is written in `init` and by fork(2).
@@ -57,7 +59,9 @@ package enum NoncePool {
     unsafe page.remaining.pointee = offset
   }
 
-  /// Copies bytes and leaves zeroes in their place. Of constant size, so two moves and no call.
+  /// Copies bytes and leaves zeroes in their place.
+  ///
+  /// Of constant size, so two moves and no call.
   @inline(__always)
   private static func move(
     _ count: Int, from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer

@@ -1,6 +1,8 @@
 public import struct Foundation.Data
 
-/// A key that seals values into records and opens them again. Any thread may use it.
+/// A key that seals values into records and opens them again.
+///
+/// Any thread may use it.
 ///
 /// The layout of a record is specified in docs/file-format.md. A data key does not count its
 /// seals: whoever owns it replaces it in time, see ``AEADAlgorithm/countsSeals``.
@@ -86,7 +88,7 @@ public final class DataKey: Sendable {
       try unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) {
         (record) throws(CryptoError) in
         try unsafe seal(plaintext, context, into: record.baseAddress!)
-        return unsafe Data(bytes: record.baseAddress!, count: count)
+        return unsafe Data(record)
       }
     }
   }
@@ -119,19 +121,24 @@ public final class DataKey: Sendable {
   public func openedData(
     _ record: RawSpan, for context: RecordContext
   ) throws(CryptoError) -> Data {
-    var data = Data()
-    try withOpened(record, for: context) { plaintext in
-      data = unsafe plaintext.withUnsafeBytes { unsafe Data($0) }
+    let header = try header(of: record)
+    let count = record.byteCount - Self.overhead(of: algorithm)
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 8) {
+      (buffer) throws(CryptoError) in
+      let output = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+      defer { unsafe Wipe.buffer(output) }
+      try unsafe open(record, header, context, into: output)
+      return unsafe Data(output)
     }
-    return data
   }
 
-  /// Opens a record and lends the plaintext, which is wiped afterwards. Not generic, so that other
-  /// modules of the package pay for no metadata on their hot path.
+  /// Opens a record and lends the plaintext, which is wiped afterwards.
+  ///
+  /// Not generic, so that other modules of the package pay for no metadata on their hot path.
   ///
   /// - Throws: as ``open(_:for:into:)``.
   package func withOpened(
-    _ record: RawSpan, for context: borrowing RecordContext, _ body: (RawSpan) -> Void
+    _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
     let header = try header(of: record)
     let count = record.byteCount - Self.overhead(of: algorithm)

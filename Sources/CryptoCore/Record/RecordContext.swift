@@ -1,15 +1,26 @@
+internal import Synchronization
+
 /// What a record is bound to besides its key: its store, its name, the caller's own tag.
 ///
-/// The associated data of docs/file-format.md, section "Record", with room for the header. Making
-/// one copies a hundred bytes; keep it where the same name is used again.
-public struct RecordContext: Sendable {
+/// The associated data of docs/file-format.md, section "Record". Making one copies a hundred bytes;
+/// keep it where the same name is used again. Any thread may use it, many at once.
+@safe
+public final class RecordContext: @unchecked Sendable {
   static let magic: [UInt8] = Array("SPSr".utf8)
   /// Where the header's six bytes go: behind the magic and two lengths.
   static let headerOffset = 4 + magic.count + 4
 
-  let template: [UInt8]
+  // Written in `init` and, once, by whoever turned `placed` from `noHeader` to `beingPlaced`.
+  private let template: UnsafeMutableRawBufferPointer
+  /// The header that stands in `template`: that of nearly every use, which then copies nothing.
+  private let placed = Atomic<UInt64>(RecordContext.noHeader)
+  private static let noHeader: UInt64 = 0
+  private static let beingPlaced: UInt64 = 1
+
   /// The name hash that the context binds.
   public let name: NameHash
+  /// Whatever the maker wants to know the context by.
+  package let origin: (any AnyObject & Sendable)?
 
   /// The context of the record that `store` keeps under `name`.
   ///
@@ -18,7 +29,15 @@ public struct RecordContext: Sendable {
   ///   - name: the keyed hash of the record's key name.
   ///   - authenticationTag: further data of the caller that must match when the record is opened;
   ///     not stored. Empty is the same as none.
-  public init(store: StoreID, name: NameHash, authenticationTag: [UInt8] = []) {
+  public convenience init(store: StoreID, name: NameHash, authenticationTag: [UInt8] = []) {
+    self.init(store: store, name: name, authenticationTag: authenticationTag, origin: nil)
+  }
+
+  /// The same, with an origin.
+  package init(
+    store: StoreID, name: NameHash, authenticationTag: [UInt8],
+    origin: (any AnyObject & Sendable)?
+  ) {
     var template: [UInt8] = []
     template.reserveCapacity(110 + authenticationTag.count)
     template.appendField(Self.magic)
@@ -26,9 +45,13 @@ public struct RecordContext: Sendable {
     template.appendField(store.bytes)
     template.appendField(name.bytes)
     template.appendField(authenticationTag)
-    self.template = template
+    unsafe self.template = .allocate(byteCount: template.count, alignment: 16)
+    unsafe self.template.copyBytes(from: template)
     self.name = name
+    self.origin = origin
   }
+
+  deinit { unsafe template.deallocate() }
 
   /// Lends the associated data with `header` in its place.
   @inline(__always)
@@ -36,10 +59,31 @@ public struct RecordContext: Sendable {
     _ header: RecordHeader,
     _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
   ) throws(CryptoError) -> Result {
-    try unsafe withUnsafeTemporaryAllocation(byteCount: template.count, alignment: 8) {
+    if placed.load(ordering: .acquiring) == header.code {
+      return try unsafe body(UnsafeRawBufferPointer(template))
+    }
+    return try unsafe withCopy(header, body)
+  }
+
+  private func withCopy<Result>(
+    _ header: RecordHeader,
+    _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
+  ) throws(CryptoError) -> Result {
+    if placed.compareExchange(
+      expected: Self.noHeader, desired: Self.beingPlaced, ordering: .acquiring
+    ).exchanged {
+      unsafe header.write(to: template.baseAddress! + Self.headerOffset)
+      placed.store(header.code, ordering: .releasing)
+    }
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: template.count, alignment: 16) {
       (buffer) throws(CryptoError) in
-      unsafe template.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
-      unsafe header.write(to: buffer.baseAddress! + Self.headerOffset)
+      // The bytes of the header are written last, and by nobody else.
+      let offset = Self.headerOffset
+      let rest = offset + RecordHeader.byteCount
+      unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: template[..<offset]))
+      unsafe header.write(to: buffer.baseAddress! + offset)
+      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[rest...])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: template[rest...]))
       return try unsafe body(UnsafeRawBufferPointer(buffer))
     }
   }

@@ -38,6 +38,12 @@ public struct RecordHeader: Hashable, Sendable {
     }
   }
 
+  /// All of the header in one number, of which none is less than 2^40.
+  @inline(__always)
+  var code: UInt64 {
+    UInt64(Self.currentVersion) << 40 | UInt64(algorithm.rawValue) << 32 | UInt64(keyID)
+  }
+
   @inline(__always)
   func write(to start: UnsafeMutableRawPointer) {
     unsafe start.storeBytes(of: Self.currentVersion, as: UInt8.self)

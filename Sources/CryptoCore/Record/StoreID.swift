@@ -1,4 +1,6 @@
-/// The 16 random bytes that tell one store from another. Not secret.
+/// The 16 random bytes that tell one store from another.
+///
+/// Not secret.
 public struct StoreID: Hashable, Sendable {
   /// The number of bytes.
   public static let byteCount = 16

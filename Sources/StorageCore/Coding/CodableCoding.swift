@@ -1,11 +1,12 @@
-public import Foundation
 internal import CryptoCore
+public import Foundation
 
 /// How a `Codable` value becomes bytes.
 public struct CodableCoding: Sendable {
   let type: ValueType
   /// Tells custom codings apart; empty for the others.
   let name: String
+  private var isJSON: Bool { type.tag == .json }
   let encode: @Sendable (any Encodable) throws -> Data
   let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
 
@@ -14,7 +15,9 @@ public struct CodableCoding: Sendable {
     type: ValueType(.json), name: "",
     encode: { try jsonEncoder.encode($0) }, decode: { try jsonDecoder.decode($0, from: $1) })
 
-  /// A binary property list, by Foundation's encoder. The value must be a container, not a scalar.
+  /// A binary property list, by Foundation's encoder.
+  ///
+  /// The value must be a container, not a scalar.
   public static let propertyList = CodableCoding(
     type: ValueType(.propertyList), name: "",
     encode: { value in
@@ -31,6 +34,7 @@ public struct CodableCoding: Sendable {
   ///     the name it was encoded by.
   ///   - encode: makes bytes of a value.
   ///   - decode: makes a value of the given type of bytes.
+  /// - Returns: the coding.
   public static func custom(
     _ name: String,
     encode: @escaping @Sendable (any Encodable) throws -> Data,
@@ -44,14 +48,16 @@ public struct CodableCoding: Sendable {
   private static let jsonDecoder = JSONDecoder()
 
   func append(_ value: some Encodable, to bytes: inout [UInt8]) throws(StorageError) {
-    let data: Data
+    var data: Data
     do {
-      data = try encode(value)
+      // Without the detour through `any Encodable`.
+      data = try isJSON ? Self.jsonEncoder.encode(value) : encode(value)
     } catch {
       // The error itself may quote the value.
       throw StorageError(
         .invalid, "the \(Swift.type(of: value)) can't be encoded (\(type)): \(Self.reason(error))")
     }
+    defer { Self.wipe(&data) }
     bytes += type.tags
     if type.tag == .custom {
       guard name.utf8.count < 256 else {
@@ -76,18 +82,33 @@ public struct CodableCoding: Sendable {
         throw StorageError(.typeMismatch, "the value was stored by another custom coding")
       }
     }
-    var data = try Data.read(bytes, at: &offset)
-    defer { Self.wipe(&data) }
+    let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt32.self))
+    let range = try ByteReading.range(of: count, bytes, at: &offset)
+    let value: Value?
     do {
-      let value = try decode(Value.self, data)
-      if let value = value as? Value { return value }
+      value = try unsafe bytes.extracting(range).withUnsafeBytes { unsafe try decoded($0) }
     } catch {
       // The error itself may quote the value.
       throw StorageError(
         .typeMismatch,
         "the value is stored as \(type) and doesn't decode as \(Value.self): \(Self.reason(error))")
     }
-    throw StorageError(.typeMismatch, "the coding did not give a \(Value.self)")
+    guard let value else {
+      throw StorageError(.typeMismatch, "the coding did not give a \(Value.self)")
+    }
+    return value
+  }
+
+  private func decoded<Value: Decodable>(_ bytes: UnsafeRawBufferPointer) throws -> Value? {
+    if isJSON, let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress) {
+      // JSONDecoder hands out no part of its input, so the plaintext need not be copied: whoever
+      // lent it wipes it.
+      let data = unsafe Data(bytesNoCopy: start, count: bytes.count, deallocator: .none)
+      return try Self.jsonDecoder.decode(Value.self, from: data)
+    }
+    var data = unsafe Data(bytes)
+    defer { Self.wipe(&data) }
+    return try decode(Value.self, data) as? Value
   }
 
   /// The kind of a coding error, without the words that quote what was coded.

@@ -136,8 +136,10 @@ extension [UInt8] {
 }
 
 extension Payload {
-  /// The number of elements that follow. Each has at least one byte, so there can't be more than
-  /// there are bytes: a hostile count allocates nothing.
+  /// The number of elements that follow.
+  ///
+  /// Each has at least one byte, so there can't be more than there are bytes: a hostile count
+  /// allocates nothing.
   static func elementCount(
     _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> Int {

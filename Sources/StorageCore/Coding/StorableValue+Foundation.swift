@@ -70,7 +70,8 @@ extension UUID: StorableValue {
     _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> UUID {
     let range = try ByteReading.range(of: 16, bytes, at: &offset)
-    return UUID(uuid: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: range.lowerBound, as: uuid_t.self))
+    return UUID(
+      uuid: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: range.lowerBound, as: uuid_t.self))
   }
 }
 

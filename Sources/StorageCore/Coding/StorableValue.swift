@@ -133,7 +133,9 @@ extension Float: StorableValue {
 }
 
 extension String: StorableValue {
-  /// `String`, its UTF-8 bytes behind their count. Not normalised.
+  /// `String`, its UTF-8 bytes behind their count.
+  ///
+  /// Not normalised.
   public static let valueType = ValueType(.string)
 
   /// Appends the count and the UTF-8 bytes.
@@ -149,11 +151,14 @@ extension String: StorableValue {
   ) throws(StorageError) -> String {
     let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt32.self))
     let range = try ByteReading.range(of: count, bytes, at: &offset)
-    let text = unsafe bytes.extracting(range).withUnsafeBytes { buffer in
-      unsafe String(validating: buffer, as: UTF8.self)
+    return try unsafe bytes.extracting(range).withUnsafeBytes { (buffer) throws(StorageError) in
+      do throws(UTF8.ValidationError) {
+        // A third of the time of String(validating:as:), which goes byte by byte.
+        return String(copying: try UTF8Span(validating: unsafe Span(_unsafeBytes: buffer)))
+      } catch {
+        throw StorageError(.damaged, "a String is not UTF-8")
+      }
     }
-    guard let text else { throw StorageError(.damaged, "a String is not UTF-8") }
-    return text
   }
 }
 

@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// How values of one Swift type become the value part of a payload, and back. Chosen once for each
-/// wrapper, since the choice costs dynamic casts.
+/// How values of one Swift type become the value part of a payload, and back.
+///
+/// Chosen once for each wrapper, since the choice costs dynamic casts.
 @usableFromInline
 struct ValueCoder<Value>: @unchecked Sendable {
   // The closures capture metatypes and other coders, which any thread may use.
@@ -41,6 +42,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
   /// The coder of any type: its own compact form, or as `Codable`, or as a keyed archive, or by what
   /// a value turns out to be.
   static func automatic() -> ValueCoder {
+    if let coder = SimpleCoders.all[ObjectIdentifier(Value.self)] as? ValueCoder { return coder }
     if let type = Value.self as? any StorableValue.Type { return storable(type) }
     if let type = Value.self as? any Codable.Type { return codable(type) }
     if let type = Value.self as? any RawRepresentable.Type, let coder = raw(type) { return coder }
@@ -69,7 +71,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
   // MARK: -
 
   @inline(__always)
-  private static func storable<Stored: StorableValue>(_: Stored.Type) -> ValueCoder {
+  fileprivate static func storable<Stored: StorableValue>(_: Stored.Type) -> ValueCoder {
     let type = Stored.valueType
     // `Stored` is `Value`: the casts below always succeed and cost nothing when specialised.
     let coder = ValueCoder<Stored>(
@@ -136,11 +138,33 @@ struct ValueCoder<Value>: @unchecked Sendable {
 
   private static func archived<Object: NSObject & NSSecureCoding>(_: Object.Type) -> ValueCoder {
     let coder = ValueCoder<Object>(
-      append: { (value, bytes) throws(StorageError) in try ObjectArchive.append(value, to: &bytes) },
+      append: { (value, bytes) throws(StorageError) in try ObjectArchive.append(value, to: &bytes)
+      },
       read: { (bytes, offset) throws(StorageError) in
         try ObjectArchive.read(Object.self, bytes, at: &offset)
       })
     return coder as! ValueCoder
+  }
+}
+
+/// The coders of the simple types, made where the compiler knows the type: those made for a type
+/// that is found at run time take three times as long.
+private enum SimpleCoders {
+  // A ValueCoder of the type that each key stands for.
+  static let all: [ObjectIdentifier: any Sendable] = Dictionary(
+    uniqueKeysWithValues: [
+      entry(Bool.self), entry(Int.self), entry(Int8.self), entry(Int16.self), entry(Int32.self),
+      entry(Int64.self), entry(UInt.self), entry(UInt8.self), entry(UInt16.self),
+      entry(UInt32.self), entry(UInt64.self), entry(Float.self), entry(Double.self),
+      entry(String.self), entry(Data.self), entry(Date.self), entry(URL.self), entry(UUID.self),
+      entry(Decimal.self), entry([String].self), entry([UInt8].self),
+    ])
+
+  @inline(__always)
+  private static func entry<Stored: StorableValue>(
+    _ type: Stored.Type
+  ) -> (ObjectIdentifier, any Sendable) {
+    (ObjectIdentifier(type), ValueCoder<Stored>.storable(type))
   }
 }
 

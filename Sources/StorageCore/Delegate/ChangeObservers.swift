@@ -1,4 +1,5 @@
 internal import CryptoCore
+internal import Synchronization
 
 /// The observers of a delegate, told in the order in which changes take effect.
 ///
@@ -9,6 +10,8 @@ public final class ChangeObservers: Sendable {
     var observers: [Int: @Sendable (RecordChange) -> Void] = [:]
   }
   private let state = Lock(State())
+  /// How many there are, so that the usual case costs one load.
+  private let count = Atomic<Int>(0)
 
   /// No observers yet.
   public init() {}
@@ -18,15 +21,20 @@ public final class ChangeObservers: Sendable {
     let id = state.withLock { state in
       defer { state.nextID += 1 }
       state.observers[state.nextID] = observer
+      count.store(state.observers.count, ordering: .releasing)
       return state.nextID
     }
     return Observation { [weak self] in
-      self?.state.withLock { _ = $0.observers.removeValue(forKey: id) }
+      guard let self else { return }
+      self.state.withLock { state in
+        state.observers[id] = nil
+        self.count.store(state.observers.count, ordering: .releasing)
+      }
     }
   }
 
   /// Whether nobody listens: then a change need not be made.
-  public var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
+  public var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   /// Tells all observers of a change.
   public func notify(_ change: RecordChange) {

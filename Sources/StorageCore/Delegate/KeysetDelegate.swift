@@ -4,7 +4,8 @@ public import CryptoCore
 ///
 /// The header is a few hundred bytes that StorageCore writes: slots and keyset, see
 /// docs/file-format.md. Conforming gives a backend all of the key handling: slots, key sources,
-/// rotation, recovery. The other writes of `StorageDelegate` come for free from ``commit(_:headerVersion:)``.
+/// rotation, recovery. The other writes of `StorageDelegate` come for free from
+/// ``commit(_:headerVersion:)-([RecordWrite],_)``.
 public protocol KeysetDelegate: EnumerableDelegate {
   /// The header and its version, or nil for the header when there is none.
   ///
@@ -55,18 +56,18 @@ public struct HeldRecords {
   public let isEmpty: Bool
   private let forEachRecord: ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
 
-  /// The records that `forEach` goes through.
+  /// The records that `visiting` goes through.
   public init(
-    isEmpty: Bool, forEach: @escaping ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
+    isEmpty: Bool, visiting: @escaping ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
   ) {
     self.isEmpty = isEmpty
-    self.forEachRecord = forEach
+    self.forEachRecord = visiting
   }
 
   /// Goes through all names and records.
   ///
   /// - Throws: `StorageError` when they can't be read.
-  public func forEach(_ body: (NameHash, [UInt8]) -> Void) throws(StorageError) {
+  public func visit(_ body: (NameHash, [UInt8]) -> Void) throws(StorageError) {
     try withoutActuallyEscaping(body) { (body) throws(StorageError) in try forEachRecord(body) }
   }
 }

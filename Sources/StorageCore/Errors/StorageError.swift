@@ -5,7 +5,9 @@ package import CryptoCore
 /// Absence is never an error: it is `nil`. An error names the key or the file concerned and says
 /// what to do next; it never carries a value, a key or a passphrase.
 public struct StorageError: Error, Hashable, Sendable {
-  /// A kind of failure that a caller can act on. New kinds may be added later.
+  /// A kind of failure that a caller can act on.
+  ///
+  /// New kinds may be added later.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, as written in source.
     public let description: String
@@ -50,7 +52,9 @@ public struct StorageError: Error, Hashable, Sendable {
   public let key: String?
   /// The file or folder concerned, or nil.
   public let path: String?
-  /// The number of the C library or system call that failed, or nil. For a file, `errno`.
+  /// The number of the C library or system call that failed, or nil.
+  ///
+  /// For a file, `errno`.
   public let number: Int?
   /// What happened and what to do next.
   public let message: String

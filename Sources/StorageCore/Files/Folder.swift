@@ -22,7 +22,8 @@ package enum Folder {
 
   /// Refuses a folder in which somebody else could replace our files.
   ///
-  /// - Throws: `denied` unless the folder is ours or root's and neither group nor others can write.
+  /// - Throws: `denied` unless the folder is ours or root's, and neither group nor others can write
+  ///   or it is sticky, as `/tmp` is, so that they can't touch files that aren't theirs.
   package static func requirePrivate(_ path: String) throws(StorageError) {
     guard let status = try FileStatus.of(path), status.isFolder else {
       throw StorageError(.unavailable, "the folder is not there", path: path)
@@ -30,7 +31,7 @@ package enum Folder {
     guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(.denied, "the folder belongs to another user", path: path)
     }
-    guard status.permissions & 0o022 == 0 else {
+    guard status.permissions & 0o022 == 0 || status.permissions & 0o1000 != 0 else {
       throw StorageError(
         .denied, "others can write to the folder; chmod go-w it", path: path)
     }

@@ -37,7 +37,8 @@ package struct OpenFile: ~Copyable {
   package func readAll(limit: Int) throws(StorageError) -> [UInt8] {
     let size = try status().size
     guard size <= limit else {
-      throw StorageError(.damaged, "the file has \(size) bytes, at most \(limit) make sense",
+      throw StorageError(
+        .damaged, "the file has \(size) bytes, at most \(limit) make sense",
         path: path)
     }
     var bytes = [UInt8](repeating: 0, count: size)
@@ -100,7 +101,9 @@ package struct OpenFile: ~Copyable {
     }
   }
 
-  /// Makes what was written durable. fsync(2): after a failure the state of the pages is unknown.
+  /// Makes what was written durable.
+  ///
+  /// fsync(2): after a failure the state of the pages is unknown.
   package func synchronize() throws(StorageError) {
     guard fsync(descriptor) != 0 else { return }
     let error = StorageError(system: "make the file durable", path: path)

@@ -1,6 +1,8 @@
 internal import CryptoCore
 
-/// One way to open a store, as it is recorded there. Says nothing secret.
+/// One way to open a store, as it is recorded there.
+///
+/// Says nothing secret.
 public struct KeySlot: Hashable, Sendable {
   /// The slot's number, never used again.
   public let id: UInt32
@@ -15,7 +17,9 @@ public struct ReencryptionReport: Hashable, Sendable {
   /// Records that were sealed anew under the primary data key.
   public let reencrypted: Int
   /// Records that stay under an old data key, because they can't be opened: damaged ones, and those
-  /// of another authentication tag. The old keys stay for them.
+  /// of another authentication tag.
+  ///
+  /// The old keys stay for them.
   public let remaining: Int
 }
 
@@ -113,6 +117,7 @@ public struct KeyAdministration: Sendable {
   /// test whether a name they guess is in the store.
   ///
   /// - Parameter source: what opens the store from now on.
+  /// - Returns: what was sealed anew.
   /// - Throws: `StorageError`; the store opens with the old source or with the new one, and
   ///   ``reencrypt()`` goes on where this stopped.
   @discardableResult
@@ -136,7 +141,9 @@ public struct KeyAdministration: Sendable {
   }
 
   /// Seals all records under the primary data key that are not, and drops the data keys that no
-  /// record needs any more. Goes on where an interrupted rotation stopped.
+  /// record needs any more.
+  ///
+  /// Goes on where an interrupted rotation stopped.
   ///
   /// - Throws: `StorageError`; all records stay readable.
   @discardableResult

@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import Glibc
+
 internal import struct Foundation.URL
 
 /// A file that holds one key or passphrase.

@@ -33,7 +33,11 @@ package enum KeyEncoding {
   ///
   /// One line break at the end belongs to neither.
   ///
-  /// - Parameter source: names the place in errors.
+  /// - Parameters:
+  ///   - bytes: what the place holds.
+  ///   - path: the file, for errors.
+  ///   - source: names the place in errors.
+  /// - Returns: the material.
   /// - Throws: `damaged` when there is nothing.
   package static func material(
     of bytes: SecureBytes, path: String?, source: String

@@ -1,6 +1,7 @@
 public import CryptoCore
-public import struct Foundation.URL
 internal import Glibc
+
+public import struct Foundation.URL
 
 /// Where a store's key comes from.
 ///
@@ -57,6 +58,7 @@ public struct KeySource: Sendable {
   /// - Parameters:
   ///   - text: the passphrase, used as its UTF-8 bytes without normalisation.
   ///   - derivation: how it is stretched when a slot is made for it.
+  /// - Returns: the source.
   public static func passphrase(
     _ text: String, derivation: PassphraseDerivation = .standard
   ) -> KeySource {
@@ -74,6 +76,7 @@ public struct KeySource: Sendable {
   /// - Parameters:
   ///   - bytes: the passphrase.
   ///   - derivation: how it is stretched when a slot is made for it.
+  /// - Returns: the source.
   public static func passphrase(
     _ bytes: SecureBytes, derivation: PassphraseDerivation = .standard
   ) -> KeySource {
@@ -86,6 +89,7 @@ public struct KeySource: Sendable {
   ///   - derivation: how it is stretched when a slot is made for it.
   ///   - ask: gives the passphrase, or nil when there is none to be had. May be called again after
   ///     another process changed the store's keys.
+  /// - Returns: the source.
   public static func passphrase(
     derivation: PassphraseDerivation = .standard,
     _ ask: @escaping @Sendable () throws(StorageError) -> SecureBytes?
@@ -109,6 +113,7 @@ public struct KeySource: Sendable {
   /// link.
   ///
   /// - Parameter url: a file URL.
+  /// - Returns: the source.
   public static func file(_ url: URL) -> KeySource {
     let file = KeyFile(url)
     return KeySource([
@@ -124,6 +129,7 @@ public struct KeySource: Sendable {
   /// Other processes of the user can read a process's environment; prefer a credential or a file.
   ///
   /// - Parameter name: the variable. Not set means absent; set and empty is `damaged`.
+  /// - Returns: the source.
   public static func environment(_ name: String) -> KeySource {
     KeySource([
       Candidate(kind: .environment, identifier: name) { () throws(StorageError) in
@@ -139,7 +145,8 @@ public struct KeySource: Sendable {
       try unsafe SecureBytes(
         copying: RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: value, count: count)))
     }
-    return try KeyEncoding.material(of: bytes, path: nil, source: "the environment variable \(name)")
+    return try KeyEncoding.material(
+      of: bytes, path: nil, source: "the environment variable \(name)")
   }
 
   /// A credential that systemd passed to the service, systemd.exec(5) `LoadCredential=`.
@@ -148,6 +155,7 @@ public struct KeySource: Sendable {
   /// else a passphrase.
   ///
   /// - Parameter name: the credential's name.
+  /// - Returns: the source.
   public static func systemdCredential(_ name: String) -> KeySource {
     KeySource([
       Candidate(kind: .systemdCredential, identifier: name) { () throws(StorageError) in

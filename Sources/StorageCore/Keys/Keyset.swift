@@ -1,6 +1,7 @@
 internal import CryptoCore
 
 /// A store's keys: data keys, of which one seals and all open, and the key that hashes names.
+///
 /// docs/file-format.md, section "Keyset".
 struct Keyset: Sendable {
   static let version: UInt8 = 1
@@ -84,7 +85,9 @@ extension Keyset {
     }
   }
 
-  /// Reads a keyset. The bytes were authenticated; they are checked all the same.
+  /// Reads a keyset.
+  ///
+  /// The bytes were authenticated; they are checked all the same.
   init(reading bytes: RawSpan) throws(StorageError) {
     var offset = 0
     let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)

@@ -1,7 +1,9 @@
 internal import CryptoCore
 internal import Synchronization
 
-/// The keys of an open store, ready to use. Immutable but for the count of seals.
+/// The keys of an open store, ready to use.
+///
+/// Immutable but for the count of seals.
 final class OpenKeys: Sendable {
   let store: StoreID
   /// Nil for a store without a header, whose keys are derived from the application's.
@@ -12,8 +14,9 @@ final class OpenKeys: Sendable {
   let primary: DataKey
   private let others: [UInt32: DataKey]
   private let nameKey: SymmetricKey
-  /// The version of the header that these keys are of. Moves on when the header changes and the
-  /// keys don't.
+  /// The version of the header that these keys are of.
+  ///
+  /// Moves on when the header changes and the keys don't.
   var headerVersion: UInt64 {
     get { atomicVersion.load(ordering: .relaxed) }
     set { atomicVersion.store(newValue, ordering: .relaxed) }
@@ -33,7 +36,9 @@ final class OpenKeys: Sendable {
     }
   }
 
-  /// The keys of a keyset. The hash that `previous` has made already is shared.
+  /// The keys of a keyset.
+  ///
+  /// The hash that `previous` has made already is shared.
   init(
     _ keyset: Keyset, root: RootKey, store: StoreID, previous: OpenKeys?
   ) throws(StorageError) {
@@ -103,6 +108,9 @@ final class OpenKeys: Sendable {
     guard primary.algorithm.countsSeals else { return true }
     return reserved.subtract(1, ordering: .relaxed).oldValue > 0
   }
+
+  /// Whether some are left of the seals set aside.
+  var hasSeals: Bool { reserved.load(ordering: .relaxed) > 0 }
 
   /// Adds to the seals set aside.
   func addSeals(_ count: Int) {

@@ -1,6 +1,8 @@
 internal import CryptoCore
 
-/// How a passphrase is stretched into a key. The choice is stored in the slot it opens.
+/// How a passphrase is stretched into a key.
+///
+/// The choice is stored in the slot it opens.
 public struct PassphraseDerivation: Hashable, Sendable {
   enum Function: UInt8, Sendable {
     /// Not a passphrase: HKDF-SHA-512 of a key.
@@ -33,6 +35,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
   ///   - cost: N, a power of two from 2 to 2^20; it takes `1024 * cost` bytes with `blockSize` 8.
   ///   - blockSize: r, 1 to 32.
   ///   - parallelism: p, 1 to 16.
+  /// - Returns: the derived bytes, or how to derive them.
   public static func scrypt(
     cost: UInt32 = 1 << 17, blockSize: UInt32 = 8, parallelism: UInt32 = 1
   ) -> PassphraseDerivation {
@@ -42,6 +45,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
   /// PBKDF2 with HMAC-SHA-256, RFC 8018.
   ///
   /// - Parameter rounds: 1 to 10,000,000; OWASP's advice of 2023 is the default.
+  /// - Returns: how to derive.
   public static func pbkdf2SHA256(rounds: UInt32 = 600_000) -> PassphraseDerivation {
     PassphraseDerivation(.pbkdf2SHA256, [rounds, 0, 0])
   }
@@ -49,6 +53,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
   /// PBKDF2 with HMAC-SHA-512, RFC 8018.
   ///
   /// - Parameter rounds: 1 to 10,000,000; OWASP's advice of 2023 is the default.
+  /// - Returns: how to derive.
   public static func pbkdf2SHA512(rounds: UInt32 = 220_000) -> PassphraseDerivation {
     PassphraseDerivation(.pbkdf2SHA512, [rounds, 0, 0])
   }
@@ -59,6 +64,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
   ///   - memory: KiB, 8 to 2^20, and at least 8 times `lanes`.
   ///   - passes: 1 to 16.
   ///   - lanes: 1 to 16.
+  /// - Returns: the derived bytes, or how to derive them.
   public static func argon2id(
     memory: UInt32 = 65_536, passes: UInt32 = 3, lanes: UInt32 = 4
   ) -> PassphraseDerivation {

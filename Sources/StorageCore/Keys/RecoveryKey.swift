@@ -40,7 +40,9 @@ public struct RecoveryKey: Sendable, Equatable {
     }
     guard digits.count == 56, bytes.count == 32 + Self.checkSize else { throw Self.mistyped }
     let key = try cryptography { () throws(CryptoError) in try SecureBytes(bytes.prefix(32)) }
-    guard try Self.check(of: key) == Array(bytes.suffix(Self.checkSize)) else { throw Self.mistyped }
+    guard try Self.check(of: key) == Array(bytes.suffix(Self.checkSize)) else {
+      throw Self.mistyped
+    }
     self.key = SymmetricKey(bytes: key)
   }
 

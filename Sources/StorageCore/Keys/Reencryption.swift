@@ -64,7 +64,7 @@ extension StoreKeys {
       var used: Set<UInt32> = [keyset.primaryID]
       var hasUnknown = false
       remaining = 0
-      try records.forEach { _, record in
+      try records.visit { _, record in
         guard let recordHeader = SealedStore.header(of: record) else {
           hasUnknown = true
           remaining += 1

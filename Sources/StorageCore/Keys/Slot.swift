@@ -101,7 +101,8 @@ struct Slot: Hashable, Sendable {
       return SymmetricKey(bytes: root)
     } catch {
       throw StorageError(
-        .damaged, "key slot \(id) of the store was altered; restore the store from a backup, or "
+        .damaged,
+        "key slot \(id) of the store was altered; restore the store from a backup, or "
           + "open it with another slot")
     }
   }
@@ -121,7 +122,9 @@ struct Slot: Hashable, Sendable {
 }
 
 extension NameHash {
-  /// 64 zero bytes: the name of what is sealed and has no key name. No HMAC is expected to be it.
+  /// 64 zero bytes: the name of what is sealed and has no key name.
+  ///
+  /// No HMAC is expected to be it.
   static let reserved = NameHash([UInt8](repeating: 0, count: byteCount))!
 }
 

@@ -14,8 +14,10 @@ package final class StoreKeys: @unchecked Sendable {
 
   private struct State {
     var source: KeySource
-    /// All keys that were ever current. None is released before the store is, so that a reader may
-    /// use the current ones without counting references.
+    /// All keys that were ever current.
+    ///
+    /// None is released before the store is, so that a reader may use the current ones without
+    /// counting references.
     var history: [OpenKeys] = []
     var nextBlock = 1024
   }
@@ -24,8 +26,9 @@ package final class StoreKeys: @unchecked Sendable {
   let delegate: (any KeysetDelegate)?
   let algorithm: AEADAlgorithm
   private let gate: Lock<State>
-  /// The last of `history`, or nil before the store is open. An atomic pointer, which the compiler
-  /// doesn't know to be Sendable.
+  /// The last of `history`, or nil before the store is open.
+  ///
+  /// An atomic pointer, which the compiler doesn't know to be Sendable.
   private let newest = unsafe Atomic<UnsafeRawPointer?>(nil)
 
   package init(delegate: (any KeysetDelegate)?, source: KeySource, algorithm: AEADAlgorithm) {
@@ -88,7 +91,8 @@ package final class StoreKeys: @unchecked Sendable {
   /// Sets aside more seals of the primary key, or replaces it when it has sealed enough.
   func reserveSeals() throws(StorageError) {
     try gate.withLock { (state) throws(StorageError) in
-      guard let keys = try refresh(&state) else { return }
+      // Another thread may have been here just before.
+      guard let keys = try refresh(&state), !keys.hasSeals else { return }
       let block = state.nextBlock
       var isReserved = false
       try update(&state) { (header, root, _) throws(StorageError) in
@@ -109,7 +113,10 @@ package final class StoreKeys: @unchecked Sendable {
 
   /// Changes the header of the open store, and follows it.
   ///
-  /// - Parameter source: from now on the source, if given.
+  /// - Parameters:
+  ///   - source: from now on the source, if given.
+  ///   - body: changes the header; called again when somebody else changed it meanwhile.
+  /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged.
   func update(
     source: KeySource? = nil,
     _ body: (inout StoreHeader, RootKey) throws(StorageError) -> Void
@@ -219,7 +226,9 @@ package final class StoreKeys: @unchecked Sendable {
         "\(candidate.title) gave a key that does not open this store; its data is untouched. "
           + "Put the right one back, or open the store with its recovery key")
     }
-    let known = header.slots.map { "\($0.kind)" + ($0.identifier.isEmpty ? "" : " \($0.identifier)") }
+    let known = header.slots.map {
+      "\($0.kind)" + ($0.identifier.isEmpty ? "" : " \($0.identifier)")
+    }
     let listed = source.candidates.map(\.title).joined(separator: ", ")
     throw StorageError(
       .keyUnavailable,

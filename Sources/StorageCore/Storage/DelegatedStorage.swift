@@ -1,4 +1,5 @@
 public import CryptoCore
+
 public import struct Foundation.Data
 
 /// A storage that seals and hands on to a delegate.

@@ -2,47 +2,57 @@ internal import CryptoCore
 internal import Synchronization
 
 /// A key name and, once it was used, its keyed hash: a wrapper computes it once and keeps it.
-@usableFromInline
-package final class RecordName: Sendable {
+@safe @usableFromInline
+package final class RecordName: @unchecked Sendable {
   package let text: String
   private let tag: [UInt8]
-  /// The hash under the first name key that was seen, which is the only one for most programs.
-  private let first = AtomicLazyReference<Bound>()
-  /// The hash under a name key that came later.
-  private let later = Lock<Bound?>(nil)
-
-  private final class Bound: Sendable {
-    let space: OpenKeys.NameSpace
-    let context: RecordContext
-
-    init(space: OpenKeys.NameSpace, context: RecordContext) {
-      self.space = space
-      self.context = context
-    }
-  }
+  /// The context under the first name key that was seen, which is the only one for most programs.
+  ///
+  /// Set once and released in `deinit`. An atomic pointer, since a load of AtomicLazyReference is a
+  /// generic call to another module.
+  private let first = unsafe Atomic<UnsafeRawPointer?>(nil)
+  /// The context under a name key that came later.
+  private let later = Lock<RecordContext?>(nil)
 
   package init(_ text: String, tag: [UInt8]) {
     self.text = text
     self.tag = tag
   }
 
+  deinit {
+    guard let pointer = unsafe first.load(ordering: .acquiring) else { return }
+    unsafe Unmanaged<RecordContext>.fromOpaque(pointer).release()
+  }
+
   /// What the record of this name is bound to under `keys`.
   @inline(__always)
   func context(in keys: OpenKeys) throws(StorageError) -> RecordContext {
-    if let bound = first.load(), bound.space === keys.nameSpace { return bound.context }
+    if let context = firstContext, context.origin === keys.nameSpace { return context }
     return try bind(to: keys)
   }
 
+  @inline(__always)
+  private var firstContext: RecordContext? {
+    guard let pointer = unsafe first.load(ordering: .acquiring) else { return nil }
+    return unsafe Unmanaged<RecordContext>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
   private func bind(to keys: OpenKeys) throws(StorageError) -> RecordContext {
-    if let bound = later.withLock({ $0 }), bound.space === keys.nameSpace { return bound.context }
+    if let context = later.withLock({ $0 }), context.origin === keys.nameSpace { return context }
     _ = try Payload.head(name: text)  // refuses a name that can't be
     let hash = try cryptography(key: text) { () throws(CryptoError) in
       try keys.names.hash(name: text)
     }
-    let bound = Bound(
-      space: keys.nameSpace,
-      context: RecordContext(store: keys.store, name: hash, authenticationTag: tag))
-    if first.storeIfNil(bound) !== bound { later.withLock { $0 = bound } }
-    return bound.context
+    let context = RecordContext(
+      store: keys.store, name: hash, authenticationTag: tag, origin: keys.nameSpace)
+    let pointer = unsafe Unmanaged.passRetained(context).toOpaque()
+    let isFirst = unsafe first.compareExchange(
+      expected: nil, desired: UnsafeRawPointer(pointer), ordering: .acquiringAndReleasing
+    ).exchanged
+    if !isFirst {
+      unsafe Unmanaged<RecordContext>.fromOpaque(pointer).release()
+      later.withLock { $0 = context }
+    }
+    return context
   }
 }

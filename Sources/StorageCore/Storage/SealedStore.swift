@@ -131,7 +131,9 @@ public final class SealedStore: Sendable {
     }
   }
 
-  /// Seals what `body` appends to a payload, and keeps it. Not generic, as ``withPayload(_:_:)``.
+  /// Seals what `body` appends to a payload, and keeps it.
+  ///
+  /// Not generic, as ``withPayload(_:_:)``.
   @usableFromInline
   func writePayload(
     _ name: RecordName, if condition: RecordWrite.Condition,

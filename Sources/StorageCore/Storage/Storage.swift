@@ -3,7 +3,9 @@
 /// Names are compared by their bytes: two that differ only in Unicode normalisation are two names.
 public typealias StoreKey = String
 
-/// Takes the errors of a storage's calls that can't throw. The error is a ``StorageError``.
+/// Takes the errors of a storage's calls that can't throw.
+///
+/// The error is a ``StorageError``.
 public typealias StorageErrorClosure = @Sendable (any Error) -> Void
 
 /// A place for typed, named, sealed values.
@@ -52,6 +54,7 @@ extension Storage {
   /// - Parameters:
   ///   - type: the type that was stored. A `Codable` type without a form of its own is read as JSON.
   ///   - key: the key.
+  /// - Returns: the value, or nil.
   /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or why the store can't be read.
   public func load<Value>(
     _ type: Value.Type = Value.self, forKey key: StoreKey
@@ -106,7 +109,9 @@ extension Storage {
     try store.fetch(store.name(key)) != nil
   }
 
-  /// The keys that have a value, in any order. Opens every record.
+  /// The keys that have a value, in any order.
+  ///
+  /// Opens every record.
   ///
   /// - Throws: `StorageError`: `unsupported` where the place can't list, `damaged` when a record
   ///   can't be opened, also one of another authentication tag; see ``listing()``.
@@ -129,7 +134,9 @@ extension Storage {
     try store.listing()
   }
 
-  /// Removes all values, also those that can't be read. The store keeps its keys.
+  /// Removes all values, also those that can't be read.
+  ///
+  /// The store keeps its keys.
   ///
   /// - Throws: `StorageError`: `unsupported` where the place can't list; some values may then be
   ///   removed.

@@ -1,4 +1,6 @@
-/// What a property holds right now. Printing it shows no value.
+/// What a property holds right now.
+///
+/// Printing it shows no value.
 public enum PropertyState<Value> {
   /// There is no value.
   case absent

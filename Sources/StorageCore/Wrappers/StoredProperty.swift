@@ -108,7 +108,9 @@ extension OptionalStoredProperty {
   }
 }
 
-/// A property that is its default when there is no value. The default is never written.
+/// A property that is its default when there is no value.
+///
+/// The default is never written.
 public protocol DefaultedStoredProperty: StoredProperty {
   /// What the property is when there is no value.
   var defaultValue: Value { get }

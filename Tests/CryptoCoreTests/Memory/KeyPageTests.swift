@@ -12,35 +12,37 @@ struct KeyPageTests {
     let bytes = try SecureBytes.random(count: count)
     let address = bytes.address
     for position in [address, address + UInt(count - 1)] {
-      let mapping = try #require(try MemoryMapping.containing(position))
+      let mapping = try #require(MemoryMapping.containing(position))
       #expect(mapping.permissions == "rw-p")
       // proc_pid_smaps(5): lo is locked, dd is left out of core dumps.
       #expect(mapping.flags.isSuperset(of: ["lo", "dd"]), "\(mapping.flags)")
       #expect(mapping.locked >= (count + 1023) / 1024)
     }
     #expect(SecureMemory.protection == .locked)
-    _ = bytes.count
+    withExtendedLifetime(bytes) {}
   }
 
   @Test(arguments: [32, 64, 65, 4096, 4097, 20_000])
   func aKeyLiesBetweenPagesThatNothingMayTouch(count: Int) throws {
     let bytes = try SecureBytes.random(count: count)
-    let mapping = try #require(try MemoryMapping.containing(bytes.address))
+    let mapping = try #require(MemoryMapping.containing(bytes.address))
     for neighbour in [mapping.start - 1, mapping.end] {
-      let fence = try #require(try MemoryMapping.containing(neighbour))
+      let fence = try #require(MemoryMapping.containing(neighbour))
       #expect(fence.permissions == "---p")
     }
     // Pages of its own end with the key's last page: an overrun soon meets the fence.
     if count > SecureMemory.slotSize {
       #expect(mapping.start == bytes.address)
-      #expect(mapping.end - mapping.start == UInt((count + 4095) / 4096 * 4096))
+      let page = MemoryMapping.pageSize
+      #expect(mapping.end - mapping.start == UInt((count + page - 1) / page * page))
     }
+    withExtendedLifetime(bytes) {}
   }
 
   @Test func readingPastTheFenceEndsTheProcess() async {
     await #expect(processExitsWith: .failure) {
-      let bytes = try SecureBytes.random(count: 4096)
-      let behind = unsafe UnsafePointer<UInt8>(bitPattern: bytes.address + 4096)!
+      let bytes = try SecureBytes.random(count: MemoryMapping.pageSize)
+      let behind = unsafe UnsafePointer<UInt8>(bitPattern: bytes.address + UInt(bytes.count))!
       print(unsafe behind.pointee, bytes)
     }
   }

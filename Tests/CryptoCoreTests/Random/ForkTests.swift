@@ -19,19 +19,19 @@ struct ForkTests {
     }
   }
 
-  /// A thread's first random bytes hold a lock inside OpenSSL.
+  /// A thread's first random bytes hold a lock inside OpenSSL, whichever library asks for them.
   @Test func aChildForkedWhileThreadsStartNeverHangs() async {
     await #expect(processExitsWith: .success) {
       let fixture = try Fixture()
       ForkTests.check(children: 300, threads: 4) {
         let done = DispatchSemaphore(value: 0)
         Thread {
-          for _ in 0..<100 { _ = try? fixture.key.seal([1], for: fixture.context) }
+          OpenSSLRandom.draw()
           done.signal()
         }.start()
         done.wait()
       } child: {
-        for _ in 0..<20 { try ForkTests.use(fixture) }
+        try ForkTests.use(fixture)
       }
     }
   }
@@ -65,7 +65,7 @@ struct ForkTests {
     ForkedChild.prepare()
     let fork = {
       for _ in 0..<children where outcomes[.hung] == nil {
-        let (outcome, _) = ForkedChild.run(deadline: 10) { _ in
+        let (outcome, _) = ForkedChild.run(deadline: 20) { _ in
           do {
             try child()
             return 0

@@ -1,0 +1,197 @@
+import CryptoCore
+import DefaultsBackend
+import Dispatch
+import Foundation
+import StorageCore
+import StorageTesting
+import Testing
+
+@Suite struct DelegateTests {
+  @Test(arguments: DelegatePromise.all(of: DefaultsDelegate.self))
+  func anImmediateDelegateKeepsIts(_ promise: DelegatePromise) throws {
+    var folders: [TemporaryFolder] = []
+    try promise.check {
+      folders.append(TemporaryFolder())
+      return folders.last!.delegate()
+    }
+  }
+
+  @Test(arguments: DelegatePromise.all(of: DefaultsDelegate.self))
+  func aCoalescingDelegateKeepsIts(_ promise: DelegatePromise) throws {
+    var made: [(TemporaryFolder, DefaultsDelegate)] = []
+    try promise.check {
+      let folder = TemporaryFolder()
+      made.append((folder, folder.delegate(.coalesced(within: .milliseconds(20)))))
+      return made.last!.1
+    }
+    for (_, delegate) in made { try delegate.flush() }
+  }
+
+  @Test func delegatesOfOneSuiteShareMemoryHoweverTheFolderIsSpelled() throws {
+    let folder = TemporaryFolder()
+    let link = TemporaryFolder()
+    try FileManager.default.createSymbolicLink(
+      atPath: link.path + "/link", withDestinationPath: folder.path)
+    let one = folder.delegate(.coalesced(within: .seconds(2)))
+    let other = DefaultsDelegate(folder: link.path + "/link", suiteName: "suite")
+    try one.set([1], for: name(1))
+    // Not in the file yet, so it can have come from memory alone.
+    #expect(folder.bytes == nil)
+    #expect(try other.record(for: name(1)) == [1])
+    try one.flush()
+  }
+
+  @Test func suitesOfOneFolderDontSeeEachOther() throws {
+    let folder = TemporaryFolder()
+    let other = DefaultsDelegate(folder: folder.path, suiteName: "other")
+    try folder.delegate().set([1], for: name(1))
+    #expect(try other.record(for: name(1)) == nil)
+  }
+
+  @Test(arguments: ["", ".", "..", "a/b", "/", "a\0b", String(repeating: "x", count: 201)])
+  func aSuiteNameThatCantBeIsInvalidAtEveryUse(_ suite: String) {
+    let folder = TemporaryFolder()
+    let delegate = DefaultsDelegate(folder: folder.path, suiteName: suite)
+    #expect(code { _ = try delegate.record(for: name(1)) } == .invalid)
+    #expect(code { try delegate.set([1], for: name(1)) } == .invalid)
+    #expect(code { _ = try delegate.names() } == .invalid)
+    #expect(folder.entries.isEmpty)
+  }
+
+  @Test(arguments: ["a", "...", "com.example.app", "\u{1F511}", String(repeating: "x", count: 200)])
+  func anyOtherSuiteNameWorks(_ suite: String) throws {
+    let folder = TemporaryFolder()
+    let delegate = DefaultsDelegate(folder: folder.path, suiteName: suite)
+    try delegate.set([1], for: name(1))
+    _ = try delegate.updateHeader { header, _ in header = [1] }
+    #expect(folder.entries.contains(suite + ".secure.plist"))
+  }
+
+  @Test func readingMakesNothing() throws {
+    let folder = TemporaryFolder()
+    let delegate = DefaultsDelegate(folder: folder.path + "/not/there", suiteName: "suite")
+    #expect(try delegate.record(for: name(1)) == nil)
+    #expect(try delegate.names().isEmpty)
+    #expect(folder.entries.isEmpty)
+  }
+
+  @Test func foldersAndFilesAreMadeForTheOwnerAlone() throws {
+    let folder = TemporaryFolder()
+    let delegate = DefaultsDelegate(folder: folder.path + "/a/b", suiteName: "suite")
+    try delegate.set([1], for: name(1))
+    for (path, mode) in [("/a", 0o700), ("/a/b", 0o700), ("/a/b/suite.secure.plist", 0o600)] {
+      let found = try FileManager.default.attributesOfItem(atPath: folder.path + path)
+      #expect(found[.posixPermissions] as? Int == mode, "\(path)")
+    }
+  }
+
+  @Test func aRemovedFileIsAnEmptyStoreWithAnotherHeaderVersion() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate()
+    let version = try delegate.updateHeader { header, _ in header = [1] }
+    try delegate.set([1], for: name(1))
+    try FileManager.default.removeItem(atPath: folder.file)
+    #expect(try delegate.record(for: name(1)) == nil)
+    let header = try delegate.header()
+    #expect(header.header == nil && header.version != version)
+  }
+
+  @Test func aFileThatIsPutBackIsSeenAtTheNextRead() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate()
+    try delegate.set([1], for: name(1))
+    let old = try #require(folder.bytes)
+    try delegate.set([2], for: name(1))
+    try folder.put(old)
+    #expect(try delegate.record(for: name(1)) == [1])
+  }
+
+  @Test func aBatchThatIsTooLargeFailsAlone() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate()
+    try delegate.set([1], for: name(1))
+    let writes = (0..<9).map {
+      RecordWrite([UInt8](repeating: 1, count: 1 << 27), for: name(100 + $0))
+    }
+    let version = try delegate.header().version
+    #expect(code { _ = try delegate.commit(writes, headerVersion: version) } == .full)
+    #expect(try delegate.names() == [name(1)])
+  }
+
+  @Test func readersSeeValuesOnlyWhenTheyAreDurable() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate()
+    let done = Lock(false)
+    let early = Lock(0)
+    let reader = Thread {
+      while !done.withLock({ $0 }) {
+        // What one delegate shows must be in the file at that time, or have been.
+        guard let record = try? delegate.record(for: name(1)) else { continue }
+        let shown = index(of: record)
+        let held = (try? SuiteFileReading.record(name(1), in: folder.file)).flatMap { $0 }
+        if (held.map { index(of: $0) } ?? -1) < shown { early.withLock { $0 += 1 } }
+      }
+    }
+    reader.start()
+    for index in 1...300 { try delegate.set(record(index), for: name(1)) }
+    done.withLock { $0 = true }
+    #expect(early.withLock { $0 } == 0)
+  }
+
+  @Test func aReaderDoesNotWaitForAWriterThatWaitsForALock() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(deadline: .milliseconds(800))
+    try delegate.set([1], for: name(1))
+    let lock = try FileLock(folder.file + ".lock", waiting: .zero)
+    let outcome = Lock<StorageError.Code?>(nil)
+    let writer = Thread {
+      outcome.withLock { $0 = code { try delegate.set([2], for: name(1)) } }
+    }
+    writer.start()
+    usleep(100_000)
+    let start = ContinuousClock.now
+    #expect(try delegate.record(for: name(1)) == [1])
+    let time = start.duration(to: .now)
+    #expect(time < .milliseconds(300))
+    #expect(waits(.seconds(3)) { outcome.withLock { $0 } != nil })
+    #expect(outcome.withLock { $0 } == .busy)
+    _ = consume lock
+    try delegate.set([3], for: name(1))
+    #expect(try delegate.record(for: name(1)) == [3])
+  }
+
+  @Test func writersOfOneProcessShareWrites() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate()
+    // Held so that all eight queue up behind the first.
+    let lock = try FileLock(folder.file + ".lock", waiting: .zero)
+    let done = Lock(0)
+    for index in 0..<8 {
+      Thread.detachNewThread {
+        _ = code { try delegate.set([1], for: name(index)) }
+        done.withLock { $0 += 1 }
+      }
+    }
+    let inodes = Lock<Set<UInt64>>([])
+    let watch = delegate.observe { _ in
+      // Observers are told after the rename: each write shows as another inode.
+      let status = (try? FileStatus.of(folder.file)).flatMap { $0 }
+      if let status { _ = inodes.withLock { $0.insert(status.inode) } }
+    }
+    usleep(200_000)
+    _ = consume lock
+    #expect(waits(.seconds(5)) { done.withLock { $0 } == 8 })
+    withExtendedLifetime(watch) {}
+    #expect(try delegate.names().count == 8)
+    #expect((1...3).contains(inodes.withLock { $0.count }))
+  }
+}
+
+/// Reads a record out of the file with Foundation's parser.
+enum SuiteFileReading {
+  static func record(_ name: NameHash, in file: String) throws -> [UInt8]? {
+    guard let data = FileManager.default.contents(atPath: file) else { return nil }
+    let list = try unsafe PropertyListSerialization.propertyList(from: data, format: nil)
+    return (list as? [String: Data])?[name.hexadecimal].map { Array($0) }
+  }
+}
