@@ -119,7 +119,10 @@ struct ValueCoder<Value>: @unchecked Sendable {
   private static var dynamic: ValueCoder {
     ValueCoder(
       append: { (value, bytes) throws(StorageError) in
-        if let object = value as? any NSObject & NSSecureCoding, !(value is any StorableValue) {
+        // Asked of the type first: the cast of a value would bridge it, part by part.
+        if Swift.type(of: value as Any) is AnyClass,
+          let object = value as? any NSObject & NSSecureCoding
+        {
           return try ObjectArchive.append(object, to: &bytes)
         }
         try DynamicValue.append(value, to: &bytes)

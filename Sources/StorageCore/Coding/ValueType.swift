@@ -131,6 +131,28 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
     return parts
   }
 
+  /// How many levels the type has: 1 for a simple one.
+  var nesting: Int {
+    var deepest = 1
+    // How many types are still to come on each open level.
+    var open: [Int] = []
+    for tag in tags {
+      deepest = max(deepest, open.count + 1)
+      let parts = Tag(rawValue: tag)?.parts ?? 0
+      if parts > 0 {
+        open.append(parts)
+      } else {
+        while let last = open.popLast() {
+          if last > 1 {
+            open.append(last - 1)
+            break
+          }
+        }
+      }
+    }
+    return deepest
+  }
+
   private static func length(_ tags: ArraySlice<UInt8>) -> Int {
     var count = 1
     for _ in 0..<(Tag(rawValue: tags.first!)?.parts ?? 0) {

@@ -56,3 +56,9 @@ package final class RecordName: @unchecked Sendable {
     return context
   }
 }
+
+extension RecordName: CustomReflectable {
+  /// A mirror without the authentication tag.
+  @usableFromInline
+  package var customMirror: Mirror { Mirror(self, children: ["text": text]) }
+}

@@ -277,3 +277,12 @@ public final class SealedStore: Sendable {
       .busy, "the store's keys are being changed all the time; try again", key: name.text)
   }
 }
+
+extension SealedStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The type, and nothing that is stored or that opens it.
+  public var description: String { "SealedStore" }
+  /// The type, and nothing that is stored or that opens it.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
