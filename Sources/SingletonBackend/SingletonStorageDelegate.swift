@@ -75,8 +75,13 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
     }
   }
 
+  @inline(__always)
   private func apply(_ write: RecordWrite, to state: inout State) {
-    state.records[write.name] = write.record
+    if let record = write.record {
+      state.records[write.name] = record
+    } else {
+      state.records.removeValue(forKey: write.name)
+    }
     if !observers.isEmpty {
       observers.notify(RecordChange(name: write.name, record: write.record))
     }

@@ -96,10 +96,16 @@ final class OpenKeys: Sendable {
       && Set(keyset.entries.map(\.id)) == Set(others.keys)
   }
 
-  /// The data key of an id, or nil.
-  @inline(__always)
-  func dataKey(_ id: UInt32) -> DataKey? {
-    id == primary.id ? primary : others[id]
+  /// Opens a record by the key that it names and lends the plaintext, which is wiped afterwards.
+  func withOpened(
+    _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
+  ) throws(CryptoError) {
+    let id = try RecordHeader(reading: record).keyID
+    if id == primary.id { return try primary.withOpened(record, for: context, body) }
+    guard let key = others[id] else {
+      throw CryptoError(.malformed, "the record names data key \(id), which the store does not hold")
+    }
+    try key.withOpened(record, for: context, body)
   }
 
   /// Takes one seal out of those set aside; false when none is left.

@@ -4,8 +4,18 @@ package import CryptoCore
 public final class SealedStore: Sendable {
   package let keys: StoreKeys
   private let delegate: any StorageDelegate
-  /// The same delegate where it can hold a header.
-  let keyed: (any KeysetDelegate)?
+  /// The same delegate where it can hold a header. In a box, since an optional existential is copied
+  /// for every call.
+  private let keyedBox: KeyedBox?
+
+  private final class KeyedBox: Sendable {
+    let delegate: any KeysetDelegate
+
+    init(_ delegate: any KeysetDelegate) { self.delegate = delegate }
+  }
+
+  /// The delegate where it can hold a header.
+  var keyed: (any KeysetDelegate)? { keyedBox?.delegate }
   let tag: [UInt8]
   /// Orders the writes of a delegate that can't tell of changes itself.
   private let unobserved = Lock(())
@@ -18,7 +28,8 @@ public final class SealedStore: Sendable {
     _ delegate: any StorageDelegate, source: KeySource, algorithm: AEADAlgorithm, tag: [UInt8]
   ) {
     self.delegate = delegate
-    keyed = delegate as? any KeysetDelegate
+    let keyed = delegate as? any KeysetDelegate
+    keyedBox = keyed.map { KeyedBox($0) }
     keys = StoreKeys(delegate: keyed, source: source, algorithm: algorithm)
     self.tag = tag
   }
@@ -41,11 +52,11 @@ public final class SealedStore: Sendable {
     for _ in 0..<Self.attempts {
       guard let open = try keys.forReading() else { return nil }
       let context = try name.context(in: open)
-      guard let keyed else {
+      guard let keyedBox else {
         let record = try delegate.record(for: context.name)
         return record.map { Sealed(record: $0, keys: open, context: context) }
       }
-      let (record, version) = try keyed.lookup(context.name)
+      let (record, version) = try keyedBox.delegate.lookup(context.name)
       // With another header, names may hash otherwise: absent is believed only under the current.
       if version == open.headerVersion {
         guard let record else { return nil }
@@ -64,12 +75,7 @@ public final class SealedStore: Sendable {
     var failure: StorageError?
     do throws(CryptoError) {
       let record = unsafe sealed.record.span.bytes
-      let header = try RecordHeader(reading: record)
-      guard let key = sealed.keys.dataKey(header.keyID) else {
-        throw CryptoError(
-          .malformed, "the record names data key \(header.keyID), which the store does not hold")
-      }
-      try key.withOpened(record, for: sealed.context) { payload in
+      try sealed.keys.withOpened(record, for: sealed.context) { payload in
         do throws(StorageError) { try body(payload) } catch { failure = error }
       }
     } catch {
@@ -178,16 +184,15 @@ public final class SealedStore: Sendable {
     for _ in 0..<Self.attempts {
       let open = try keys.forWriting()
       let context = try name.context(in: open)
-      var record: [UInt8]?
+      let write: RecordWrite
       if let payload {
-        guard let sealed = try seal(payload, context, open, name.text) else { continue }
-        record = sealed
+        guard let record = try seal(payload, context, open, name.text) else { continue }
+        write = RecordWrite(record, for: context.name, if: condition)
+      } else {
+        write = RecordWrite(nil, for: context.name, if: condition)
       }
-      let write = RecordWrite(record, for: context.name, if: condition)
-      guard let keyed else { return try writeDirectly(write) }
-      switch try keyed.commit(
-        write, headerVersion: open.headerVersion)
-      {
+      guard let keyedBox else { return try writeDirectly(write) }
+      switch try keyedBox.delegate.commit(write, headerVersion: open.headerVersion) {
       case .committed: return true
       case .conditionFailed: return false
       case .headerChanged: try keys.refresh()
