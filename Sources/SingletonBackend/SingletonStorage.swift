@@ -6,7 +6,8 @@ public import struct Foundation.Data
 /// Values in memory, sealed under a key that is made with the storage and dies with it.
 ///
 /// All wrappers of one storage and key share a value. A core dump or a swapped page holds sealed
-/// bytes and not the key; see SECURITY.md for what that does and does not protect from.
+/// bytes; the key's own page is kept out of both, OpenSSL's expanded form of it is not. See
+/// SECURITY.md for what that does and does not protect from.
 public final class SingletonStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // Adds no state to DelegatedStorage.
 

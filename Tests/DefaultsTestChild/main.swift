@@ -63,16 +63,23 @@ case "fill":  // FIRST COUNT THREADS
   let delegate = delegate()
   let (first, count, threads) = (number(3), number(4), number(5))
   let failures = Lock(0)
-  DispatchQueue.concurrentPerform(iterations: threads) { thread in
-    for index in stride(from: first + thread, to: first + count, by: threads) {
-      do {
-        try delegate.set(record(index), for: name(index))
-      } catch {
-        say("error \(error)")
-        failures.withLock { $0 += 1 }
+  let done = DispatchGroup()
+  for thread in 0..<threads {
+    done.enter()
+    // Threads and not tasks of a queue, which runs no more at once than there are cores.
+    Thread.detachNewThread {
+      for index in stride(from: first + thread, to: first + count, by: threads) {
+        do {
+          try delegate.set(record(index), for: name(index))
+        } catch {
+          say("error \(error)")
+          failures.withLock { $0 += 1 }
+        }
       }
+      done.leave()
     }
   }
+  done.wait()
   say("failures \(failures.withLock { $0 })")
 case "set":  // INDEX VALUE
   answer {

@@ -4,10 +4,17 @@ private import Glibc
 package enum ProcessMemory {
   /// The bytes at an address, or nil where nothing readable is mapped.
   package static func read(_ address: UInt, count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    return read(address, into: &bytes) ? bytes : nil
+  }
+
+  /// Fills `bytes` from an address, and tells whether all of it is readable.
+  ///
+  /// It allocates nothing, so that memory just freed is seen as it was left.
+  package static func read(_ address: UInt, into bytes: inout [UInt8]) -> Bool {
     let file = openFile()
     defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: count)
-    return unsafe pread(file, &bytes, count, Int(bitPattern: address)) == count ? bytes : nil
+    return unsafe pread(file, &bytes, bytes.count, Int(bitPattern: address)) == bytes.count
   }
 
   /// Every place in writable memory that holds the pattern.
@@ -46,21 +53,22 @@ package enum ProcessMemory {
   @safe
   private struct Window: ~Copyable {
     static let size = 1 << 20
+    private static let fence = MemoryMapping.pageSize
     let start: UnsafeMutableRawPointer
     var address: UInt { unsafe UInt(bitPattern: start) }
 
     init() {
       // Between pages of its own that nothing may touch, so that it never joins a neighbour.
       let mapping = unsafe mmap(
-        nil, Self.size + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        nil, Self.size + 2 * Self.fence, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
       guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED,
-        unsafe mprotect(mapping + 4096, Self.size, PROT_READ | PROT_WRITE) == 0
+        unsafe mprotect(mapping + Self.fence, Self.size, PROT_READ | PROT_WRITE) == 0
       else { fatalError("mmap failed with errno \(errno)") }
-      unsafe start = mapping + 4096
+      unsafe start = mapping + Self.fence
     }
 
     deinit {
-      unsafe munmap(start - 4096, Self.size + 8192)
+      unsafe munmap(start - Self.fence, Self.size + 2 * Self.fence)
     }
 
     func offsets(count: Int, of left: [UInt8], xor right: [UInt8]) -> [Int] {

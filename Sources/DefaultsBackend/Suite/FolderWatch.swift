@@ -26,7 +26,7 @@ final class FolderWatch: Sendable {
         guard !isStopped, onChange() else { return }
       }
     }
-    thread.name = "SPS defaults watch"
+    thread.name = "SPS defaults"  // pthread_setname_np(3): at most 15 bytes
     thread.start()
   }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import StorageCore
 
 /// Keeps the header and writes that are not in the file yet apart, across processes.
@@ -11,19 +10,13 @@ internal import StorageCore
 ///
 /// Locks of the open file description (fcntl(2)), which vanish with their process.
 final class HeaderLock: Sendable {
-  private static let holders: Int = 0
-  private static let intent: Int = 1
-  // F_OFD_SETLK, which the headers show only to GNU sources.
-  private static var setLock: Int32 { 37 }
+  private static let holders = 0
+  private static let intent = 1
 
   private let file: OpenFile
 
   private init(_ path: String) throws(StorageError) {
-    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
-    guard let file = try OpenFile(path, flags, permissions: 0o600) else {
-      throw StorageError(.io, "the lock file vanished", path: path)
-    }
-    self.file = file
+    file = try OpenFile(lockFile: path)
   }
 
   /// A share, or nil when somebody changes the header or is about to.
@@ -31,43 +24,25 @@ final class HeaderLock: Sendable {
   /// Never waits.
   static func share(_ path: String) throws(StorageError) -> HeaderLock? {
     let lock = try HeaderLock(path)
-    guard try lock.take(F_RDLCK, at: intent), try lock.take(F_RDLCK, at: holders) else {
+    guard try lock.file.tryShare(byte: intent), try lock.file.tryShare(byte: holders) else {
       return nil
     }
     // Given back, or nobody could announce the intent while this share is held.
-    _ = try lock.take(F_UNLCK, at: intent)
+    try lock.file.unlock(byte: intent)
     return lock
   }
 
   /// All of the lock, waiting no longer than `deadline` for those before and those with shares.
   static func all(_ path: String, waiting deadline: Duration) throws(StorageError) -> HeaderLock {
     let lock = try HeaderLock(path)
-    let start = ContinuousClock.now
-    for byte in [intent, holders] {
-      var pause = useconds_t(50)
-      while try !lock.take(F_WRLCK, at: byte) {
-        guard start.duration(to: .now) < deadline else {
-          throw StorageError(
-            .busy, "another process kept the suite's keys in use for \(deadline); try again",
-            path: path)
-        }
-        usleep(pause)
-        pause = min(pause * 2, 2_000)
-      }
+    let end = ContinuousClock.now + deadline
+    guard try lock.file.lock(byte: intent, until: end),
+      try lock.file.lock(byte: holders, until: end)
+    else {
+      throw StorageError(
+        .busy, "another process kept the suite's keys in use for \(deadline); try again",
+        path: path)
     }
     return lock
-  }
-
-  private func take(_ kind: Int32, at byte: Int) throws(StorageError) -> Bool {
-    var request = flock()
-    request.l_type = Int16(kind)
-    request.l_whence = Int16(SEEK_SET)
-    request.l_start = off_t(byte)
-    request.l_len = 1
-    guard unsafe fcntl(file.descriptor, Self.setLock, &request) != 0 else { return true }
-    guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-      throw StorageError(system: "lock", path: file.path)
-    }
-    return false
   }
 }

@@ -2,11 +2,16 @@ internal import Glibc
 
 /// A lock file that one process, and in it one thread, holds at a time.
 ///
-/// An open-file-description lock (fcntl(2), F_OFD_SETLK): it goes away with its holder, however
+/// Open-file-description locks (fcntl(2), F_OFD_SETLK): they go away with their holder, however
 /// that dies, and two descriptors of one process exclude each other.
 package struct FileLock: ~Copyable {
-  // F_OFD_SETLK, which the headers show only to GNU sources.
-  private static var setLock: Int32 { 37 }
+  /// The byte that the holder locks.
+  private static var holder: Int { 0 }
+  /// The byte that is locked while waiting for the other.
+  ///
+  /// Waiting is trying again and again, so that one who writes all the time would take the lock back
+  /// before anybody else noticed that it was free: measured, a second process waited for seconds.
+  private static var turnstile: Int { 1 }
 
   private let file: OpenFile
 
@@ -16,30 +21,65 @@ package struct FileLock: ~Copyable {
   ///
   /// - Throws: `StorageError`: `busy` when the deadline passed, or what opening the file said.
   package init(_ path: String, waiting deadline: Duration) throws(StorageError) {
+    let file = try OpenFile(lockFile: path)
+    let end = ContinuousClock.now + deadline
+    guard try file.lock(byte: Self.turnstile, until: end),
+      try file.lock(byte: Self.holder, until: end)
+    else {
+      throw StorageError(
+        .busy, "another process held the lock for \(deadline); try again", path: path)
+    }
+    try file.unlock(byte: Self.turnstile)
+    self.file = file
+  }
+}
+
+/// Locks of single bytes, which need not be in the file. They belong to the open file.
+extension OpenFile {
+  // F_OFD_SETLK, which the headers show only to GNU sources.
+  private static var setLock: Int32 { 37 }
+
+  /// Opens a lock file, which is made if need be and never holds anything.
+  package init(lockFile path: String) throws(StorageError) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
     guard let file = try OpenFile(path, flags, permissions: 0o600) else {
       throw StorageError(.io, "the lock file vanished", path: path)
     }
-    let start = ContinuousClock.now
+    self = file
+  }
+
+  /// Locks a byte for this open file alone.
+  ///
+  /// - Returns: false when others held it until `end`.
+  package func lock(byte: Int, until end: ContinuousClock.Instant) throws(StorageError) -> Bool {
     var pause = useconds_t(50)
-    while try !Self.tryLock(file) {
-      guard start.duration(to: .now) < deadline else {
-        throw StorageError(
-          .busy, "another process held the lock for \(deadline); try again", path: path)
-      }
+    while try !tryLock(byte: byte, F_WRLCK) {
+      guard ContinuousClock.now < end else { return false }
       usleep(pause)  // there is no lock call with a deadline; the pause grows to 2 ms
       pause = min(pause * 2, 2_000)
     }
-    self.file = file
+    return true
   }
 
-  private static func tryLock(_ file: borrowing OpenFile) throws(StorageError) -> Bool {
+  /// Takes a share of a byte, unless another open file has all of it.
+  package func tryShare(byte: Int) throws(StorageError) -> Bool {
+    try tryLock(byte: byte, F_RDLCK)
+  }
+
+  /// Gives back a byte, or a share of it.
+  package func unlock(byte: Int) throws(StorageError) {
+    _ = try tryLock(byte: byte, F_UNLCK)
+  }
+
+  private func tryLock(byte: Int, _ kind: Int32) throws(StorageError) -> Bool {
     var request = flock()
-    request.l_type = Int16(F_WRLCK)
+    request.l_type = Int16(kind)
     request.l_whence = Int16(SEEK_SET)
-    guard unsafe fcntl(file.descriptor, Self.setLock, &request) != 0 else { return true }
+    request.l_start = off_t(byte)
+    request.l_len = 1
+    guard unsafe fcntl(descriptor, Self.setLock, &request) != 0 else { return true }
     guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-      throw StorageError(system: "lock", path: file.path)
+      throw StorageError(system: "lock", path: path)
     }
     return false
   }

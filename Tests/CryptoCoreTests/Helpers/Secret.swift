@@ -27,10 +27,12 @@ struct Secret {
       })
   }
 
-  /// How many copies of the first 32 bytes, each changed by `pad`, the process's memory holds.
+  /// How many copies of the last 32 bytes, each changed by `pad`, the process's memory holds.
+  ///
+  /// The last, since free(3) writes over the first.
   func copies(pad: UInt8 = 0) -> Int {
     ProcessMemory.addresses(
-      of: Array(left.prefix(32)), xor: right.prefix(32).map { $0 ^ pad }
+      of: Array(left.suffix(32)), xor: right.suffix(32).map { $0 ^ pad }
     ).count
   }
 }

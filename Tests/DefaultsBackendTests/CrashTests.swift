@@ -1,0 +1,84 @@
+import DefaultsBackend
+import Foundation
+import StorageCore
+import Testing
+
+@Suite struct CrashTests {
+  /// Kills a writer again and again, each time at another moment, and compares what it had said to
+  /// have written with what is there.
+  private func killWriters(rounds: Int) throws {
+    let folder = TemporaryFolder()
+    let reader = folder.delegate()
+    var next = 0
+    var generator = SystemRandomNumberGenerator()
+    for round in 0..<rounds {
+      let child = try Child(["write-on", folder.path, "\(next)"])
+      child.waitUntilItSpeaks()
+      usleep(UInt32.random(in: 0...6_000, using: &generator))
+      child.kill()
+      let acknowledged = try child.lines().compactMap { Int($0) }.last ?? next - 1
+      try checkAll(upTo: acknowledged, in: reader, round: round)
+      // The one after may have been written and not said.
+      let after = try reader.record(for: name((acknowledged + 1) % 40))
+      next = after.map { index(of: $0) } == acknowledged + 1 ? acknowledged + 2 : acknowledged + 1
+    }
+    #expect(next > rounds / 4, "the children wrote too little for the test to mean much")
+  }
+
+  private func checkAll(upTo last: Int, in reader: DefaultsDelegate, round: Int) throws {
+    for index in max(0, last - 39)...max(0, last) where index <= last {
+      let found = try reader.record(for: name(index % 40))
+      // A name's record is this one, or the unacknowledged one after the last.
+      let isThere = found == record(index) || (index == last - 39 && found == record(last + 1))
+      guard isThere else {
+        Issue.record("round \(round): write \(index) of \(last) is lost")
+        return
+      }
+    }
+  }
+
+  @Test func noAcknowledgedWriteIsLostWhenItsWriterIsKilled() throws {
+    try killWriters(rounds: 1_000)
+  }
+
+  @Test(.enabled(if: ProcessInfo.processInfo.environment["SPS_SOAK"] == "1"))
+  func noAcknowledgedWriteIsLostInManyKillsSoak() throws {
+    try killWriters(rounds: 10_000)
+  }
+
+  @Test func whatAKilledWriterLeavesBehindDoesNotAccumulate() throws {
+    let folder = TemporaryFolder()
+    for _ in 0..<20 {
+      let child = try Child(["write-on", folder.path, "0"])
+      child.waitUntilItSpeaks()
+      usleep(UInt32.random(in: 0...3_000))
+      child.kill()
+      _ = try child.lines()
+    }
+    try folder.delegate().set([1], for: name(1))
+    #expect(folder.entries == ["suite.secure.plist", "suite.secure.plist.lock"])
+  }
+
+  @Test func coalescedWritesAreInTheFileAfterAnExit() throws {
+    let folder = TemporaryFolder()
+    #expect(try Child.run("coalesce", folder.path, "100", "exit") == ["set"])
+    #expect(try folder.delegate().names().count == 100)
+  }
+
+  @Test func coalescedWritesAreInTheFileAfterTheirTime() throws {
+    let folder = TemporaryFolder()
+    let child = try Child(["coalesce", folder.path, "100", "wait"])
+    child.waitUntilItSpeaks()
+    #expect(waits(.milliseconds(2_800)) { (try? folder.delegate().names().count) == 100 })
+    child.kill()
+  }
+
+  @Test func aKillLosesCoalescedWritesAndNothingElse() throws {
+    let folder = TemporaryFolder()
+    try folder.delegate().set([1], for: name(1_000))
+    #expect(try Child.run("coalesce", folder.path, "100", "kill") == ["set"])
+    #expect(try folder.delegate().names() == [name(1_000)])
+    // The dead process's lock on the header went with it.
+    _ = try folder.delegate().updateHeader { header, _ in header = [1] }
+  }
+}
