@@ -67,7 +67,7 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
   ) throws(StorageError) -> CommitOutcome {
     state.withLock { state in
       guard state.version == headerVersion else { return .headerChanged }
-      if write.condition != .always {
+      if case .always = write.condition {} else {
         guard write.isAllowed(over: state.records[write.name]) else { return .conditionFailed }
       }
       apply(write, to: &state)

@@ -12,7 +12,7 @@ enum Wrappers {
   }
 
   struct Session {
-    @Singleton("token") var token: String?
+    @Singleton("username") var token: String?
     @Singleton("attempts") var attempts: Int?
     @CodableSingleton("user") var user: User?
   }

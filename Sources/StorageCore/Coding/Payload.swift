@@ -23,7 +23,7 @@ enum Payload: Sendable {
     bytes.reserveCapacity(count + room)
     bytes.append(version)
     bytes.append(bigEndian: UInt16(count))
-    bytes.append(contentsOf: name.utf8)
+    bytes.append(utf8Of: name)
     return bytes
   }
 
