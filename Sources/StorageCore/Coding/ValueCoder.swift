@@ -76,7 +76,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
     // `Stored` is `Value`: the casts below always succeed and cost nothing when specialised.
     let coder = ValueCoder<Stored>(
       append: { (value, bytes) throws(StorageError) in
-        bytes += type.tags
+        type.append(to: &bytes)
         try value.append(to: &bytes)
       },
       read: { (bytes, offset) throws(StorageError) in

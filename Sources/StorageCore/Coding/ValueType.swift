@@ -93,6 +93,12 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
     return ValueType(tags: bytes.extracting(start..<offset).copied()[...])
   }
 
+  /// Appends the tag bytes.
+  @inline(__always)
+  func append(to bytes: inout [UInt8]) {
+    if tags.count == 1 { bytes.append(tags[0]) } else { bytes += tags }
+  }
+
   /// Whether the next bytes are this type; moves past them if so.
   @inline(__always)
   func matches(_ bytes: RawSpan, at offset: inout Int) -> Bool {

@@ -40,9 +40,14 @@ package final class StoreKeys: @unchecked Sendable {
   /// The keys that were current last, or nil before the store is open.
   @inline(__always)
   var current: OpenKeys? {
+    unsafe uncounted?.takeUnretainedValue()
+  }
+
+  /// The same. Every key ever published stays in `history`, so it needs no reference of its own.
+  @inline(__always)
+  var uncounted: Unmanaged<OpenKeys>? {
     guard let pointer = unsafe newest.load(ordering: .acquiring) else { return nil }
-    // Every key ever published stays in `history`.
-    return unsafe Unmanaged<OpenKeys>.fromOpaque(pointer).takeUnretainedValue()
+    return unsafe Unmanaged<OpenKeys>.fromOpaque(pointer)
   }
 
   /// The keys for reading, or nil when the store is new and holds nothing.
