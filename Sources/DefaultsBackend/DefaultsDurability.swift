@@ -9,7 +9,7 @@ public enum DefaultsDurability: Hashable, Sendable {
   /// and other processes don't see them. What is there from before is not at risk. The time is at
   /// most two seconds; more is taken as two. Writes with a condition (`saveIfAbsent`, `update`,
   /// defaults) are always immediate and take the waiting ones with them. When a write in the
-  /// background fails, ``StorageDiagnostics`` is told, it is tried again each second, and further
+  /// background fails, `StorageDiagnostics` is told, it is tried again each second, and further
   /// writes are immediate until one succeeds, so that the caller gets the error. A process that
   /// wants to change the suite's keys waits for the waiting writes of the others, which are sealed
   /// under them.

@@ -14,6 +14,9 @@ package struct MemoryMapping: Sendable {
   /// The two-letter codes of `VmFlags`.
   package private(set) var flags: Set<String> = []
 
+  /// The bytes of a page.
+  package static let pageSize = sysconf(Int32(_SC_PAGESIZE))
+
   /// All mappings, in order of address.
   package static func all() -> [MemoryMapping] {
     let text = String(decoding: contents(), as: UTF8.self)

@@ -53,21 +53,22 @@ package enum ProcessMemory {
   @safe
   private struct Window: ~Copyable {
     static let size = 1 << 20
+    private static let fence = MemoryMapping.pageSize
     let start: UnsafeMutableRawPointer
     var address: UInt { unsafe UInt(bitPattern: start) }
 
     init() {
       // Between pages of its own that nothing may touch, so that it never joins a neighbour.
       let mapping = unsafe mmap(
-        nil, Self.size + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        nil, Self.size + 2 * Self.fence, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
       guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED,
-        unsafe mprotect(mapping + 4096, Self.size, PROT_READ | PROT_WRITE) == 0
+        unsafe mprotect(mapping + Self.fence, Self.size, PROT_READ | PROT_WRITE) == 0
       else { fatalError("mmap failed with errno \(errno)") }
-      unsafe start = mapping + 4096
+      unsafe start = mapping + Self.fence
     }
 
     deinit {
-      unsafe munmap(start - 4096, Self.size + 8192)
+      unsafe munmap(start - Self.fence, Self.size + 2 * Self.fence)
     }
 
     func offsets(count: Int, of left: [UInt8], xor right: [UInt8]) -> [Int] {

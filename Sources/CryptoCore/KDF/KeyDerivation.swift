@@ -46,7 +46,8 @@ public enum KeyDerivation: Sendable {
   /// - Parameters:
   ///   - passphrase: the passphrase.
   ///   - salt: at least 16 random bytes for new keys.
-  ///   - rounds: the iterations, at least 1; see ``PassphraseDerivation`` for today's defaults.
+  ///   - rounds: the iterations, at least 1; StorageCore's `PassphraseDerivation` has today's
+  ///     defaults.
   ///   - count: the length of the result in bytes, from 1 to 1,024.
   ///   - hash: the hash function.
   /// - Returns: `count` bytes.

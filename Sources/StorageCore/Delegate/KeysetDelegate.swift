@@ -4,7 +4,8 @@ public import CryptoCore
 ///
 /// The header is a few hundred bytes that StorageCore writes: slots and keyset, see
 /// docs/file-format.md. Conforming gives a backend all of the key handling: slots, key sources,
-/// rotation, recovery. The other writes of `StorageDelegate` come for free from ``commit(_:headerVersion:)``.
+/// rotation, recovery. The other writes of `StorageDelegate` come for free from
+/// ``commit(_:headerVersion:)-([RecordWrite],_)``.
 public protocol KeysetDelegate: EnumerableDelegate {
   /// The header and its version, or nil for the header when there is none.
   ///

@@ -7,7 +7,7 @@ public import CryptoCore
 /// allows before it returns; a failed write leaves the old record; no call blocks without a
 /// deadline; `nil` means absent and only that, everything else is an error. What else a place can
 /// do is said by conforming to the protocols that refine this one.
-/// `StorageDelegateConformance` in StorageTesting checks all of it.
+/// `DelegatePromise` in StorageTesting checks what can be checked.
 public protocol StorageDelegate: Sendable {
   /// The record kept under `name`, or nil when there is none.
   ///

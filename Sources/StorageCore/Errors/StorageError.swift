@@ -90,25 +90,32 @@ extension StorageError: CustomStringConvertible {
     if let key { subject += " key \"\(Self.shown(key))\"" }
     if let path { subject += " \(path)" }
     let suffix = number.map { " (\($0))" } ?? ""
-    return "\(code)\(subject): \(message)\(suffix)"
+    return Self.line("\(code)\(subject): \(message)\(suffix)")
   }
 
-  /// A key name that is safe and short enough for a line of a log.
+  /// A key name that is short enough for a line of a log.
   private static func shown(_ key: String) -> String {
-    let line = String(key.unicodeScalars.prefix(80).map { isPlain($0) ? Character($0) : "?" })
-    return line.unicodeScalars.count < key.unicodeScalars.count ? line + "..." : line
+    guard
+      let end = key.unicodeScalars.index(
+        key.startIndex, offsetBy: 80, limitedBy: key.endIndex), end < key.endIndex
+    else { return key }
+    return String(key.unicodeScalars[..<end]) + "..."
+  }
+
+  /// The text without what would end a line or steer a terminal: names come from anywhere.
+  private static func line(_ text: String) -> String {
+    var line = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator, .format: line.append("?")
+      default: line.append(scalar)
+      }
+    }
+    return String(line)
   }
 }
 
 extension StorageError {
-  /// Whether a scalar can neither end a line nor change how the rest of it is shown.
-  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
-    default: true
-    }
-  }
-
   /// The storage error that a failure of CryptoCore means for the record of `key`.
   package init(_ error: CryptoError, key: String? = nil) {
     let number = error.openSSLErrors.first.map { Int(bitPattern: $0) }

@@ -67,6 +67,17 @@ package final class StoreKeys: @unchecked Sendable {
     try gate.withLock { (state) throws(StorageError) in try refresh(&state) }
   }
 
+  /// Keys of the open store that hold the data key of an id, or else the current ones: these, older
+  /// ones that a rotation has dropped since, or newer ones that another process has made.
+  func holding(_ id: UInt32) throws(StorageError) -> OpenKeys? {
+    guard let open = try forReading(), open.dataKey(id) == nil else { return current }
+    return try gate.withLock { (state) throws(StorageError) in
+      let older = state.history.last { $0.nameSpace === open.nameSpace && $0.dataKey(id) != nil }
+      if let older { return older }
+      return try refresh(&state)
+    }
+  }
+
   func openOrCreate() throws(StorageError) -> OpenKeys {
     try gate.withLock { (state) throws(StorageError) in
       for _ in 0..<100 {

@@ -39,7 +39,10 @@ public final class SealedStore: Sendable {
   @inline(__always)
   func fetch(_ name: RecordName) throws(StorageError) -> Sealed? {
     for _ in 0..<Self.attempts {
-      guard let open = try keys.forReading() else { return nil }
+      guard let open = try keys.forReading() else {
+        _ = try Payload.head(name: name.text)  // refuses a name that can't be
+        return nil
+      }
       let context = try name.context(in: open)
       guard let keyed else {
         let record = try delegate.record(for: context.name)
@@ -88,7 +91,10 @@ public final class SealedStore: Sendable {
     _ name: RecordName, _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     do throws(StorageError) {
-      guard let sealed = try fetch(name) else { return false }
+      guard let sealed = try fetch(name) else {
+        unreadable.forget(name.text)
+        return false
+      }
       try open(sealed, name.text, body)
       unreadable.forget(name.text)
       return true
@@ -243,9 +249,12 @@ public final class SealedStore: Sendable {
     (delegate as? any ObservableDelegate)?.observe(observer) ?? observers.add(observer)
   }
 
-  /// Whether a change is of the record of `name`.
-  func isChange(_ change: RecordChange, of name: RecordName) -> Bool {
-    guard let open = keys.current else { return false }
+  /// Whether a change may be of the record of `name`.
+  ///
+  /// Called under the delegate's lock, where the store can't be opened: while it is not open yet,
+  /// every change may be.
+  func mayBeChange(_ change: RecordChange, of name: RecordName) -> Bool {
+    guard let open = keys.current else { return true }
     do throws(StorageError) {
       return try name.context(in: open).name == change.name
     } catch {

@@ -2,10 +2,15 @@ internal import CryptoCore
 internal import Synchronization
 
 extension SealedStore {
-  /// Throws when the last read of `name` failed and left what an assignment would destroy.
+  /// Throws when the last read of `name` failed and there is what an assignment would destroy.
   @usableFromInline
   func refuseToReplaceUnreadable(_ name: RecordName) throws(StorageError) {
     guard let error = unreadable[name.text] else { return }
+    do throws(StorageError) {
+      guard try fetch(name) != nil else { return unreadable.forget(name.text) }
+    } catch {
+      throw error.about(name.text)
+    }
     throw StorageError(
       error.code,
       "the value was not replaced, since the last read of it failed: \(error.message). "
@@ -14,21 +19,22 @@ extension SealedStore {
   }
 }
 
-/// The names whose record was there at the last read and could not be read.
+/// The names that could not be read at the last attempt, for whatever reason.
 ///
 /// `count += 1` through a wrapper is a read and a write: after a read that failed, the write would
 /// replace what could not be read by something made of a default. So assignment to such a name is
 /// refused, until a read succeeds or the program saves or removes on purpose.
 final class UnreadableNames: Sendable {
-  private let names = Lock<[String: StorageError]>([:])
+  /// By the bytes of the names, since `String` compares without regard to normalisation.
+  private let names = Lock<[[UInt8]: StorageError]>([:])
   /// How many there are, so that the usual case costs one load.
   private let count = Atomic<Int>(0)
 
   func remember(_ name: String, _ error: StorageError) {
-    // Of the failures, these leave something in place that an assignment would destroy.
-    guard [.damaged, .typeMismatch, .unsupported].contains(error.code) else { return }
+    // A name that can't be holds nothing.
+    guard error.code != .invalid else { return }
     names.withLock { names in
-      names[name] = error
+      names[Array(name.utf8)] = error
       count.store(names.count, ordering: .relaxed)
     }
   }
@@ -37,7 +43,7 @@ final class UnreadableNames: Sendable {
   func forget(_ name: String) {
     guard count.load(ordering: .relaxed) > 0 else { return }
     names.withLock { names in
-      names[name] = nil
+      names[Array(name.utf8)] = nil
       count.store(names.count, ordering: .relaxed)
     }
   }
@@ -46,6 +52,6 @@ final class UnreadableNames: Sendable {
   @inline(__always)
   subscript(name: String) -> StorageError? {
     guard count.load(ordering: .relaxed) > 0 else { return nil }
-    return names.withLock { $0[name] }
+    return names.withLock { $0[Array(name.utf8)] }
   }
 }

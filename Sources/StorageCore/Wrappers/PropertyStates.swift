@@ -25,6 +25,8 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     private let queue: ChangeQueue
     private let observation: Observation
     private var first: PropertyState<Value>?
+    /// The record of `first`, whose notice may still be on its way.
+    private var firstRecord: [UInt8]?
 
     fileprivate init(_ states: PropertyStates) {
       self.states = states
@@ -32,9 +34,9 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       self.queue = queue
       let (store, name) = (states.store, states.name)
       observation = store.observe { change in
-        if store.isChange(change, of: name) { queue.add(change) }
+        if store.mayBeChange(change, of: name) { queue.add(change) }
       }
-      first = states.settle(queue)
+      (first, firstRecord) = states.settle(queue)
     }
 
     /// The next state; nil when the task is cancelled.
@@ -50,43 +52,61 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
         first = nil
         return Task.isCancelled ? nil : state
       }
-      guard let change = await queue.next(isolation: actor) else { return nil }
-      return states.state(of: change)
+      while let change = await queue.next(isolation: actor) {
+        guard let state = states.state(of: change) else { continue }
+        defer { firstRecord = nil }
+        // No two records are the same bytes: this one was told already.
+        if let record = change.record, record == firstRecord { continue }
+        return state
+      }
+      return nil
     }
   }
 
-  /// The state now; what was queued before it is dropped, so that nothing comes twice.
-  private func settle(_ queue: ChangeQueue) -> PropertyState<Value> {
+  /// The state now and its record; the queue then holds only what came after it.
+  private func settle(_ queue: ChangeQueue) -> (PropertyState<Value>, [UInt8]?) {
+    var attempts = 0
     while true {
       queue.removeAll()
-      let state = current()
-      // A change during the read may or may not be in what was read: read again.
-      if queue.isEmpty { return state }
+      do throws(StorageError) {
+        let sealed = try store.fetch(name)
+        // A change during the read may or may not be in what was read: read again. Where others
+        // write all the time, what was read is found among the changes, or is older than all.
+        attempts += 1
+        guard queue.isEmpty || attempts > 8 else { continue }
+        queue.removeAll(through: sealed?.record)
+        return (sealed.map { state(of: $0) } ?? .absent, sealed?.record)
+      } catch {
+        return (.failed(error.about(name.text)), nil)
+      }
     }
   }
 
-  private func current() -> PropertyState<Value> {
+  private func state(of sealed: SealedStore.Sealed) -> PropertyState<Value> {
+    var value: Value?
     do throws(StorageError) {
-      return try store.read(name, coder).map { .value($0) } ?? .absent
-    } catch {
-      return .failed(error)
-    }
-  }
-
-  private func state(of change: RecordChange) -> PropertyState<Value> {
-    guard let record = change.record else { return .absent }
-    do throws(StorageError) {
-      guard let open = try store.keys.forReading() else { return .absent }
-      let context = RecordContext(
-        store: open.store, name: change.name, authenticationTag: store.tag)
-      let sealed = SealedStore.Sealed(record: record, keys: open, context: context)
-      var value: Value?
       try store.open(sealed, name.text) { (payload) throws(StorageError) in
         value = try coder.decode(payload)
       }
-      return value.map { .value($0) } ?? .absent
     } catch {
       return .failed(error)
+    }
+    return value.map { .value($0) } ?? .absent
+  }
+
+  /// The state that a change led to, or nil when it is one of another property.
+  private func state(of change: RecordChange) -> PropertyState<Value>? {
+    do throws(StorageError) {
+      guard let open = try store.keys.forReading() else { return .absent }
+      let context = try name.context(in: open)
+      guard context.name == change.name else { return nil }
+      guard let record = change.record else { return .absent }
+      // The change may be older or newer than the keys that are current.
+      let id = SealedStore.header(of: record)?.keyID ?? open.primary.id
+      let keys = try store.keys.holding(id) ?? open
+      return state(of: SealedStore.Sealed(record: record, keys: keys, context: context))
+    } catch {
+      return .failed(error.about(name.text))
     }
   }
 }
@@ -95,14 +115,36 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
 private final class ChangeQueue: Sendable {
   private struct State {
     var changes: [RecordChange] = []
+    /// How many of `changes` were taken: removing the first of an array moves all others.
+    var taken = 0
     var waiting: CheckedContinuation<RecordChange?, Never>?
     var isCancelled = false
+
+    mutating func take() -> RecordChange? {
+      guard taken < changes.count else { return nil }
+      let change = changes[taken]
+      taken += 1
+      if taken * 2 >= changes.count {
+        changes.removeFirst(taken)
+        taken = 0
+      }
+      return change
+    }
   }
   private let state = Lock(State())
 
   var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
 
+  /// Empties the queue; nothing may have been taken from it yet.
   func removeAll() { state.withLock { $0.changes = [] } }
+
+  /// Removes all up to the last that led to `record`; none if none did. Before the first is taken.
+  func removeAll(through record: [UInt8]?) {
+    state.withLock { state in
+      guard let last = state.changes.lastIndex(where: { $0.record == record }) else { return }
+      state.changes.removeFirst(last + 1)
+    }
+  }
 
   /// Called under the delegate's lock, in the order of the changes.
   func add(_ change: RecordChange) {
@@ -119,7 +161,7 @@ private final class ChangeQueue: Sendable {
       await withCheckedContinuation { continuation in
         let (isReady, change) = state.withLock { state -> (Bool, RecordChange?) in
           if state.isCancelled { return (true, nil) }
-          if !state.changes.isEmpty { return (true, state.changes.removeFirst()) }
+          if let change = state.take() { return (true, change) }
           precondition(state.waiting == nil, "one iterator is used by one task")
           state.waiting = continuation
           return (false, nil)

@@ -19,7 +19,7 @@ struct KeyPageTests {
       #expect(mapping.locked >= (count + 1023) / 1024)
     }
     #expect(SecureMemory.protection == .locked)
-    _ = bytes.count
+    withExtendedLifetime(bytes) {}
   }
 
   @Test(arguments: [32, 64, 65, 4096, 4097, 20_000])
@@ -33,14 +33,16 @@ struct KeyPageTests {
     // Pages of its own end with the key's last page: an overrun soon meets the fence.
     if count > SecureMemory.slotSize {
       #expect(mapping.start == bytes.address)
-      #expect(mapping.end - mapping.start == UInt((count + 4095) / 4096 * 4096))
+      let page = MemoryMapping.pageSize
+      #expect(mapping.end - mapping.start == UInt((count + page - 1) / page * page))
     }
+    withExtendedLifetime(bytes) {}
   }
 
   @Test func readingPastTheFenceEndsTheProcess() async {
     await #expect(processExitsWith: .failure) {
-      let bytes = try SecureBytes.random(count: 4096)
-      let behind = unsafe UnsafePointer<UInt8>(bitPattern: bytes.address + 4096)!
+      let bytes = try SecureBytes.random(count: MemoryMapping.pageSize)
+      let behind = unsafe UnsafePointer<UInt8>(bitPattern: bytes.address + UInt(bytes.count))!
       print(unsafe behind.pointee, bytes)
     }
   }

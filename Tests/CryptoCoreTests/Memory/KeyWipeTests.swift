@@ -27,7 +27,7 @@ struct KeyWipeTests {
         let secret = try Secret(count: count)
         var key: SymmetricKey? = try secret.makeKey()
         #expect(secret.copies() == 1, "one copy of the living key")
-        _ = key?.bitCount
+        withExtendedLifetime(key) {}
         key = nil
         #expect(secret.copies() == 0, "\(count) bytes")
       }

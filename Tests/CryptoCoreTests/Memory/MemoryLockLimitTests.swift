@@ -40,7 +40,7 @@ struct MemoryLockLimitTests {
         #expect(!mapping.flags.contains("lo"), "\(mapping.flags)")
         #expect(MemoryMapping.containing(mapping.start - 1)?.permissions == "---p")
         #expect(MemoryMapping.containing(mapping.end)?.permissions == "---p")
-        _ = bytes.count
+        withExtendedLifetime(bytes) {}
       }
     }
   }

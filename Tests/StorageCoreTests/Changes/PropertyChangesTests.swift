@@ -1,0 +1,167 @@
+import CryptoCore
+import StorageCore
+import Testing
+
+@Suite struct PropertyChangesTests {
+  private let storage = DelegatedStorage.fresh()
+
+  @Test func aListenerGetsTheCurrentValueAndThenEveryChangeInOrder() async throws {
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    try property.save(1)
+    var values = property.values.makeAsyncIterator()
+    for value in 2...5 { try property.save(value) }
+    try property.remove()
+    try property.update { $0 = 6 }
+    for expected in [1, 2, 3, 4, 5, nil, 6] {
+      #expect(await values.next() == .some(expected))
+    }
+  }
+
+  @Test func aPropertyWithoutAValueStartsWithNilOrItsDefault() async throws {
+    let optional = Store<Int, DelegatedStorage>(storage, "a")
+    let defaulted = UnwrappedStore<Int, DelegatedStorage>(wrappedValue: 9, storage, "a")
+    var (values, defaults) = (
+      optional.values.makeAsyncIterator(), defaulted.values.makeAsyncIterator()
+    )
+    #expect(await values.next() == .some(nil))
+    #expect(await defaults.next() == 9)
+    try optional.save(1)
+    #expect(await values.next() == .some(1))
+    #expect(await defaults.next() == 1)
+    try optional.remove()
+    #expect(await values.next() == .some(nil))
+    #expect(await defaults.next() == 9)
+  }
+
+  @Test func everyListenerGetsEveryChange() async throws {
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    try await withThrowingTaskGroup(of: [Int?].self) { group in
+      let started = Lock(0)
+      for _ in 0..<5 {
+        var values = property.values.makeAsyncIterator()
+        started.withLock { $0 += 1 }
+        var first: [Int?] = []
+        for _ in 0..<1 { first.append(await values.next() ?? -1) }
+        let sequence = property.values
+        group.addTask {
+          var seen: [Int?] = []
+          for await value in sequence {
+            seen.append(value)
+            if value == 20 { break }
+          }
+          return seen
+        }
+        #expect(first == [nil])
+      }
+      group.addTask {
+        // Late listeners start with a later value; all end with the last.
+        for value in 1...20 { try property.save(value) }
+        return []
+      }
+      for try await seen in group where !seen.isEmpty {
+        #expect(seen.last == 20)
+        let numbers = seen.map { $0 ?? 0 }
+        #expect(numbers == Array(numbers[0]...20), "in order, none missing, none twice")
+      }
+    }
+  }
+
+  @Test func changesOfOtherKeysAreNotSeen() async throws {
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    var values = property.values.makeAsyncIterator()
+    _ = await values.next()
+    for index in 0..<50 { try storage.save(index, forKey: "other\(index)") }
+    try property.save(7)
+    #expect(await values.next() == .some(7))
+  }
+
+  @MainActor @Test func theMainActorCanListen() async throws {
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    var values = property.values.makeAsyncIterator()
+    #expect(await values.next() == .some(nil))
+    Task.detached { property.wrappedValue = 3 }
+    #expect(await values.next() == .some(3))
+  }
+
+  private actor Listener {
+    var seen: [Int?] = []
+
+    func listen(to property: Store<Int, DelegatedStorage>, until last: Int) async {
+      for await value in property.values {
+        seen.append(value)
+        if value == last { return }
+      }
+    }
+  }
+
+  @Test func anActorCanListen() async throws {
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    try property.save(0)
+    let listener = Listener()
+    async let end: Void = listener.listen(to: property, until: 10)
+    for value in 1...10 { try property.save(value) }
+    await end
+    let seen = await listener.seen.map { $0 ?? -1 }
+    #expect(seen == Array(seen[0]...10))
+  }
+
+  @Test func cancellationEndsTheIteration() async throws {
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    let sequence = property.values
+    let task = Task {
+      var count = 0
+      for await _ in sequence { count += 1 }
+      return count
+    }
+    try await Task.sleep(for: .milliseconds(20))
+    task.cancel()
+    #expect(await task.value <= 1)
+    let states = property.states
+    let cancelled = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      var iterator = states.makeAsyncIterator()
+      return await iterator.next()
+    }
+    #expect(await cancelled.value == nil)
+  }
+
+  @Test func statesTellAbsentValueAndFailureApart() async throws {
+    let delegate = OpenDelegate()
+    let log = ErrorLog()
+    let storage = DelegatedStorage(
+      delegate, keySource: .key(.fresh), errorClosure: { log.add($0) })
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    var states = property.states.makeAsyncIterator()
+    var values = property.values.makeAsyncIterator()
+    #expect(await states.next() == .absent)
+    #expect(await values.next() == .some(nil))
+    try property.save(1)
+    #expect(await states.next() == .value(1))
+    #expect(await values.next() == .some(1))
+
+    let (name, _) = try delegate.onlyRecord()
+    try delegate.replace(name, with: [1, 2, 3])
+    try storage.save("text", forKey: "k")
+    try property.save(2)
+    for expected in [StorageError.Code.damaged, .typeMismatch] {
+      guard case .failed(let error) = await states.next() else {
+        Issue.record("no failure was told")
+        continue
+      }
+      #expect(error.code == expected && error.key == "k")
+    }
+    #expect(await states.next() == .value(2))
+    #expect(log.errors.isEmpty)
+    #expect(await values.next() == .some(2), "a failure is no value")
+    #expect(log.codes == [.damaged, .typeMismatch])
+  }
+
+  @Test func aPlainDelegateTellsOfItsStoragesChanges() async throws {
+    let storage = DelegatedStorage(PlainDelegate(), symmetricKey: .fresh)
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    var values = property.values.makeAsyncIterator()
+    try property.save(1)
+    try property.remove()
+    for expected in [nil, 1, nil] { #expect(await values.next() == .some(expected)) }
+  }
+}

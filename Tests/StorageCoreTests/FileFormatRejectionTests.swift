@@ -1,0 +1,157 @@
+import CryptoCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import StorageCore
+
+/// The table "What a reader rejects" of docs/file-format.md, by changes to the document's examples.
+struct FileFormatRejectionTests {
+  private let header: [UInt8]
+  private let keyset: [UInt8]
+  private let store: StoreID
+  private let root: RootKey
+
+  init() throws {
+    let document = try FormatDocument()
+    header = document.bytes("header")
+    keyset = document.bytes("keyset")
+    store = try #require(StoreID(document.bytesOfLines("record-inputs")[0]))
+    root = RootKey(SymmetricKey(data: [UInt8](0x80...0x9f)), store: store)
+  }
+
+  /// The code that reading `bytes` as a header throws; nil when it throws none.
+  private func codeOfHeader(_ bytes: [UInt8]) -> StorageError.Code? {
+    do throws(StorageError) {
+      _ = try StoreHeader(reading: bytes)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  private func changed(_ bytes: [UInt8], _ offset: Int, _ new: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    bytes.replaceSubrange(offset..<offset + new.count, with: new)
+    return bytes
+  }
+
+  // Slot 1 begins at 26, its identifier has 10 bytes; slot 2 begins at 197.
+  @Test(arguments: [
+    ("the magic", 0, [0x58], "damaged"), ("the version", 4, [2], "unsupported"),
+    ("no slot", 21, [0], "damaged"), ("33 slots", 21, [33], "damaged"),
+    ("a slot beyond the limit", 22, [0, 0, 0x10, 1], "damaged"),
+    ("the slot's version", 26, [2], "unsupported"), ("kind 0", 31, [0], "unsupported"),
+    ("kind 9", 31, [9], "unsupported"),
+    ("an identifier beyond the limit", 32, [0, 0, 4, 1], "damaged"),
+    ("an identifier that is not UTF-8", 36, [0xff], "damaged"),
+    ("function 5", 46, [5], "unsupported"),
+    ("an unused parameter", 47, [0, 0, 0, 1], "damaged"),
+    ("scrypt's N beyond the limit", 208, [0, 0x20, 0, 0], "damaged"),
+    ("scrypt's N that is no power of two", 208, [0, 0, 4, 1], "damaged"),
+    ("scrypt's r beyond the limit", 212, [0, 0, 0, 33], "damaged"),
+    ("scrypt's p of 0", 216, [0, 0, 0, 0], "damaged"),
+  ])
+  func aHeaderIsRejectedFor(_ what: String, _ offset: Int, _ new: [UInt8], _ code: String) {
+    #expect(codeOfHeader(changed(header, offset, new))?.description == code, "\(what)")
+  }
+
+  @Test func everyBeginningOfAHeaderIsDamagedAndSoIsALongerOne() {
+    for count in 0..<header.count {
+      #expect(codeOfHeader(Array(header.prefix(count))) == .damaged, "\(count) bytes")
+    }
+    #expect(codeOfHeader(header + [0]) == .damaged)
+    #expect(codeOfHeader(header) == nil)
+  }
+
+  @Test func noBitOfASlotCanBeChangedWithoutAnError() throws {
+    let key = KeyMaterial.key(SymmetricKey(data: [UInt8](0xc0...0xdf)))
+    for offset in 26..<193 {
+      for bit in 0..<8 {
+        do throws(StorageError) {
+          let header = try StoreHeader(
+            reading: changed(header, offset, [header[offset] ^ 1 << UInt8(bit)]))
+          #expect(try header.slots[0].root(with: key, store: store) == nil, "byte \(offset)")
+        } catch {
+          #expect([.damaged, .unsupported].contains(error.code), "byte \(offset)")
+        }
+      }
+    }
+  }
+
+  @Test func aSlotDoesNotOpenInAnotherStore() throws {
+    let key = KeyMaterial.key(SymmetricKey(data: [UInt8](0xc0...0xdf)))
+    let slot = try StoreHeader(reading: header).slots[0]
+    let other = try StoreID.random()
+    let error = #expect(throws: StorageError.self) { try slot.root(with: key, store: other) }
+    #expect(error?.code == .damaged)
+  }
+
+  @Test func aKeysetThatDoesNotOpenIsDamaged() throws {
+    var header = try StoreHeader(reading: header)
+    for index in header.sealedKeyset.indices {
+      header.sealedKeyset[index] ^= 0x80
+      let error = #expect(throws: StorageError.self) { try root.openKeyset(of: header) }
+      #expect(error?.code == .damaged, "byte \(index)")
+      header.sealedKeyset[index] ^= 0x80
+    }
+    #expect(try root.openKeyset(of: header).primaryID == 7)
+  }
+
+  @Test func aRootKeyThatDoesNotGiveTheRootCheckIsNotTheHeaders() throws {
+    var header = try StoreHeader(reading: header)
+    #expect(try root.isRoot(of: header))
+    header.rootCheck[31] ^= 1
+    #expect(try !root.isRoot(of: header))
+  }
+
+  private func codeOfKeyset(_ bytes: [UInt8]) -> StorageError.Code? {
+    do throws(StorageError) {
+      _ = try unsafe Keyset(reading: bytes.span.bytes)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test func aKeysetIsReadStrictly() {
+    #expect(codeOfKeyset(changed(keyset, 0, [2])) == .unsupported)
+    #expect(codeOfKeyset(changed(keyset, 4, [9])) == .damaged, "lacks its primary")
+    #expect(codeOfKeyset(changed(keyset, 47, [4])) == .unsupported, "algorithm 4")
+    for count in 0..<keyset.count {
+      #expect(codeOfKeyset(Array(keyset.prefix(count))) == .damaged, "\(count) bytes")
+    }
+    #expect(codeOfKeyset(keyset + [0]) == .damaged)
+    let twice = changed(keyset, 9, [0, 2]) + keyset.suffix(45)
+    #expect(codeOfKeyset(twice) == .damaged, "an id twice")
+  }
+
+  private func code<Value>(of hex: String, as _: Value.Type) -> StorageError.Code? {
+    let bytes = [UInt8](hex: "01000174" + hex)
+    do throws(StorageError) {
+      _ = try unsafe ValueCoder<Value>.automatic().decode(bytes.span.bytes)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test func aPayloadIsReadStrictly() {
+    #expect(code(of: "0100", as: Bool.self) == nil)
+    #expect(code(of: "0102", as: Bool.self) == .damaged)
+    #expect(code(of: "010000", as: Bool.self) == .damaged, "goes on")
+    #expect(code(of: "01", as: Bool.self) == .damaged, "ends early")
+    #expect(code(of: "20010200", as: Bool?.self) == .damaged, "the mark of an optional")
+    #expect(code(of: "0e00000001ff", as: String.self) == .damaged)
+    #expect(code(of: "0e00000002" + "61", as: String.self) == .damaged)
+    #expect(code(of: "1300000003" + "312e30", as: Decimal.self) == .damaged, "1.0")
+    #expect(code(of: "2208000000020201", as: Set<UInt8>.self) == .damaged, "out of order")
+    #expect(code(of: "2208000000020101", as: Set<UInt8>.self) == .damaged, "twice")
+    #expect(code(of: "2108ffffffff01", as: [UInt8].self) == .damaged, "the count")
+    #expect(code(of: "1400", as: String.self) == .unsupported, "type tag 20")
+    #expect(code(of: "0100", as: String.self) == .typeMismatch)
+    #expect(
+      code(of: String(repeating: "21", count: 33) + "01", as: String.self) == .damaged, "nested")
+    #expect(code(of: "30000000017b", as: [String: Date?].self) == .typeMismatch)
+  }
+}
