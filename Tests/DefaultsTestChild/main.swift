@@ -38,6 +38,41 @@ func storage(_ delegate: DefaultsDelegate = delegate()) -> UserDefaultsStorage {
   return UserDefaultsStorage(delegate, keySource: .key(key))
 }
 
+/// Puts plain values into UserDefaults, and moves them.
+func migrate() {
+  let plain = UserDefaults(suiteName: "plain")!
+  let storage = storage()
+  let keys = ["text", "number", "flag", "ratio", "bytes", "list", "table", "taken", "missing"]
+  plain.set("secret", forKey: "text")
+  plain.set(42, forKey: "number")
+  plain.set(true, forKey: "flag")
+  plain.set(0.5, forKey: "ratio")
+  plain.set(Data([1, 2]), forKey: "bytes")
+  plain.set(["a", "b"], forKey: "list")
+  plain.set(["one": 1], forKey: "table")
+  plain.set("theirs", forKey: "taken")
+  plain.set("stays", forKey: "other")
+  _ = plain.synchronize()
+  answer {
+    try storage.save("ours", forKey: "taken")
+    // As an interrupted migration leaves it: in both places.
+    try storage.save("secret", forKey: "text")
+    let result = try storage.migrate(from: plain, keys: keys)
+    say("moved \(result.moved.joined(separator: " "))")
+    say("conflicting \(result.conflicting.joined(separator: " "))")
+    say("absent \(result.absent.joined(separator: " "))")
+    let (text, taken) = (storage.string(forKey: "text"), storage.string(forKey: "taken"))
+    say("values \(text ?? "nil") \(taken ?? "nil") \(storage.integer(forKey: "number"))")
+    say("\(storage.bool(forKey: "flag")) \(storage.double(forKey: "ratio"))")
+    say("\(storage.data(forKey: "bytes").map { Array($0) } ?? [])")
+    say("\(storage.stringArray(forKey: "list") ?? [])")
+    let table: [String: Int]? = storage.value(forKey: "table")
+    say("\(table ?? [:])")
+    let left = UserDefaults(suiteName: "plain")!
+    return "left \((keys + ["other"]).filter { left.object(forKey: $0) != nil })"
+  }
+}
+
 /// Says what `body` says, or the code of its error.
 func answer(_ body: () throws -> String) {
   do {
@@ -119,6 +154,18 @@ case "coalesce-until-told":  // sets, says so, and waits for its standard input 
   try delegate.set(record(1), for: name(1))
   say("set")
   _ = readLine()
+case "coalesce-on":  // without a pause, until it is killed
+  let delegate = delegate(.coalesced(within: .seconds(1)))
+  try delegate.set(record(0), for: name(0))
+  say("ready")
+  for index in 0... {
+    do {
+      try delegate.set(record(index), for: name(index % 10))
+    } catch {
+      say("error \(error)")
+    }
+    usleep(200)
+  }
 case "save":  // KEY VALUE
   answer {
     try storage().save(arguments[4], forKey: arguments[3])
@@ -154,5 +201,26 @@ case "user-defaults":  // SUITE: what Foundation reads
       say("\(key) \(Array(data))")
     }
   }
+case "read-while-writing":  // in milliseconds: the slowest read, how long a write was seen early
+  let delegate = delegate()
+  let returned = Lock<ContinuousClock.Instant?>(nil)
+  Thread.detachNewThread {
+    _ = try? delegate.set(record(2), for: name(1))
+    returned.withLock { $0 = .now }
+  }
+  var slowest = Duration.zero
+  var seen: ContinuousClock.Instant?
+  while seen == nil || returned.withLock({ $0 }) == nil {
+    let start = ContinuousClock.now
+    let found = try delegate.record(for: name(1))
+    let end = ContinuousClock.now
+    slowest = max(slowest, start.duration(to: end))
+    if seen == nil, found == record(2) { seen = end }
+    usleep(1000)
+  }
+  let early = seen!.duration(to: returned.withLock { $0! })
+  say("\(slowest / .milliseconds(1)) \(early / .milliseconds(1))")
+case "migrate":  // with XDG_CONFIG_HOME at FOLDER
+  migrate()
 default: fatalError("unknown command \(arguments[1])")
 }

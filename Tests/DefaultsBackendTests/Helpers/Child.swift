@@ -6,6 +6,7 @@ final class Child {
   private let process = Process()
   private let output = Pipe()
   private let input = Pipe()
+  private var said = Data()
 
   /// The helper program, which is built beside the tests.
   static let executable: String = {
@@ -41,16 +42,20 @@ final class Child {
     try Child(arguments, prefix: prefix, environment: environment, executable: executable).lines()
   }
 
-  /// Waits for the end, and gives the lines that were said and not yet read.
+  /// Waits for the end, and gives the lines that were said.
   func lines() throws -> [String] {
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    said += try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    return String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// Waits until the first line has been said; what follows in the same read is dropped.
-  func waitUntilItSpeaks() {
-    _ = output.fileHandleForReading.availableData
+  /// Waits until it has said some lines, or has ended.
+  func waitUntilItSpeaks(lines: Int = 1) {
+    while said.count(where: { $0 == UInt8(ascii: "\n") }) < lines {
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { return }
+      said += data
+    }
   }
 
   /// Ends its standard input, for which some commands wait.

@@ -1,0 +1,138 @@
+import CryptoCore
+import DefaultsBackend
+import Foundation
+import StorageCore
+import Testing
+
+@Suite(.serialized) struct CoalescingTests {
+  @Test func aWriteIsSeenAtOnceAndWrittenWithinItsTime() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .milliseconds(300)))
+    for index in 0..<1_000 { try delegate.set(record(index), for: name(index)) }
+    #expect(folder.bytes == nil)
+    #expect(try delegate.record(for: name(999)) == record(999))
+    #expect(try delegate.names().count == 1_000)
+    #expect(waits(.seconds(2)) { folder.bytes != nil })
+    #expect(try Child.run("count", folder.path) == ["1000"])
+  }
+
+  @Test func flushMakesEverythingDurable() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    try delegate.set([1], for: name(1))
+    try delegate.set([2], for: name(2))
+    try delegate.remove(name(1))
+    try delegate.flush()
+    #expect(try Child.run("count", folder.path) == ["1"])
+    let bytes = folder.bytes
+    try delegate.flush()
+    #expect(folder.bytes == bytes)
+  }
+
+  @Test func aConditionalWriteTakesTheWaitingOnesWithIt() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    try delegate.set([1], for: name(1))
+    #expect(try delegate.setIfAbsent([9], for: name(1)) == false)
+    #expect(try delegate.setIfAbsent([2], for: name(2)))
+    #expect(try Child.run("count", folder.path) == ["2"])
+    #expect(try delegate.record(for: name(1)) == [1])
+  }
+
+  @Test func anotherProcesssAbsenceIsJudgedByTheFile() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    try delegate.set([1], for: name(1))
+    #expect(try Child.run("set", folder.path, "2", "3") == ["set"])
+    #expect(try delegate.setIfAbsent([9], for: name(2)) == false)
+    #expect(try delegate.record(for: name(2)) == record(3))
+  }
+
+  @Test func aChangeOfTheHeaderWritesWhatWaitsFirst() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let version = try delegate.updateHeader { header, _ in header = [1] }
+    try delegate.set([1], for: name(1))
+    var seen: [NameHash: [UInt8]] = [:]
+    let next = try delegate.updateHeader { (header, records) throws(StorageError) in
+      try records.forEach { seen[$0] = $1 }
+      header = [2]
+    }
+    #expect(seen == [name(1): [1]])
+    let write = RecordWrite([2], for: name(1))
+    #expect(try delegate.commit(write, headerVersion: version) == .headerChanged)
+    #expect(try delegate.commit(write, headerVersion: next) == .committed)
+    try delegate.flush()
+  }
+
+  @Test func aChangeOfTheHeaderWaitsForAnotherProcesssWaitingWrites() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate()
+    _ = try delegate.updateHeader { header, _ in header = [1] }
+    let child = try Child(["coalesce-until-told", folder.path])
+    child.waitUntilItSpeaks()
+    #expect(try delegate.record(for: name(1)) == nil)
+    var seen: [NameHash: [UInt8]] = [:]
+    _ = try delegate.updateHeader { (header, records) throws(StorageError) in
+      try records.forEach { seen[$0] = $1 }
+      header = [2]
+    }
+    // The keys that it was sealed under were still there when it was written.
+    #expect(seen == [name(1): record(1)])
+    child.release()
+    #expect(try child.lines() == ["set"])
+  }
+
+  @Test func processesThatCoalesceAllTheTimeDontKeepOneFromChangingTheHeader() throws {
+    let folder = TemporaryFolder()
+    let children = try (0..<2).map { _ in try Child(["coalesce-on", folder.path]) }
+    for child in children { child.waitUntilItSpeaks() }
+    for byte in 1...3 as ClosedRange<UInt8> {
+      let start = ContinuousClock.now
+      _ = try folder.delegate().updateHeader { header, _ in header = [byte] }
+      #expect(start.duration(to: .now) < .seconds(5))
+    }
+    for child in children {
+      child.kill()
+      #expect(try child.lines().allSatisfy { !$0.hasPrefix("error") })
+    }
+  }
+
+  @Test func afterAFailedFlushNothingIsLostAndTheCallerGetsTheNextError() throws {
+    let reported = Lock<[StorageError]>([])
+    let handler = StorageDiagnostics.handler
+    StorageDiagnostics.handler = { error in reported.withLock { $0.append(error) } }
+    defer { StorageDiagnostics.handler = handler }
+    let folder = TemporaryFolder()
+    // In the way of the file that is written before it takes its place.
+    let obstacle = folder.file + ".new"
+    try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+    let delegate = folder.delegate(.coalesced(within: .milliseconds(10)))
+    try delegate.set([1], for: name(1))
+    #expect(waits(.seconds(5)) { reported.withLock { $0.contains { $0.path == obstacle } } })
+    #expect(code { try delegate.set([2], for: name(2)) } == .io)
+    #expect(code { try delegate.flush() } == .io)
+    #expect(try delegate.record(for: name(1)) == [1])
+    #expect(try delegate.record(for: name(2)) == nil)
+    try FileManager.default.removeItem(atPath: obstacle)
+    // By the retry, without being asked.
+    #expect(waits(.seconds(5)) { folder.bytes != nil })
+    #expect(try Child.run("count", folder.path) == ["1"])
+  }
+
+  @Test func writesForAFileThatSomebodyRemovedAreDroppedAndReported() throws {
+    let reported = Lock<[StorageError]>([])
+    let handler = StorageDiagnostics.handler
+    StorageDiagnostics.handler = { error in reported.withLock { $0.append(error) } }
+    defer { StorageDiagnostics.handler = handler }
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let version = try delegate.updateHeader { header, _ in header = [1] }
+    let write = RecordWrite([1], for: name(1))
+    #expect(try delegate.commit(write, headerVersion: version) == .committed)
+    try FileManager.default.removeItem(atPath: folder.file)
+    try delegate.flush()
+    #expect(try delegate.names().isEmpty)
+    #expect(reported.withLock { $0.contains { $0.path == folder.file } })
+  }
+}

@@ -1,0 +1,78 @@
+import DefaultsBackend
+import Foundation
+import StorageCore
+import Testing
+
+/// System calls on the suite's files fail in turn, by strace's fault injection.
+@Suite(.enabled(if: Machine.hasStrace, "needs strace and the right to trace"))
+struct FailingCallTests {
+  struct Fault: Sendable, CustomTestStringConvertible {
+    let call: String
+    let error: String
+    /// What a write may say when the call fails.
+    let codes: Set<String>
+    var testDescription: String { "\(call) \(error)" }
+  }
+
+  static let faults = [
+    Fault(call: "fsync", error: "EIO", codes: ["io", "outcomeUnknown"]),
+    Fault(call: "write", error: "EIO", codes: ["io"]),
+    Fault(call: "write", error: "ENOSPC", codes: ["full"]),
+    Fault(call: "rename,renameat,renameat2", error: "EIO", codes: ["io"]),
+    Fault(call: "rename,renameat,renameat2", error: "EROFS", codes: ["readOnly"]),
+    Fault(call: "openat", error: "EIO", codes: ["io", "outcomeUnknown"]),
+    Fault(call: "openat", error: "ENOSPC", codes: ["full", "outcomeUnknown"]),
+    Fault(call: "openat", error: "EMFILE", codes: ["io", "outcomeUnknown"]),
+    Fault(call: "fcntl", error: "ENOLCK", codes: ["io"]),
+    Fault(call: "pread64", error: "EIO", codes: ["io"]),
+    Fault(call: "unlink,unlinkat", error: "EIO", codes: ["io"]),
+    Fault(call: "stat,fstat,newfstatat", error: "EIO", codes: ["io"]),
+  ]
+
+  @Test(arguments: faults) func everyFailingCallLeavesTheOldStateOrTheNew(_ fault: Fault) throws {
+    var failures = 0
+    for occurrence in 1...10 {
+      let folder = TemporaryFolder()
+      try folder.delegate().set(record(1), for: name(1))
+      let answer = try Child.run(
+        "set", folder.path, "1", "2", prefix: Self.inject(fault, at: occurrence, in: folder))
+      let said = try #require(answer.first, "the child died")
+      let found = try folder.delegate().record(for: name(1))
+      if said == "set" {
+        #expect(found == record(2), "acknowledged, with \(fault.call) \(occurrence) failing")
+      } else {
+        failures += 1
+        let code = String(said.dropFirst("error ".count))
+        #expect(fault.codes.contains(code), "\(fault.call) \(occurrence): \(said)")
+        let allowed = code == "outcomeUnknown" ? [record(1), record(2)] : [record(1)]
+        #expect(found.map { allowed.contains($0) } == true, "\(fault.call) \(occurrence)")
+      }
+      #expect(try Child.run("set", folder.path, "1", "3") == ["set"], "it does not recover")
+    }
+    #expect(failures > 0 || fault.call.hasPrefix("unlink"), "no call was hit")
+  }
+
+  private static func inject(
+    _ fault: Fault, at occurrence: Int, in folder: TemporaryFolder
+  ) -> [String] {
+    let names = ["", ".new", ".lock"].flatMap { ["-P", folder.file + $0] }
+    return ["strace", "-f", "-qq", "-o", "/dev/null", "-P", folder.path] + names + [
+      "-e", "trace=\(fault.call)", "-e",
+      "inject=\(fault.call):error=\(fault.error):when=\(occurrence)",
+    ]
+  }
+
+  @Test func aReaderDoesNotWaitForAWritersSync() throws {
+    let folder = TemporaryFolder()
+    try folder.delegate().set(record(1), for: name(1))
+    let answer = try Child.run(
+      "read-while-writing", folder.path,
+      prefix: [
+        "strace", "-f", "-qq", "-o", "/dev/null", "-P", folder.file + ".new", "-e",
+        "trace=fsync", "-e", "inject=fsync:delay_enter=1500000",
+      ])
+    let times = try #require(answer.first).split(separator: " ").map { Double($0)! }
+    #expect(times[0] < 1_000, "the slowest read took \(times[0]) ms")
+    #expect(times[1] < 1_000, "the write was seen \(times[1]) ms before it was durable")
+  }
+}

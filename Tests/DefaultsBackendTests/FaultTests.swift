@@ -1,0 +1,233 @@
+import CryptoCore
+import DefaultsBackend
+import Foundation
+import Glibc
+import StorageCore
+import Testing
+
+@Suite struct FaultTests {
+  /// What both a read and a write say, and that neither touches what is there.
+  private func codes(in folder: TemporaryFolder) -> [StorageError.Code?] {
+    let delegate = folder.delegate()
+    return [
+      code { _ = try delegate.record(for: name(1)) }, code { try delegate.set([1], for: name(1)) },
+      code { _ = try delegate.names() },
+      code { _ = try delegate.updateHeader { header, _ in header = [1] } },
+    ]
+  }
+
+  @Test(arguments: [[], [0], Array("garbage".utf8), Array("<?xml version=\"1.0\"?>".utf8)])
+  func aFileThatIsNoSuiteIsDamagedAndNeverOverwritten(_ bytes: [UInt8]) throws {
+    let folder = TemporaryFolder()
+    try folder.put(bytes)
+    #expect(codes(in: folder) == [.damaged, .damaged, .damaged, .damaged])
+    #expect(folder.bytes == bytes)
+  }
+
+  @Test func aDamagedFileThatIsPutRightIsReadAgain() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate()
+    try delegate.set([1], for: name(1))
+    let good = try #require(folder.bytes)
+    try folder.put(Array(good.dropLast()))
+    #expect(code { _ = try delegate.record(for: name(1)) } == .damaged)
+    try folder.put(good)
+    #expect(try delegate.record(for: name(1)) == [1])
+  }
+
+  @Test func noFlippedByteGivesAWrongValue() throws {
+    let folder = TemporaryFolder()
+    let storage = UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
+    try storage.save("one", forKey: "first")
+    try storage.save("two", forKey: "second")
+    let bytes = try #require(folder.bytes)
+    let keys = Self.keyRanges(of: bytes)
+    for position in bytes.indices {
+      var damaged = bytes
+      damaged[position] ^= 1 << UInt8.random(in: 0...7)
+      try folder.put(damaged)
+      let opened = UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
+      for (key, value) in [("first", "one"), ("second", "two")] {
+        do throws(StorageError) {
+          let found = try opened.load(String.self, forKey: key)
+          let isMissing = found == nil && keys.contains { $0.contains(position) }
+          #expect(found == value || isMissing, "byte \(position)")
+        } catch {
+          let expected: [StorageError.Code] = [.damaged, .unsupported, .keyUnavailable, .wrongKey]
+          #expect(expected.contains(error.code), "byte \(position): \(error)")
+        }
+      }
+    }
+  }
+
+  /// Where the names are: another name is an absent value, which no seal can show.
+  private static func keyRanges(of bytes: [UInt8]) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var start = 0
+    for position in 0...bytes.count {
+      let isDigit =
+        position < bytes.count && Character(UnicodeScalar(bytes[position])).isHexDigit
+      if isDigit { continue }
+      if position - start >= 128 { ranges.append(start..<position) }
+      start = position + 1
+    }
+    return ranges
+  }
+
+  @Test func aLinkInPlaceOfTheFileIsDeniedAndNotFollowed() throws {
+    let (folder, other) = (TemporaryFolder(), TemporaryFolder())
+    try other.delegate().set([1], for: name(1))
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file, withDestinationPath: other.file)
+    let before = other.bytes
+    #expect(codes(in: folder) == [.denied, .denied, .denied, .denied])
+    #expect(other.bytes == before)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file) == other.file)
+  }
+
+  @Test func aLinkThatLeadsNowhereIsDenied() throws {
+    let folder = TemporaryFolder()
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file, withDestinationPath: folder.path + "/nothing")
+    #expect(codes(in: folder) == [.denied, .denied, .denied, .denied])
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/nothing"))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aFIFOInPlaceOfTheFileIsDeniedAndDoesNotBlock() {
+    let folder = TemporaryFolder()
+    #expect(unsafe mkfifo(folder.file, 0o600) == 0)
+    #expect(codes(in: folder) == [.denied, .denied, .denied, .denied])
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aFIFOInPlaceOfALockFileDoesNotBlock() throws {
+    let folder = TemporaryFolder()
+    #expect(unsafe mkfifo(folder.file + ".lock", 0o600) == 0)
+    // Whether a FIFO can be locked is the system's affair; that it ends is ours.
+    _ = code { try folder.delegate().set([1], for: name(1)) }
+  }
+
+  @Test func aFolderInPlaceOfTheFileIsDenied() throws {
+    let folder = TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: folder.file, withIntermediateDirectories: false)
+    #expect(codes(in: folder) == [.denied, .denied, .denied, .denied])
+  }
+
+  @Test func aFileInPlaceOfTheFolderIsUnavailable() throws {
+    let folder = TemporaryFolder()
+    try folder.put([1])
+    let delegate = DefaultsDelegate(folder: folder.file, suiteName: "suite")
+    #expect(code { _ = try delegate.record(for: name(1)) } == .unavailable)
+    #expect(code { try delegate.set([1], for: name(1)) } == .unavailable)
+  }
+
+  @Test(arguments: [0o770, 0o707, 0o777])
+  func aFolderInWhichOthersCanWriteIsDenied(_ mode: Int) throws {
+    let folder = TemporaryFolder()
+    try folder.delegate().set([1], for: name(1))
+    let before = folder.bytes
+    #expect(unsafe chmod(folder.path, mode_t(mode)) == 0)
+    #expect(code { try folder.delegate().set([2], for: name(1)) } == .denied)
+    #expect(try Child.run("get", folder.path, "1") == ["error denied"])
+    #expect(folder.bytes == before)
+  }
+
+  @Test func aFileThatOthersCanReadIsMendedByTheNextWrite() throws {
+    let folder = TemporaryFolder()
+    try folder.delegate().set([1], for: name(1))
+    #expect(unsafe chmod(folder.file, 0o644) == 0)
+    #expect(try folder.delegate().record(for: name(1)) == [1])
+    try folder.delegate().set([2], for: name(1))
+    let found = try FileManager.default.attributesOfItem(atPath: folder.file)
+    #expect(found[.posixPermissions] as? Int == 0o600)
+  }
+
+  @Test func withoutAHomeTheStorageIsUnavailable() throws {
+    let empty: [String: String?] = ["HOME": nil, "XDG_CONFIG_HOME": nil]
+    #expect(try Child.run("public", "-", "suite", environment: empty) == ["error unavailable"])
+    let relative: [String: String?] = ["HOME": nil, "XDG_CONFIG_HOME": "relative"]
+    #expect(try Child.run("public", "-", "suite", environment: relative) == ["error unavailable"])
+  }
+}
+
+@Suite(.enabled(if: Machine.canBecomeAnother, "needs root and setpriv"))
+struct OtherUserTests {
+  private func run(_ command: String..., in folder: TemporaryFolder) throws -> [String] {
+    try Child(
+      [command[0], folder.path] + command.dropFirst(), prefix: Machine.asOtherUser,
+      executable: Machine.sharedExecutable!
+    ).lines()
+  }
+
+  private func give(_ path: String, mode: mode_t, to user: UInt32 = Machine.otherUser) {
+    #expect(unsafe chown(path, user, user) == 0 && chmod(path, mode) == 0)
+  }
+
+  @Test func aFolderThatCantBeWrittenToIsReadOnlyAndCanBeRead() throws {
+    let folder = TemporaryFolder()
+    give(folder.path, mode: 0o700)
+    #expect(try run("set", "1", "2", in: folder) == ["set"])
+    let before = folder.bytes
+    // Without and with a lock file from before.
+    for _ in 0..<2 {
+      give(folder.path, mode: 0o500)
+      #expect(try run("set", "1", "3", in: folder) == ["error readOnly"])
+      #expect(try run("header", "3", in: folder) == ["error readOnly"])
+      #expect(try run("get", "1", in: folder) == ["2"])
+      #expect(folder.bytes == before)
+      _ = unsafe unlink(folder.file + ".lock")
+    }
+  }
+
+  @Test func anotherUsersFolderIsDenied() throws {
+    let folder = TemporaryFolder()
+    try folder.delegate().set([1], for: name(1))
+    let before = folder.bytes
+    #expect(try run("get", "1", in: folder) == ["error denied"])
+    #expect(try run("set", "1", "2", in: folder) == ["error denied"])
+    // Root's folder is trusted, a file of root's is not ours.
+    give(folder.path, mode: 0o755, to: 0)
+    #expect(try run("get", "1", in: folder) == ["error denied"])
+    #expect(try run("set", "1", "2", in: folder) == ["error denied"])
+    give(folder.path, mode: 0o755, to: Machine.otherUser - 1)
+    #expect(try run("get", "1", in: folder) == ["error denied"])
+    #expect(try run("set", "1", "2", in: folder) == ["error denied"])
+    #expect(folder.bytes == before)
+  }
+}
+
+@Suite(.enabled(if: Machine.canMount, "needs the right to mount in a namespace"))
+struct MountTests {
+  private func run(_ script: String) throws -> [String] {
+    try Child.run(executable: Child.executable, script: script)
+  }
+
+  @Test func onAFullDiskAWriteIsFullAndTheFileAsItWas() throws {
+    let folder = TemporaryFolder().path
+    let lines = try run(
+      """
+      mkdir -p -m 0700 \(folder) && mount -t tmpfs -o size=300k,mode=0700 tmpfs \(folder) || exit 1
+      "$0" set-large \(folder); cp \(folder)/suite.secure.plist /proc/self/fd/2 2>/dev/null
+      "$0" count \(folder); "$0" set \(folder) 1 3; ls \(folder)
+      """)
+    let written = try #require(lines.firstIndex(of: "error full"))
+    // Two copies of the file have to fit.
+    #expect((10...29).contains(written))
+    #expect(lines[written + 1] == "\(written)")
+    // Another small value in place of a large one fits or doesn't; nothing is left lying about.
+    #expect(!lines.contains("suite.secure.plist.new"))
+  }
+
+  @Test func aReadOnlyFileSystemIsReadOnlyAndCanBeRead() throws {
+    let folder = TemporaryFolder()
+    #expect(try Child.run("set", folder.path, "1", "2") == ["set"])
+    let path = folder.path
+    let lines = try run(
+      """
+      mount --bind \(path) \(path) && mount -o remount,ro,bind \(path) || exit 1
+      "$0" get \(path) 1; "$0" set \(path) 1 3; "$0" header \(path) 1
+      """)
+    #expect(lines == ["2", "error readOnly", "error readOnly"])
+    #expect(try Child.run("get", folder.path, "1") == ["2"])
+  }
+}

@@ -1,0 +1,117 @@
+import CryptoCore
+import DefaultsBackend
+import Foundation
+import StorageCore
+import Testing
+
+@Suite struct StorageTests {
+  private func storage(
+    _ folder: TemporaryFolder, key: SymmetricKey = sampleKey, tag: Data? = nil
+  ) -> UserDefaultsStorage {
+    UserDefaultsStorage(folder.delegate(), keySource: .key(key), authenticationTag: tag)
+  }
+
+  @Test func whatIsSavedIsLoadedByAnotherStorageOfTheSuite() throws {
+    let folder = TemporaryFolder()
+    try storage(folder).save(["a", "b"], forKey: "list")
+    #expect(try storage(folder).load([String].self, forKey: "list") == ["a", "b"])
+    #expect(try storage(folder).keys() == ["list"])
+    try storage(folder).delete(forKey: "list")
+    #expect(try storage(folder).load([String].self, forKey: "list") == nil)
+  }
+
+  @Test func anotherKeyIsTheWrongKeyAndAnotherTagIsDamaged() throws {
+    let folder = TemporaryFolder()
+    try storage(folder).save("secret", forKey: "key")
+    let other = storage(folder, key: SymmetricKey(size: .bits256))
+    #expect(code { _ = try other.load(String.self, forKey: "key") } == .wrongKey)
+    let tagged = storage(folder, tag: Data([1]))
+    #expect(code { _ = try tagged.load(String.self, forKey: "key") } == .damaged)
+  }
+
+  @Test func neitherNameNorValueIsInTheFileInTheClear() throws {
+    let folder = TemporaryFolder()
+    try storage(folder).save("a value to look for", forKey: "a-name-to-look-for")
+    let data = Data(try #require(folder.bytes))
+    #expect(data.range(of: Data("a value to look for".utf8)) == nil)
+    #expect(data.range(of: Data("a-name-to-look-for".utf8)) == nil)
+  }
+
+  @Test func anInitialiserOfTheAppleShapeIsNilForANameThatCantBe() {
+    for name in ["", "a/b", ".."] {
+      #expect(UserDefaultsStorage(suiteName: name, symmetricKey: sampleKey) == nil)
+    }
+    #expect(UserDefaultsStorage(suiteName: "com.example", symmetricKey: sampleKey) != nil)
+  }
+
+  @Test func aStorageWithoutAKeyFailsAtEveryUseAndStoresNothing() throws {
+    let storage = try #require(UserDefaultsStorage(suiteName: "without-key", symmetricKey: nil))
+    #expect(code { try storage.save("value", forKey: "key") } == .keyUnavailable)
+  }
+
+  @Test func aBadSuiteNameIsInvalidAtFirstUse() {
+    let storage = UserDefaultsStorage(suiteName: "a/b", keySource: .key(sampleKey))
+    #expect(code { try storage.save("value", forKey: "key") } == .invalid)
+    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .invalid)
+    #expect(code { try storage.flush() } == .invalid)
+  }
+
+  @Test func updatesOfManyThreadsLoseNoStep() throws {
+    let folder = TemporaryFolder()
+    let storage = storage(folder)
+    let failures = Lock<[any Error]>([])
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      do {
+        for _ in 0..<50 { try storage.update(Int.self, forKey: "n") { $0 = ($0 ?? 0) + 1 } }
+      } catch {
+        failures.withLock { $0.append(error) }
+      }
+    }
+    #expect(failures.withLock { $0 }.isEmpty)
+    #expect(try storage.load(Int.self, forKey: "n") == 200)
+  }
+
+  @Test func foundationsUserDefaultsReadsTheFileInTheConfigurationFolder() throws {
+    let folder = TemporaryFolder()
+    let environments: [[String: String?]] = [
+      ["XDG_CONFIG_HOME": folder.path + "/config", "HOME": folder.path],
+      ["XDG_CONFIG_HOME": nil, "HOME": folder.path],
+    ]
+    for (environment, place) in zip(environments, ["/config", "/.config"]) {
+      #expect(try Child.run("public", "-", "app", environment: environment) == ["value"])
+      let read = try Child.run("user-defaults", "-", "app.secure", environment: environment)
+      let file = folder.path + place + "/app.secure.plist"
+      let data = try #require(FileManager.default.contents(atPath: file))
+      let list = try unsafe PropertyListSerialization.propertyList(from: data, format: nil)
+      let expected = try #require(list as? [String: Data]).map { "\($0) \(Array($1))" }
+      #expect(read.count == 2 && Set(read) == Set(expected))
+    }
+  }
+
+  @Test func theStandardStorageIsNamedForTheApplication() throws {
+    let folder = TemporaryFolder()
+    let environment: [String: String?] = [
+      "XDG_CONFIG_HOME": folder.path + "/config", "XDG_DATA_HOME": folder.path + "/data",
+      "CREDENTIALS_DIRECTORY": nil, "STATE_DIRECTORY": nil,
+    ]
+    #expect(try Child.run("standard", "-", "org.example", environment: environment) == ["value"])
+    let file = folder.path + "/config/org.example.secure.plist"
+    #expect(FileManager.default.fileExists(atPath: file))
+    #expect(try Child.run("standard", "-", "a/b", environment: environment) == ["error invalid"])
+  }
+
+  @Test func plainValuesAreMovedInAndOthersValuesAreLeftAlone() throws {
+    let folder = TemporaryFolder()
+    let environment: [String: String?] = ["XDG_CONFIG_HOME": folder.path, "HOME": folder.path]
+    let lines = try Child.run("migrate", folder.path, environment: environment)
+    #expect(
+      lines == [
+        "moved text number flag ratio bytes list table", "conflicting taken", "absent missing",
+        "values secret ours 42", "true 0.5", "[1, 2]", "[\"a\", \"b\"]", "[\"one\": 1]",
+        "left [\"taken\", \"other\"]",
+      ])
+    let plain = try #require(FileManager.default.contents(atPath: folder.path + "/plain.plist"))
+    #expect(plain.range(of: Data("secret".utf8)) == nil)
+    #expect(plain.range(of: Data("theirs".utf8)) != nil)
+  }
+}
