@@ -26,6 +26,32 @@ struct ConcurrencyTests {
     #expect(wrong.withLock { $0 } == 0)
   }
 
+  /// A context keeps the header of its first use; the others' must not get into its place.
+  @Test func threadsOfSeveralKeysShareOneContext() throws {
+    let fixture = try Fixture()
+    let keys = try (0..<8).map {
+      try DataKey(.random(), id: UInt32($0), algorithm: AEADAlgorithm.all[$0 % 3])
+    }
+    let wrong = Lock(0)
+    for _ in 0..<50 {
+      let shared = try fixture.context()
+      Threads.run(8) { thread in
+        for _ in 0..<20 {
+          // Sealed under the shared context, opened under one of its own.
+          guard let record = try? keys[thread].seal([1, 2, 3], for: shared),
+            let own = try? fixture.context(),
+            (try? keys[thread].open(record, for: own)) == [1, 2, 3],
+            (try? keys[thread].open(record, for: shared)) == [1, 2, 3]
+          else {
+            wrong.withLock { $0 += 1 }
+            continue
+          }
+        }
+      }
+    }
+    #expect(wrong.withLock { $0 } == 0)
+  }
+
   @Test func sixteenThreadsHashUnderOneKey() throws {
     let names = try KeyedHash(.random())
     let expected = try (0..<16).map { try names.hash(name: "name \($0)") }

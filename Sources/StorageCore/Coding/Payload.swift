@@ -57,6 +57,9 @@ enum Payload: Sendable {
       throw StorageError(.unsupported, "payload version \(version) is not of this release")
     }
     let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt16.self))
+    guard (1...nameLimit).contains(count) else {
+      throw StorageError(.damaged, "the name of the record has an impossible length")
+    }
     return try ByteReading.range(of: count, bytes, at: &offset)
   }
 }
