@@ -20,7 +20,8 @@ import Testing
     #expect(back["int"] as? Int == 1)
     #expect(back["text"] as? String == "a")
     let list = try #require(back["list"] as? [Any])
-    #expect(list.count == 3 && list[0] as? Int == 1 && list[1] as? String == "b")
+    try #require(list.count == 3)
+    #expect(list[0] as? Int == 1 && list[1] as? String == "b")
     #expect(list[2] as? [Bool] == [true])
     #expect((back["map"] as? [String: Any])?["x"] as? Double == 1.5)
     #expect(back["data"] as? Data == Data([1]))
@@ -86,6 +87,7 @@ import Testing
     #expect(reread == original)
     #expect(back["a"] as? Int == 1)
     let list = try #require(back["b"] as? [Any])
+    try #require(list.count == 4)
     #expect(list[0] as? Bool == true && list[1] as? Double == 1.5 && list[3] as? Int == -7)
   }
 
