@@ -55,7 +55,7 @@ import Testing
     try delegate.set([1], for: name(1))
     var seen: [NameHash: [UInt8]] = [:]
     let next = try delegate.updateHeader { (header, records) throws(StorageError) in
-      try records.forEach { seen[$0] = $1 }
+      try records.visit { seen[$0] = $1 }
       header = [2]
     }
     #expect(seen == [name(1): [1]])
@@ -74,7 +74,7 @@ import Testing
     #expect(try delegate.record(for: name(1)) == nil)
     var seen: [NameHash: [UInt8]] = [:]
     _ = try delegate.updateHeader { (header, records) throws(StorageError) in
-      try records.forEach { seen[$0] = $1 }
+      try records.visit { seen[$0] = $1 }
       header = [2]
     }
     // The keys that it was sealed under were still there when it was written.
