@@ -67,7 +67,7 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
   ) throws(StorageError) -> CommitOutcome {
     state.withLock { state in
       guard state.version == headerVersion else { return .headerChanged }
-      if write.condition != .always {
+      if case .always = write.condition {} else {
         guard write.isAllowed(over: state.records[write.name]) else { return .conditionFailed }
       }
       apply(write, to: &state)
@@ -75,8 +75,13 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
     }
   }
 
+  @inline(__always)
   private func apply(_ write: RecordWrite, to state: inout State) {
-    state.records[write.name] = write.record
+    if let record = write.record {
+      state.records[write.name] = record
+    } else {
+      state.records.removeValue(forKey: write.name)
+    }
     if !observers.isEmpty {
       observers.notify(RecordChange(name: write.name, record: write.record))
     }

@@ -1,5 +1,8 @@
+import CryptoCore
+import Foundation
 import SingletonBackend
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite struct SingletonStorageTests {
@@ -7,5 +10,67 @@ import Testing
     let (one, other) = (SingletonStorage(), SingletonStorage())
     try one.save(1, forKey: "k")
     #expect(try other.load(Int.self, forKey: "k") == nil)
+    #expect(try other.keys().isEmpty)
+  }
+
+  @Test func theStandardStorageIsOne() throws {
+    let key = "standard-\(UUID())"
+    #expect(SingletonStorage.standard === SingletonStorage.standard)
+    try SingletonStorage.standard.save(1, forKey: key)
+    #expect(try SingletonStorage.standard.load(forKey: key) == 1)
+    try SingletonStorage.standard.delete(forKey: key)
+  }
+
+  @Test func aDelegateOfAnotherStorageStaysShut() throws {
+    let delegate = SingletonStorageDelegate()
+    try SingletonStorage(delegate).save("kept", forKey: "k")
+    // Each storage has a key of its own.
+    let other = SingletonStorage(delegate)
+    #expect(throws: StorageError.self) { try other.load(String.self, forKey: "k") }
+    #expect(throws: StorageError.self) { try other.save("new", forKey: "k") }
+  }
+
+  @Test func aCopiedAuthenticationTagMatters() throws {
+    let delegate = SingletonStorageDelegate()
+    let storage = SingletonStorage(delegate, authenticationTag: Data([1]))
+    try storage.save("kept", forKey: "k")
+    #expect(try storage.load(forKey: "k") == "kept")
+  }
+
+  @Test func aValueCanBeRotatedListedAndRemoved() throws {
+    let storage = SingletonStorage()
+    for index in 0..<10 { try storage.save(index, forKey: "k\(index)") }
+    #expect(try storage.keyAdministration.rotateDataKey().reencrypted == 10)
+    #expect(try storage.keys().count == 10)
+    try storage.removeAll()
+    #expect(try storage.keys().isEmpty)
+  }
+
+  @Test func whatIsHeldIsCiphertext() throws {
+    let marker = "VALUE-marker-one"
+    let delegate = SingletonStorageDelegate()
+    let storage = SingletonStorage(delegate)
+    try storage.save(marker, forKey: "NAME-marker-two")
+    for subject in [delegate, storage] as [Any] {
+      for text in Disclosure.texts(of: subject) {
+        // In a list of bytes too; a shorter run would be found in ciphertext by chance.
+        #expect(!text.contains("marker"))
+        #expect(!text.contains(Array("marker".utf8).map(String.init).joined(separator: ", ")))
+      }
+    }
+  }
+
+  @Test func manyThreadsReadAndWrite() throws {
+    let storage = SingletonStorage()
+    Threads.run(8) { thread in
+      #expect(throws: Never.self) {
+        for index in 0..<200 {
+          try storage.save(index, forKey: "k\(thread)")
+          #expect(try storage.load(forKey: "k\(thread)") == index)
+          try storage.update(Int.self, forKey: "sum") { $0 = ($0 ?? 0) + 1 }
+        }
+      }
+    }
+    #expect(try storage.load(forKey: "sum") == 1600)
   }
 }

@@ -12,9 +12,9 @@ enum Wrappers {
   }
 
   struct Session {
-    @Singleton("benchmark.token") var token: String?
-    @Singleton("benchmark.attempts") var attempts: Int?
-    @CodableSingleton("benchmark.user") var user: User?
+    @Singleton("username") var token: String?
+    @Singleton("attempts") var attempts: Int?
+    @CodableSingleton("user") var user: User?
   }
 
   struct WrongValue: Error {}

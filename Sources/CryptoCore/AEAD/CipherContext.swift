@@ -84,9 +84,8 @@ struct CipherContext: ~Copyable {
     guard unsafe EVP_EncryptFinal_ex(context, bytes + plaintext.count, &rest) == 1, rest == 0
     else { throw CryptoError(library: "EVP_EncryptFinal_ex") }
     let tag = unsafe output + plaintext.count
-    guard
-      unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1
-    else { throw CryptoError(library: "EVP_CTRL_AEAD_GET_TAG") }
+    guard unsafe Self.withTag(tag, { unsafe EVP_CIPHER_CTX_get_params(context, $0) }) == 1
+    else { throw CryptoError(library: "EVP_CIPHER_CTX_get_params") }
   }
 
   /// Opens one message.
@@ -101,17 +100,14 @@ struct CipherContext: ~Copyable {
     do throws(CryptoError) {
       let bytes = unsafe output.assumingMemoryBound(to: UInt8.self)
       var written: Int32 = 0
-      guard
+      // The provider copies the tag out of its parameter, and only reads it.
+      let result = unsafe Self.withTag(UnsafeMutableRawPointer(mutating: tag)) { parameters in
         unsafe EVP_DecryptInit_ex2(
-          context, nil, nil, nonce.assumingMemoryBound(to: UInt8.self), nil) == 1
-      else { throw CryptoError(library: "EVP_DecryptInit_ex2") }
+          context, nil, nil, nonce.assumingMemoryBound(to: UInt8.self), parameters)
+      }
+      guard result == 1 else { throw CryptoError(library: "EVP_DecryptInit_ex2") }
       try unsafe update(EVP_DecryptUpdate, associatedData, into: nil, written: &written)
       try unsafe update(EVP_DecryptUpdate, ciphertext, into: bytes, written: &written)
-      // EVP_CTRL_AEAD_SET_TAG copies from the pointer; its type lacks the const.
-      guard
-        unsafe EVP_CIPHER_CTX_ctrl(
-          context, EVP_CTRL_AEAD_SET_TAG, 16, UnsafeMutableRawPointer(mutating: tag)) == 1
-      else { throw CryptoError(library: "EVP_CTRL_AEAD_SET_TAG") }
       var rest: Int32 = 0
       // EVP_DecryptFinal_ex(3): fails when the tag does not match.
       guard unsafe EVP_DecryptFinal_ex(context, bytes + ciphertext.count, &rest) == 1 else {
@@ -120,6 +116,25 @@ struct CipherContext: ~Copyable {
     } catch {
       unsafe Wipe.buffer(.init(start: output, count: ciphertext.count))
       throw error
+    }
+  }
+
+  /// Lends the parameters that read or give the 16 bytes of the tag: what EVP_CTRL_AEAD_GET_TAG and
+  /// EVP_CTRL_AEAD_SET_TAG make of their arguments, without the way there.
+  @inline(__always)
+  private static func withTag(
+    _ tag: UnsafeMutableRawPointer, _ body: (UnsafeMutablePointer<OSSL_PARAM>) -> Int32
+  ) -> Int32 {
+    let name: StaticString = "tag"  // OSSL_CIPHER_PARAM_AEAD_TAG
+    var parameters = unsafe (
+      OSSL_PARAM(
+        key: UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
+        data_type: UInt32(OSSL_PARAM_OCTET_STRING), data: tag, data_size: AEADAlgorithm.tagSize,
+        return_size: 0),
+      OSSL_PARAM()  // the end
+    )
+    return unsafe withUnsafeMutableBytes(of: &parameters) { bytes in
+      unsafe body(bytes.baseAddress!.assumingMemoryBound(to: OSSL_PARAM.self))
     }
   }
 

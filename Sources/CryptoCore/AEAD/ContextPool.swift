@@ -4,8 +4,10 @@ internal import Synchronization
 ///
 /// Nothing waits: when all slots are lent, a fresh value serves the call and is dropped. That
 /// holds in a forked child as well, where the slots of threads it does not have stay lent.
+///
+/// Not a class: a pool is a part of the key that owns it, and a loan counts no references.
 @safe
-final class ContextPool<Context: ~Copyable>: @unchecked Sendable {
+struct ContextPool<Context: ~Copyable>: ~Copyable, @unchecked Sendable {
   private struct Slot: ~Copyable {
     let isLent = Atomic<Bool>(false)
     var value: Context?
@@ -13,8 +15,7 @@ final class ContextPool<Context: ~Copyable>: @unchecked Sendable {
 
   private static var slotCount: Int { 4 }
 
-  // Behind a pointer, so that a loan costs no reference counting. A slot's `value` belongs to
-  // whoever turned its `isLent` from false to true.
+  // A slot's `value` belongs to whoever turned its `isLent` from false to true.
   private let slots: UnsafeMutablePointer<Slot>
   private let make: @Sendable () throws(CryptoError) -> Context
 

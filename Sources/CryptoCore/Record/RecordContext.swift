@@ -90,6 +90,8 @@ public final class RecordContext: @unchecked Sendable {
 }
 
 extension [UInt8] {
+  // Inlinable, because a generic call to another module costs many times what it does.
+
   /// Appends a field behind its length as 32 bits, most significant byte first.
   package mutating func appendField(_ field: some Collection<UInt8>) {
     append(bigEndian: UInt32(field.count))
@@ -97,6 +99,7 @@ extension [UInt8] {
   }
 
   /// Appends an integer, most significant byte first.
+  @inlinable
   package mutating func append(bigEndian value: some FixedWidthInteger) {
     unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
   }

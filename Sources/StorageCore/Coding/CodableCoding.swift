@@ -58,7 +58,7 @@ public struct CodableCoding: Sendable {
         .invalid, "the \(Swift.type(of: value)) can't be encoded (\(type)): \(Self.reason(error))")
     }
     defer { Self.wipe(&data) }
-    bytes += type.tags
+    type.append(to: &bytes)
     if type.tag == .custom {
       guard name.utf8.count < 256 else {
         throw StorageError(.invalid, "the name of a coding has at most 255 bytes")

@@ -13,17 +13,21 @@ enum DynamicValue {
   static func append(
     _ value: Any, to bytes: inout [UInt8], depth: Int = 0
   ) throws(StorageError) {
-    guard depth < ValueType.depthLimit else {
-      throw StorageError(.invalid, "the value is nested more than \(ValueType.depthLimit) deep")
-    }
+    guard depth < ValueType.depthLimit else { throw tooDeep }
     if let value = value as? any StorableValue {
-      bytes += type(of: value).valueType.tags
+      let type = type(of: value).valueType
+      // What is written can be read: reading counts the nesting of the type too.
+      guard depth + type.nesting <= ValueType.depthLimit else { throw tooDeep }
+      bytes += type.tags
       return try value.append(to: &bytes)
     }
     if let value = value as? AnyHashable, !(value.base is AnyHashable),
       let base = value.base as? any StorableValue
     {
       return try append(base, to: &bytes, depth: depth)
+    }
+    if type(of: value) is AnyClass, let plain = swiftValue(of: value) {
+      return try append(plain, to: &bytes, depth: depth)
     }
     switch value {
     case let values as [Any]:
@@ -57,6 +61,27 @@ enum DynamicValue {
     }
   }
 
+  private static let tooDeep = StorageError(
+    .invalid, "the value is nested more than \(ValueType.depthLimit) deep")
+
+  /// What an object of Foundation stands for: readers of JSON and of property lists give them.
+  private static func swiftValue(of object: Any) -> (any StorableValue)? {
+    switch object {
+    case let number as NSDecimalNumber: return number.decimalValue
+    case let number as NSNumber:
+      let type = unsafe String(cString: number.objCType)
+      switch type {
+      case "c" where number.intValue == 0 || number.intValue == 1: return number.boolValue
+      case "f": return number.floatValue
+      case "d": return number.doubleValue
+      case "C", "S", "I", "L", "Q": return number.uintValue
+      default: return number.intValue
+      }
+    case let text as NSString: return String(describing: text)
+    default: return nil
+    }
+  }
+
   /// Reads a type and a value of that type.
   static func read(_ bytes: RawSpan, at offset: inout Int) throws(StorageError) -> Any {
     let type = try ValueType.read(bytes, at: &offset)
@@ -73,7 +98,9 @@ enum DynamicValue {
     switch type.tag {
     case .any:
       let type = try ValueType.read(bytes, at: &offset)
-      return try read(type, bytes, at: &offset, depth: depth + 1)
+      guard type.tag != .any else { throw StorageError(.damaged, "a type is no type") }
+      // The writer counts no level for this either.
+      return try read(type, bytes, at: &offset, depth: depth)
     case .optional:
       guard try Bool.read(bytes, at: &offset) else { return Any?.none as Any }
       return try read(type.parts[0], bytes, at: &offset, depth: depth + 1)
@@ -84,17 +111,25 @@ enum DynamicValue {
       }
     case .set:
       let part = type.parts[0]
-      let values = try elements(bytes, at: &offset) { (offset) throws(StorageError) in
-        try read(part, bytes, at: &offset, depth: depth + 1)
+      var values: Set<AnyHashable> = []
+      var order = CanonicalOrder()
+      _ = try elements(bytes, at: &offset) { (offset) throws(StorageError) in
+        let start = offset
+        let value = try read(part, bytes, at: &offset, depth: depth + 1)
+        try order.check(bytes.extracting(start..<offset))
+        values.insert(try hashable(value))
+        return ()
       }
-      return Set(values.compactMap { $0 as? AnyHashable })
+      return values
     case .dictionary:
       let parts = type.parts
       var pairs: [AnyHashable: Any] = [:]
+      var order = CanonicalOrder()
       _ = try elements(bytes, at: &offset) { (offset) throws(StorageError) in
+        let start = offset
         let key = try read(parts[0], bytes, at: &offset, depth: depth + 1)
-        let value = try read(parts[1], bytes, at: &offset, depth: depth + 1)
-        if let key = key as? AnyHashable { pairs[key] = value }
+        try order.check(bytes.extracting(start..<offset))
+        pairs[try hashable(key)] = try read(parts[1], bytes, at: &offset, depth: depth + 1)
         return ()
       }
       if parts[0] == String.valueType {
@@ -103,6 +138,23 @@ enum DynamicValue {
       return pairs
     default:
       throw StorageError(.typeMismatch, "a value stored as \(type) is read with its own type")
+    }
+  }
+
+  /// The value as an element of a set or a key: collections of anything are not Hashable.
+  private static func hashable(_ value: Any) throws(StorageError) -> AnyHashable {
+    switch value {
+    case let value as AnyHashable: return value
+    case let values as [Any]:
+      var elements: [AnyHashable] = []
+      for value in values { elements.append(try hashable(value)) }
+      return elements
+    case let pairs as [AnyHashable: Any]:
+      var hashed: [AnyHashable: AnyHashable] = [:]
+      for (key, value) in pairs { hashed[key] = try hashable(value) }
+      return hashed
+    case Optional<Any>.none: return AnyHashable(AnyHashable?.none)
+    default: throw StorageError(.damaged, "an element of a set can't be one")
     }
   }
 

@@ -4,6 +4,8 @@ internal import CryptoCore
 @usableFromInline
 enum Payload: Sendable {
   static let version: UInt8 = 1
+  /// How many bytes a head has room for behind the name, so that most values fit.
+  private static let room = 64
   /// The longest key name, in UTF-8 bytes.
   static let nameLimit = 1024
   /// The longest value, in bytes as encoded.
@@ -18,10 +20,10 @@ enum Payload: Sendable {
         .invalid, "a key has at most \(nameLimit) bytes, this one \(count)")
     }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + 64)
+    bytes.reserveCapacity(count + room)
     bytes.append(version)
     bytes.append(bigEndian: UInt16(count))
-    bytes.append(contentsOf: name.utf8)
+    bytes.append(utf8Of: name)
     return bytes
   }
 
@@ -57,6 +59,9 @@ enum Payload: Sendable {
       throw StorageError(.unsupported, "payload version \(version) is not of this release")
     }
     let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt16.self))
+    guard (1...nameLimit).contains(count) else {
+      throw StorageError(.damaged, "the name of the record has an impossible length")
+    }
     return try ByteReading.range(of: count, bytes, at: &offset)
   }
 }

@@ -128,7 +128,13 @@ extension [UInt8] {
   /// Appends pairs behind their count, in the order of the first of each.
   mutating func appendSorted(_ pairs: [([UInt8], [UInt8])]) throws(StorageError) {
     try appendCount(pairs.count)
+    var previous: [UInt8]?
     for (first, second) in pairs.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
+      // Two NaNs, two URLs that differ in their base: unequal here, and equal when read back.
+      guard first != previous else {
+        throw StorageError(.invalid, "two elements of a set, or keys, have the same stored form")
+      }
+      previous = first
       append(contentsOf: first)
       append(contentsOf: second)
     }

@@ -41,7 +41,12 @@ extension URL: StorableValue {
   public static let valueType = ValueType(.url)
 
   /// Appends the absolute string.
+  ///
+  /// - Throws: `invalid` when that is not read back as the same URL.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
+    guard URL(string: absoluteString)?.absoluteString == absoluteString else {
+      throw StorageError(.invalid, "the URL has no absolute string that stands for it")
+    }
     try absoluteString.append(to: &bytes)
   }
 
@@ -49,7 +54,8 @@ extension URL: StorableValue {
   public static func read(
     _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> URL {
-    guard let url = URL(string: try String.read(bytes, at: &offset)) else {
+    let text = try String.read(bytes, at: &offset)
+    guard let url = URL(string: text), url.absoluteString == text else {
       throw StorageError(.damaged, "a URL is not one")
     }
     return url

@@ -76,7 +76,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
     // `Stored` is `Value`: the casts below always succeed and cost nothing when specialised.
     let coder = ValueCoder<Stored>(
       append: { (value, bytes) throws(StorageError) in
-        bytes += type.tags
+        type.append(to: &bytes)
         try value.append(to: &bytes)
       },
       read: { (bytes, offset) throws(StorageError) in
@@ -119,7 +119,10 @@ struct ValueCoder<Value>: @unchecked Sendable {
   private static var dynamic: ValueCoder {
     ValueCoder(
       append: { (value, bytes) throws(StorageError) in
-        if let object = value as? any NSObject & NSSecureCoding, !(value is any StorableValue) {
+        // Asked of the type first: the cast of a value would bridge it, part by part.
+        if Swift.type(of: value as Any) is AnyClass,
+          let object = value as? any NSObject & NSSecureCoding
+        {
           return try ObjectArchive.append(object, to: &bytes)
         }
         try DynamicValue.append(value, to: &bytes)

@@ -93,6 +93,12 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
     return ValueType(tags: bytes.extracting(start..<offset).copied()[...])
   }
 
+  /// Appends the tag bytes.
+  @inline(__always)
+  func append(to bytes: inout [UInt8]) {
+    if tags.count == 1 { bytes.append(tags[0]) } else { bytes += tags }
+  }
+
   /// Whether the next bytes are this type; moves past them if so.
   @inline(__always)
   func matches(_ bytes: RawSpan, at offset: inout Int) -> Bool {
@@ -129,6 +135,28 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
       rest = rest.dropFirst(count)
     }
     return parts
+  }
+
+  /// How many levels the type has: 1 for a simple one.
+  var nesting: Int {
+    var deepest = 1
+    // How many types are still to come on each open level.
+    var open: [Int] = []
+    for tag in tags {
+      deepest = max(deepest, open.count + 1)
+      let parts = Tag(rawValue: tag)?.parts ?? 0
+      if parts > 0 {
+        open.append(parts)
+      } else {
+        while let last = open.popLast() {
+          if last > 1 {
+            open.append(last - 1)
+            break
+          }
+        }
+      }
+    }
+    return deepest
   }
 
   private static func length(_ tags: ArraySlice<UInt8>) -> Int {

@@ -56,7 +56,8 @@ struct KeyFile: Sendable {
     _ path: String, _ flags: Int32, check: (FileStatus) throws(StorageError) -> Void
   ) throws(StorageError) -> KeyMaterial? {
     // O_NONBLOCK: a FIFO in its place must not make us wait.
-    guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | flags) else { return nil }
+    let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | flags
+    guard let file = try OpenFile(path, flags) else { return nil }
     let status = try file.status()
     guard status.isRegular else {
       throw StorageError(.denied, "the key file is not a regular file", path: path)

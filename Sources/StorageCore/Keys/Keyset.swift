@@ -6,6 +6,7 @@ internal import CryptoCore
 struct Keyset: Sendable {
   static let version: UInt8 = 1
   static let entrySize = 4 + 1 + 8 + 32
+  static let entryLimit = 1024
 
   struct Entry: Sendable {
     let id: UInt32
@@ -35,8 +36,8 @@ struct Keyset: Sendable {
 
   /// Adds a fresh data key that seals from now on.
   mutating func addPrimary(algorithm: AEADAlgorithm? = nil) throws(StorageError) {
-    guard entries.count < 1024, nextID < .max else {
-      throw StorageError(.full, "the store holds 1024 data keys; re-encrypt it first")
+    guard entries.count < Self.entryLimit, nextID < .max else {
+      throw StorageError(.full, "the store holds \(Self.entryLimit) data keys; re-encrypt it first")
     }
     entries.append(
       Entry(
@@ -111,8 +112,9 @@ extension Keyset {
           id: id, algorithm: algorithm, reservedSeals: seals,
           key: try Self.key(bytes, at: &offset)))
     }
-    let primaryID = primaryID
-    guard offset == bytes.byteCount, Set(entries.map(\.id)).count == entries.count,
+    let (primaryID, nextID) = (primaryID, nextID)
+    guard offset == bytes.byteCount, (1...Self.entryLimit).contains(count),
+      entries.allSatisfy({ $0.id < nextID }), Set(entries.map(\.id)).count == entries.count,
       entries.contains(where: { $0.id == primaryID })
     else { throw StorageError(.damaged, "the keyset contradicts itself") }
   }

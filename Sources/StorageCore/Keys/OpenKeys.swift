@@ -97,9 +97,28 @@ final class OpenKeys: Sendable {
   }
 
   /// The data key of an id, or nil.
-  @inline(__always)
   func dataKey(_ id: UInt32) -> DataKey? {
     id == primary.id ? primary : others[id]
+  }
+
+  /// Opens a record by the key that it names and lends the plaintext, which is wiped afterwards.
+  func withOpened(
+    _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
+  ) throws(CryptoError) {
+    let id = try RecordHeader(reading: record).keyID
+    guard id == primary.id else { return try withOther(id, record, for: context, body) }
+    try primary.withOpened(record, for: context, body)
+  }
+
+  // Apart, so that the usual case counts no reference to the primary key.
+  @inline(never)
+  private func withOther(
+    _ id: UInt32, _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
+  ) throws(CryptoError) {
+    guard let key = others[id] else {
+      throw CryptoError(.malformed, "the record names data key \(id), which the store does not hold")
+    }
+    try key.withOpened(record, for: context, body)
   }
 
   /// Takes one seal out of those set aside; false when none is left.

@@ -102,8 +102,11 @@ public struct PassphraseDerivation: Hashable, Sendable {
           secret, salt: salt, cost: Int(parameters[0]), blockSize: Int(parameters[1]),
           parallelism: Int(parameters[2]), count: count, maximumMemory: 1 << 30 + 1 << 24)
       case (.passphrase(let secret), .pbkdf2SHA256):
-        try KeyDerivation.pbkdf2(
-          secret, salt: salt, rounds: Int(parameters[0]), count: count, hash: .sha256)
+        // One block only: of two, a guess would need but the second, and cost half of an opening.
+        try KeyDerivation.hkdf(
+          KeyDerivation.pbkdf2(
+            secret, salt: salt, rounds: Int(parameters[0]), count: 32, hash: .sha256),
+          salt: salt, info: Label.slotKey, count: count)
       case (.passphrase(let secret), .pbkdf2SHA512):
         try KeyDerivation.pbkdf2(
           secret, salt: salt, rounds: Int(parameters[0]), count: count, hash: .sha512)
@@ -128,4 +131,5 @@ enum Label {
   static let directData = Array("SPS direct data key v1".utf8)
   static let directStore = Array("SPS direct store id v1".utf8)
   static let namedKey = Array("SPS named key v1".utf8)
+  static let recoveryCheck = Array("SPS recovery check v1".utf8)
 }

@@ -75,7 +75,7 @@ public struct RecoveryKey: Sendable, Equatable {
 
   private static func check(of key: SecureBytes) throws(StorageError) -> [UInt8] {
     let check = try cryptography { () throws(CryptoError) in
-      try KeyDerivation.hkdf(key, salt: [], info: Array("SPS recovery check v1".utf8), count: 3)
+      try KeyDerivation.hkdf(key, salt: [], info: Label.recoveryCheck, count: 3)
     }
     return check.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
   }

@@ -51,6 +51,9 @@ struct StoreHeader: Hashable, Sendable {
       let slot = try ByteReading.field(limit: 4096, bytes, at: &offset)
       slots.append(try unsafe Slot(reading: slot.span.bytes))
     }
+    guard Set(slots.map(\.id)).count == slots.count else {
+      throw StorageError(.damaged, "two key slots have the same number")
+    }
     rootCheck = try ByteReading.array(of: Slot.checkSize, bytes, at: &offset)
     sealedKeyset = try ByteReading.field(limit: Self.keysetLimit, bytes, at: &offset)
     guard offset == bytes.byteCount else {

@@ -40,9 +40,14 @@ package final class StoreKeys: @unchecked Sendable {
   /// The keys that were current last, or nil before the store is open.
   @inline(__always)
   var current: OpenKeys? {
+    unsafe uncounted?.takeUnretainedValue()
+  }
+
+  /// The same. Every key ever published stays in `history`, so it needs no reference of its own.
+  @inline(__always)
+  var uncounted: Unmanaged<OpenKeys>? {
     guard let pointer = unsafe newest.load(ordering: .acquiring) else { return nil }
-    // Every key ever published stays in `history`.
-    return unsafe Unmanaged<OpenKeys>.fromOpaque(pointer).takeUnretainedValue()
+    return unsafe Unmanaged<OpenKeys>.fromOpaque(pointer)
   }
 
   /// The keys for reading, or nil when the store is new and holds nothing.
@@ -285,10 +290,13 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   private func openDirectly(_ state: inout State) throws(StorageError) -> OpenKeys {
-    let (candidate, material) = try Self.material(of: state.source)
-    guard case .key(let key) = material else {
+    // Such a store can't say whether it holds data, so nothing that makes keys may be asked: a key
+    // made in the place of a lost one would hash all names anew and find nothing.
+    guard let candidate = state.source.candidates.first, candidate.kind == .key,
+      case .key(let key)? = try candidate.read()
+    else {
       throw StorageError(
-        .unsupported, "a delegate without a header takes a key, not a \(candidate.kind)")
+        .unsupported, "a delegate that holds no header takes a key source of the kind .key alone")
     }
     let keys = try OpenKeys(directly: key)
     publish(keys, &state)

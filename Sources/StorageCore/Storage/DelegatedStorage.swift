@@ -81,16 +81,12 @@ extension DelegatedStorage: CustomStringConvertible, CustomDebugStringConvertibl
 
 extension KeySource {
   /// What a storage without a key gets.
-  package static let missing = KeySource.provider(MissingKey())
-
-  private struct MissingKey: KeyProvider {
-    let identifier = "none"
-
-    func material() throws(StorageError) -> KeyMaterial? {
+  package static let missing = KeySource([
+    Candidate(kind: .key, identifier: "") { () throws(StorageError) in
       throw StorageError(
         .keyUnavailable, "the storage was made without a key; give it one, or a key source")
     }
-  }
+  ])
 }
 
 /// What a storage without a delegate gets.

@@ -27,14 +27,15 @@ package final class RecordName: @unchecked Sendable {
   /// What the record of this name is bound to under `keys`.
   @inline(__always)
   func context(in keys: OpenKeys) throws(StorageError) -> RecordContext {
-    if let context = firstContext, context.origin === keys.nameSpace { return context }
+    if let context = unsafe uncounted?.takeUnretainedValue(), context.origin === keys.nameSpace { return context }
     return try bind(to: keys)
   }
 
+  /// The context under the first name key, if it was used. It lives as long as the name.
   @inline(__always)
-  private var firstContext: RecordContext? {
+  var uncounted: Unmanaged<RecordContext>? {
     guard let pointer = unsafe first.load(ordering: .acquiring) else { return nil }
-    return unsafe Unmanaged<RecordContext>.fromOpaque(pointer).takeUnretainedValue()
+    return unsafe Unmanaged<RecordContext>.fromOpaque(pointer)
   }
 
   private func bind(to keys: OpenKeys) throws(StorageError) -> RecordContext {
@@ -55,4 +56,10 @@ package final class RecordName: @unchecked Sendable {
     }
     return context
   }
+}
+
+extension RecordName: CustomReflectable {
+  /// A mirror without the authentication tag.
+  @usableFromInline
+  package var customMirror: Mirror { Mirror(self, children: ["text": text]) }
 }

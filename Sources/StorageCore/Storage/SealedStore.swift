@@ -4,8 +4,13 @@ package import CryptoCore
 public final class SealedStore: Sendable {
   package let keys: StoreKeys
   private let delegate: any StorageDelegate
-  /// The same delegate where it can hold a header.
-  let keyed: (any KeysetDelegate)?
+  /// The same delegate where it can hold a header, and a stand-in elsewhere. Not an optional, which
+  /// would be copied for every call.
+  private let headed: any KeysetDelegate
+  private let isHeaded: Bool
+
+  /// The delegate where it can hold a header.
+  var keyed: (any KeysetDelegate)? { isHeaded ? headed : nil }
   let tag: [UInt8]
   /// Orders the writes of a delegate that can't tell of changes itself.
   private let unobserved = Lock(())
@@ -18,7 +23,9 @@ public final class SealedStore: Sendable {
     _ delegate: any StorageDelegate, source: KeySource, algorithm: AEADAlgorithm, tag: [UInt8]
   ) {
     self.delegate = delegate
-    keyed = delegate as? any KeysetDelegate
+    let keyed = delegate as? any KeysetDelegate
+    isHeaded = keyed != nil
+    headed = keyed ?? NoHeader()
     keys = StoreKeys(delegate: keyed, source: source, algorithm: algorithm)
     self.tag = tag
   }
@@ -44,11 +51,11 @@ public final class SealedStore: Sendable {
         return nil
       }
       let context = try name.context(in: open)
-      guard let keyed else {
+      guard isHeaded else {
         let record = try delegate.record(for: context.name)
         return record.map { Sealed(record: $0, keys: open, context: context) }
       }
-      let (record, version) = try keyed.lookup(context.name)
+      let (record, version) = try headed.lookup(context.name)
       // With another header, names may hash otherwise: absent is believed only under the current.
       if version == open.headerVersion {
         guard let record else { return nil }
@@ -59,20 +66,52 @@ public final class SealedStore: Sendable {
     throw Self.changing(name)
   }
 
-  /// Opens a record and lends its payload to `body`.
+  /// Lends the current keys and the context of a name under them, and counts no references.
+  ///
+  /// The keys live as long as the store, and the context as long as the name.
+  ///
+  /// - Returns: nil when `body` does, when the store is not open, or when the name was not used under
+  ///   these keys: then the long way is to be gone.
   @inline(__always)
+  private func withCurrent<Result>(
+    _ name: RecordName, _ body: (OpenKeys, RecordContext) throws(StorageError) -> Result?
+  ) throws(StorageError) -> Result? {
+    guard isHeaded, let keys = unsafe keys.uncounted, let context = unsafe name.uncounted else {
+      return nil
+    }
+    var failure: StorageError?
+    let result: Result? = unsafe keys._withUnsafeGuaranteedRef { keys in
+      unsafe context._withUnsafeGuaranteedRef { context in
+        guard context.origin === keys.nameSpace else { return nil }
+        // The calls around this one pass on only untyped errors.
+        do throws(StorageError) {
+          return try body(keys, context)
+        } catch {
+          failure = error
+          return nil
+        }
+      }
+    }
+    if let failure { throw failure }
+    return result
+  }
+
+  /// Opens a record and lends its payload to `body`.
   func open(
     _ sealed: Sealed, _ name: String?, _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) {
+    try open(sealed.record, sealed.keys, sealed.context, name, body)
+  }
+
+  @inline(__always)
+  private func open(
+    _ record: [UInt8], _ keys: OpenKeys, _ context: RecordContext, _ name: String?,
+    _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) {
     var failure: StorageError?
     do throws(CryptoError) {
-      let record = unsafe sealed.record.span.bytes
-      let header = try RecordHeader(reading: record)
-      guard let key = sealed.keys.dataKey(header.keyID) else {
-        throw CryptoError(
-          .malformed, "the record names data key \(header.keyID), which the store does not hold")
-      }
-      try key.withOpened(record, for: sealed.context) { payload in
+      let record = unsafe record.span.bytes
+      try keys.withOpened(record, for: context) { payload in
         do throws(StorageError) { try body(payload) } catch { failure = error }
       }
     } catch {
@@ -91,17 +130,28 @@ public final class SealedStore: Sendable {
     _ name: RecordName, _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     do throws(StorageError) {
-      guard let sealed = try fetch(name) else {
-        unreadable.forget(name.text)
-        return false
+      var isThere = try withCurrent(name) { (keys, context) throws(StorageError) -> Bool? in
+        let (record, version) = try headed.lookup(context.name)
+        guard version == keys.headerVersion else { return nil }
+        guard let record else { return false }
+        try open(record, keys, context, name.text, body)
+        return true
       }
-      try open(sealed, name.text, body)
+      if isThere == nil { isThere = try withFetchedPayload(name, body) }
       unreadable.forget(name.text)
-      return true
+      return isThere == true
     } catch {
       unreadable.remember(name.text, error)
       throw error.about(name.text)
     }
+  }
+
+  private func withFetchedPayload(
+    _ name: RecordName, _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    guard let sealed = try fetch(name) else { return false }
+    try open(sealed, name.text, body)
+    return true
   }
 
   /// The value of a name, or nil when there is none.
@@ -181,19 +231,36 @@ public final class SealedStore: Sendable {
   func commit(
     _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
   ) throws(StorageError) -> Bool {
+    let isCommitted = try withCurrent(name) { (keys, context) throws(StorageError) -> Bool? in
+      guard let payload, let record = try seal(payload, context, keys, name.text) else {
+        return nil
+      }
+      let write = RecordWrite(record, for: context.name, if: condition)
+      switch try headed.commit(write, headerVersion: keys.headerVersion) {
+      case .committed: return true
+      case .conditionFailed: return false
+      case .headerChanged: return nil
+      }
+    }
+    if let isCommitted { return isCommitted }
+    return try commitAfterOpening(payload, name, if: condition)
+  }
+
+  private func commitAfterOpening(
+    _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
+  ) throws(StorageError) -> Bool {
     for _ in 0..<Self.attempts {
       let open = try keys.forWriting()
       let context = try name.context(in: open)
-      var record: [UInt8]?
+      let write: RecordWrite
       if let payload {
-        guard let sealed = try seal(payload, context, open, name.text) else { continue }
-        record = sealed
+        guard let record = try seal(payload, context, open, name.text) else { continue }
+        write = RecordWrite(record, for: context.name, if: condition)
+      } else {
+        write = RecordWrite(nil, for: context.name, if: condition)
       }
-      let write = RecordWrite(record, for: context.name, if: condition)
-      guard let keyed else { return try writeDirectly(write) }
-      switch try keyed.commit(
-        write, headerVersion: open.headerVersion)
-      {
+      guard isHeaded else { return try writeDirectly(write) }
+      switch try headed.commit(write, headerVersion: open.headerVersion) {
       case .committed: return true
       case .conditionFailed: return false
       case .headerChanged: try keys.refresh()
@@ -276,4 +343,30 @@ public final class SealedStore: Sendable {
     StorageError(
       .busy, "the store's keys are being changed all the time; try again", key: name.text)
   }
+}
+
+extension SealedStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The type, and nothing that is stored or that opens it.
+  public var description: String { "SealedStore" }
+  /// The type, and nothing that is stored or that opens it.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Stands where a delegate that can't hold a header has nothing to stand; never called.
+private struct NoHeader: KeysetDelegate {
+  private static let error = StorageError(.unsupported, "this storage's delegate holds no header")
+
+  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { throw Self.error }
+  func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 { throw Self.error }
+  func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { throw Self.error }
+  func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome { throw Self.error }
+  func names() throws(StorageError) -> [NameHash] { throw Self.error }
 }

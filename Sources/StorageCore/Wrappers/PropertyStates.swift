@@ -111,128 +111,25 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
   }
 }
 
-/// A queue that one task takes from.
-private final class ChangeQueue: Sendable {
-  private struct State {
-    var changes: [RecordChange] = []
-    /// How many of `changes` were taken: removing the first of an array moves all others.
-    var taken = 0
-    var waiting: CheckedContinuation<RecordChange?, Never>?
-    var isCancelled = false
-
-    mutating func take() -> RecordChange? {
-      guard taken < changes.count else { return nil }
-      let change = changes[taken]
-      taken += 1
-      if taken * 2 >= changes.count {
-        changes.removeFirst(taken)
-        taken = 0
-      }
-      return change
-    }
-  }
-  private let state = Lock(State())
-
-  var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
-
-  /// Empties the queue; nothing may have been taken from it yet.
-  func removeAll() { state.withLock { $0.changes = [] } }
-
-  /// Removes all up to the last that led to `record`; none if none did. Before the first is taken.
-  func removeAll(through record: [UInt8]?) {
-    state.withLock { state in
-      guard let last = state.changes.lastIndex(where: { $0.record == record }) else { return }
-      state.changes.removeFirst(last + 1)
-    }
-  }
-
-  /// Called under the delegate's lock, in the order of the changes.
-  func add(_ change: RecordChange) {
-    let waiting = state.withLock { state in
-      defer { state.waiting = nil }
-      if state.waiting == nil { state.changes.append(change) }
-      return state.waiting
-    }
-    waiting?.resume(returning: change)
-  }
-
-  func next(isolation: isolated (any Actor)?) async -> RecordChange? {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let (isReady, change) = state.withLock { state -> (Bool, RecordChange?) in
-          if state.isCancelled { return (true, nil) }
-          if let change = state.take() { return (true, change) }
-          precondition(state.waiting == nil, "one iterator is used by one task")
-          state.waiting = continuation
-          return (false, nil)
-        }
-        if isReady { continuation.resume(returning: change) }
-      }
-    } onCancel: {
-      let waiting = state.withLock { state in
-        defer { state.waiting = nil }
-        state.isCancelled = true
-        return state.waiting
-      }
-      waiting?.resume(returning: nil)
-    }
-  }
-}
-
-/// The values of a property: now, then after every change, without end.
-///
-/// As ``PropertyStates``, but for failures: a state that failed is no value, so it is left out here
-/// and reported to the storage's error closure.
-public struct PropertyValues<Value, Element>: AsyncSequence {
-  private let states: PropertyStates<Value>
-  private let report: @Sendable (StorageError) -> Void
-  /// What stands for no value.
-  private let fallback: Element
-  private let wrap: @Sendable (Value) -> Element
-
-  init(
-    _ states: PropertyStates<Value>, report: @escaping @Sendable (StorageError) -> Void,
-    fallback: Element, _ wrap: @escaping @Sendable (Value) -> Element
-  ) {
-    self.states = states
-    self.report = report
-    self.fallback = fallback
-    self.wrap = wrap
-  }
-
-  /// Starts listening.
-  public func makeAsyncIterator() -> Iterator {
-    Iterator(base: states.makeAsyncIterator(), values: self)
-  }
-
-  /// Goes through the values of a property.
-  public struct Iterator: AsyncIteratorProtocol {
-    fileprivate var base: PropertyStates<Value>.Iterator
-    fileprivate let values: PropertyValues
-
-    /// The next value; nil when the task is cancelled.
-    public mutating func next() async -> Element? {
-      await next(isolation: nil)
-    }
-
-    /// The next value; nil when the task is cancelled.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      while let state = await base.next(isolation: actor) {
-        switch state {
-        case .absent: return values.fallback
-        case .value(let value): return values.wrap(value)
-        case .failed(let error): values.report(error)
-        }
-      }
-      return nil
-    }
-  }
-}
-
-extension PropertyValues: Sendable where Element: Sendable {}
-
-@available(*, unavailable)
-extension PropertyValues.Iterator: Sendable {}
-
 @available(*, unavailable)
 extension PropertyStates.Iterator: Sendable {}
+
+extension PropertyStates: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The key, and no value.
+  public var description: String { "PropertyStates(\"\(name.text)\")" }
+  /// The key, and no value.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension PropertyStates.Iterator: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The key, and no value.
+  public var description: String { "\(states).Iterator" }
+  /// The key, and no value.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

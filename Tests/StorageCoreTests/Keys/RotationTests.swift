@@ -113,9 +113,9 @@ import Testing
 
   @Test func whatCantBeOpenedIsKeptWithItsKeyAndCounted() throws {
     let storage = try made()
+    let damaged = try #require(try delegate.records().keys.first)
     let tagged = DelegatedStorage.quiet(delegate, .key(.repeating(1)), tag: "tag")
     try tagged.save("tagged", forKey: "t")
-    let damaged = try #require(try delegate.records().keys.first)
     let bytes = [UInt8](repeating: 9, count: 50)
     try delegate.replace(damaged, with: bytes)
 

@@ -70,7 +70,7 @@ import Testing
     #expect(try storage.load(forKey: "old") == "old")
     try storage.save("new", forKey: "new")
     let keyset = try keyset()
-    #expect(keyset.entries.count == 2 && keyset.primaryID == 2)
+    try #require(keyset.entries.count == 2 && keyset.primaryID == 2)
     #expect(keyset.entries[0].reservedSeals == StoreKeys.sealLimit)
     #expect(keyset.entries[1].reservedSeals >= 1)
     #expect(try storage.load(forKey: "old") == "old")

@@ -65,6 +65,15 @@ import Testing
     #expect(try storage().keyAdministration.reencrypt().remaining == 0)
   }
 
+  @Test func aReencryptionDoesNotPutBackWhatWasOverwrittenMeanwhile() throws {
+    let one = storage()
+    try one.save("old", forKey: "k")
+    // Between the reading of the old record and its commit under the new key.
+    delegate.beforeNextCommit { try? one.save("new", forKey: "k") }
+    try one.keyAdministration.rotateDataKey()
+    #expect(try one.load(forKey: "k") == "new")
+  }
+
   @Test func aChangeOfTheSourceDoesNotShutOutWhoHasTheStoreOpen() throws {
     let (one, other) = (storage(), storage())
     try one.save(1, forKey: "k")

@@ -1,0 +1,71 @@
+internal import CryptoCore
+
+/// A queue that one task takes from.
+final class ChangeQueue: Sendable {
+  private struct State {
+    var changes: [RecordChange] = []
+    /// How many of `changes` were taken: removing the first of an array moves all others.
+    var taken = 0
+    var waiting: CheckedContinuation<RecordChange?, Never>?
+    var isCancelled = false
+
+    mutating func take() -> RecordChange? {
+      guard taken < changes.count else { return nil }
+      let change = changes[taken]
+      taken += 1
+      if taken * 2 >= changes.count {
+        changes.removeFirst(taken)
+        taken = 0
+      }
+      return change
+    }
+  }
+  private let state = Lock(State())
+
+  var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
+
+  /// Empties the queue; nothing may have been taken from it yet.
+  func removeAll() { state.withLock { $0.changes = [] } }
+
+  /// Removes all up to the last that led to `record`; none if none did.
+  ///
+  /// Nothing may have been taken yet.
+  func removeAll(through record: [UInt8]?) {
+    state.withLock { state in
+      guard let last = state.changes.lastIndex(where: { $0.record == record }) else { return }
+      state.changes.removeFirst(last + 1)
+    }
+  }
+
+  /// Called under the delegate's lock, in the order of the changes.
+  func add(_ change: RecordChange) {
+    let waiting = state.withLock { state in
+      defer { state.waiting = nil }
+      if state.waiting == nil { state.changes.append(change) }
+      return state.waiting
+    }
+    waiting?.resume(returning: change)
+  }
+
+  func next(isolation: isolated (any Actor)?) async -> RecordChange? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (isReady, change) = state.withLock { state -> (Bool, RecordChange?) in
+          if state.isCancelled { return (true, nil) }
+          if let change = state.take() { return (true, change) }
+          precondition(state.waiting == nil, "one iterator is used by one task")
+          state.waiting = continuation
+          return (false, nil)
+        }
+        if isReady { continuation.resume(returning: change) }
+      }
+    } onCancel: {
+      let waiting = state.withLock { state in
+        defer { state.waiting = nil }
+        state.isCancelled = true
+        return state.waiting
+      }
+      waiting?.resume(returning: nil)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// The values of a property: now, then after every change, without end.
+///
+/// As ``PropertyStates``, but for failures: a state that failed is no value, so it is left out here
+/// and reported to the storage's error closure.
+public struct PropertyValues<Value, Element>: AsyncSequence {
+  private let states: PropertyStates<Value>
+  private let report: @Sendable (StorageError) -> Void
+  /// What stands for no value.
+  private let fallback: Element
+  private let wrap: @Sendable (Value) -> Element
+
+  init(
+    _ states: PropertyStates<Value>, report: @escaping @Sendable (StorageError) -> Void,
+    fallback: Element, _ wrap: @escaping @Sendable (Value) -> Element
+  ) {
+    self.states = states
+    self.report = report
+    self.fallback = fallback
+    self.wrap = wrap
+  }
+
+  /// Starts listening.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(base: states.makeAsyncIterator(), values: self)
+  }
+
+  /// Goes through the values of a property.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var base: PropertyStates<Value>.Iterator
+    fileprivate let values: PropertyValues
+
+    /// The next value; nil when the task is cancelled.
+    public mutating func next() async -> Element? {
+      await next(isolation: nil)
+    }
+
+    /// The next value; nil when the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      while let state = await base.next(isolation: actor) {
+        switch state {
+        case .absent: return values.fallback
+        case .value(let value): return values.wrap(value)
+        case .failed(let error): values.report(error)
+        }
+      }
+      return nil
+    }
+  }
+}
+
+extension PropertyValues: Sendable where Element: Sendable {}
+
+@available(*, unavailable)
+extension PropertyValues.Iterator: Sendable {}
+
+extension PropertyValues: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The key, and neither value nor default.
+  public var description: String { "PropertyValues(\"\(states.name.text)\")" }
+  /// The key, and neither value nor default.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension PropertyValues.Iterator: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The key, and neither value nor default.
+  public var description: String { "\(values).Iterator" }
+  /// The key, and neither value nor default.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

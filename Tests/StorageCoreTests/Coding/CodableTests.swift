@@ -1,0 +1,126 @@
+import Foundation
+import StorageCore
+import Testing
+
+@Suite struct CodableTests {
+  private let storage = DelegatedStorage.fresh()
+
+  private struct User: Codable, Equatable {
+    var name = "Ada"
+    var tags: Set<String> = ["a"]
+    var home: URL? = URL(string: "https://example.com")
+    var children: [User] = []
+  }
+
+  private struct Secretive: Codable {
+    struct Refusal: Error { let secret = "marker" }
+    init() {}
+    init(from decoder: any Decoder) throws { throw Refusal() }
+    func encode(to encoder: any Encoder) throws { throw Refusal() }
+  }
+
+  private func property<Value: Codable>(_: Value.Type, _ coding: CodableCoding)
+    -> CodableStore<Value, DelegatedStorage>
+  {
+    CodableStore(storage, "k", coding: coding)
+  }
+
+  private static let reversed = CodableCoding.custom(
+    "reversed", encode: { Data(try JSONEncoder().encode($0).reversed()) },
+    decode: { try JSONDecoder().decode($0, from: Data($1.reversed())) })
+
+  @Test func everyCodingReadsWhatItWrote() throws {
+    let user = User(children: [User(name: "B", home: nil)])
+    for coding in [CodableCoding.json, .propertyList, Self.reversed] {
+      try property(User.self, coding).save(user)
+      #expect(try property(User.self, coding).load() == user)
+    }
+    try storage.save(user, forKey: "k")
+    #expect(try storage.load(forKey: "k") == user)
+    #expect(try property(User.self, .json).load() == user, "JSON is what the plain calls use")
+    storage.set(encodable: user, forKey: "k")
+    #expect(storage.decodable(forKey: "k") == user)
+  }
+
+  @Test func oneCodingDoesNotReadWhatAnotherWrote() throws {
+    let named = CodableCoding.custom(
+      "other", encode: { try JSONEncoder().encode($0) },
+      decode: { try JSONDecoder().decode($0, from: $1) })
+    let codings = [CodableCoding.json, .propertyList, Self.reversed, named]
+    for (written, coding) in codings.enumerated() {
+      try property(User.self, coding).save(User())
+      for (read, other) in codings.enumerated() where read != written {
+        let code = code { _ = try property(User.self, other).load() }
+        #expect(code == .typeMismatch, "\(written) as \(read)")
+      }
+    }
+  }
+
+  @Test func scalarsInJSONAreNotScalars() throws {
+    try property(String.self, .json).save("text")
+    #expect(try property(String.self, .json).load() == "text")
+    #expect(code { _ = try storage.load(String.self, forKey: "k") } == .typeMismatch)
+  }
+
+  @Test(arguments: [Double.nan, .infinity, -.infinity])
+  func whatJSONCantSayIsInvalidAndChangesNothing(_ number: Double) throws {
+    try property([Double].self, .json).save([1])
+    #expect(code { try property([Double].self, .json).save([number]) } == .invalid)
+    #expect(try property([Double].self, .json).load() == [1])
+    try property([Double].self, .propertyList).save([number])
+    let back = try property([Double].self, .propertyList).load()
+    #expect(back?.first?.isNaN == number.isNaN)
+  }
+
+  @Test func aScalarIsNoPropertyList() throws {
+    #expect(code { try property(Int.self, .propertyList).save(1) } == .invalid)
+    #expect(try storage.keys().isEmpty)
+  }
+
+  @Test func aTypeThatChangedIsATypeMismatchThatQuotesNothing() throws {
+    struct Old: Codable { var name = "marker value" }
+    struct New: Codable { var name: Int }
+    struct Newer: Codable { var other: String }
+    for coding in [CodableCoding.json, .propertyList, Self.reversed] {
+      try property(Old.self, coding).save(Old())
+      for failure in [
+        error { _ = try property(New.self, coding).load() },
+        error { _ = try property(Newer.self, coding).load() },
+        error { _ = try property([Int].self, coding).load() },
+      ] {
+        #expect(failure?.code == .typeMismatch)
+        #expect(failure?.description.contains("marker") == false)
+      }
+    }
+    #expect(try property(Old.self, Self.reversed).load()?.name == "marker value")
+  }
+
+  @Test func anErrorOfTheTypesOwnCodingIsNotQuoted() throws {
+    let encoding = try #require(error { try storage.save(Secretive(), forKey: "k") })
+    #expect(encoding.code == .invalid)
+    #expect(!encoding.description.contains("marker"))
+    try storage.save(["a": 1] as [String: Int], forKey: "other")
+    try property([String: Int].self, .json).save(["a": 1])
+    let decoding = try #require(error { _ = try property(Secretive.self, .json).load() })
+    #expect(decoding.code == .typeMismatch)
+    #expect(!decoding.description.contains("marker"))
+  }
+
+  @Test func aCustomCodingThatGivesAnotherTypeIsATypeMismatch() throws {
+    let liar = CodableCoding.custom(
+      "liar", encode: { _ in Data() }, decode: { _, _ in "not an integer" })
+    try property(Int.self, liar).save(1)
+    #expect(code { _ = try property(Int.self, liar).load() } == .typeMismatch)
+  }
+
+  @Test func aCustomCodingHasAShortName() throws {
+    func coding(_ count: Int) -> CodableCoding {
+      .custom(
+        String(repeating: "x", count: count), encode: { try JSONEncoder().encode($0) },
+        decode: { try JSONDecoder().decode($0, from: $1) })
+    }
+    try property([Int].self, coding(255)).save([1])
+    #expect(try property([Int].self, coding(255)).load() == [1])
+    #expect(code { try property([Int].self, coding(256)).save([2]) } == .invalid)
+  }
+}

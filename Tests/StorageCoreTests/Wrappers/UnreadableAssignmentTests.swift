@@ -1,0 +1,115 @@
+import StorageCore
+import StorageTesting
+import Testing
+
+/// `count += 1` is a read and a write: after a read that failed, the write would destroy the value.
+@Suite struct UnreadableAssignmentTests {
+  private let log = ErrorLog()
+  private let storage: FaultyStorage
+  private let count: UnwrappedStore<Int, FaultyStorage>
+
+  init() throws {
+    let log = log
+    storage = FaultyStorage(errorClosure: { log.add($0) })
+    count = UnwrappedStore(wrappedValue: 0, storage, "count")
+    try storage.save(41, forKey: "count")
+  }
+
+  private func increment() { count.wrappedValue += 1 }
+
+  @Test func aCorruptReadDoesNotLoseTheCount() throws {
+    storage.faults.fail(.reads, with: .corruption, times: 1)
+    increment()
+    #expect(log.codes == [.damaged, .damaged])
+    storage.faults.recover()
+    #expect(try count.load() == 41)
+    increment()
+    #expect(try count.load() == 42, "a read that worked allows it again")
+  }
+
+  @Test(arguments: [StorageError.Code.locked, .timedOut, .io, .busy, .unavailable, .denied])
+  func aReadThatFailedOnceDoesNotLoseTheCount(_ reason: StorageError.Code) throws {
+    storage.faults.fail(.reads, with: .failure(StorageError(reason, "on cue")), times: 1)
+    increment()
+    #expect(log.codes == [reason, reason])
+    #expect(try count.load() == 41)
+    increment()
+    #expect(try count.load() == 42)
+  }
+
+  @Test func aValueOfAnotherTypeIsNotReplaced() throws {
+    try storage.save("text", forKey: "count")
+    increment()
+    increment()
+    #expect(Set(log.codes) == [.typeMismatch])
+    #expect(try storage.load(forKey: "count") == "text")
+  }
+
+  @Test func theRefusalSaysWhatToDo() throws {
+    storage.faults.fail(.reads, with: .corruption, times: 1)
+    increment()
+    let refusal = try #require(log.errors.last)
+    #expect(refusal.key == "count")
+    #expect(refusal.message.contains("save(_:)"))
+  }
+
+  @Test func savingOnPurposeReplaces() throws {
+    try storage.save("text", forKey: "count")
+    increment()
+    try count.save(1)
+    increment()
+    #expect(try count.load() == 2)
+  }
+
+  @Test func removingOnPurposeAllowsAssignment() throws {
+    try storage.save("text", forKey: "count")
+    increment()
+    try count.remove()
+    increment()
+    #expect(try count.load() == 1)
+  }
+
+  @Test func whatSomebodyElseRemovedCanBeAssigned() throws {
+    let delegate = OpenDelegate()
+    let ours = DelegatedStorage.quiet(delegate, .key(.repeating(1)))
+    let theirs = DelegatedStorage.quiet(delegate, .key(.repeating(1)))
+    try theirs.save("text", forKey: "k")
+    let property = Store<Int, DelegatedStorage>(ours, "k")
+    #expect(property.wrappedValue == nil)
+    property.wrappedValue = 1
+    #expect(try theirs.load(forKey: "k") == "text")
+    try theirs.removeAll()
+    property.wrappedValue = 2
+    #expect(try property.load() == 2)
+  }
+
+  @Test func anUpdateOfWhatCantBeReadThrowsAndChangesNothing() throws {
+    try storage.save("text", forKey: "count")
+    #expect(code { try count.update { $0 += 1 } } == .typeMismatch)
+    storage.faults.fail(.reads, with: .corruption, times: 1)
+    #expect(code { try storage.update(String.self, forKey: "count") { $0 = "x" } } == .damaged)
+    #expect(try storage.load(forKey: "count") == "text")
+  }
+
+  @Test func assignmentWithoutAReadBeforeIsAllowed() throws {
+    try storage.save("text", forKey: "count")
+    count.wrappedValue = 5
+    #expect(log.errors.isEmpty)
+    #expect(try count.load() == 5)
+  }
+
+  @Test func otherKeysAreNotAffected() throws {
+    try storage.save("text", forKey: "count")
+    increment()
+    let other = UnwrappedStore<Int, FaultyStorage>(wrappedValue: 0, storage, "other")
+    other.wrappedValue += 1
+    #expect(try other.load() == 1)
+  }
+
+  @Test func aWriteThatFailsIsReportedAndChangesNothing() throws {
+    storage.faults.fail(.writes, with: .failure(StorageError(.full, "on cue")))
+    increment()
+    #expect(log.codes == [.full])
+    #expect(try count.load() == 41)
+  }
+}
