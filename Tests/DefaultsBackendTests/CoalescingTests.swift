@@ -83,6 +83,16 @@ import Testing
     #expect(try child.lines() == ["set"])
   }
 
+  @Test func aWriteThatIsRefusedKeepsNobodyFromChangingTheHeader() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let version = try delegate.updateHeader { header, _ in header = [1] }
+    #expect(try Child.run("header", folder.path, "2") == ["header"])
+    let write = RecordWrite([1], for: name(1))
+    #expect(try delegate.commit(write, headerVersion: version) == .headerChanged)
+    #expect(try Child.run("header", folder.path, "3") == ["header"])
+  }
+
   @Test func processesThatCoalesceAllTheTimeDontKeepOneFromChangingTheHeader() throws {
     let folder = TemporaryFolder()
     let children = try (0..<2).map { _ in try Child(["coalesce-on", folder.path]) }
