@@ -67,7 +67,8 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
   ) throws(StorageError) -> CommitOutcome {
     state.withLock { state in
       guard state.version == headerVersion else { return .headerChanged }
-      if case .always = write.condition {} else {
+      if case .always = write.condition {
+      } else {
         guard write.isAllowed(over: state.records[write.name]) else { return .conditionFailed }
       }
       apply(write, to: &state)

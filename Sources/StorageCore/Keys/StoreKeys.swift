@@ -43,7 +43,9 @@ package final class StoreKeys: @unchecked Sendable {
     unsafe uncounted?.takeUnretainedValue()
   }
 
-  /// The same. Every key ever published stays in `history`, so it needs no reference of its own.
+  /// The same.
+  ///
+  /// Every key ever published stays in `history`, so it needs no reference of its own.
   @inline(__always)
   var uncounted: Unmanaged<OpenKeys>? {
     guard let pointer = unsafe newest.load(ordering: .acquiring) else { return nil }
