@@ -116,7 +116,8 @@ final class OpenKeys: Sendable {
     _ id: UInt32, _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
     guard let key = others[id] else {
-      throw CryptoError(.malformed, "the record names data key \(id), which the store does not hold")
+      throw CryptoError(
+        .malformed, "the record names data key \(id), which the store does not hold")
     }
     try key.withOpened(record, for: context, body)
   }

@@ -27,11 +27,15 @@ package final class RecordName: @unchecked Sendable {
   /// What the record of this name is bound to under `keys`.
   @inline(__always)
   func context(in keys: OpenKeys) throws(StorageError) -> RecordContext {
-    if let context = unsafe uncounted?.takeUnretainedValue(), context.origin === keys.nameSpace { return context }
+    if let context = unsafe uncounted?.takeUnretainedValue(), context.origin === keys.nameSpace {
+      return context
+    }
     return try bind(to: keys)
   }
 
-  /// The context under the first name key, if it was used. It lives as long as the name.
+  /// The context under the first name key, if it was used.
+  ///
+  /// It lives as long as the name.
   @inline(__always)
   var uncounted: Unmanaged<RecordContext>? {
     guard let pointer = unsafe first.load(ordering: .acquiring) else { return nil }

@@ -4,8 +4,9 @@ package import CryptoCore
 public final class SealedStore: Sendable {
   package let keys: StoreKeys
   private let delegate: any StorageDelegate
-  /// The same delegate where it can hold a header, and a stand-in elsewhere. Not an optional, which
-  /// would be copied for every call.
+  /// The same delegate where it can hold a header, and a stand-in elsewhere.
+  ///
+  /// Not an optional, which would be copied for every call.
   private let headed: any KeysetDelegate
   private let isHeaded: Bool
 
