@@ -55,7 +55,7 @@ import Testing
     try delegate.set([1], for: name(1))
     var seen: [NameHash: [UInt8]] = [:]
     let next = try delegate.updateHeader { (header, records) throws(StorageError) in
-      try records.forEach { seen[$0] = $1 }
+      try records.visit { seen[$0] = $1 }
       header = [2]
     }
     #expect(seen == [name(1): [1]])
@@ -74,13 +74,23 @@ import Testing
     #expect(try delegate.record(for: name(1)) == nil)
     var seen: [NameHash: [UInt8]] = [:]
     _ = try delegate.updateHeader { (header, records) throws(StorageError) in
-      try records.forEach { seen[$0] = $1 }
+      try records.visit { seen[$0] = $1 }
       header = [2]
     }
     // The keys that it was sealed under were still there when it was written.
     #expect(seen == [name(1): record(1)])
     child.release()
     #expect(try child.lines() == ["set"])
+  }
+
+  @Test func aWriteThatIsRefusedKeepsNobodyFromChangingTheHeader() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let version = try delegate.updateHeader { header, _ in header = [1] }
+    #expect(try Child.run("header", folder.path, "2") == ["header"])
+    let write = RecordWrite([1], for: name(1))
+    #expect(try delegate.commit(write, headerVersion: version) == .headerChanged)
+    #expect(try Child.run("header", folder.path, "3") == ["header"])
   }
 
   @Test func processesThatCoalesceAllTheTimeDontKeepOneFromChangingTheHeader() throws {

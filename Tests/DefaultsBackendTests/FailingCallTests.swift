@@ -62,6 +62,30 @@ struct FailingCallTests {
     ]
   }
 
+  @Test func theNewFileIsDurableBeforeItTakesItsPlaceAndTheFolderBeforeTheAnswer() throws {
+    let folder = TemporaryFolder()
+    try folder.delegate().set(record(1), for: name(1))
+    let log = TemporaryFolder().path + ".strace"
+    defer { try? FileManager.default.removeItem(atPath: log) }
+    let calls = "trace=fsync,fdatasync,rename,renameat,renameat2,write"
+    let prefix = ["strace", "-f", "-y", "-qq", "-o", log, "-e", calls]
+    #expect(try Child.run("set", folder.path, "1", "2", prefix: prefix) == ["set"])
+    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+    // Each step behind the one before; the fsync(2) of a folder that a read makes comes first.
+    let steps: [(Substring) -> Bool] = [
+      { $0.contains("write(") && $0.contains("suite.secure.plist.new>") },
+      { $0.contains("fsync(") && $0.contains("suite.secure.plist.new>") },
+      { $0.contains("rename") && $0.contains("suite.secure.plist.new\"") },
+      { $0.contains("fsync(") && $0.contains("<\(folder.path)>") },
+      { $0.contains("write(") && $0.contains("\"set\\n\"") },
+    ]
+    var rest = lines[...]
+    for (number, step) in steps.enumerated() {
+      let place = try #require(rest.firstIndex(where: step), "step \(number) is missing")
+      rest = rest[(place + 1)...]
+    }
+  }
+
   @Test func aReaderDoesNotWaitForAWritersSync() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set(record(1), for: name(1))

@@ -32,6 +32,9 @@ final class HeaderLock: Sendable {
     return lock
   }
 
+  /// Whether somebody waits for all of the lock: then the share is to be given back soon.
+  var isWanted: Bool { file.isLocked(byte: Self.intent) }
+
   /// All of the lock, waiting no longer than `deadline` for those before and those with shares.
   static func all(_ path: String, waiting deadline: Duration) throws(StorageError) -> HeaderLock {
     let lock = try HeaderLock(path)

@@ -15,13 +15,15 @@ extension Suite {
   func commitToMemory(
     _ writes: [RecordWrite], headerVersion: UInt64, within interval: Duration
   ) -> CommitOutcome? {
-    guard writes.allSatisfy({ $0.condition == .always }), holdLease() else { return nil }
+    guard writes.allSatisfy({ $0.condition == .always }), let lease = lease() else { return nil }
+    let isWanted = lease.isWanted
     ExitFlush.register()
     var needsSchedule = false
     let outcome = memory.withLock { memory -> CommitOutcome? in
-      guard memory.lease != nil, !memory.refusesLeases, !memory.pending.hasFailed else {
-        return nil
-      }
+      // A share is held for as long as something waits, and no longer.
+      defer { if memory.pending.writes.isEmpty { memory.lease = nil } }
+      guard memory.lease != nil, !isWanted, !memory.refusesLeases, !memory.pending.hasFailed
+      else { return nil }
       guard memory.headerVersion == headerVersion else { return .headerChanged }
       for write in writes {
         memory.pending.add(write, headerVersion: headerVersion)
@@ -36,21 +38,21 @@ extension Suite {
   }
 
   /// Takes a share of the header's lock, if this process has none, and reads the file under it.
-  private func holdLease() -> Bool {
-    if memory.withLock({ $0.lease != nil }) { return true }
+  private func lease() -> HeaderLock? {
+    if let lease = memory.withLock({ $0.lease }) { return lease }
     // What fails here fails in the immediate write as well, which says why.
     do throws(StorageError) {
       try file.prepareFolder()
-      guard let lease = try HeaderLock.share(file.headerLockPath) else { return false }
+      guard let lease = try HeaderLock.share(file.headerLockPath) else { return nil }
       return try withGate { () throws(StorageError) in
         memory.withLock { memory in
-          guard !memory.refusesLeases else { return false }
+          guard !memory.refusesLeases else { return nil }
           if memory.lease == nil { memory.lease = lease }
-          return true
+          return memory.lease
         }
       }
     } catch {
-      return false
+      return nil
     }
   }
 

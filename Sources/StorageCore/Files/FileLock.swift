@@ -36,8 +36,9 @@ package struct FileLock: ~Copyable {
 
 /// Locks of single bytes, which need not be in the file. They belong to the open file.
 extension OpenFile {
-  // F_OFD_SETLK, which the headers show only to GNU sources.
+  // F_OFD_SETLK and F_OFD_GETLK, which the headers show only to GNU sources.
   private static var setLock: Int32 { 37 }
+  private static var getLock: Int32 { 36 }
 
   /// Opens a lock file, which is made if need be and never holds anything.
   package init(lockFile path: String) throws(StorageError) {
@@ -66,21 +67,34 @@ extension OpenFile {
     try tryLock(byte: byte, F_RDLCK)
   }
 
+  /// Whether another open file has all of a byte.
+  package func isLocked(byte: Int) -> Bool {
+    var request = Self.request(byte, F_RDLCK)
+    // What can't be known is found out when the lock is taken.
+    guard unsafe fcntl(descriptor, Self.getLock, &request) == 0 else { return false }
+    return request.l_type != Int16(F_UNLCK)
+  }
+
   /// Gives back a byte, or a share of it.
   package func unlock(byte: Int) throws(StorageError) {
     _ = try tryLock(byte: byte, F_UNLCK)
   }
 
   private func tryLock(byte: Int, _ kind: Int32) throws(StorageError) -> Bool {
-    var request = flock()
-    request.l_type = Int16(kind)
-    request.l_whence = Int16(SEEK_SET)
-    request.l_start = off_t(byte)
-    request.l_len = 1
+    var request = Self.request(byte, kind)
     guard unsafe fcntl(descriptor, Self.setLock, &request) != 0 else { return true }
     guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
       throw StorageError(system: "lock", path: path)
     }
     return false
+  }
+
+  private static func request(_ byte: Int, _ kind: Int32) -> flock {
+    var request = flock()
+    request.l_type = Int16(kind)
+    request.l_whence = Int16(SEEK_SET)
+    request.l_start = off_t(byte)
+    request.l_len = 1
+    return request
   }
 }

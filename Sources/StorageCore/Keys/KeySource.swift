@@ -24,16 +24,33 @@ public struct KeySource: Sendable {
 
   private let rungs: @Sendable () -> [Candidate]
 
+  /// Why there can never be a key, which is an error even where a store holds nothing to open.
+  package let failure: StorageError?
+
   /// The rungs of the ladder, in their order.
   package var candidates: [Candidate] { rungs() }
 
   package init(_ candidates: [Candidate]) {
     rungs = { candidates }
+    failure = nil
+  }
+
+  /// A source that never gives a key.
+  package init(failing error: StorageError) {
+    rungs = {
+      [
+        Candidate(kind: .key, identifier: "") { () throws(StorageError) in
+          throw error
+        }
+      ]
+    }
+    failure = error
   }
 
   /// A source that is settled when it is needed.
   package init(deferred source: @escaping @Sendable () -> KeySource) {
     rungs = { source().candidates }
+    failure = nil
   }
 
   /// A key that the application holds: 32 bytes.

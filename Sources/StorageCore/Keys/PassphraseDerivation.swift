@@ -34,7 +34,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
   /// - Parameters:
   ///   - cost: N, a power of two from 2 to 2^20; it takes `1024 * cost` bytes with `blockSize` 8.
   ///   - blockSize: r, 1 to 32.
-  ///   - parallelism: p, 1 to 16.
+  ///   - parallelism: p, 1 to 16. N, r and p multiply to at most 2^23: 1 GiB, and about 3 s.
   /// - Returns: the derived bytes, or how to derive them.
   public static func scrypt(
     cost: UInt32 = 1 << 17, blockSize: UInt32 = 8, parallelism: UInt32 = 1
@@ -79,7 +79,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
     case .key: a == 0 && b == 0 && c == 0
     case .scrypt:
       a > 1 && a & (a - 1) == 0 && a <= 1 << 20 && (1...32).contains(b) && (1...16).contains(c)
-        && 128 * a * b <= 1 << 30
+        && a * b * c <= 1 << 23
     case .pbkdf2SHA256, .pbkdf2SHA512: (1...10_000_000).contains(a) && b == 0 && c == 0
     case .argon2id:
       (8...1 << 20).contains(a) && (1...16).contains(b) && (1...16).contains(c) && a >= 8 * c

@@ -184,6 +184,7 @@ package final class StoreKeys: @unchecked Sendable {
     let (bytes, version) = try delegate.header()
     guard let bytes else {
       guard try delegate.names().isEmpty else { throw Self.missingHeader }
+      if let failure = state.source.failure { throw failure }
       unsafe newest.store(nil, ordering: .releasing)
       return nil
     }

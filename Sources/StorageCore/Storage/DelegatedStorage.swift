@@ -81,12 +81,9 @@ extension DelegatedStorage: CustomStringConvertible, CustomDebugStringConvertibl
 
 extension KeySource {
   /// What a storage without a key gets.
-  package static let missing = KeySource([
-    Candidate(kind: .key, identifier: "") { () throws(StorageError) in
-      throw StorageError(
-        .keyUnavailable, "the storage was made without a key; give it one, or a key source")
-    }
-  ])
+  package static let missing = KeySource(
+    failing: StorageError(
+      .keyUnavailable, "the storage was made without a key; give it one, or a key source"))
 }
 
 /// What a storage without a delegate gets.

@@ -32,6 +32,9 @@ final class Child {
     try process.run()
   }
 
+  // A test that fails leaves no process behind.
+  deinit { if process.isRunning { kill() } }
+
   /// Runs to the end.
   ///
   /// - Returns: the lines it said.

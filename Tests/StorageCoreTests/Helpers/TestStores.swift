@@ -31,3 +31,15 @@ extension PassphraseDerivation {
   /// One that takes no time.
   static let quick = PassphraseDerivation.scrypt(cost: 16)
 }
+
+extension KeySource {
+  /// The same source, with a derivation that takes no time where it gives a passphrase.
+  var quick: KeySource {
+    KeySource(
+      candidates.map { candidate in
+        var quick = candidate
+        quick.derivation = .quick
+        return quick
+      })
+  }
+}

@@ -28,11 +28,11 @@ import Testing
       case .closure:
         return .passphrase(derivation: .quick) { () throws(StorageError) in secure }
       case .providedKey: return .provider(Provider(held: .key(.repeating(secret))))
-      case .providedPassphrase: return .provider(Provider(held: .passphrase(secure)))
+      case .providedPassphrase: return .provider(Provider(held: .passphrase(secure))).quick
       case .keyFile:
         let encoded = Data([UInt8](repeating: secret, count: 32)).base64EncodedString()
         return .file(try folder.write(encoded + "\n", to: "a.key"))
-      case .passphraseFile: return .file(try folder.write(text, to: "a.key"))
+      case .passphraseFile: return .file(try folder.write(text, to: "a.key")).quick
       }
     }
   }
