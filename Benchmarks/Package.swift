@@ -20,6 +20,7 @@ let package = Package(
         .product(name: "CryptoCore", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "SingletonBackend", package: "SecurePropertyStorage"),
+        .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: [

@@ -8,7 +8,7 @@ enum Contention {
     /// Nanoseconds of wall time for one call of one thread, all threads together.
     let nanoseconds: Double
 
-    var line: String { "\(padded(name, 36)) \(shown(nanoseconds, 0, width: 8)) ns a call overall" }
+    var line: String { "\(padded(name, 40)) \(shown(nanoseconds, 0, width: 8)) ns a call overall" }
   }
 
   private static let rounds = 200_000
@@ -17,20 +17,26 @@ enum Contention {
     let session = Wrappers.Session()
     let token = String(repeating: "t", count: 32)
     session.token = token
-    return [1, 2, 8].flatMap { threads in
-      [
-        Line(
-          name: "\(threads) thread\(threads == 1 ? " reads" : "s read") one key",
-          nanoseconds: time(threads) { for _ in 0..<rounds / threads { keep(session.token) } }),
-        Line(
-          name: "\(threads) thread\(threads == 1 ? " writes" : "s write") one key",
-          nanoseconds: time(threads) { for _ in 0..<rounds / threads { session.token = token } }),
-      ]
-    }
+    let durable = Line(
+      name: "1 thread writes @UserDefault, durably",
+      nanoseconds: time(1, calls: 20) { for _ in 0..<20 { session.kept = token } })
+    return [durable]
+      + [1, 2, 8].flatMap { threads in
+        [
+          Line(
+            name: "\(threads) thread\(threads == 1 ? " reads" : "s read") one @Singleton",
+            nanoseconds: time(threads) { for _ in 0..<rounds / threads { keep(session.token) } }),
+          Line(
+            name: "\(threads) thread\(threads == 1 ? " writes" : "s write") one @Singleton",
+            nanoseconds: time(threads) { for _ in 0..<rounds / threads { session.token = token } }),
+        ]
+      }
   }
 
   /// The median of nine runs.
-  private static func time(_ threads: Int, _ body: @escaping @Sendable () -> Void) -> Double {
+  private static func time(
+    _ threads: Int, calls: Int = rounds, _ body: @escaping @Sendable () -> Void
+  ) -> Double {
     var times: [Double] = []
     for _ in 0..<9 {
       let group = DispatchGroup()
@@ -43,7 +49,7 @@ enum Contention {
         }
       }
       group.wait()
-      times.append((Clock.wall.nanoseconds - start) / Double(rounds))
+      times.append((Clock.wall.nanoseconds - start) / Double(calls))
     }
     return times.median
   }

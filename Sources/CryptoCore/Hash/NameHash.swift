@@ -5,6 +5,9 @@ public struct NameHash: Hashable, Sendable {
 
   private let words: SIMD8<UInt64>
 
+  /// The first eight bytes, in this machine's order.
+  package var firstWord: UInt64 { words[0] }
+
   /// The hash of 64 given bytes, or nil when there are more or fewer.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }

@@ -17,14 +17,14 @@ package enum NoncePool {
   ///
   /// All zero means: unlocked, empty, and in a forked child.
   @safe
-  private struct Page: @unchecked Sendable {
+  struct Page: @unchecked Sendable {
     // `lock` guards `remaining` and `bytes`; `isOriginal` is written in `init` and by fork(2).
-    let lock: UnsafeMutablePointer<Atomic<UInt32>>
-    let remaining: UnsafeMutablePointer<Int>
-    let isOriginal: UnsafeMutablePointer<Bool>
-    let bytes: UnsafeMutableRawPointer
+    fileprivate let lock: UnsafeMutablePointer<Atomic<UInt32>>
+    fileprivate let remaining: UnsafeMutablePointer<Int>
+    fileprivate let isOriginal: UnsafeMutablePointer<Bool>
+    fileprivate let bytes: UnsafeMutableRawPointer
 
-    init?() {
+    fileprivate init?() {
       let size = Int(sysconf(Int32(_SC_PAGESIZE)))
       let mapping = unsafe mmap(
         nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -45,11 +45,16 @@ package enum NoncePool {
     }
   }
 
-  private static let page = Page()
+  /// The one page, which stays mapped, or nil where there can be none.
+  static let page = Page()
 
   /// Fills `nonce` with `count` bytes, 12 or 24.
+  ///
+  /// A key keeps the page, so that it asks only once whether there is one.
   @inline(__always)
-  static func fill(_ nonce: UnsafeMutableRawPointer, count: Int) throws(CryptoError) {
+  static func fill(
+    _ nonce: UnsafeMutableRawPointer, count: Int, from page: Page? = page
+  ) throws(CryptoError) {
     guard let page, acquire(page) else { return try unsafe fillDirectly(nonce, count: count) }
     defer { unsafe page.lock.pointee.store(0, ordering: .releasing) }
     if unsafe page.remaining.pointee < count { try refill(page) }

@@ -12,6 +12,7 @@ public final class DataKey: Sendable {
   /// The algorithm by which it seals.
   public var algorithm: AEADAlgorithm { key.algorithm }
   private let key: AEADKey
+  private let nonces = NoncePool.page
 
   /// A data key.
   ///
@@ -195,7 +196,7 @@ public final class DataKey: Sendable {
     let nonceSize = algorithm.nonceSize
     let nonce = unsafe start + RecordHeader.byteCount
     unsafe header.write(to: start)
-    try unsafe NoncePool.fill(nonce, count: nonceSize)
+    try unsafe NoncePool.fill(nonce, count: nonceSize, from: nonces)
     try unsafe context.withAssociatedData(header) { (associatedData) throws(CryptoError) in
       try unsafe key.seal(
         nonce: nonce, associatedData: associatedData, plaintext: plaintext,

@@ -43,9 +43,7 @@ package final class StoreKeys: @unchecked Sendable {
     unsafe uncounted?.takeUnretainedValue()
   }
 
-  /// The same.
-  ///
-  /// Every key ever published stays in `history`, so it needs no reference of its own.
+  /// The same, without a reference of its own: every key ever published stays in `history`.
   @inline(__always)
   var uncounted: Unmanaged<OpenKeys>? {
     guard let pointer = unsafe newest.load(ordering: .acquiring) else { return nil }
