@@ -8,7 +8,9 @@ docc=$(dirname "$(realpath "$(command -v swift)")")/docc
 [[ -x $docc ]] || { echo "docs: no docc beside swift: $docc" >&2; exit 1; }
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
-# The flags are those of the other builds, or everything would be built again.
+# The flags are those of the other builds, or everything would be built again. The tests are built
+# as well: without them no symbol graph can be made of the package.
+swift build --build-tests "${flags[@]}"
 swift package "${flags[@]}" dump-symbol-graph --minimum-access-level public \
   --skip-inherited-docs --emit-extension-block-symbols
 graphs=$(swift build "${flags[@]}" --show-bin-path)/../symbolgraph

@@ -76,6 +76,13 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
 
   // MARK: - KeysetDelegate
 
+  /// The name of the file: a suite's file does not open in the place of another suite's.
+  ///
+  /// - Throws: `StorageError` when there is no place to store at.
+  public func place() throws(StorageError) -> String {
+    FilePath.name(of: try suite().file.path)
+  }
+
   /// The header and its version.
   ///
   /// - Throws: `StorageError` when the file can't be read.

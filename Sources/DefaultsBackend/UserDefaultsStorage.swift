@@ -8,8 +8,8 @@ public import struct Foundation.Data
 /// The place and format of Foundation's `UserDefaults`, and not its code: a write is durable before
 /// it returns, or said to be so later (``DefaultsDurability``), a kill or a full disk leaves the
 /// old values or the new ones, and processes that share a suite see and keep each other's writes.
-/// The file is written as a whole at each change: for thousands of values that change often, the
-/// vault is the better place. See ``DefaultsDelegate`` for the file.
+/// The file is written as a whole at each change, so it is not for thousands of values that change
+/// often. See ``DefaultsDelegate`` for the file.
 public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // Adds an immutable reference to DelegatedStorage.
   private let delegate: DefaultsDelegate

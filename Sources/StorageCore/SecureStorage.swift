@@ -40,9 +40,10 @@ public enum SecureStorage: Sendable {
   ///   - keySource: where the keys come from.
   public static func bootstrap(applicationID: String, keySource: KeySource = .automatic) {
     state.withLock { configuration in
-      precondition(
-        configuration == nil,
-        "SecureStorage.bootstrap was called twice, or after a standard storage was used")
+      guard configuration == nil else {
+        // Not a precondition, whose text a release build leaves out.
+        fatalError("SecureStorage.bootstrap was called twice, or after a standard storage was used")
+      }
       configuration = Configuration(applicationID: applicationID, keySource: keySource)
     }
   }

@@ -86,9 +86,9 @@ public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
       case .failure(let error): throw error
       case .corruption: corrupts = true
       case .delay(let duration):
-        usleep(
-          UInt32(clamping: duration.components.seconds * 1_000_000)
-            + UInt32(duration.components.attoseconds / 1_000_000_000_000))
+        let (seconds, attoseconds) = duration.components
+        let microseconds = seconds.multipliedReportingOverflow(by: 1_000_000).partialValue
+        usleep(UInt32(clamping: microseconds + attoseconds / 1_000_000_000_000))
       }
     }
     return corrupts

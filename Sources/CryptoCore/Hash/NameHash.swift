@@ -30,9 +30,9 @@ public struct NameHash: Hashable, Sendable {
     self.init(bytes)
   }
 
-  /// The bytes are uniform under a secret key, so the first word is a hash already.
+  /// All bytes count: names that a file gives need not be uniform, and may be chosen to collide.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(words[0])
+    unsafe withUnsafeBytes(of: words) { unsafe hasher.combine(bytes: $0) }
   }
 }
 

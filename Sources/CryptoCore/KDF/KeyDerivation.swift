@@ -79,7 +79,7 @@ public enum KeyDerivation: Sendable {
   ///   - parallelism: p.
   ///   - count: the length of the result in bytes, from 1 to 1,024.
   ///   - maximumMemory: the bytes it may use; 128 times N times r, and some, are needed.
-  /// - Returns: the derived bytes, or how to derive them.
+  /// - Returns: `count` bytes.
   /// - Throws: `CryptoError`: `invalidParameter` for numbers out of range or more memory than
   ///   allowed, else `library`.
   public static func scrypt(
@@ -119,7 +119,7 @@ public enum KeyDerivation: Sendable {
   ///   - count: the length of the result in bytes, from 4 to 1,024.
   ///   - secret: a further secret to mix in, or nil.
   ///   - associatedData: further data to mix in.
-  /// - Returns: the derived bytes, or how to derive them.
+  /// - Returns: `count` bytes.
   /// - Throws: `CryptoError`: `unsupported` where OpenSSL is older, `invalidParameter` for numbers
   ///   out of range, else `library`.
   public static func argon2id(

@@ -7,6 +7,14 @@ public import CryptoCore
 /// rotation, recovery. The other writes of `StorageDelegate` come for free from
 /// ``commit(_:headerVersion:)-([RecordWrite],_)``.
 public protocol KeysetDelegate: EnumerableDelegate {
+  /// What tells this place from others that the same key source may open, as the name of a suite.
+  ///
+  /// The keyset is bound to it: a store that is copied whole over another one does not open. Empty
+  /// unless said otherwise, and then nothing is bound.
+  ///
+  /// - Throws: `StorageError` when that can't be known.
+  func place() throws(StorageError) -> String
+
   /// The header and its version, or nil for the header when there is none.
   ///
   /// The version is a number of this process: it changes whenever the header does, whoever
@@ -123,6 +131,9 @@ public enum CommitOutcome: Hashable, Sendable {
 }
 
 extension KeysetDelegate {
+  /// Empty.
+  public func place() throws(StorageError) -> String { "" }
+
   /// Commits one write as a list of one.
   public func commit(
     _ write: RecordWrite, headerVersion: UInt64

@@ -1,4 +1,5 @@
-package import CryptoCore
+public import CryptoCore
+public import protocol Foundation.LocalizedError
 
 /// Why a store could not do what was asked.
 ///
@@ -115,9 +116,18 @@ extension StorageError: CustomStringConvertible {
   }
 }
 
+extension StorageError: LocalizedError {
+  /// The description, for `localizedDescription`.
+  public var errorDescription: String? { description }
+}
+
 extension StorageError {
   /// The storage error that a failure of CryptoCore means for the record of `key`.
-  package init(_ error: CryptoError, key: String? = nil) {
+  ///
+  /// - Parameters:
+  ///   - error: what failed.
+  ///   - key: the key name concerned.
+  public init(_ error: CryptoError, key: String? = nil) {
     let number = error.openSSLErrors.first.map { Int(bitPattern: $0) }
     switch error.code {
     case .authenticationFailed:

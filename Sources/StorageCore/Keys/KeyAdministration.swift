@@ -4,7 +4,7 @@ internal import CryptoCore
 ///
 /// Says nothing secret.
 public struct KeySlot: Hashable, Sendable {
-  /// The slot's number, never used again.
+  /// The slot's number, unique among the slots that are there.
   public let id: UInt32
   /// The kind of source that opens it, as in "passphrase".
   public let kind: String
@@ -67,8 +67,9 @@ public struct KeyAdministration: Sendable {
   public func change(to source: KeySource) throws(StorageError) {
     let (candidate, material) = try StoreKeys.material(of: source)
     try store.keys.update(source: source) { (header, root) throws(StorageError) in
-      let slot = try Self.append(candidate, material, to: &header, root)
-      header.slots.removeAll { $0.id != slot.id && $0.kind != .recovery }
+      let id = Self.freeID(header)
+      header.slots.removeAll { $0.kind != .recovery }
+      _ = try Self.append(candidate, material, to: &header, root, id: id)
     }
   }
 
@@ -129,8 +130,8 @@ public struct KeyAdministration: Sendable {
     try store.keys.update(source: source) { (header, oldRoot) throws(StorageError) in
       var keyset = try oldRoot.openKeyset(of: header)
       try keyset.addPrimary()
-      let root = RootKey(key, store: header.store)
-      let nextID = (header.slots.map(\.id).max() ?? 0) + 1
+      let root = RootKey(key, store: header.store, place: oldRoot.place)
+      let nextID = Self.freeID(header)
       header.slots = [
         try Slot(id: nextID, for: candidate, material: material, root: key, store: header.store)
       ]
@@ -157,15 +158,22 @@ public struct KeyAdministration: Sendable {
       reencrypted: reencrypted, remaining: try store.keys.dropUnusedDataKeys())
   }
 
+  /// A number above all others, or the lowest that is free: what a file says may be the highest.
+  private static func freeID(_ header: StoreHeader) -> UInt32 {
+    let taken = Set(header.slots.map(\.id))
+    if let highest = taken.max(), highest < .max { return highest + 1 }
+    return (1...UInt32.max).first { !taken.contains($0) } ?? 1
+  }
+
   private static func append(
     _ candidate: KeySource.Candidate, _ material: KeyMaterial, to header: inout StoreHeader,
-    _ root: RootKey
+    _ root: RootKey, id: UInt32? = nil
   ) throws(StorageError) -> Slot {
     guard header.slots.count < StoreHeader.slotLimit else {
       throw StorageError(.full, "a store has at most \(StoreHeader.slotLimit) key slots")
     }
     let slot = try Slot(
-      id: (header.slots.map(\.id).max() ?? 0) + 1, for: candidate, material: material,
+      id: id ?? freeID(header), for: candidate, material: material,
       root: root.key, store: header.store)
     header.slots.append(slot)
     return slot

@@ -50,6 +50,8 @@ private struct HeaderFile: KeysetDelegate {
     return try file.readAll(limit: Self.limit)
   }
 
+  func place() throws(StorageError) -> String { "named-keys" }
+
   private func number(of header: [UInt8]?) -> UInt64 {
     version.withLock { version in
       if version.last != header { version = (header, version.number + 1) }

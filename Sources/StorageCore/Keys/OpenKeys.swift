@@ -13,6 +13,8 @@ final class OpenKeys: Sendable {
   let nameSpace: NameSpace
   let primary: DataKey
   private let others: [UInt32: DataKey]
+  /// What the data keys were made of: after a backup was put back, an id can stand for another key.
+  private let entries: [UInt32: SymmetricKey]
   private let nameKey: SymmetricKey
   /// The version of the header that these keys are of.
   ///
@@ -53,7 +55,9 @@ final class OpenKeys: Sendable {
       names = try cryptography { () throws(CryptoError) in try KeyedHash(keyset.nameKey) }
     }
     var keys: [UInt32: DataKey] = [:]
+    var entries: [UInt32: SymmetricKey] = [:]
     for entry in keyset.entries {
+      entries[entry.id] = entry.key
       keys[entry.id] =
         try cryptography { () throws(CryptoError) in
           try DataKey(entry.key, id: entry.id, algorithm: entry.algorithm)
@@ -61,6 +65,7 @@ final class OpenKeys: Sendable {
     }
     primary = keys[keyset.primaryID]!
     others = keys
+    self.entries = entries
     reserved = Atomic(0)
   }
 
@@ -87,13 +92,15 @@ final class OpenKeys: Sendable {
       try DataKey(data, id: 1, algorithm: .xaes256GCM)
     }
     others = [:]
+    entries = [:]
     reserved = Atomic(0)
   }
 
   /// Whether these are the keys of `keyset`, whatever it says of reserved seals.
   func isOpen(_ keyset: Keyset) -> Bool {
     keyset.nameKey == nameKey && keyset.primaryID == primary.id
-      && Set(keyset.entries.map(\.id)) == Set(others.keys)
+      && keyset.entries.count == entries.count
+      && keyset.entries.allSatisfy { entries[$0.id] == $0.key }
   }
 
   /// The data key of an id, or nil.

@@ -35,7 +35,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
   ///   - cost: N, a power of two from 2 to 2^20; it takes `1024 * cost` bytes with `blockSize` 8.
   ///   - blockSize: r, 1 to 32.
   ///   - parallelism: p, 1 to 16. N, r and p multiply to at most 2^23: 1 GiB, and about 3 s.
-  /// - Returns: the derived bytes, or how to derive them.
+  /// - Returns: how to derive.
   public static func scrypt(
     cost: UInt32 = 1 << 17, blockSize: UInt32 = 8, parallelism: UInt32 = 1
   ) -> PassphraseDerivation {
@@ -64,7 +64,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
   ///   - memory: KiB, 8 to 2^20, and at least 8 times `lanes`.
   ///   - passes: 1 to 16.
   ///   - lanes: 1 to 16.
-  /// - Returns: the derived bytes, or how to derive them.
+  /// - Returns: how to derive.
   public static func argon2id(
     memory: UInt32 = 65_536, passes: UInt32 = 3, lanes: UInt32 = 4
   ) -> PassphraseDerivation {

@@ -51,9 +51,7 @@ public struct RecoveryKey: Sendable, Equatable {
   /// The string is ordinary memory and can't be wiped.
   ///
   /// - Throws: what `body` throws, or `io` when OpenSSL fails.
-  public func withText<Result>(
-    _ body: (String) throws(StorageError) -> Result
-  ) throws(StorageError) -> Result {
+  public func withText<Result>(_ body: (String) throws -> Result) throws -> Result {
     var bytes = key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
     defer { Wipe.bytes(&bytes) }
     bytes += try Self.check(of: key.bytes)

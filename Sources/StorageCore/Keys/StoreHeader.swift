@@ -71,10 +71,13 @@ struct StoreHeader: Hashable, Sendable {
 struct RootKey: Sendable {
   let key: SymmetricKey
   private let store: StoreID
+  /// What the delegate calls the place: a whole store does not open in the place of another.
+  let place: String
 
-  init(_ key: SymmetricKey, store: StoreID) {
+  init(_ key: SymmetricKey, store: StoreID, place: String = "") {
     self.key = key
     self.store = store
+    self.place = place
   }
 
   /// The value by which a header says which root key is its own.
@@ -111,7 +114,8 @@ struct RootKey: Sendable {
       try DataKey(key, id: 0, algorithm: .xaes256GCM)
     }
     var keyset = Result<Keyset, StorageError>.failure(
-      StorageError(.damaged, "the store's keyset was altered; restore the store from a backup"))
+      StorageError(.damaged, "the store's keyset was altered, or is that of a store with another name; restore the store "
+          + "from a backup, under the name that it had"))
     do throws(CryptoError) {
       try unsafe opening.withOpened(header.sealedKeyset.span.bytes, for: context) { bytes in
         keyset = Result { () throws(StorageError) in try Keyset(reading: bytes) }
@@ -123,7 +127,7 @@ struct RootKey: Sendable {
   }
 
   private var context: RecordContext {
-    RecordContext(store: store, name: .reserved, authenticationTag: Array("keyset".utf8))
+    RecordContext(store: store, name: .reserved, authenticationTag: Array("keyset".utf8) + Array(place.utf8))
   }
 
   private func derive(_ label: [UInt8]) throws(StorageError) -> SecureBytes {

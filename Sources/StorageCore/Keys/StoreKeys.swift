@@ -142,7 +142,7 @@ package final class StoreKeys: @unchecked Sendable {
           .unsupported, "this store's key is the application's own; it has no slots to change")
       }
       guard try refresh(&state) != nil else {
-        throw StorageError(.keyUnavailable, "the store is new and has no keys yet; write first")
+        throw StorageError(.keyUnavailable, "the store is new and has no keys yet; write, or call open(), first")
       }
       if let source {
         let previous = state.source
@@ -192,11 +192,13 @@ package final class StoreKeys: @unchecked Sendable {
     let header = try StoreHeader(reading: bytes)
     let root = try root(of: header, source: state.source)
     let keyset = try root.openKeyset(of: header)
-    if let current, current.store == header.store, current.isOpen(keyset),
-      current.root?.key == root.key
-    {
-      current.headerVersion = version
-      return current
+    let known = state.history.last {
+      $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
+    }
+    if let known {
+      known.headerVersion = version
+      select(known)
+      return known
     }
     let keys = try OpenKeys(keyset, root: root, store: header.store, previous: state.history.last)
     keys.headerVersion = version
@@ -209,7 +211,8 @@ package final class StoreKeys: @unchecked Sendable {
   ) throws(StorageError) -> RootKey {
     if let root = current?.root, try root.isRoot(of: header) { return root }
     let root = RootKey(
-      try Self.unwrapRoot(of: header, source: source), store: header.store)
+      try Self.unwrapRoot(of: header, source: source), store: header.store,
+      place: try place())
     guard try root.isRoot(of: header) else {
       throw StorageError(.damaged, "a key slot holds the root key of another store")
     }
@@ -247,7 +250,8 @@ package final class StoreKeys: @unchecked Sendable {
     let (candidate, material) = try Self.material(of: state.source)
     let store = try cryptography { () throws(CryptoError) in try StoreID.random() }
     let root = RootKey(
-      try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store)
+      try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store,
+      place: try delegate.place())
     let slot = try Slot(id: 1, for: candidate, material: material, root: root.key, store: store)
     let header = StoreHeader(
       store: store, slots: [slot], rootCheck: try root.check(),
@@ -267,7 +271,10 @@ package final class StoreKeys: @unchecked Sendable {
   ) throws(StorageError) {
     guard let delegate else { return }
     for _ in 0..<100 {
-      guard let root = try refresh(&state)?.root else { return }
+      guard let root = try refresh(&state)?.root else {
+        throw StorageError(
+          .unavailable, "the store was removed meanwhile, so its keys were not changed")
+      }
       var isStale = false
       _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
         guard let current = bytes else {
@@ -306,9 +313,19 @@ package final class StoreKeys: @unchecked Sendable {
 
   private func publish(_ keys: OpenKeys, _ state: inout State) {
     state.history.append(keys)
+    select(keys)
+    StorageDiagnostics.reportUnlockedMemory()
+  }
+
+  /// Makes keys of the history the current ones.
+  private func select(_ keys: OpenKeys) {
     unsafe newest.store(
       UnsafeRawPointer(Unmanaged.passUnretained(keys).toOpaque()), ordering: .releasing)
-    StorageDiagnostics.reportUnlockedMemory()
+  }
+
+  private func place() throws(StorageError) -> String {
+    guard let delegate else { return "" }
+    return try delegate.place()
   }
 
   private static let missingHeader = StorageError(

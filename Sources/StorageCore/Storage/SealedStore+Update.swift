@@ -7,9 +7,11 @@ extension SealedStore {
   /// Reads, lets `body` change, and writes if nobody else wrote meanwhile; else starts over.
   ///
   /// `body` runs outside every lock and may run several times.
-  func update<Value>(
-    _ name: RecordName, _ coder: ValueCoder<Value>, _ body: (inout Value?) throws -> Void
-  ) throws {
+  ///
+  /// - Returns: what `body` returned the last time.
+  func update<Value, Result>(
+    _ name: RecordName, _ coder: ValueCoder<Value>, _ body: (inout Value?) throws -> Result
+  ) throws -> Result {
     let start = ContinuousClock.now
     while start.duration(to: .now) < Self.updateDeadline {
       let sealed = try fetch(name)
@@ -24,9 +26,9 @@ extension SealedStore {
           throw error.about(name.text)
         }
       }
-      try body(&value)
+      let result = try body(&value)
       let condition = sealed.map { RecordWrite.Condition.equals($0.record) } ?? .absent
-      if try replace(with: value, name, coder, if: condition) { return }
+      if try replace(with: value, name, coder, if: condition) { return result }
     }
     throw StorageError(
       .busy, "others wrote to the key all the time; try again", key: name.text)

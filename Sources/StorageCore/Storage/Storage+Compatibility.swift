@@ -27,6 +27,11 @@ extension Storage {
     reporting { () throws(StorageError) in try load(V.self, forKey: key) }
   }
 
+  /// The value of a key, of whatever type that is not `Codable` alone, or nil.
+  public func value(forKey key: StoreKey) -> Any? {
+    reporting { () throws(StorageError) in try load(Any.self, forKey: key) }
+  }
+
   /// The value of a key that was stored as `Codable`, or nil.
   public func decodable<D: Decodable>(forKey key: StoreKey) -> D? {
     reporting { () throws(StorageError) in
@@ -73,7 +78,7 @@ extension Storage {
   /// Stores a value of any type that can be stored; removes the key's value when it is nil.
   public func set<V>(_ value: V?, forKey key: StoreKey) {
     _ = reporting { () throws(StorageError) in
-      if let value { try save(value, forKey: key) } else { try delete(forKey: key) }
+      try save(value, forKey: key)
     }
   }
 

@@ -62,10 +62,11 @@ extension Storage {
     try store.read(store.name(key), ValueCoder<Value>.automatic())
   }
 
-  /// Stores a value, durably where the place is durable, before it returns.
+  /// Stores a value, durably where the place is durable, before it returns; nil removes it.
   ///
   /// - Throws: `StorageError`; the old value is then still there, except with `outcomeUnknown`.
-  public func save<Value>(_ value: Value, forKey key: StoreKey) throws(StorageError) {
+  public func save<Value>(_ value: Value?, forKey key: StoreKey) throws(StorageError) {
+    guard let value else { return try delete(forKey: key) }
     try store.write(value, store.name(key), ValueCoder<Value>.automatic())
   }
 
@@ -87,11 +88,13 @@ extension Storage {
   ///   - key: the key.
   ///   - body: is given the value, or nil when there is none, and changes it; nil removes it. Runs
   ///     outside all locks, and again when somebody else wrote meanwhile.
+  /// - Returns: what `body` returned the last time.
   /// - Throws: what `body` throws, or `StorageError`: `busy` after 30 s of others' writes,
   ///   `unsupported` where the place can't compare. The old value is then still there.
-  public func update<Value>(
-    _ type: Value.Type = Value.self, forKey key: StoreKey, _ body: (inout Value?) throws -> Void
-  ) throws {
+  @discardableResult
+  public func update<Value, Result>(
+    _ type: Value.Type = Value.self, forKey key: StoreKey, _ body: (inout Value?) throws -> Result
+  ) throws -> Result {
     try store.update(store.name(key), ValueCoder<Value>.automatic(), body)
   }
 

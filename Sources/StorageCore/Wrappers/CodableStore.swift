@@ -33,15 +33,17 @@ public struct CodableStore<Value: Codable, StorageType: Storage>: OptionalStored
   }
 
   /// A property whose key is a case of an enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(_ storage: StorageType, _ key: Key) {
-    self.init(storage, key.rawValue)
+  public init<Key: RawRepresentable<String>>(
+    _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
+  ) {
+    self.init(storage, key.rawValue, coding: coding)
   }
 
   /// A property with an initial value, whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
-    wrappedValue: Value?, _ storage: StorageType, _ key: Key
+    wrappedValue: Value?, _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
   ) {
-    self.init(wrappedValue: wrappedValue, storage, key.rawValue)
+    self.init(wrappedValue: wrappedValue, storage, key.rawValue, coding: coding)
   }
 
   /// The stored value, or nil when there is none or it could not be read.
@@ -56,24 +58,26 @@ public struct CodableStore<Value: Codable, StorageType: Storage>: OptionalStored
 
 extension CodableStore where StorageType: StandardStorage {
   /// A property of the standard storage.
-  public init(_ key: StoreKey) {
-    self.init(.standard, key)
+  public init(_ key: StoreKey, coding: CodableCoding = .json) {
+    self.init(.standard, key, coding: coding)
   }
 
   /// A property of the standard storage with an initial value, stored if the key has none.
-  public init(wrappedValue: Value?, _ key: StoreKey) {
-    self.init(wrappedValue: wrappedValue, .standard, key)
+  public init(wrappedValue: Value?, _ key: StoreKey, coding: CodableCoding = .json) {
+    self.init(wrappedValue: wrappedValue, .standard, key, coding: coding)
   }
 
   /// A property of the standard storage whose key is a case of an enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(_ key: Key) {
-    self.init(.standard, key.rawValue)
+  public init<Key: RawRepresentable<String>>(_ key: Key, coding: CodableCoding = .json) {
+    self.init(.standard, key.rawValue, coding: coding)
   }
 
   /// A property of the standard storage with an initial value, whose key is a case of an
   /// enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(wrappedValue: Value?, _ key: Key) {
-    self.init(wrappedValue: wrappedValue, .standard, key.rawValue)
+  public init<Key: RawRepresentable<String>>(
+    wrappedValue: Value?, _ key: Key, coding: CodableCoding = .json
+  ) {
+    self.init(wrappedValue: wrappedValue, .standard, key.rawValue, coding: coding)
   }
 }
 

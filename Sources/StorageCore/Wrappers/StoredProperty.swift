@@ -73,8 +73,10 @@ extension OptionalStoredProperty {
   ///
   /// - Parameter body: is given the value, or nil, and changes it; nil removes it. Runs outside all
   ///   locks, and again when somebody else wrote meanwhile.
+  /// - Returns: what `body` returned the last time.
   /// - Throws: what `body` throws, or `StorageError`; the old value is then still there.
-  public func update(_ body: (inout Value?) throws -> Void) throws {
+  @discardableResult
+  public func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
     try core.storage.store.update(core.name, core.coder, body)
   }
 
@@ -101,10 +103,14 @@ extension OptionalStoredProperty {
 
   /// Changes the value, without blocking a thread of Swift concurrency.
   ///
+  /// - Returns: as ``update(_:)``.
   /// - Throws: as ``update(_:)``.
-  public func updateAsync(_ body: @escaping @Sendable (inout Value?) throws -> Void) async throws {
+  @discardableResult
+  public func updateAsync<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Value?) throws -> Result
+  ) async throws -> Result {
     let core = core
-    try await Blocking.run { try core.storage.store.update(core.name, core.coder, body) }
+    return try await Blocking.run { try core.storage.store.update(core.name, core.coder, body) }
   }
 }
 
@@ -135,12 +141,15 @@ extension DefaultedStoredProperty {
   ///
   /// - Parameter body: is given the value, or the default when there is none, and changes it. Runs
   ///   outside all locks, and again when somebody else wrote meanwhile.
+  /// - Returns: what `body` returned the last time.
   /// - Throws: what `body` throws, or `StorageError`; the old value is then still there.
-  public func update(_ body: (inout Value) throws -> Void) throws {
+  @discardableResult
+  public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
     try core.storage.store.update(core.name, core.coder) { value in
       var changed = value ?? defaultValue
-      try body(&changed)
+      let result = try body(&changed)
       value = changed
+      return result
     }
   }
 
@@ -167,17 +176,20 @@ extension DefaultedStoredProperty {
 
   /// Changes the value, without blocking a thread of Swift concurrency.
   ///
+  /// - Returns: as ``update(_:)``.
   /// - Throws: as ``update(_:)``.
-  public func updateAsync(
-    _ body: @escaping @Sendable (inout Value) throws -> Void
-  ) async throws where Value: Sendable {
+  @discardableResult
+  public func updateAsync<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Value) throws -> Result
+  ) async throws -> Result where Value: Sendable {
     let core = core
     let fallback = defaultValue
-    try await Blocking.run {
+    return try await Blocking.run {
       try core.storage.store.update(core.name, core.coder) { value in
         var changed = value ?? fallback
-        try body(&changed)
+        let result = try body(&changed)
         value = changed
+        return result
       }
     }
   }

@@ -28,9 +28,9 @@ public struct UnwrappedCodableStore<Value: Codable, StorageType: Storage>:
 
   /// A property whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
-    wrappedValue: Value, _ storage: StorageType, _ key: Key
+    wrappedValue: Value, _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
   ) {
-    self.init(wrappedValue: wrappedValue, storage, key.rawValue)
+    self.init(wrappedValue: wrappedValue, storage, key.rawValue, coding: coding)
   }
 
   /// The stored value, or the default when there is none or it could not be read.
@@ -47,13 +47,15 @@ extension UnwrappedCodableStore: Sendable where Value: Sendable {}
 
 extension UnwrappedCodableStore where StorageType: StandardStorage {
   /// A property of the standard storage.
-  public init(wrappedValue: Value, _ key: StoreKey) {
-    self.init(wrappedValue: wrappedValue, .standard, key)
+  public init(wrappedValue: Value, _ key: StoreKey, coding: CodableCoding = .json) {
+    self.init(wrappedValue: wrappedValue, .standard, key, coding: coding)
   }
 
   /// A property of the standard storage whose key is a case of an enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(wrappedValue: Value, _ key: Key) {
-    self.init(wrappedValue: wrappedValue, .standard, key.rawValue)
+  public init<Key: RawRepresentable<String>>(
+    wrappedValue: Value, _ key: Key, coding: CodableCoding = .json
+  ) {
+    self.init(wrappedValue: wrappedValue, .standard, key.rawValue, coding: coding)
   }
 }
 
