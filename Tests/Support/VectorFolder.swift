@@ -15,7 +15,7 @@ package struct VectorFolder: Sendable {
     variable: "SPS_WYCHEPROOF_VECTORS",
     instructions: "the folder testvectors_v1 of https://github.com/C2SP/wycheproof")
 
-  /// NIST CAVP, RFC 4231, RFC 5869, scrypt, Argon2: https://pypi.org/project/cryptography-vectors.
+  /// NIST CAVP, RFC 4231, RFC 5869, scrypt, Argon2: PyPI's package cryptography-vectors.
   package static let cryptography = VectorFolder(
     variable: "SPS_CRYPTOGRAPHY_VECTORS",
     instructions: "`pip download --no-deps cryptography-vectors`, unzip the wheel, and give the "
