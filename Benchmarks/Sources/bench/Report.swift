@@ -30,7 +30,8 @@ struct Report {
     `@Singleton` and `@UserDefault` it handles the 32 bytes of the text alone, without the name and
     the type that a record holds besides. Part of a cipher block costs EVP 20 to 30 ns more than
     none: the String's key is of a length that makes its 48 bytes whole blocks, as the floor's 32
-    are. A name of another length makes a read and a write slower by so much.
+    are. The rows "part of a block" below show the same with a key of another length, which is the
+    usual case, and which a program should reckon with.
 
     Allocations are what the call asks of `malloc`, counted by an interposer that first counts
     allocations of a known number.
@@ -75,7 +76,7 @@ extension Result {
   var line: String {
     let verdict =
       comparison.target.map { "target \(shown($0, 2)) \(isOnTarget ? "met" : "MISSED")" } ?? ""
-    return padded(comparison.name, 36) + shown(floor, 0, width: 8) + " ns "
+    return padded(comparison.name, 43) + shown(floor, 0, width: 8) + " ns "
       + shown(ours, 0, width: 8) + " ns  ratio " + shown(ratio, 3) + "  allocations "
       + shown(allocations, 1) + "  " + verdict
   }
