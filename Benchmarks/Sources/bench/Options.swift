@@ -13,7 +13,7 @@ struct Options {
 
   private static let usage = """
     usage: bench [--check] [--pairs N] [--filter TEXT] [--report FILE]
-      --check        exit with 1 when a target is missed
+      --check        exit with 1 when a target is missed, and missed again
       --pairs N      pairs of batches per comparison; 200 unless said otherwise
       --filter TEXT  only the comparisons with TEXT in their name
       --report FILE  write the results as Markdown

@@ -16,6 +16,8 @@ enum Wrappers {
   /// 32 bytes are: a part of a block costs EVP 20 to 30 ns more, on either side.
   struct Session {
     @Singleton("username") var token: String?
+    /// 45 bytes: the usual case, in which the last block is a part of one.
+    @Singleton("token") var unaligned: String?
     @Singleton("attempts") var attempts: Int?
     @CodableSingleton("user") var user: User?
     @UserDefault("username") var kept: String?
@@ -29,6 +31,7 @@ enum Wrappers {
     let session = Session()
     let token = String(repeating: "t", count: 32)
     session.token = token
+    session.unaligned = token
     session.attempts = 3
     session.kept = token
     return try [
@@ -42,6 +45,16 @@ enum Wrappers {
       Comparison(
         "@Singleton String: write", against: "bare seal", target: 2.5, floor: bare.seal,
         ours: { rounds in for _ in 0..<rounds { session.token = token } }),
+      Comparison(
+        "@Singleton String, part of a block: read", against: "bare open", floor: bare.open,
+        ours: { rounds in
+          var count = 0
+          for _ in 0..<rounds { count &+= session.unaligned?.utf8.count ?? 0 }
+          guard count == rounds * 32 else { throw WrongValue() }
+        }),
+      Comparison(
+        "@Singleton String, part of a block: write", against: "bare seal", floor: bare.seal,
+        ours: { rounds in for _ in 0..<rounds { session.unaligned = token } }),
       Comparison(
         "@Singleton Int: read", against: "bare open", floor: bare.open,
         ours: { rounds in
