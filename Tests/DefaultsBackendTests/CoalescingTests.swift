@@ -130,6 +130,39 @@ import Testing
     #expect(try Child.run("count", folder.path) == ["1"])
   }
 
+  @Test func whileTheFileIsDamagedNothingMoreIsAcknowledged() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .milliseconds(10)))
+    try delegate.set([1], for: name(1))
+    try delegate.flush()
+    let good = try #require(folder.bytes)
+    // Accepted before anybody knows, and never after the first attempt to write it.
+    let version = try delegate.header().version
+    let write = RecordWrite([2], for: name(2))
+    let slow = folder.delegate(.coalesced(within: .seconds(2)))
+    #expect(try slow.commit(write, headerVersion: version) == .committed)
+    try folder.put(Array("garbage".utf8))
+    #expect(code { try slow.flush() } == .damaged)
+    #expect(code { _ = try slow.commit(write, headerVersion: version) } == .damaged)
+    #expect(code { _ = try delegate.commit(write, headerVersion: version) } == .damaged)
+    try folder.put(good)
+    #expect(waits(.seconds(5)) { folder.bytes != good })
+    #expect(try Child.run("count", folder.path) == ["2"])
+  }
+
+  @Test func whileTheLockIsHeldTheCallerGetsTheErrorAfterAFailedFlush() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(
+      .coalesced(within: .seconds(2)), deadline: .milliseconds(50))
+    try delegate.set([1], for: name(1))
+    let lock = try FileLock(folder.file + ".lock", waiting: .zero)
+    #expect(code { try delegate.flush() } == .busy)
+    #expect(code { try delegate.set([2], for: name(2)) } == .busy)
+    _ = consume lock
+    try delegate.set([3], for: name(3))
+    #expect(try Child.run("count", folder.path) == ["2"])
+  }
+
   @Test func writesForAFileThatSomebodyRemovedAreDroppedAndReported() throws {
     let reported = Lock<[StorageError]>([])
     let handler = StorageDiagnostics.handler

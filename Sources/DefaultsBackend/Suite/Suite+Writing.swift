@@ -59,14 +59,24 @@ extension Suite {
   }
 
   /// Runs `body` as the only writer among all processes.
+  ///
+  /// Whatever keeps it from that, or `body` from writing, keeps pending writes from the file too:
+  /// then no more are acknowledged before they are in it.
   func withFileLock<Result>(
     waiting deadline: Duration, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    try file.prepareFolder()
-    let lock = try FileLock(file.lockPath, waiting: deadline)
-    let result = try body()
-    _ = consume lock
-    return result
+    do throws(StorageError) {
+      try file.prepareFolder()
+      let lock = try FileLock(file.lockPath, waiting: deadline)
+      let result = try body()
+      _ = consume lock
+      return result
+    } catch {
+      memory.withLock { memory in
+        if !memory.pending.writes.isEmpty { memory.pending.hasFailed = true }
+      }
+      throw error
+    }
   }
 
   // MARK: - Under the file lock, in the queue's lead
@@ -163,7 +173,6 @@ extension Suite {
   private func fail(_ error: StorageError) {
     memory.withLock { memory in
       memory.isCommitting = false
-      if !memory.pending.writes.isEmpty { memory.pending.hasFailed = true }
       if error.code == .outcomeUnknown { memory.forget() }
     }
   }
