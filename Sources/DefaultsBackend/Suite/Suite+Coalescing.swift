@@ -3,7 +3,6 @@ internal import Dispatch
 internal import StorageCore
 
 extension Suite {
-  private static let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
   /// How long a failed flush waits before it is tried again.
   private static var retryInterval: Duration { .seconds(1) }
 
@@ -60,7 +59,7 @@ extension Suite {
     let (seconds, attoseconds) = interval.components
     let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     // The closure keeps the suite alive until its writes are in the file.
-    Self.background.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
+    background.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
       flushInBackground()
     }
   }
