@@ -6,21 +6,19 @@ extension Suite {
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
-    try write(WriteTicket(writes, headerVersion: headerVersion), waiting: deadline)
+    try write(WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline))
   }
 
   /// Writes what is pending, durably.
   func flush(waiting deadline: Duration) throws(StorageError) {
     guard memory.withLock({ !$0.pending.writes.isEmpty }) else { return }
-    _ = try write(WriteTicket(), waiting: deadline)
+    _ = try write(WriteTicket(until: .now + deadline))
   }
 
-  private func write(
-    _ ticket: WriteTicket, waiting deadline: Duration
-  ) throws(StorageError) -> CommitOutcome {
+  private func write(_ ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
     if queue.enter(ticket) {
       defer { queue.leave() }
-      lead(ticket, waiting: deadline)
+      lead(ticket)
     }
     guard let result = ticket.result else {
       throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)
@@ -29,10 +27,10 @@ extension Suite {
   }
 
   /// Writes the batch and those that wait behind it in one go, and settles each.
-  private func lead(_ ticket: WriteTicket, waiting deadline: Duration) {
+  private func lead(_ ticket: WriteTicket) {
     var group = [ticket]
     do throws(StorageError) {
-      try withFileLock(waiting: deadline) { () throws(StorageError) in
+      try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
         group += queue.takeFollowers()
         let outcomes = try commit(group)
         for (ticket, outcome) in zip(group, outcomes) { ticket.settle(.success(outcome)) }
@@ -40,16 +38,16 @@ extension Suite {
     } catch {
       // One batch may be too large where the others are not.
       if error.code == .full, group.count > 1 {
-        for ticket in group { retry(ticket, waiting: deadline) }
+        for ticket in group { retry(ticket) }
       } else {
         for ticket in group { ticket.settle(.failure(error)) }
       }
     }
   }
 
-  private func retry(_ ticket: WriteTicket, waiting deadline: Duration) {
+  private func retry(_ ticket: WriteTicket) {
     do throws(StorageError) {
-      let outcomes = try withFileLock(waiting: deadline) { () throws(StorageError) in
+      let outcomes = try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
         try commit([ticket])
       }
       ticket.settle(.success(outcomes[0]))

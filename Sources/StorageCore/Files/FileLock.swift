@@ -26,8 +26,7 @@ package struct FileLock: ~Copyable {
     guard try locks.file.lock(byte: Self.turnstile, until: end),
       try locks.file.lock(byte: Self.holder, until: end)
     else {
-      throw StorageError(
-        .busy, "another process held the lock for \(deadline); try again", path: path)
+      throw StorageError(.busy, "others held the lock for too long; try again", path: path)
     }
     try locks.file.unlock(byte: Self.turnstile)
     self.locks = locks
