@@ -163,6 +163,20 @@ import Testing
     #expect(try Child.run("count", folder.path) == ["2"])
   }
 
+  @Test func aFlushSaysWhatWasDroppedBeforeIt() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .milliseconds(20)))
+    let version = try delegate.updateHeader { header, _ in header = [1] }
+    let slow = folder.delegate(.coalesced(within: .seconds(2)))
+    let write = RecordWrite([1], for: name(1))
+    #expect(try slow.commit(write, headerVersion: version) == .committed)
+    try FileManager.default.removeItem(atPath: folder.file)
+    // An immediate write leads and drops it.
+    _ = try slow.setIfAbsent([2], for: name(2))
+    #expect(code { try delegate.flush() } == .outcomeUnknown)
+    #expect(try delegate.names() == [name(2)])
+  }
+
   @Test func writersThatWaitForOneLockDontWaitForEachOthersDeadline() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate(deadline: .milliseconds(500))
@@ -189,7 +203,14 @@ import Testing
     let version = try delegate.updateHeader { header, _ in header = [1] }
     let write = RecordWrite([1], for: name(1))
     #expect(try delegate.commit(write, headerVersion: version) == .committed)
+    let seen = Lock<[[UInt8]?]>([])
+    let observation = delegate.observe { change in seen.withLock { $0.append(change.record) } }
+    #expect(try delegate.commit(write, headerVersion: version) == .committed)
     try FileManager.default.removeItem(atPath: folder.file)
+    #expect(code { try delegate.flush() } == .outcomeUnknown)
+    #expect(seen.withLock { $0 } == [[1], nil])
+    withExtendedLifetime(observation) {}
+    // Said once.
     try delegate.flush()
     #expect(try delegate.names().isEmpty)
     #expect(reported.withLock { $0.contains { $0.path == folder.file } })

@@ -24,7 +24,7 @@ enum ExitFlush {
     guard getpid() == process else { return }
     for suite in SuiteRegistry.all {
       do throws(StorageError) {
-        try suite.flush(waiting: DefaultsDelegate.standardDeadline)
+        try suite.writePending(waiting: DefaultsDelegate.standardDeadline)
       } catch {
         StorageDiagnostics.report(error)
       }

@@ -9,8 +9,8 @@ extension Suite {
     try write(WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline))
   }
 
-  /// Writes what is pending, durably.
-  func flush(waiting deadline: Duration) throws(StorageError) {
+  /// Writes what is pending, and leaves it to ``flush(waiting:)`` to say what was dropped.
+  func writePending(waiting deadline: Duration) throws(StorageError) {
     guard memory.withLock({ !$0.pending.writes.isEmpty }) else { return }
     _ = try write(WriteTicket(until: .now + deadline))
   }
@@ -124,9 +124,14 @@ extension Suite {
   /// Looks at the file, and from then on has readers believe memory until ``end(_:with:_:)``.
   func begin() throws(StorageError) -> Base {
     try withGate { () throws(StorageError) in
-      var discarded = 0
+      var hasDiscarded = false
       let base = memory.withLock { memory in
-        discarded = memory.discardForeignPending()
+        let discarded = memory.discardForeignPending()
+        hasDiscarded = !discarded.isEmpty
+        for name in discarded {
+          // They were told of the write that is gone.
+          observers.notify(RecordChange(name: name, record: memory.contents.records[name]))
+        }
         memory.isCommitting = true
         var contents = memory.contents
         for (name, write) in memory.pending.writes { contents.records[name] = write.record }
@@ -134,7 +139,7 @@ extension Suite {
           contents: contents, headerVersion: memory.headerVersion,
           sequence: memory.pending.sequence, hasPending: !memory.pending.writes.isEmpty)
       }
-      if discarded > 0 { StorageDiagnostics.report(Self.foreign(discarded, file.path)) }
+      if hasDiscarded { StorageDiagnostics.report(Self.foreign(file.path)) }
       return base
     }
   }
@@ -173,12 +178,5 @@ extension Suite {
       memory.isCommitting = false
       if error.code == .outcomeUnknown { memory.forget() }
     }
-  }
-
-  private static func foreign(_ count: Int, _ path: String) -> StorageError {
-    StorageError(
-      .outcomeUnknown,
-      "the file was removed or replaced by another one while \(count) writes waited; they were "
-        + "sealed for the old one and are dropped", path: path)
   }
 }
