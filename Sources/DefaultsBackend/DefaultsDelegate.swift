@@ -64,7 +64,8 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
   ///
   /// Does nothing with immediate durability.
   ///
-  /// - Throws: `StorageError`: why it can't be written. It is kept and tried again.
+  /// - Throws: `StorageError`: why it can't be written. It is kept and tried again, except with
+  ///   `outcomeUnknown`: the file was removed or replaced, and what was sealed for it is dropped.
   public func flush() throws(StorageError) {
     try suite().flush(waiting: deadline)
   }

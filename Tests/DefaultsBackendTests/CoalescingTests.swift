@@ -130,6 +130,69 @@ import Testing
     #expect(try Child.run("count", folder.path) == ["1"])
   }
 
+  @Test func whileTheFileIsDamagedNothingMoreIsAcknowledged() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .milliseconds(10)))
+    try delegate.set([1], for: name(1))
+    try delegate.flush()
+    let good = try #require(folder.bytes)
+    // Accepted before anybody knows, and never after the first attempt to write it.
+    let version = try delegate.header().version
+    let write = RecordWrite([2], for: name(2))
+    let slow = folder.delegate(.coalesced(within: .seconds(2)))
+    #expect(try slow.commit(write, headerVersion: version) == .committed)
+    try folder.put(Array("garbage".utf8))
+    #expect(code { try slow.flush() } == .damaged)
+    #expect(code { _ = try slow.commit(write, headerVersion: version) } == .damaged)
+    #expect(code { _ = try delegate.commit(write, headerVersion: version) } == .damaged)
+    try folder.put(good)
+    #expect(waits(.seconds(5)) { folder.bytes != good })
+    #expect(try Child.run("count", folder.path) == ["2"])
+  }
+
+  @Test func whileTheLockIsHeldTheCallerGetsTheErrorAfterAFailedFlush() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(
+      .coalesced(within: .seconds(2)), deadline: .milliseconds(50))
+    try delegate.set([1], for: name(1))
+    let lock = try FileLock(folder.file + ".lock", waiting: .zero)
+    #expect(code { try delegate.flush() } == .busy)
+    #expect(code { try delegate.set([2], for: name(2)) } == .busy)
+    _ = consume lock
+    try delegate.set([3], for: name(3))
+    #expect(try Child.run("count", folder.path) == ["2"])
+  }
+
+  @Test func aFlushSaysWhatWasDroppedBeforeIt() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .milliseconds(20)))
+    let version = try delegate.updateHeader { header, _ in header = [1] }
+    let slow = folder.delegate(.coalesced(within: .seconds(2)))
+    let write = RecordWrite([1], for: name(1))
+    #expect(try slow.commit(write, headerVersion: version) == .committed)
+    try FileManager.default.removeItem(atPath: folder.file)
+    // An immediate write leads and drops it.
+    _ = try slow.setIfAbsent([2], for: name(2))
+    #expect(code { try delegate.flush() } == .outcomeUnknown)
+    #expect(try delegate.names() == [name(2)])
+  }
+
+  @Test func writersThatWaitForOneLockDontWaitForEachOthersDeadline() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(deadline: .milliseconds(500))
+    let lock = try FileLock(folder.file + ".lock", waiting: .zero)
+    let codes = Lock<[StorageError.Code?]>([])
+    for index in 0..<8 {
+      Thread.detachNewThread {
+        let found = code { try delegate.set([1], for: name(index)) }
+        codes.withLock { $0.append(found) }
+      }
+    }
+    #expect(waits(.seconds(2)) { codes.withLock { $0.count } == 8 })
+    #expect(codes.withLock { $0 } == Array(repeating: .busy, count: 8))
+    _ = consume lock
+  }
+
   @Test func writesForAFileThatSomebodyRemovedAreDroppedAndReported() throws {
     let reported = Lock<[StorageError]>([])
     let handler = StorageDiagnostics.handler
@@ -140,7 +203,14 @@ import Testing
     let version = try delegate.updateHeader { header, _ in header = [1] }
     let write = RecordWrite([1], for: name(1))
     #expect(try delegate.commit(write, headerVersion: version) == .committed)
+    let seen = Lock<[[UInt8]?]>([])
+    let observation = delegate.observe { change in seen.withLock { $0.append(change.record) } }
+    #expect(try delegate.commit(write, headerVersion: version) == .committed)
     try FileManager.default.removeItem(atPath: folder.file)
+    #expect(code { try delegate.flush() } == .outcomeUnknown)
+    #expect(seen.withLock { $0 } == [[1], nil])
+    withExtendedLifetime(observation) {}
+    // Said once.
     try delegate.flush()
     #expect(try delegate.names().isEmpty)
     #expect(reported.withLock { $0.contains { $0.path == folder.file } })

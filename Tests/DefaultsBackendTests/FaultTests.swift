@@ -24,6 +24,29 @@ import Testing
     #expect(folder.bytes == bytes)
   }
 
+  /// A sparse file costs its maker nothing; what it claims to hold must cost us nothing either.
+  @Test(arguments: [1, 2, 8])
+  func aSparseFileThatClaimsToHoldMillionsOfObjectsIsDamaged(_ offsetSize: Int) throws {
+    let folder = TemporaryFolder()
+    let size = 1 << 28
+    for count in [size / 16, size / 64 + 3, size / 64 + 2, 1 << 20] {
+      let table = size - 32 - count * offsetSize
+      func word(_ value: Int) -> [UInt8] {
+        (0..<8).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+      }
+      try folder.put(Array("bplist00".utf8))
+      let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file))
+      try file.truncate(atOffset: UInt64(size - 32))
+      try file.seekToEnd()
+      try file.write(
+        contentsOf: [0, 0, 0, 0, 0, 0, UInt8(offsetSize), 4] + word(count) + word(0) + word(table))
+      try file.close()
+      let start = ContinuousClock.now
+      #expect(code { _ = try folder.delegate().record(for: name(1)) } == .damaged)
+      #expect(start.duration(to: .now) < .seconds(5))
+    }
+  }
+
   @Test func aDamagedFileThatIsPutRightIsReadAgain() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate()

@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import StorageCore
 
 /// Reads a flat property list, strictly.
@@ -27,21 +28,15 @@ struct FlatPropertyListReader {
   private let trailer: Trailer
   private var objects: [Object] = []
 
-  /// Calls `body` with each key and its value.
-  ///
-  /// A key may come twice: `body` is to refuse that.
-  static func read(
-    _ bytes: [UInt8],
-    _ body: (_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws(StorageError) -> Void
-  ) throws(StorageError) {
-    var reader = try FlatPropertyListReader(bytes)
-    try reader.readObjects()
-    try reader.forEachPair(body)
-  }
+  /// The number of keys, each of which has a value.
+  var pairCount: Int { (objects.count - 1) / 2 }
 
-  private init(_ bytes: [UInt8]) throws(StorageError) {
+  /// Looks at the form of all; nothing is allocated for what `bytes` only claim to hold.
+  init(_ bytes: [UInt8]) throws(StorageError) {
     self.bytes = bytes
     trailer = try Self.trailer(of: bytes)
+    try checkTop()
+    try readObjects()
   }
 
   private static func trailer(of bytes: [UInt8]) throws(StorageError) -> Trailer {
@@ -58,10 +53,25 @@ struct FlatPropertyListReader {
     guard (1...8).contains(trailer.offsetSize), (1...8).contains(trailer.referenceSize),
       // Each object takes a byte at least, so that no product below overflows.
       (1...bytes.count).contains(trailer.objectCount), trailer.top < trailer.objectCount,
+      // Every key is a name's digits, except for the header's. So what is allocated for each
+      // object, which is more than a byte, is in proportion to the file.
+      trailer.objectCount - 1 <= 2 * (bytes.count / (2 * NameHash.byteCount) + 1),
       trailer.table <= start,
       start - trailer.table == trailer.objectCount * trailer.offsetSize
     else { throw damaged }
     return trailer
+  }
+
+  /// The top must be a dictionary that refers to every other object once.
+  private func checkTop() throws(StorageError) {
+    let entry = trailer.table + trailer.top * trailer.offsetSize
+    var position = try Self.integer(bytes, at: entry, size: trailer.offsetSize)
+    guard position >= FlatPropertyList.magic.count else { throw Self.damaged }
+    let top = try object(at: &position)
+    guard top.kind == FlatPropertyList.Marker.dictionary,
+      // With each used once and none left over, a second dictionary has no place.
+      trailer.objectCount - 1 == 2 * top.count
+    else { throw Self.damaged }
   }
 
   private mutating func readObjects() throws(StorageError) {
@@ -107,14 +117,13 @@ struct FlatPropertyListReader {
     return try Self.integer(bytes, at: position, size: size)
   }
 
-  private mutating func forEachPair(
-    _ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) throws(StorageError) -> Void
+  /// Calls `body` with each key and its value.
+  ///
+  /// A key may come twice: `body` is to refuse that.
+  mutating func forEachPair(
+    _ body: (_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws(StorageError) -> Void
   ) throws(StorageError) {
     let top = objects[trailer.top]
-    guard top.kind == FlatPropertyList.Marker.dictionary,
-      // With each used once and none left over, a second dictionary has no place.
-      objects.count - 1 == 2 * top.count
-    else { throw Self.damaged }
     for pair in 0..<top.count {
       let key = top.start + pair * trailer.referenceSize
       let value = key + top.count * trailer.referenceSize

@@ -13,10 +13,10 @@ final class HeaderLock: Sendable {
   private static let holders = 0
   private static let intent = 1
 
-  private let file: OpenFile
+  private let locks: LockFile
 
   private init(_ path: String) throws(StorageError) {
-    file = try OpenFile(lockFile: path)
+    locks = try LockFile(path)
   }
 
   /// A share, or nil when somebody changes the header or is about to.
@@ -24,23 +24,24 @@ final class HeaderLock: Sendable {
   /// Never waits.
   static func share(_ path: String) throws(StorageError) -> HeaderLock? {
     let lock = try HeaderLock(path)
-    guard try lock.file.tryShare(byte: intent), try lock.file.tryShare(byte: holders) else {
+    guard try lock.locks.file.tryShare(byte: intent), try lock.locks.file.tryShare(byte: holders)
+    else {
       return nil
     }
     // Given back, or nobody could announce the intent while this share is held.
-    try lock.file.unlock(byte: intent)
+    try lock.locks.file.unlock(byte: intent)
     return lock
   }
 
   /// Whether somebody waits for all of the lock: then the share is to be given back soon.
-  var isWanted: Bool { file.isLocked(byte: Self.intent) }
+  var isWanted: Bool { locks.file.isLocked(byte: Self.intent) }
 
   /// All of the lock, waiting no longer than `deadline` for those before and those with shares.
   static func all(_ path: String, waiting deadline: Duration) throws(StorageError) -> HeaderLock {
     let lock = try HeaderLock(path)
     let end = ContinuousClock.now + deadline
-    guard try lock.file.lock(byte: intent, until: end),
-      try lock.file.lock(byte: holders, until: end)
+    guard try lock.locks.file.lock(byte: intent, until: end),
+      try lock.locks.file.lock(byte: holders, until: end)
     else {
       throw StorageError(
         .busy, "another process kept the suite's keys in use for \(deadline); try again",

@@ -3,7 +3,6 @@ internal import Dispatch
 internal import StorageCore
 
 extension Suite {
-  private static let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
   /// How long a failed flush waits before it is tried again.
   private static var retryInterval: Duration { .seconds(1) }
 
@@ -60,7 +59,7 @@ extension Suite {
     let (seconds, attoseconds) = interval.components
     let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     // The closure keeps the suite alive until its writes are in the file.
-    Self.background.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
+    background.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
       flushInBackground()
     }
   }
@@ -68,7 +67,7 @@ extension Suite {
   private func flushInBackground() {
     memory.withLock { $0.pending.isScheduled = false }
     do throws(StorageError) {
-      try flush(waiting: DefaultsDelegate.standardDeadline)
+      try writePending(waiting: DefaultsDelegate.standardDeadline)
     } catch {
       StorageDiagnostics.report(error)
       let isFirst = memory.withLock { memory in
@@ -78,6 +77,28 @@ extension Suite {
       if isFirst { schedule(after: Self.retryInterval) }
     }
   }
+
+  /// Writes what is pending, durably.
+  ///
+  /// - Throws: also `outcomeUnknown` when acknowledged writes had to be dropped, during this call
+  ///   or since the last one that said so.
+  func flush(waiting deadline: Duration) throws(StorageError) {
+    let losses = memory.withLock { $0.losses.count }
+    try writePending(waiting: deadline)
+    try memory.withLock { (memory) throws(StorageError) in
+      defer { memory.losses.told = memory.losses.count }
+      guard memory.losses.told == memory.losses.count, losses == memory.losses.count
+      else { throw Self.foreign(file.path) }
+    }
+  }
+
+  /// What became of dropped writes.
+  static func foreign(_ path: String) -> StorageError {
+    StorageError(
+      .outcomeUnknown,
+      "the file was removed or replaced by another one while writes waited; they were sealed for "
+        + "the old one and are dropped", path: path)
+  }
 }
 
 extension SuiteMemory {
@@ -85,12 +106,15 @@ extension SuiteMemory {
   ///
   /// The lease keeps every program of ours from changing the header, so this happens only when
   /// somebody removes the file or puts back an older one.
-  mutating func discardForeignPending() -> Int {
-    guard !pending.writes.isEmpty, pending.headerVersion != headerVersion else { return 0 }
+  ///
+  /// - Returns: their names.
+  mutating func discardForeignPending() -> [NameHash] {
+    guard !pending.writes.isEmpty, pending.headerVersion != headerVersion else { return [] }
     defer {
+      losses.count += 1
       pending.drop(upTo: pending.sequence)
       lease = nil
     }
-    return pending.writes.count
+    return Array(pending.writes.keys)
   }
 }

@@ -8,7 +8,7 @@ extension Suite {
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     // A turn of its own, since `body` is the caller's and runs on its thread.
-    let leads = queue.enter(WriteTicket(isAlone: true))
+    let leads = queue.enter(WriteTicket(isAlone: true, until: .now + deadline))
     precondition(leads, "only its own thread settles a ticket that is alone")
     defer { queue.leave() }
     return try withoutPending(waiting: deadline) { () throws(StorageError) in

@@ -6,21 +6,19 @@ extension Suite {
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
-    try write(WriteTicket(writes, headerVersion: headerVersion), waiting: deadline)
+    try write(WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline))
   }
 
-  /// Writes what is pending, durably.
-  func flush(waiting deadline: Duration) throws(StorageError) {
+  /// Writes what is pending, and leaves it to ``flush(waiting:)`` to say what was dropped.
+  func writePending(waiting deadline: Duration) throws(StorageError) {
     guard memory.withLock({ !$0.pending.writes.isEmpty }) else { return }
-    _ = try write(WriteTicket(), waiting: deadline)
+    _ = try write(WriteTicket(until: .now + deadline))
   }
 
-  private func write(
-    _ ticket: WriteTicket, waiting deadline: Duration
-  ) throws(StorageError) -> CommitOutcome {
+  private func write(_ ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
     if queue.enter(ticket) {
       defer { queue.leave() }
-      lead(ticket, waiting: deadline)
+      lead(ticket)
     }
     guard let result = ticket.result else {
       throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)
@@ -29,10 +27,10 @@ extension Suite {
   }
 
   /// Writes the batch and those that wait behind it in one go, and settles each.
-  private func lead(_ ticket: WriteTicket, waiting deadline: Duration) {
+  private func lead(_ ticket: WriteTicket) {
     var group = [ticket]
     do throws(StorageError) {
-      try withFileLock(waiting: deadline) { () throws(StorageError) in
+      try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
         group += queue.takeFollowers()
         let outcomes = try commit(group)
         for (ticket, outcome) in zip(group, outcomes) { ticket.settle(.success(outcome)) }
@@ -40,16 +38,16 @@ extension Suite {
     } catch {
       // One batch may be too large where the others are not.
       if error.code == .full, group.count > 1 {
-        for ticket in group { retry(ticket, waiting: deadline) }
+        for ticket in group { retry(ticket) }
       } else {
         for ticket in group { ticket.settle(.failure(error)) }
       }
     }
   }
 
-  private func retry(_ ticket: WriteTicket, waiting deadline: Duration) {
+  private func retry(_ ticket: WriteTicket) {
     do throws(StorageError) {
-      let outcomes = try withFileLock(waiting: deadline) { () throws(StorageError) in
+      let outcomes = try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
         try commit([ticket])
       }
       ticket.settle(.success(outcomes[0]))
@@ -59,14 +57,24 @@ extension Suite {
   }
 
   /// Runs `body` as the only writer among all processes.
+  ///
+  /// Whatever keeps it from that, or `body` from writing, keeps pending writes from the file too:
+  /// then no more are acknowledged before they are in it.
   func withFileLock<Result>(
     waiting deadline: Duration, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    try file.prepareFolder()
-    let lock = try FileLock(file.lockPath, waiting: deadline)
-    let result = try body()
-    _ = consume lock
-    return result
+    do throws(StorageError) {
+      try file.prepareFolder()
+      let lock = try FileLock(file.lockPath, waiting: deadline)
+      let result = try body()
+      _ = consume lock
+      return result
+    } catch {
+      memory.withLock { memory in
+        if !memory.pending.writes.isEmpty { memory.pending.hasFailed = true }
+      }
+      throw error
+    }
   }
 
   // MARK: - Under the file lock, in the queue's lead
@@ -116,9 +124,14 @@ extension Suite {
   /// Looks at the file, and from then on has readers believe memory until ``end(_:with:_:)``.
   func begin() throws(StorageError) -> Base {
     try withGate { () throws(StorageError) in
-      var discarded = 0
+      var hasDiscarded = false
       let base = memory.withLock { memory in
-        discarded = memory.discardForeignPending()
+        let discarded = memory.discardForeignPending()
+        hasDiscarded = !discarded.isEmpty
+        for name in discarded {
+          // They were told of the write that is gone.
+          observers.notify(RecordChange(name: name, record: memory.contents.records[name]))
+        }
         memory.isCommitting = true
         var contents = memory.contents
         for (name, write) in memory.pending.writes { contents.records[name] = write.record }
@@ -126,7 +139,7 @@ extension Suite {
           contents: contents, headerVersion: memory.headerVersion,
           sequence: memory.pending.sequence, hasPending: !memory.pending.writes.isEmpty)
       }
-      if discarded > 0 { StorageDiagnostics.report(Self.foreign(discarded, file.path)) }
+      if hasDiscarded { StorageDiagnostics.report(Self.foreign(file.path)) }
       return base
     }
   }
@@ -163,15 +176,7 @@ extension Suite {
   private func fail(_ error: StorageError) {
     memory.withLock { memory in
       memory.isCommitting = false
-      if !memory.pending.writes.isEmpty { memory.pending.hasFailed = true }
       if error.code == .outcomeUnknown { memory.forget() }
     }
-  }
-
-  private static func foreign(_ count: Int, _ path: String) -> StorageError {
-    StorageError(
-      .outcomeUnknown,
-      "the file was removed or replaced by another one while \(count) writes waited; they were "
-        + "sealed for the old one and are dropped", path: path)
   }
 }

@@ -1,4 +1,5 @@
 internal import CryptoCore
+internal import Dispatch
 internal import StorageCore
 
 /// One suite in this process, shared by all delegates of the same file.
@@ -11,6 +12,8 @@ final class Suite: Sendable {
   private let gate = Lock(())
   let queue = WriteQueue()
   let observers = ChangeObservers()
+  /// Of its own, so that a suite whose disk or lock is stuck delays no other's writes.
+  let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
   private let watch = Lock<FolderWatch?>(nil)
 
   /// The suite at a canonical path; see ``SuiteRegistry``.

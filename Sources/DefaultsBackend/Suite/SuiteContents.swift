@@ -18,9 +18,9 @@ struct SuiteContents: Sendable, Equatable {
   init(reading bytes: [UInt8]) throws(StorageError) {
     var header: [UInt8]?
     var records: [NameHash: [UInt8]] = [:]
-    // A record with its name takes over 200 bytes; more room than that would be wasted.
-    records.reserveCapacity(bytes.count / 256)
-    try FlatPropertyListReader.read(bytes) { (key, value) throws(StorageError) in
+    var reader = try FlatPropertyListReader(bytes)
+    records.reserveCapacity(reader.pairCount)
+    try reader.forEachPair { (key, value) throws(StorageError) in
       if let name = Self.name(of: key) {
         guard records.updateValue(Array(value), forKey: name) == nil else {
           throw FlatPropertyListReader.damaged

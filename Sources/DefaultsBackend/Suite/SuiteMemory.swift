@@ -25,6 +25,8 @@ struct SuiteMemory {
 
   /// Writes that callers were told of and that are not in the file yet.
   var pending = PendingWrites()
+  /// How often acknowledged writes had to be dropped, and up to where a flush has said so.
+  var losses = (count: 0, told: 0)
   /// Keeps headers from changing while writes are pending.
   var lease: HeaderLock?
   /// Whether a thread of this process wants to change the header.

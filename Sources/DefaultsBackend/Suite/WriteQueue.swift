@@ -54,16 +54,26 @@ final class WriteTicket: Sendable {
   let headerVersion: UInt64?
   /// Whether it takes a turn of its own.
   let isAlone: Bool
+  /// How long it may wait for other processes; the time in the queue counts, or the waits of all
+  /// that are before it would add up.
+  private let end: ContinuousClock.Instant
 
   private let outcome = Lock<Result<CommitOutcome, StorageError>?>(nil)
   private let isDecided = DispatchSemaphore(value: 0)
 
   /// A batch for the file as it will be; an empty one for any header is a flush.
-  init(_ writes: [RecordWrite] = [], headerVersion: UInt64? = nil, isAlone: Bool = false) {
+  init(
+    _ writes: [RecordWrite] = [], headerVersion: UInt64? = nil, isAlone: Bool = false,
+    until end: ContinuousClock.Instant
+  ) {
+    self.end = end
     self.writes = writes
     self.headerVersion = headerVersion
     self.isAlone = isAlone
   }
+
+  /// What is left of its time.
+  var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: end)) }
 
   /// Says what became of the batch.
   func settle(_ result: Result<CommitOutcome, StorageError>) {

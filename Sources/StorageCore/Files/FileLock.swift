@@ -13,7 +13,7 @@ package struct FileLock: ~Copyable {
   /// before anybody else noticed that it was free: measured, a second process waited for seconds.
   private static var turnstile: Int { 1 }
 
-  private let file: OpenFile
+  private let locks: LockFile
 
   /// Takes the lock, waiting no longer than `deadline`.
   ///
@@ -21,17 +21,33 @@ package struct FileLock: ~Copyable {
   ///
   /// - Throws: `StorageError`: `busy` when the deadline passed, or what opening the file said.
   package init(_ path: String, waiting deadline: Duration) throws(StorageError) {
-    let file = try OpenFile(lockFile: path)
+    let locks = try LockFile(path)
     let end = ContinuousClock.now + deadline
-    guard try file.lock(byte: Self.turnstile, until: end),
-      try file.lock(byte: Self.holder, until: end)
+    guard try locks.file.lock(byte: Self.turnstile, until: end),
+      try locks.file.lock(byte: Self.holder, until: end)
     else {
-      throw StorageError(
-        .busy, "another process held the lock for \(deadline); try again", path: path)
+      throw StorageError(.busy, "others held the lock for too long; try again", path: path)
     }
-    try file.unlock(byte: Self.turnstile)
-    self.file = file
+    try locks.file.unlock(byte: Self.turnstile)
+    self.locks = locks
   }
+}
+
+/// An open lock file whose locks are given back when it goes out of scope.
+///
+/// Closing is not enough: the locks are the open file description's, of which a child of fork(2)
+/// has a copy that would keep them for as long as the child lives.
+package struct LockFile: ~Copyable {
+  package let file: OpenFile
+  private let process = getpid()
+
+  /// Opens the file at `path`, which is made if need be.
+  package init(_ path: String) throws(StorageError) {
+    file = try OpenFile(lockFile: path)
+  }
+
+  // In the child, the locks are still its parent's.
+  deinit { if getpid() == process { file.unlockAll() } }
 }
 
 /// Locks of single bytes, which need not be in the file. They belong to the open file.
@@ -78,6 +94,14 @@ extension OpenFile {
   /// Gives back a byte, or a share of it.
   package func unlock(byte: Int) throws(StorageError) {
     _ = try tryLock(byte: byte, F_UNLCK)
+  }
+
+  /// Gives back every byte.
+  fileprivate func unlockAll() {
+    var request = Self.request(0, F_UNLCK)
+    request.l_len = 0  // to the end
+    // It can't fail in a way that could be mended, and the file is closed next.
+    _ = unsafe fcntl(descriptor, Self.setLock, &request)
   }
 
   private func tryLock(byte: Int, _ kind: Int32) throws(StorageError) -> Bool {
