@@ -1,4 +1,5 @@
 public import CryptoCore
+
 public import protocol Foundation.LocalizedError
 
 /// Why a store could not do what was asked.

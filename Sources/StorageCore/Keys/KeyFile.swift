@@ -24,7 +24,9 @@ struct KeyFile: Sendable {
       }
       guard status.permissions & 0o077 == 0 else {
         throw StorageError(
-          .denied, "others can read the key file; chmod 600 it, and replace the key if somebody may have read it", path: path)
+          .denied,
+          "others can read the key file; chmod 600 it, and replace the key if somebody may have "
+            + "read it", path: path)
       }
       try Folder.requirePrivate(FilePath.folder(of: path))
     }

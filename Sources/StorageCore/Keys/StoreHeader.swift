@@ -114,8 +114,10 @@ struct RootKey: Sendable {
       try DataKey(key, id: 0, algorithm: .xaes256GCM)
     }
     var keyset = Result<Keyset, StorageError>.failure(
-      StorageError(.damaged, "the store's keyset was altered, or is that of a store with another name; restore the store "
-          + "from a backup, under the name that it had"))
+      StorageError(
+        .damaged,
+        "the store's keyset was altered, or is that of a store with another name; restore the "
+          + "store from a backup, under the name that it had"))
     do throws(CryptoError) {
       try unsafe opening.withOpened(header.sealedKeyset.span.bytes, for: context) { bytes in
         keyset = Result { () throws(StorageError) in try Keyset(reading: bytes) }
@@ -127,7 +129,8 @@ struct RootKey: Sendable {
   }
 
   private var context: RecordContext {
-    RecordContext(store: store, name: .reserved, authenticationTag: Array("keyset".utf8) + Array(place.utf8))
+    RecordContext(
+      store: store, name: .reserved, authenticationTag: Array(("keyset" + place).utf8))
   }
 
   private func derive(_ label: [UInt8]) throws(StorageError) -> SecureBytes {

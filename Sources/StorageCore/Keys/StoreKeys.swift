@@ -142,7 +142,8 @@ package final class StoreKeys: @unchecked Sendable {
           .unsupported, "this store's key is the application's own; it has no slots to change")
       }
       guard try refresh(&state) != nil else {
-        throw StorageError(.keyUnavailable, "the store is new and has no keys yet; write, or call open(), first")
+        throw StorageError(
+          .keyUnavailable, "the store is new and has no keys yet; write, or call open(), first")
       }
       if let source {
         let previous = state.source

@@ -49,7 +49,7 @@ import Testing
       ("Data", { try storage.save(Data([1]), forKey: "k") }),
       ("Date", { try storage.save(Date(), forKey: "k") }),
       ("Decimal", { try storage.save(Decimal(1), forKey: "k") }),
-      ("Int?", { try storage.save(Int?.some(1), forKey: "k") }),
+      ("Int?", { try storage.save(Int??.some(1), forKey: "k") }),
       ("[Int]", { try storage.save([1], forKey: "k") }),
       ("Set<Int>", { try storage.save(Set([1]), forKey: "k") }),
       ("User", { try storage.save(User(), forKey: "k") }),
