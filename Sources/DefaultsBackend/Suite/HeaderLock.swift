@@ -19,6 +19,12 @@ final class HeaderLock: Sendable {
     file = try OpenFile(lockFile: path)
   }
 
+  // As in FileLock: a forked child may have the descriptor as well.
+  deinit {
+    file.unlock(byte: Self.holders)
+    file.unlock(byte: Self.intent)
+  }
+
   /// A share, or nil when somebody changes the header or is about to.
   ///
   /// Never waits.
@@ -28,7 +34,7 @@ final class HeaderLock: Sendable {
       return nil
     }
     // Given back, or nobody could announce the intent while this share is held.
-    try lock.file.unlock(byte: intent)
+    lock.file.unlock(byte: intent)
     return lock
   }
 

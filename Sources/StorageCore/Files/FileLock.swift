@@ -29,9 +29,12 @@ package struct FileLock: ~Copyable {
       throw StorageError(
         .busy, "another process held the lock for \(deadline); try again", path: path)
     }
-    try file.unlock(byte: Self.turnstile)
+    file.unlock(byte: Self.turnstile)
     self.file = file
   }
+
+  // Closing would not do while a child that was forked meanwhile has the descriptor as well.
+  deinit { file.unlock(byte: Self.holder) }
 }
 
 /// Locks of single bytes, which need not be in the file. They belong to the open file.
@@ -76,8 +79,10 @@ extension OpenFile {
   }
 
   /// Gives back a byte, or a share of it.
-  package func unlock(byte: Int) throws(StorageError) {
-    _ = try tryLock(byte: byte, F_UNLCK)
+  package func unlock(byte: Int) {
+    var request = Self.request(byte, F_UNLCK)
+    // It can't fail for a lock that is held; what is left goes when the file is closed.
+    _ = unsafe fcntl(descriptor, Self.setLock, &request)
   }
 
   private func tryLock(byte: Int, _ kind: Int32) throws(StorageError) -> Bool {
