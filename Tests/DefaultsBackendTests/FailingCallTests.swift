@@ -65,8 +65,7 @@ struct FailingCallTests {
   @Test func theNewFileIsDurableBeforeItTakesItsPlaceAndTheFolderBeforeTheAnswer() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set(record(1), for: name(1))
-    let log = TemporaryFolder().path + ".strace"
-    defer { try? FileManager.default.removeItem(atPath: log) }
+    let log = TemporaryFolder().path + "/log"
     let calls = "trace=fsync,fdatasync,rename,renameat,renameat2,write"
     let prefix = ["strace", "-f", "-y", "-qq", "-o", log, "-e", calls]
     #expect(try Child.run("set", folder.path, "1", "2", prefix: prefix) == ["set"])

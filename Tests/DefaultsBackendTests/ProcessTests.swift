@@ -85,21 +85,25 @@ import Testing
     withExtendedLifetime(observation) {}
   }
 
-  @Test func theWatchingThreadEndsWithTheLastObservation() throws {
+  @Test func theWatchEndsWithTheLastObservation() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate()
-    func threads() -> Int {
-      let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-      return tasks.count { task in
-        let name = FileManager.default.contents(atPath: "/proc/self/task/\(task)/comm")
-        return name.map { String(decoding: $0, as: UTF8.self) } == "SPS defaults\n"
+    let inode = try #require(try FileStatus.of(folder.path)).inode
+    /// The inotify descriptors of this process that watch the folder; the thread holds them.
+    func watches() -> Int {
+      let fields = "/proc/self/fdinfo"
+      let numbers = (try? FileManager.default.contentsOfDirectory(atPath: fields)) ?? []
+      return numbers.count { number in
+        let data = FileManager.default.contents(atPath: fields + "/" + number) ?? Data()
+        let text = String(decoding: data, as: UTF8.self)
+        return text.contains("inotify wd:") && text.contains(" ino:\(String(inode, radix: 16)) ")
       }
     }
-    var observations = (0..<20).map { _ in delegate.observe { _ in } }
-    #expect(waits(.seconds(1)) { threads() >= 1 })
-    observations = []
-    _ = observations
-    // Other tests watch too, and end.
-    #expect(waits(.seconds(10)) { threads() == 0 })
+    let observations = Lock((0..<20).map { _ in delegate.observe { _ in } })
+    #expect(watches() == 1)
+    observations.withLock { $0.removeLast(19) }
+    #expect(watches() == 1)
+    observations.withLock { $0 = [] }
+    #expect(waits(.seconds(5)) { watches() == 0 })
   }
 }

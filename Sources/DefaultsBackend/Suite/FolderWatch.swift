@@ -21,13 +21,12 @@ final class FolderWatch: Sendable {
     let notices = FolderNotices(folder)
     let stop = stopping.waiting
     let thread = Thread {
-      // pthread_setname_np(3): at most 15 bytes.
-      Thread.current.name = "SPS defaults"
       while true {
         let isStopped = notices.wait(orUntil: stop, every: Self.pollInterval)
         guard !isStopped, onChange() else { return }
       }
     }
+    thread.name = "SPS defaults"
     thread.start()
   }
 

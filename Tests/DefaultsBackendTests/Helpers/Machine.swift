@@ -13,23 +13,15 @@ enum Machine {
 
   /// The helper program where every user can run it.
   static let sharedExecutable: String? = {
-    let folder = NSTemporaryDirectory() + "/sps-defaults-child.\(getpid())"
-    let path = folder + "/DefaultsTestChild"
+    let path = TemporaryFolder.root + "/DefaultsTestChild"
     do {
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
       try FileManager.default.copyItem(atPath: Child.executable, toPath: path)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+      return path
     } catch {
       return nil
     }
-    _ = atexit { _ = try? FileManager.default.removeItem(atPath: Machine.copyFolder) }
-    return path
   }()
-
-  private static var copyFolder: String {
-    NSTemporaryDirectory() + "/sps-defaults-child.\(getpid())"
-  }
 
   /// Whether programs can be run as another user: only root can.
   static let canBecomeAnother: Bool = {

@@ -2,19 +2,31 @@ import DefaultsBackend
 import Foundation
 import Glibc
 
-/// A fresh folder for the owner alone, removed with its test.
-final class TemporaryFolder: Sendable {
+/// A fresh folder for the owner alone, removed when the tests end.
+///
+/// Not with its last reference: that may go before the delegates that write here.
+struct TemporaryFolder: Sendable {
+  /// Holds all of them.
+  ///
+  /// Others may pass, since some tests run as somebody else.
+  static let root: String = {
+    let folder = make(in: NSTemporaryDirectory())
+    _ = unsafe chmod(folder, 0o755)
+    atexit { try? FileManager.default.removeItem(atPath: TemporaryFolder.root) }
+    return folder
+  }()
+
   let path: String
   /// The file of the suite that ``delegate(_:)`` uses.
   var file: String { path + "/suite.secure.plist" }
 
-  init() {
-    var template = Array((NSTemporaryDirectory() + "/sps-defaults.XXXXXX").utf8CString)
-    guard let made = unsafe mkdtemp(&template) else { fatalError("mkdtemp: \(errno)") }
-    path = URL(fileURLWithPath: unsafe String(cString: made)).resolvingSymlinksInPath().path
-  }
+  init() { path = Self.make(in: Self.root) }
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  private static func make(in parent: String) -> String {
+    var template = Array((parent + "/sps-defaults.XXXXXX").utf8CString)
+    guard let made = unsafe mkdtemp(&template) else { fatalError("mkdtemp: \(errno)") }
+    return URL(fileURLWithPath: unsafe String(cString: made)).resolvingSymlinksInPath().path
+  }
 
   /// A delegate of this process.
   func delegate(
