@@ -9,6 +9,8 @@ public enum StorageDiagnostics: Sendable {
 
   /// Takes each failure, from any thread, possibly several at once.
   ///
+  /// It must not use a storage: it may be called while one is being opened or written.
+  ///
   /// The default writes one line to standard error. Replace it to use a logger; an error's
   /// description holds no secret.
   public static var handler: @Sendable (StorageError) -> Void {
