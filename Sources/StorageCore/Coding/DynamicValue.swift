@@ -133,6 +133,7 @@ enum DynamicValue {
         return ()
       }
       if parts[0] == String.valueType {
+        // Each key was just read as a String.
         return [String: Any](uniqueKeysWithValues: pairs.map { ($0.base as! String, $1) })
       }
       return pairs

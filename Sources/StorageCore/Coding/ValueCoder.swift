@@ -95,11 +95,11 @@ struct ValueCoder<Value>: @unchecked Sendable {
         }
         return try Stored.read(bytes, at: &offset)
       })
-    return coder as! ValueCoder
+    return coder as! ValueCoder  // the type that was opened is `Value` itself
   }
 
   private static func codable<Stored: Codable>(_: Stored.Type) -> ValueCoder {
-    ValueCoder<Stored>.coding(.json) as! ValueCoder
+    ValueCoder<Stored>.coding(.json) as! ValueCoder  // `Stored` is `Value` itself
   }
 
   private static func raw<Stored: RawRepresentable>(_: Stored.Type) -> ValueCoder? {
@@ -143,7 +143,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
       read: { (bytes, offset) throws(StorageError) in
         try ObjectArchive.read(Object.self, bytes, at: &offset)
       })
-    return coder as! ValueCoder
+    return coder as! ValueCoder  // the type that was opened is `Value` itself
   }
 }
 
