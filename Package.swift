@@ -3,8 +3,8 @@ import PackageDescription
 
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
-  "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "StorageTesting",
-  "SecurePropertyStorage",
+  "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
+  "StorageTesting", "SecurePropertyStorage",
 ]
 
 let package = Package(
@@ -13,15 +13,20 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
     .target(name: "StorageCore", dependencies: ["CryptoCore"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    .target(name: "VaultBackend", dependencies: ["StorageCore", "CryptoCore", "CSQLite"]),
     .target(
       name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
     .target(
       name: "SecurePropertyStorage",
-      dependencies: ["CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend"]),
+      dependencies: [
+        "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
+      ]),
 
     .executableTarget(
       name: "DefaultsTestChild", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"],
@@ -31,6 +36,9 @@ let package = Package(
       dependencies: [
         "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
       ]),
+    .testTarget(
+      name: "VaultBackendTests",
+      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "StorageTesting"]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),

@@ -3,7 +3,8 @@ public struct NameHash: Hashable, Sendable {
   /// The number of bytes of a hash.
   public static let byteCount = 64
 
-  private let words: SIMD8<UInt64>
+  /// The 64 bytes as eight words, in this machine's order.
+  package let words: SIMD8<UInt64>
 
   /// The first eight bytes, in this machine's order.
   package var firstWord: UInt64 { words[0] }

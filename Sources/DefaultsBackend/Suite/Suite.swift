@@ -14,7 +14,7 @@ final class Suite: Sendable {
   let observers = ChangeObservers()
   /// Of its own, so that a suite whose disk or lock is stuck delays no other's writes.
   let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
-  private let watch = Lock<FolderWatch?>(nil)
+  private let watch = Lock<FileWatch?>(nil)
 
   /// The suite at a canonical path; see ``SuiteRegistry``.
   init(path: String) {
@@ -82,7 +82,7 @@ final class Suite: Sendable {
     let registration = Lock<Observation?>(observers.add(observer))
     watch.withLock { watch in
       guard watch == nil else { return }
-      watch = FolderWatch(file.folder) { [weak self] in
+      watch = FileWatch(.folder(file.folder), threadName: "SPS defaults") { [weak self] in
         guard let self else { return false }
         follow()
         return true

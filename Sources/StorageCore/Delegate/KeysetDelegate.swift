@@ -34,6 +34,12 @@ public protocol KeysetDelegate: EnumerableDelegate {
     _ body: (inout [UInt8]?, _ records: HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64
 
+  /// Takes the keys that authenticate all records together, for a version of the header.
+  ///
+  /// Called whenever keys of the store were opened, before anything is committed against that
+  /// version. The default does nothing: most places keep no manifest.
+  func adopt(_ keys: ManifestKeys, headerVersion: UInt64)
+
   /// The record under `name`, and the version of the header that was current when it was read.
   ///
   /// - Throws: `StorageError` when that can't be known.
@@ -60,16 +66,32 @@ public protocol KeysetDelegate: EnumerableDelegate {
 
 /// The records that a delegate holds while it lends its header.
 public struct HeldRecords {
+  /// Says what becomes of a record: another name and record, or nil for no change.
+  public typealias Rewriting = (NameHash, [UInt8]) throws(StorageError) -> (NameHash, [UInt8])?
+
   /// Whether there is none.
   public let isEmpty: Bool
   private let forEachRecord: ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
+  private let rewriteEach: ((Rewriting) throws(StorageError) -> Void)?
+  private let takeKeys: ((ManifestKeys) throws(StorageError) -> Void)?
 
   /// The records that `visiting` goes through.
+  ///
+  /// - Parameters:
+  ///   - isEmpty: whether there is none.
+  ///   - visiting: goes through all of them.
+  ///   - rewriting: replaces records, in one atomic step with the change of the header; nil where
+  ///     the delegate can't.
+  ///   - authenticating: takes the keys of the new header for the manifest; nil where there is none.
   public init(
-    isEmpty: Bool, visiting: @escaping ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
+    isEmpty: Bool, visiting: @escaping ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void,
+    rewriting: ((Rewriting) throws(StorageError) -> Void)? = nil,
+    authenticating: ((ManifestKeys) throws(StorageError) -> Void)? = nil
   ) {
     self.isEmpty = isEmpty
     self.forEachRecord = visiting
+    self.rewriteEach = rewriting
+    self.takeKeys = authenticating
   }
 
   /// Goes through all names and records.
@@ -77,6 +99,23 @@ public struct HeldRecords {
   /// - Throws: `StorageError` when they can't be read.
   public func visit(_ body: (NameHash, [UInt8]) -> Void) throws(StorageError) {
     try withoutActuallyEscaping(body) { (body) throws(StorageError) in try forEachRecord(body) }
+  }
+
+  /// Replaces the records that `body` says, with the change of the header or not at all.
+  ///
+  /// - Throws: `StorageError`: `unsupported` where the delegate can't, or what `body` throws.
+  public func rewrite(_ body: Rewriting) throws(StorageError) {
+    guard let rewriteEach else {
+      throw StorageError(.unsupported, "this storage's delegate can't rename all of its records")
+    }
+    try withoutActuallyEscaping(body) { (body) throws(StorageError) in try rewriteEach(body) }
+  }
+
+  /// Has the manifest authenticated with `keys` from now on; does nothing where there is none.
+  ///
+  /// - Throws: `StorageError` when it can't be computed.
+  public func authenticate(with keys: ManifestKeys) throws(StorageError) {
+    try takeKeys?(keys)
   }
 }
 
@@ -131,6 +170,9 @@ public enum CommitOutcome: Hashable, Sendable {
 }
 
 extension KeysetDelegate {
+  /// Does nothing.
+  public func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {}
+
   /// Empty.
   public func place() throws(StorageError) -> String { "" }
 

@@ -47,6 +47,8 @@ package struct FileStatus: Hashable, Sendable {
   package let isRegular: Bool
   /// Whether it is a folder.
   package let isFolder: Bool
+  /// Whether it is a symbolic link, which only ``ofLink(_:)`` can find.
+  package let isLink: Bool
 
   fileprivate init(_ status: stat) {
     device = UInt64(status.st_dev)
@@ -58,12 +60,21 @@ package struct FileStatus: Hashable, Sendable {
     permissions = status.st_mode & 0o7777
     isRegular = status.st_mode & S_IFMT == S_IFREG
     isFolder = status.st_mode & S_IFMT == S_IFDIR
+    isLink = status.st_mode & S_IFMT == S_IFLNK
   }
 
   /// The status of what `path` names, following links, or nil when there is nothing.
   package static func of(_ path: String) throws(StorageError) -> FileStatus? {
     var status = stat()
     guard unsafe stat(path, &status) != 0 else { return FileStatus(status) }
+    if errno == ENOENT { return nil }
+    throw StorageError(system: "look at the file", path: path)
+  }
+
+  /// The status of what is at `path` itself, be it a link, or nil when there is nothing.
+  package static func ofLink(_ path: String) throws(StorageError) -> FileStatus? {
+    var status = stat()
+    guard unsafe lstat(path, &status) != 0 else { return FileStatus(status) }
     if errno == ENOENT { return nil }
     throw StorageError(system: "look at the file", path: path)
   }

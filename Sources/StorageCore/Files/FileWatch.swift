@@ -1,12 +1,36 @@
 internal import CryptoCore
 internal import Foundation
 internal import Glibc
-internal import StorageCore
 
-/// Tells when something in a folder changed, by inotify(7) on a thread of its own.
+/// Tells when something in a folder, or a file, changed, by inotify(7) on a thread of its own.
 ///
-/// Where inotify is exhausted, or the folder goes away, it looks twice a second instead.
-final class FolderWatch: Sendable {
+/// Where inotify is exhausted, or what is watched goes away, it looks twice a second instead.
+package final class FileWatch: Sendable {
+  /// What to be told of.
+  package enum Subject: Sendable {
+    /// Files of the folder that were replaced, removed, or closed after writing.
+    case folder(String)
+    /// Writes to the file.
+    case file(String)
+
+    fileprivate var path: String {
+      switch self {
+      case .folder(let path), .file(let path): path
+      }
+    }
+
+    fileprivate var events: UInt32 {
+      switch self {
+      case .folder:
+        UInt32(IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE)
+          | UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+      case .file:
+        // An unlinked file that somebody has open changes its link count, an attribute.
+        UInt32(IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF) | UInt32(IN_DONT_FOLLOW)
+      }
+    }
+  }
+
   private static let pollInterval: Int32 = 500
 
   private let stopping = WakeUp()
@@ -14,11 +38,14 @@ final class FolderWatch: Sendable {
   /// Watches from now on.
   ///
   /// - Parameters:
-  ///   - folder: the folder; it need not exist yet.
-  ///   - onChange: called on the watching thread for each change in the folder, and now and then
-  ///     without one. False ends the watch.
-  init(_ folder: String, onChange: @escaping @Sendable () -> Bool) {
-    let notices = FolderNotices(folder)
+  ///   - subject: what to watch; it need not exist yet.
+  ///   - name: the name of the thread, of at most 15 bytes.
+  ///   - onChange: called on the watching thread for each change, and now and then without one.
+  ///     False ends the watch.
+  package init(
+    _ subject: Subject, threadName name: String, onChange: @escaping @Sendable () -> Bool
+  ) {
+    let notices = Notices(subject)
     let stop = stopping.waiting
     let thread = Thread {
       while true {
@@ -26,14 +53,14 @@ final class FolderWatch: Sendable {
         guard !isStopped, onChange() else { return }
       }
     }
-    thread.name = "SPS defaults"
+    thread.name = name
     thread.start()
   }
 
   /// Ends the watch.
   ///
   /// The thread may still make the call that it is in.
-  func stop() { stopping.call() }
+  package func stop() { stopping.call() }
 }
 
 /// A connected pair of sockets: whoever waits on one end is woken by the other.
@@ -65,16 +92,16 @@ private final class OwnedDescriptor: Sendable {
   deinit { close(number) }
 }
 
-/// The inotify descriptor of a folder.
+/// The inotify descriptor of what is watched.
 ///
 /// Used by one thread after another.
-private final class FolderNotices: @unchecked Sendable {
+private final class Notices: @unchecked Sendable {
   // Changed by the watching thread alone, once that has started.
-  private let folder: String
+  private let subject: FileWatch.Subject
   private var descriptor: OwnedDescriptor?
 
-  init(_ folder: String) {
-    self.folder = folder
+  init(_ subject: FileWatch.Subject) {
+    self.subject = subject
     watch()
   }
 
@@ -98,18 +125,15 @@ private final class FolderNotices: @unchecked Sendable {
     let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     guard number >= 0 else { return }
     let owned = OwnedDescriptor(number)
-    let events =
-      IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
-    guard unsafe inotify_add_watch(number, folder, UInt32(events) | UInt32(IN_ONLYDIR)) >= 0
-    else { return }
+    guard unsafe inotify_add_watch(number, subject.path, subject.events) >= 0 else { return }
     descriptor = owned
   }
 
   /// Reads the notices away.
   ///
-  /// What they say is not asked: the file is looked at in any case.
+  /// What they say is not asked: what is watched is looked at in any case.
   ///
-  /// - Returns: whether the folder is still watched.
+  /// - Returns: whether the subject is still watched.
   private func drain() -> Bool {
     var isWatched = true
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -1,22 +1,23 @@
 internal import CryptoCore
 internal import Dispatch
-internal import StorageCore
 
 /// Lets one thread of the process write at a time, for itself and for those that wait behind it.
 ///
-/// A write costs two fsync(2), and the file is written whole: threads that come meanwhile share
-/// the next one.
-final class WriteQueue: Sendable {
+/// A write costs an fsync(2) or two: threads that come meanwhile share the next one.
+package final class WriteQueue: Sendable {
   private struct State {
     var waiting: [WriteTicket] = []
     var isLed = false
   }
   private let state = Lock(State())
 
+  /// An empty queue.
+  package init() {}
+
   /// Waits until somebody has settled `ticket`, or it is the caller's turn to lead.
   ///
   /// - Returns: whether the caller leads; then it must call ``leave()`` when it is done.
-  func enter(_ ticket: WriteTicket) -> Bool {
+  package func enter(_ ticket: WriteTicket) -> Bool {
     let leads = state.withLock { state in
       guard state.isLed else {
         state.isLed = true
@@ -29,7 +30,7 @@ final class WriteQueue: Sendable {
   }
 
   /// Takes those that may share the leader's write, in their order.
-  func takeFollowers() -> [WriteTicket] {
+  package func takeFollowers() -> [WriteTicket] {
     state.withLock { state in
       let followers = Array(state.waiting.prefix { !$0.isAlone })
       state.waiting.removeFirst(followers.count)
@@ -38,7 +39,7 @@ final class WriteQueue: Sendable {
   }
 
   /// Hands the lead on.
-  func leave() {
+  package func leave() {
     let next = state.withLock { state -> WriteTicket? in
       state.isLed = !state.waiting.isEmpty
       return state.isLed ? state.waiting.removeFirst() : nil
@@ -48,21 +49,21 @@ final class WriteQueue: Sendable {
 }
 
 /// A batch that waits to be written.
-final class WriteTicket: Sendable {
-  let writes: [RecordWrite]
+package final class WriteTicket: Sendable {
+  package let writes: [RecordWrite]
   /// The header that the batch is for, or nil for any.
-  let headerVersion: UInt64?
+  package let headerVersion: UInt64?
   /// Whether it takes a turn of its own.
-  let isAlone: Bool
+  package let isAlone: Bool
   /// How long it may wait for other processes; the time in the queue counts, or the waits of all
   /// that are before it would add up.
-  private let end: ContinuousClock.Instant
+  package let end: ContinuousClock.Instant
 
   private let outcome = Lock<Result<CommitOutcome, StorageError>?>(nil)
   private let isDecided = DispatchSemaphore(value: 0)
 
   /// A batch for the file as it will be; an empty one for any header is a flush.
-  init(
+  package init(
     _ writes: [RecordWrite] = [], headerVersion: UInt64? = nil, isAlone: Bool = false,
     until end: ContinuousClock.Instant
   ) {
@@ -73,10 +74,10 @@ final class WriteTicket: Sendable {
   }
 
   /// What is left of its time.
-  var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: end)) }
+  package var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: end)) }
 
   /// Says what became of the batch.
-  func settle(_ result: Result<CommitOutcome, StorageError>) {
+  package func settle(_ result: Result<CommitOutcome, StorageError>) {
     outcome.withLock { $0 = result }
     isDecided.signal()
   }
@@ -85,7 +86,7 @@ final class WriteTicket: Sendable {
   func promote() { isDecided.signal() }
 
   /// What became of the batch, once that is decided.
-  var result: Result<CommitOutcome, StorageError>? { outcome.withLock { $0 } }
+  package var result: Result<CommitOutcome, StorageError>? { outcome.withLock { $0 } }
 
   /// Waits; true when the caller leads, false when the batch was settled.
   fileprivate func wait() -> Bool {

@@ -1,0 +1,18 @@
+public import CryptoCore
+
+/// The keys by which a delegate authenticates all of its records together.
+///
+/// Each record's own seal can't tell that a record was removed, or put back as it was. A delegate
+/// that keeps a manifest can: docs/file-format.md, section "Vault".
+public struct ManifestKeys: Sendable {
+  /// Hashes single records; the same key for as long as names hash alike.
+  public let records: KeyedHash
+  /// Authenticates the manifest; another key with each new primary data key.
+  public let manifest: KeyedHash
+
+  /// Keys that were derived already.
+  public init(records: KeyedHash, manifest: KeyedHash) {
+    self.records = records
+    self.manifest = manifest
+  }
+}

@@ -1,0 +1,404 @@
+internal import CSQLite
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+/// One connection to a vault's file, set up for files that an enemy may have written.
+///
+/// Used by one thread at a time: whoever lends it out sees to that.
+@safe
+final class Connection: @unchecked Sendable {
+  /// How the file is opened.
+  enum Mode {
+    case readWrite
+    case readOnly
+    /// The file does not change and nobody else writes: no locks, no -wal, no -shm.
+    case immutable
+  }
+
+  private let handle: OpaquePointer
+  let path: String
+  let mode: Mode
+  private let patience = Patience()
+  private var statements: [String: Statement] = [:]
+
+  /// Opens the file at an absolute and canonical path, which must exist and be checked already.
+  ///
+  /// - Throws: `StorageError`: `damaged` when it is no vault.
+  init(_ path: String, _ mode: Mode) throws(StorageError) {
+    let name = mode == .immutable ? Self.immutableName(path) : path
+    var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
+    flags |= mode == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    if mode == .immutable { flags |= SQLITE_OPEN_URI }
+    var handle: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(name, &handle, flags, nil)
+    guard code == SQLITE_OK, let handle = unsafe handle else {
+      let number = unsafe handle.map { unsafe sqlite3_system_errno($0) } ?? 0
+      unsafe sqlite3_close_v2(handle)
+      throw StorageError(sqlite: code, "open", path: path, systemNumber: number)
+    }
+    unsafe self.handle = handle
+    self.path = path
+    self.mode = mode
+    try harden()
+  }
+
+  deinit {
+    statements = [:]
+    // Every statement is finalised, so this can't be SQLITE_BUSY.
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  /// https://sqlite.org/uri.html
+  private static func immutableName(_ path: String) -> String {
+    var name = "file:"
+    for byte in path.utf8 {
+      let isPlain =
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+        || (0x61...0x7A).contains(byte) || [0x2F, 0x2D, 0x2E, 0x5F].contains(byte)
+      if isPlain {
+        name.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let digits = Array("0123456789ABCDEF".unicodeScalars)
+        name.unicodeScalars.append("%")
+        name.unicodeScalars.append(digits[Int(byte >> 4)])
+        name.unicodeScalars.append(digits[Int(byte & 15)])
+      }
+    }
+    return name + "?immutable=1"
+  }
+
+  // MARK: - Hardening
+
+  /// https://sqlite.org/security.html, "Untrusted SQLite Database Files".
+  private func harden() throws(StorageError) {
+    let options: [(Int32, Int32)] = [
+      (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+      (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), (SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+      (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0), (SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0),
+      (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_DQS_DDL, 0),
+    ]
+    for (option, value) in options {
+      try check(unsafe sps_sqlite3_configure(handle, option, value), "set up")
+    }
+    for (limit, value) in Self.limits { unsafe sqlite3_limit(handle, limit, value) }
+    try check(
+      unsafe sqlite3_busy_handler(
+        handle,
+        { context, _ in
+          unsafe Unmanaged<Patience>.fromOpaque(context!).takeUnretainedValue().wait() ? 1 : 0
+        },
+        Unmanaged.passUnretained(patience).toOpaque()), "set up")
+    try execute("PRAGMA cell_size_check = ON")
+    try execute("PRAGMA mmap_size = 0")
+    if mode == .readWrite {
+      // Durable at every commit: https://sqlite.org/pragma.html#pragma_synchronous. WAL with NORMAL
+      // loses the last commits with the power.
+      try execute("PRAGMA synchronous = FULL")
+      // What is deleted or replaced is overwritten: an old key slot must not stay in a free page.
+      try execute("PRAGMA secure_delete = ON")
+      // Checkpoints are ours to make, when nobody waits for the commit.
+      try execute("PRAGMA wal_autocheckpoint = 0")
+    }
+  }
+
+  /// The smallest limits that the statements of this module fit in.
+  private static let limits: [(Int32, Int32)] = [
+    (SQLITE_LIMIT_LENGTH, Int32(VaultSchema.recordLimit)), (SQLITE_LIMIT_SQL_LENGTH, 4096),
+    (SQLITE_LIMIT_COLUMN, 16), (SQLITE_LIMIT_EXPR_DEPTH, 16),
+    (SQLITE_LIMIT_COMPOUND_SELECT, 2), (SQLITE_LIMIT_VDBE_OP, 4096),
+    (SQLITE_LIMIT_FUNCTION_ARG, 4), (SQLITE_LIMIT_ATTACHED, 0),
+    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 16), (SQLITE_LIMIT_VARIABLE_NUMBER, 8),
+    (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
+  ]
+
+  /// Lets the next statement attach one database, as VACUUM does with its copy.
+  func withAttaching<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
+    defer { unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0) }
+    return try body()
+  }
+
+  // MARK: - Running
+
+  /// Waits for locks of others no longer than until `end` from now on.
+  func wait(until end: ContinuousClock.Instant) { patience.end = end }
+
+  /// Runs a statement that gives no rows and is not worth keeping.
+  func execute(_ sql: String) throws(StorageError) {
+    try Statement(sql, self).run()
+  }
+
+  /// A statement that is compiled once for the connection.
+  func statement(_ sql: String) throws(StorageError) -> Statement {
+    if let statement = statements[sql] { return statement }
+    let statement = try Statement(sql, self)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// Drops the compiled statements, which keep a connection from some changes of the file.
+  func forgetStatements() { statements = [:] }
+
+  /// Compiles a statement.
+  fileprivate func prepare(_ sql: String) throws(StorageError) -> OpaquePointer {
+    var statement: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(
+      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK, let statement = unsafe statement else {
+      throw error(code, "read")
+    }
+    return unsafe statement
+  }
+
+  /// The error of a result code.
+  func error(_ code: Int32, _ action: String) -> StorageError {
+    StorageError(
+      sqlite: code, action, path: path, systemNumber: unsafe sqlite3_system_errno(handle))
+  }
+
+  private func check(_ code: Int32, _ action: String) throws(StorageError) {
+    guard code == SQLITE_OK else { throw error(code, action) }
+  }
+
+  // MARK: - Transactions
+
+  /// Whether a transaction is open.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// Runs `body` in a snapshot of the file: all that it reads is of one moment.
+  func reading<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try statement("BEGIN").run()
+    defer { rollBack() }
+    return try body()
+  }
+
+  /// Begins to write, as the only one among all processes.
+  func beginWriting() throws(StorageError) {
+    try statement("BEGIN IMMEDIATE").run()
+  }
+
+  /// Makes what was written durable.
+  ///
+  /// - Throws: `StorageError`; nothing is changed, except with `outcomeUnknown`.
+  func commit() throws(StorageError) {
+    do throws(StorageError) {
+      try statement("COMMIT").run()
+    } catch {
+      rollBack()
+      // The record of the commit may be in the file: whoever reads it next will tell.
+      guard error.code == .io else { throw error }
+      throw StorageError(
+        .outcomeUnknown, error.message + "; read back before you rely on it", path: path,
+        number: error.number)
+    }
+  }
+
+  /// Ends a transaction, if there is one, and undoes what it wrote.
+  func rollBack() {
+    guard isInTransaction else { return }
+    // When it fails, SQLite has rolled back already: https://sqlite.org/lang_transaction.html.
+    do throws(StorageError) { try statement("ROLLBACK").run() } catch {}
+  }
+
+  // MARK: - The write-ahead log
+
+  /// Copies what it can from the write-ahead log into the file, and never waits.
+  func checkpoint() throws(StorageError) {
+    try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+  }
+
+  /// Copies the whole log into the file and leaves the log empty, waiting for readers.
+  func checkpointAndTruncate() throws(StorageError) {
+    try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+  }
+
+  private func checkpoint(_ kind: Int32) throws(StorageError) {
+    try check(
+      unsafe sqlite3_wal_checkpoint_v2(handle, "main", kind, nil, nil), "tidy up")
+  }
+
+  /// Whether the file at the path is no longer the one that is open.
+  func hasMoved() throws(StorageError) -> Bool {
+    var moved: Int32 = 0
+    try check(
+      unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved), "look at")
+    return moved != 0
+  }
+
+  /// The log's index in shared memory, once something was read; nil where there is none.
+  func writeAheadIndex() throws(StorageError) -> WriteAheadIndex? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    try check(
+      unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file), "look at")
+    guard let file = unsafe file else { return nil }
+    return unsafe WriteAheadIndex(file)
+  }
+
+  /// Copies the whole file, as it is at one moment, into an empty one.
+  ///
+  /// - Parameter progress: told how many pages are done, of how many.
+  func copy(
+    to destination: Connection, _ progress: (Int, Int) -> Void
+  ) throws(StorageError) {
+    guard let backup = unsafe sqlite3_backup_init(destination.handle, "main", handle, "main")
+    else {
+      throw destination.error(unsafe sqlite3_extended_errcode(destination.handle), "copy to")
+    }
+    var code = SQLITE_OK
+    repeat {
+      code = unsafe sqlite3_backup_step(backup, 1024)
+      let total = Int(unsafe sqlite3_backup_pagecount(backup))
+      progress(total - Int(unsafe sqlite3_backup_remaining(backup)), total)
+    } while code == SQLITE_OK
+    let result = unsafe sqlite3_backup_finish(backup)
+    guard code == SQLITE_DONE, result == SQLITE_OK else {
+      throw destination.error(code == SQLITE_DONE ? result : code, "copy")
+    }
+  }
+}
+
+/// A compiled statement.
+@safe
+final class Statement {
+  private let handle: OpaquePointer
+  // The connection keeps its statements and is not kept by them; both are used by one thread.
+  private unowned let connection: Connection
+
+  fileprivate init(_ sql: String, _ connection: Connection) throws(StorageError) {
+    unsafe handle = try connection.prepare(sql)
+    self.connection = connection
+  }
+
+  deinit { unsafe sqlite3_finalize(handle) }
+
+  /// Compiles and runs a statement that is not worth keeping, and hands its first row to `body`.
+  static func once(
+    _ sql: String, _ connection: Connection, row body: (Row) -> Void
+  ) throws(StorageError) {
+    try Statement(sql, connection).run { (row) throws(StorageError) in
+      body(row)
+      return false
+    }
+  }
+
+  /// A parameter.
+  enum Value {
+    case integer(Int64)
+    case blob([UInt8])
+    case null
+  }
+
+  /// Runs the statement and hands each row to `body`, until that returns false.
+  func run(
+    _ values: Value..., row body: (Row) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    try bind(values)
+    defer { reset() }
+    while true {
+      switch unsafe sqlite3_step(handle) {
+      case SQLITE_ROW: guard try body(Row(self)) else { return }
+      case SQLITE_DONE: return
+      case let code: throw connection.error(code, action)
+      }
+    }
+  }
+
+  /// Runs a statement whose rows, if any, are of no interest.
+  func run(_ values: Value...) throws(StorageError) {
+    try bind(values)
+    defer { reset() }
+    while true {
+      switch unsafe sqlite3_step(handle) {
+      case SQLITE_ROW: continue
+      case SQLITE_DONE: return
+      case let code: throw connection.error(code, action)
+      }
+    }
+  }
+
+  private var action: String {
+    unsafe sqlite3_stmt_readonly(handle) != 0 ? "read" : "write to"
+  }
+
+  private func reset() {
+    // It repeats the error of the last step, which was thrown already.
+    unsafe sqlite3_reset(handle)
+    unsafe sqlite3_clear_bindings(handle)
+  }
+
+  private func bind(_ values: [Value]) throws(StorageError) {
+    for (index, value) in values.enumerated() {
+      let code = bind(value, at: Int32(index + 1))
+      guard code == SQLITE_OK else { throw connection.error(code, action) }
+    }
+  }
+
+  private func bind(_ value: Value, at index: Int32) -> Int32 {
+    switch value {
+    case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
+    case .null: unsafe sqlite3_bind_null(handle, index)
+    // A null pointer would be NULL.
+    case .blob(let bytes) where bytes.isEmpty: unsafe sqlite3_bind_zeroblob(handle, index, 0)
+    case .blob(let bytes):
+      unsafe bytes.withUnsafeBytes {
+        unsafe sps_sqlite3_bind_copy(handle, index, $0.baseAddress, UInt64($0.count))
+      }
+    }
+  }
+
+  /// The row that a statement is at.
+  struct Row {
+    private let statement: Statement
+
+    fileprivate init(_ statement: Statement) { self.statement = statement }
+
+    func integer(_ column: Int32) -> Int64 {
+      unsafe sqlite3_column_int64(statement.handle, column)
+    }
+
+    /// The bytes of a blob, or nil for NULL.
+    func blob(_ column: Int32) -> [UInt8]? {
+      let handle = unsafe statement.handle
+      guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else { return nil }
+      // sqlite3_column_blob(): NULL for an empty one; the count is to be asked for afterwards.
+      guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+      let count = Int(unsafe sqlite3_column_bytes(handle, column))
+      return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// The text of a column, or nil for NULL.
+    func text(_ column: Int32) -> String? {
+      unsafe sqlite3_column_text(statement.handle, column).map { unsafe String(cString: $0) }
+    }
+  }
+}
+
+@available(*, unavailable)
+extension Statement: Sendable {}
+@available(*, unavailable)
+extension Statement.Row: Sendable {}
+
+/// How long a connection waits for others' locks.
+private final class Patience: @unchecked Sendable {
+  // Used by the thread that uses the connection.
+  var end = ContinuousClock.now
+  private var pause = useconds_t(20)
+
+  /// Waits a little.
+  ///
+  /// - Returns: false when the deadline has passed.
+  func wait() -> Bool {
+    guard ContinuousClock.now < end else {
+      pause = 20
+      return false
+    }
+    usleep(pause)  // SQLite's locks can't be waited for; the pause grows to 0.5 ms
+    pause = min(pause * 2, 500)
+    return true
+  }
+}

@@ -1,0 +1,47 @@
+internal import CSQLite
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+extension StorageError {
+  /// What a result code of SQLite means: https://sqlite.org/rescode.html.
+  ///
+  /// - Parameters:
+  ///   - code: the extended result code.
+  ///   - action: what was tried, as in "read".
+  ///   - path: the vault.
+  ///   - systemNumber: the `errno` behind it, or 0.
+  init(sqlite code: Int32, _ action: String, path: String, systemNumber: Int32 = 0) {
+    let reason = unsafe String(cString: sqlite3_errstr(code))
+    let (kind, advice) = Self.meaning(of: code, systemNumber: systemNumber)
+    self.init(
+      kind, "could not \(action) the vault: \(reason)\(advice)", path: path, number: Int(code))
+  }
+
+  private static func meaning(of code: Int32, systemNumber: Int32) -> (Code, String) {
+    // The primary result code is the low byte.
+    switch code & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      return (.busy, "; another process or thread held it until the deadline, try again")
+    case SQLITE_FULL: return (.full, "; free some space and try again")
+    case SQLITE_READONLY: return (.readOnly, "; it was opened, or can be, for reading alone")
+    case SQLITE_CORRUPT, SQLITE_NOTADB:
+      return (.damaged, "; verify it, and restore it from a backup")
+    case SQLITE_PERM, SQLITE_AUTH: return (.denied, "")
+    case SQLITE_TOOBIG: return (.damaged, "; it holds more than a vault can")
+    case SQLITE_CANTOPEN, SQLITE_IOERR: return systemMeaning(of: systemNumber)
+    default: return (.io, "")
+    }
+  }
+
+  private static func systemMeaning(of number: Int32) -> (Code, String) {
+    switch number {
+    case ENOSPC, EDQUOT, EFBIG: (.full, "; free some space and try again")
+    case EROFS: (.readOnly, "; use a folder that can be written to")
+    case EACCES, EPERM: (.denied, "; run as the user that owns it")
+    case ENOENT, ENOTDIR: (.unavailable, "; its folder is not there")
+    case 0: (.io, "")
+    default: unsafe (.io, ": " + String(cString: strerror(number)))
+    }
+  }
+}

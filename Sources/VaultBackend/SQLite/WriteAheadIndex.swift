@@ -1,0 +1,49 @@
+internal import CSQLite
+
+/// The index of a write-ahead log, in memory that all processes share which use the file.
+///
+/// Its first 48 bytes change with every commit, and not before the commit is durable
+/// (https://sqlite.org/walformat.html, "The WAL-Index Header"): iVersion, unused, iChange, flags and
+/// page size, mxFrame, nPage, two checksums of the last frame, two salts, two checksums of these. To
+/// compare them with what was seen last tells whether anybody has written since, for the price of
+/// six loads. SQLite's own mapping is used, which a descriptor of ours could not replace: closing one
+/// gives back all of the process's locks (fcntl(2)).
+@safe
+struct WriteAheadIndex: @unchecked Sendable {
+  // Shared with other processes anyway: whoever reads it while it is written sees that it differs
+  // from what it was. It stays where it is for as long as the connection that it was asked of.
+  private let start: UnsafeRawPointer
+
+  /// A state of the file.
+  struct State: Hashable, Sendable {
+    fileprivate let words: SIMD8<UInt64>
+
+    /// Counts commits, by all processes.
+    var changes: UInt32 { UInt32(truncatingIfNeeded: words[1]) }
+
+    /// How many frames the log has.
+    var frames: UInt32 { UInt32(truncatingIfNeeded: words[2]) }
+  }
+
+  /// The index of an open file; nil when it is not mapped.
+  ///
+  /// https://sqlite.org/c3ref/io_methods.html, xShmMap: region 0 of 32 KiB, not to be made.
+  init?(_ file: UnsafeMutablePointer<sqlite3_file>) {
+    var region: UnsafeMutableRawPointer?
+    guard let methods = unsafe file.pointee.pMethods, unsafe methods.pointee.iVersion >= 2,
+      let map = unsafe methods.pointee.xShmMap,
+      unsafe map(file, 0, 32768, 0, &region) == SQLITE_OK, let region = unsafe region
+    else { return nil }
+    unsafe start = UnsafeRawPointer(region)
+  }
+
+  /// The present state.
+  @inline(__always)
+  var state: State {
+    var words = SIMD8<UInt64>()
+    for index in 0..<6 {
+      words[index] = unsafe start.load(fromByteOffset: index * 8, as: UInt64.self)
+    }
+    return State(words: words)
+  }
+}

@@ -1,0 +1,130 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+/// A vault's file while it is open: connections, and what tells that it changed.
+final class OpenedVault: Sendable {
+  /// What tells whether somebody has written.
+  enum Watch: Sendable {
+    case index(WriteAheadIndex)
+    case stamp(VaultFile.Stamp)
+  }
+
+  private static let idleLimit = 4
+
+  let file: VaultFile
+  let watch: Watch
+  private let mode: Connection.Mode
+  /// Used by whoever leads the queue of writers; the index is mapped for as long as it is there.
+  let main: Connection
+  private let idle = Lock<[Connection]>([])
+  private let process = getpid()
+  /// A copy that goes away with this.
+  private let copy: PrivateCopy?
+
+  /// Opens the file for reading and writing.
+  init(writing file: VaultFile) throws(StorageError) {
+    self.file = file
+    mode = .readWrite
+    copy = nil
+    main = try Connection(file.path, .readWrite)
+    main.wait(until: .now + .seconds(5))
+    try VaultSchema.check(main)
+    try Self.useLog(main)
+    guard let index = try main.writeAheadIndex() else {
+      throw StorageError(
+        .unsupported, "the file system offers no shared memory; use a local one", path: file.path)
+    }
+    watch = .index(index)
+  }
+
+  /// Opens the file for reading alone.
+  ///
+  /// Where files can be made beside it, others may write meanwhile and their changes are followed.
+  /// Elsewhere: without a log the file is read as it is, with one SQLite reads both, and where it
+  /// can't, both are copied to a private place and put together there.
+  init(reading file: VaultFile) throws(StorageError) {
+    self.file = file
+    let stamp = try file.stamp()
+    let hasLog = try file.hasLog()
+    if !file.isFolderWritable, !hasLog {
+      (main, mode, copy) = (try Self.open(file.path, .immutable), .immutable, nil)
+      watch = .stamp(stamp)
+      return
+    }
+    let (connection, copy) = try Self.openBesideLog(file)
+    main = connection
+    mode = connection.mode
+    self.copy = copy
+    if copy == nil, let index = try connection.writeAheadIndex() {
+      watch = .index(index)
+    } else {
+      watch = .stamp(stamp)
+    }
+  }
+
+  /// A connection that sees what the log holds.
+  private static func openBesideLog(
+    _ file: VaultFile
+  ) throws(StorageError) -> (Connection, PrivateCopy?) {
+    do throws(StorageError) {
+      return (try open(file.path, .readOnly), nil)
+    } catch {
+      guard !file.isFolderWritable, [.readOnly, .denied, .io, .unavailable].contains(error.code)
+      else { throw error }
+      let copy = try PrivateCopy(of: file)
+      return (try open(copy.path, .immutable), copy)
+    }
+  }
+
+  private static func open(
+    _ path: String, _ mode: Connection.Mode
+  ) throws(StorageError) -> Connection {
+    let connection = try Connection(path, mode)
+    connection.wait(until: .now + .seconds(5))
+    try VaultSchema.check(connection)
+    return connection
+  }
+
+  private static func useLog(_ connection: Connection) throws(StorageError) {
+    var mode: String?
+    try Statement.once("PRAGMA journal_mode", connection) { mode = $0.text(0) }
+    if mode != "wal" {
+      try Statement.once("PRAGMA journal_mode = WAL", connection) { mode = $0.text(0) }
+    }
+    guard mode == "wal" else {
+      throw StorageError(
+        .unsupported, "the file system can't keep a write-ahead log", path: connection.path)
+    }
+    // The log is opened, and its index mapped, with the first read.
+    try Statement.once("SELECT count(*) FROM meta", connection) { _ in }
+  }
+
+  /// Lends a connection for reading, which waits for others no longer than `deadline`.
+  func withReader<Result>(
+    waiting deadline: Duration, _ body: (Connection) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try requireSameProcess()
+    let reader: Connection
+    if let last = idle.withLock({ $0.popLast() }) {
+      reader = last
+    } else {
+      reader = try Self.open(copy?.path ?? file.path, mode == .readWrite ? .readOnly : mode)
+    }
+    reader.wait(until: .now + deadline)
+    defer {
+      idle.withLock { idle in if idle.count < Self.idleLimit { idle.append(reader) } }
+    }
+    return try body(reader)
+  }
+
+  /// https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
+  func requireSameProcess() throws(StorageError) {
+    guard getpid() == process else {
+      throw StorageError(
+        .unavailable,
+        "the vault was opened before fork(2) and can't be used in the child; use it after execve(2)",
+        path: file.path)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+/// A copy of a vault and its log in a folder of our own, where SQLite can put both together.
+///
+/// For a medium that can't be written to and holds the log of a writer that died.
+final class PrivateCopy: Sendable {
+  private let folder: String
+  var path: String { folder + "/vault" }
+
+  init(of file: VaultFile) throws(StorageError) {
+    let base = StandardFolders.environment("XDG_RUNTIME_DIR") ?? "/tmp"
+    var template = Array((base + "/securestorage-XXXXXX").utf8CString)
+    // mkdtemp(3): for the owner alone, under a name that nobody has.
+    let isMade = unsafe template.withUnsafeMutableBufferPointer {
+      unsafe mkdtemp($0.baseAddress!) != nil
+    }
+    guard isMade else { throw StorageError(system: "make a private copy in", path: base) }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    do throws(StorageError) {
+      try Self.copy(file, to: path)
+      let connection = try Connection(path, .readWrite)
+      // Takes the log in and ends it, so that the copy is a file that stands alone.
+      try connection.execute("PRAGMA journal_mode = DELETE")
+    } catch {
+      remove()
+      throw error
+    }
+  }
+
+  deinit { remove() }
+
+  private static func copy(_ file: VaultFile, to path: String) throws(StorageError) {
+    // No lock of SQLite's is lost by closing these: on such a medium nobody in this process writes.
+    for suffix in ["", "-wal"] {
+      guard let source = try OpenFile(file.path + suffix, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+      else { continue }
+      let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+      guard let destination = try OpenFile(path + suffix, flags) else { continue }
+      try source.copy(to: destination)
+    }
+  }
+
+  private func remove() {
+    // What can't be removed is sealed, and in a folder of our own.
+    for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink(path + suffix) }
+    unsafe rmdir(folder)
+  }
+}
+
+extension OpenFile {
+  /// Copies all bytes to another file.
+  fileprivate func copy(to destination: borrowing OpenFile) throws(StorageError) {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes {
+        unsafe read(descriptor, $0.baseAddress, $0.count)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw StorageError(system: "read", path: path) }
+      guard count > 0 else { return }
+      try destination.write(unsafe buffer.span.bytes.extracting(first: count))
+    }
+  }
+}

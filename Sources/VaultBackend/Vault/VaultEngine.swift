@@ -1,0 +1,245 @@
+internal import CryptoCore
+internal import StorageCore
+internal import Synchronization
+
+/// One vault in this process, shared by all delegates of the same file.
+///
+/// Order of locks: `queue`, SQLite's write lock, `gate`, `memory`.
+final class VaultEngine: Sendable {
+  private static let attempts = 1000
+
+  let file: VaultFile
+  let access: VaultAccess
+  let memory = Lock(VaultMemory())
+  /// Held while `memory` moves on to another state of the file, which happens once and in order.
+  ///
+  /// A writer holds it over its commit. No reader waits for that: until the commit is there, what
+  /// readers have in memory is current.
+  let gate = Lock<OpenedVault?>(nil)
+  let queue = WriteQueue()
+  let observers = ChangeObservers()
+  let notice: VaultNotice
+  /// Whether readers have to look at the files, since there is no shared memory that tells.
+  private let isStamped = Atomic<Bool>(false)
+  /// Whether the log may hold what was meant to be gone.
+  let isScrubNeeded = Atomic<Bool>(false)
+  private let watch = Lock<FileWatch?>(nil)
+
+  /// The vault of a file; see ``VaultRegistry``.
+  init(_ file: VaultFile, _ access: VaultAccess) {
+    self.file = file
+    self.access = access
+    notice = VaultNotice(file)
+  }
+
+  // MARK: - Reading
+
+  /// The record of a name, and the version of the header that goes with it.
+  @inline(__always)
+  func lookup(
+    _ name: NameHash, waiting deadline: Duration
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
+    let known: (record: [UInt8]?, headerVersion: UInt64)? = memory.withLock { memory in
+      guard memory.isCurrent(stamp), let record = memory.record(for: name) else { return nil }
+      return (record, memory.headerVersion)
+    }
+    if let known { return known }
+    return try load(name, waiting: deadline)
+  }
+
+  /// Reads a record from the file.
+  @inline(never)
+  private func load(
+    _ name: NameHash, waiting deadline: Duration
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    for _ in 0..<Self.attempts {
+      guard let opened = try follow(waiting: deadline) else {
+        return (nil, memory.withLock { $0.headerVersion })
+      }
+      let (known, generation) = memory.withLock { ($0.record(for: name), $0.generation) }
+      if let known { return (known, memory.withLock { $0.headerVersion }) }
+      let record = try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
+        try VaultRows.record(name, reader)
+      }
+      let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
+      // Nobody has written since memory was brought up to date, so the row is of that state too.
+      let version: UInt64? = memory.withLock { memory in
+        guard memory.generation == generation, memory.isCurrent(stamp) else { return nil }
+        memory.keep(record, for: name)
+        return memory.headerVersion
+      }
+      if let version { return (record, version) }
+    }
+    throw StorageError(.busy, "others write to the vault all the time; try again", path: file.path)
+  }
+
+  /// The header and its version.
+  func header(waiting deadline: Duration) throws(StorageError) -> ([UInt8]?, UInt64) {
+    let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
+    let known: ([UInt8]?, UInt64)? = memory.withLock { memory in
+      memory.isCurrent(stamp) ? (memory.header, memory.headerVersion) : nil
+    }
+    if let known { return known }
+    _ = try follow(waiting: deadline)
+    return memory.withLock { ($0.header, $0.headerVersion) }
+  }
+
+  /// The names of all records.
+  func names(waiting deadline: Duration) throws(StorageError) -> [NameHash] {
+    guard let opened = try follow(waiting: deadline) else { return [] }
+    return try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
+      try VaultRows.names(reader)
+    }
+  }
+
+  /// Lends a connection that sees the vault as it is now, or nothing when there is no file.
+  func reading<Result>(
+    waiting deadline: Duration, _ body: (Connection) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result? {
+    guard let opened = try follow(waiting: deadline) else { return nil }
+    return try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
+      try reader.reading { () throws(StorageError) in try body(reader) }
+    }
+  }
+
+  // MARK: - Following the file
+
+  /// Brings memory up to date, and tells the observers what is new.
+  ///
+  /// - Returns: nil when there is no file.
+  @discardableResult
+  func follow(waiting deadline: Duration) throws(StorageError) -> OpenedVault? {
+    try gate.withLock { (opened) throws(StorageError) in
+      guard let current = try open(&opened) else {
+        memory.withLock { $0.reset() }
+        return nil
+      }
+      if case .stamp(let stamp) = current.watch, try file.stamp() != stamp {
+        // What an immutable connection has read may be of the old file.
+        close(&opened)
+        guard let again = try open(&opened) else { return nil }
+        try catchUp(again, waiting: deadline)
+        return again
+      }
+      try catchUp(current, waiting: deadline)
+      return current
+    }
+  }
+
+  /// The open file; opened, if there is one.
+  func open(_ opened: inout OpenedVault?) throws(StorageError) -> OpenedVault? {
+    if let opened { return opened }
+    guard try file.check(mending: access == .readWrite) else { return nil }
+    let new: OpenedVault
+    switch access {
+    case .readWrite: new = try OpenedVault(writing: file)
+    case .readOnly: new = try OpenedVault(reading: file)
+    }
+    if case .stamp = new.watch { isStamped.store(true, ordering: .relaxed) }
+    opened = new
+    return new
+  }
+
+  /// Closes the file, which is no longer there or was replaced.
+  func close(_ opened: inout OpenedVault?) {
+    // First, since it may look at the index of what is closed.
+    memory.withLock { $0.reset() }
+    isStamped.store(false, ordering: .relaxed)
+    opened = nil
+  }
+
+  private func catchUp(
+    _ opened: OpenedVault, waiting deadline: Duration
+  ) throws(StorageError) {
+    try opened.requireSameProcess()
+    let currency = Self.currency(of: opened)
+    if memory.withLock({ $0.isCurrent(Self.stamp(of: opened)) }) { return }
+    try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
+      try reader.reading { () throws(StorageError) in try catchUp(reader, currency) }
+    }
+  }
+
+  /// What memory is to be compared with from now on.
+  ///
+  /// To be asked for before anything is read: what is read later may be newer, never older.
+  static func currency(of opened: OpenedVault) -> VaultMemory.Currency {
+    switch opened.watch {
+    case .index(let index): .live(index, index.state)
+    case .stamp(let stamp): .stamped(stamp)
+    }
+  }
+
+  private static func stamp(of opened: OpenedVault) -> VaultFile.Stamp? {
+    if case .stamp(let stamp) = opened.watch { return stamp }
+    return nil
+  }
+
+  /// Reads what has changed since memory was brought up to date last; in a transaction, under the
+  /// gate.
+  func catchUp(
+    _ connection: Connection, _ currency: VaultMemory.Currency
+  ) throws(StorageError) {
+    let stamps = try VaultRows.stamps(connection)
+    let known = memory.withLock { $0.generation }
+    let header = try VaultRows.header(connection)
+    // Further back than removals are remembered, or the file is an older one: then all may differ.
+    let isFollowable = known >= stamps.horizon && known <= stamps.generation && known > 0
+    var changes: [RecordChange] = []
+    if isFollowable {
+      changes = try VaultRows.changes(
+        since: known, withRecords: !observers.isEmpty, connection)
+    } else if !observers.isEmpty {
+      changes = try differences(connection)
+    }
+    memory.withLock { memory in
+      if !isFollowable { memory.dropAll() }
+      for change in changes { memory.drop(change.name) }
+      memory.adopt(header: header)
+      memory.follow(stamps.generation, currency)
+      guard !observers.isEmpty else { return }
+      for change in changes { observers.notify(change) }
+    }
+  }
+
+  /// Which of the records that memory has are others now.
+  private func differences(_ connection: Connection) throws(StorageError) -> [RecordChange] {
+    var changes: [RecordChange] = []
+    for (name, old) in memory.withLock({ $0.records }) {
+      let new = try VaultRows.record(name, connection)
+      if new != old { changes.append(RecordChange(name: name, record: new)) }
+    }
+    return changes
+  }
+
+  // MARK: - Observing
+
+  /// Calls `observer` for each change, also of other processes, until the observation is released.
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+    let registration = Lock<Observation?>(observers.add(observer))
+    watch.withLock { watch in
+      guard watch == nil else { return }
+      notice.prepare()
+      watch = FileWatch(.file(file.noticePath), threadName: "SPS vault") { [weak self] in
+        guard let self else { return false }
+        followQuietly()
+        return true
+      }
+    }
+    // What is there now is not news.
+    followQuietly()
+    return Observation { [self] in
+      registration.withLock { $0 = nil }
+      watch.withLock { watch in
+        guard observers.isEmpty else { return }
+        watch?.stop()
+        watch = nil
+      }
+    }
+  }
+
+  private func followQuietly() {
+    // Whoever reads gets the error; an observer has nowhere to take it.
+    do throws(StorageError) { try follow(waiting: .seconds(5)) } catch {}
+  }
+}

@@ -1,0 +1,141 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+/// The file of a vault and those beside it.
+struct VaultFile: Hashable, Sendable {
+  /// What tells one state of a file that only others write from another.
+  struct Stamp: Hashable, Sendable {
+    let file: FileStatus?
+    let log: FileStatus?
+  }
+
+  /// The absolute path without links.
+  let path: String
+
+  var folder: String { FilePath.folder(of: path) }
+  /// SQLite's write-ahead log.
+  var logPath: String { path + "-wal" }
+  /// SQLite's index of it, which is shared memory.
+  var indexPath: String { path + "-shm" }
+  /// The rollback journal, which a vault never has.
+  private var journalPath: String { path + "-journal" }
+  /// Written after each commit, for those that watch it.
+  var noticePath: String { path + "-notice" }
+
+  /// The file at a path, whose folder may be reached through links and need not exist.
+  ///
+  /// The folder's own path is resolved once, so that one vault has one path in this process.
+  init(_ path: String) throws(StorageError) {
+    let name = FilePath.name(of: path)
+    guard path.hasPrefix("/"), !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0)
+    else {
+      throw StorageError(.invalid, "a vault's path is absolute and names a file", path: path)
+    }
+    let folder = try Self.resolve(FilePath.folder(of: path))
+    self.path = folder == "/" ? "/" + name : folder + "/" + name
+  }
+
+  /// realpath(3) of what exists of a folder's path, and the rest as it is.
+  private static func resolve(_ folder: String) throws(StorageError) -> String {
+    if let resolved = unsafe realpath(folder, nil) {
+      defer { unsafe free(resolved) }
+      return unsafe String(cString: resolved)
+    }
+    guard errno == ENOENT, folder != "/" else {
+      throw StorageError(system: "find the folder", path: folder)
+    }
+    let parent = try resolve(FilePath.folder(of: folder))
+    let name = FilePath.name(of: folder)
+    guard !name.isEmpty, name != ".", name != ".." else {
+      throw StorageError(.unavailable, "the folder is not there", path: folder)
+    }
+    return parent == "/" ? "/" + name : parent + "/" + name
+  }
+
+  /// The present state, for the price of two lstat(2).
+  func stamp() throws(StorageError) -> Stamp {
+    Stamp(file: try FileStatus.ofLink(path), log: try FileStatus.ofLink(logPath))
+  }
+
+  /// Whether there is a log with something in it.
+  func hasLog() throws(StorageError) -> Bool {
+    (try FileStatus.ofLink(logPath)?.size ?? 0) > 0
+  }
+
+  /// Whether files can be made in the folder.
+  var isFolderWritable: Bool { unsafe access(folder, W_OK) == 0 }
+
+  // MARK: - Checks
+
+  /// Whether the vault is there; refuses what no vault of ours can be.
+  ///
+  /// SQLite is handed nothing that was not checked, since it follows what it finds. Nothing is
+  /// opened here: closing a descriptor gives back the process's locks on the file (fcntl(2)).
+  ///
+  /// - Parameter mending: takes from others the permission to read the files.
+  /// - Throws: `denied` for what somebody else could have put there, or for no regular file.
+  func check(mending: Bool) throws(StorageError) -> Bool {
+    guard try FileStatus.of(folder) != nil else { return false }
+    try checkFolders()
+    guard let status = try FileStatus.ofLink(path) else { return false }
+    try check(status, path, mending)
+    guard status.size > 0 else {
+      throw StorageError(
+        .damaged, "the file is empty, which no vault is; move it away, or restore a backup",
+        path: path)
+    }
+    for path in [logPath, indexPath, journalPath, noticePath] {
+      if let status = try FileStatus.ofLink(path) { try check(status, path, mending) }
+    }
+    return true
+  }
+
+  private func check(
+    _ status: FileStatus, _ path: String, _ mending: Bool
+  ) throws(StorageError) {
+    guard status.isRegular else {
+      let what = status.isLink ? "a link, which is not followed" : "not a regular file"
+      throw StorageError(.denied, "it is \(what); move it away", path: path)
+    }
+    guard status.owner == geteuid() else {
+      throw StorageError(.denied, "the file belongs to another user", path: path)
+    }
+    guard status.permissions & 0o022 == 0 else {
+      throw StorageError(
+        .denied, "others can write to the file; see who did, then chmod 600 it", path: path)
+    }
+    guard mending, status.permissions & 0o077 != 0 else { return }
+    guard unsafe chmod(path, 0o600) == 0 else {
+      throw StorageError(system: "take the file from others' eyes", path: path)
+    }
+  }
+
+  /// Refuses a folder in which, or on the way to which, somebody else could put another file.
+  ///
+  /// The folder itself must be ours, or root's, and writable by nobody else, sticky or not: in
+  /// `/tmp` others could make the files that SQLite looks for beside the vault.
+  private func checkFolders() throws(StorageError) {
+    var folder = folder
+    guard let status = try FileStatus.of(folder), status.isFolder else {
+      throw StorageError(.unavailable, "it is a file where a folder is needed", path: folder)
+    }
+    guard status.permissions & 0o022 == 0 else {
+      throw StorageError(
+        .denied, "others can write to the vault's folder; chmod go-w it", path: folder)
+    }
+    while true {
+      try Folder.requirePrivate(folder)
+      guard folder != "/" else { return }
+      folder = FilePath.folder(of: folder)
+    }
+  }
+
+  /// Makes an empty vault, durably, unless there is a file already.
+  func create() throws(StorageError) {
+    try Folder.create(folder)
+    try checkFolders()
+    let bytes = try VaultSchema.emptyFile(path: path)
+    _ = try unsafe DurableFile.createIfAbsent(path, with: bytes.span.bytes)
+  }
+}

@@ -1,0 +1,109 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// What a process knows of a vault.
+///
+/// Readers hold its lock for a dictionary access and no I/O.
+struct VaultMemory {
+  /// What the file has to be like for `records` to be what it holds.
+  enum Currency {
+    /// Nobody knows: the file is to be looked at.
+    case unknown
+    /// The log's index in shared memory is as it was.
+    case live(WriteAheadIndex, WriteAheadIndex.State)
+    /// The files look as they did; for places that this process can't write to.
+    case stamped(VaultFile.Stamp)
+  }
+
+  /// How many names are remembered that have no record.
+  private static let absentLimit = 10_000
+  /// The longest record that is kept.
+  private static let recordLimit = 1 << 20
+
+  private var currency = Currency.unknown
+  /// Records as they were read; nil for a name that has none.
+  private(set) var records: [NameHash: [UInt8]?] = [:]
+  private var absentCount = 0
+
+  private(set) var header: [UInt8]?
+  /// Changes whenever the header does.
+  private(set) var headerVersion: UInt64 = 1
+  /// The sequence number of the last commit that is known here.
+  private(set) var generation: Int64 = 0
+  /// The manifest's keys that go with `headerVersion`.
+  private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
+
+  /// Whether all this is what the file holds.
+  ///
+  /// - Parameter stamp: the present state of the files, where that was asked for.
+  @inline(__always)
+  func isCurrent(_ stamp: VaultFile.Stamp?) -> Bool {
+    switch currency {
+    case .live(let index, let state): index.state == state
+    case .stamped(let expected): stamp == expected
+    case .unknown: false
+    }
+  }
+
+  /// The record of a name: nil when it is not known here.
+  @inline(__always)
+  func record(for name: NameHash) -> [UInt8]?? { records[name] }
+
+  /// The keys of the manifest, if they were opened for the present header.
+  var currentManifestKeys: ManifestKeys? {
+    guard let manifestKeys, manifestKeys.headerVersion == headerVersion else { return nil }
+    return manifestKeys.keys
+  }
+
+  // MARK: - Changing
+
+  /// Keeps a record that was read, or that there is none.
+  mutating func keep(_ record: [UInt8]?, for name: NameHash) {
+    let previous = records.removeValue(forKey: name)
+    if case .some(.none) = previous { absentCount -= 1 }
+    if let record {
+      if record.count <= Self.recordLimit { records[name] = .some(record) }
+    } else if absentCount < Self.absentLimit {
+      records[name] = .some(nil)
+      absentCount += 1
+    }
+  }
+
+  /// Drops what is known of a name.
+  mutating func drop(_ name: NameHash) {
+    if case .some(.none) = records.removeValue(forKey: name) { absentCount -= 1 }
+  }
+
+  /// Drops what is known of all names.
+  mutating func dropAll() {
+    records = [:]
+    absentCount = 0
+  }
+
+  /// Moves on to a state of the file.
+  mutating func follow(_ generation: Int64, _ currency: Currency) {
+    self.generation = generation
+    self.currency = currency
+  }
+
+  /// Has the file looked at again before anything is believed.
+  mutating func doubt() { currency = .unknown }
+
+  /// Takes over a header.
+  mutating func adopt(header: [UInt8]?) {
+    guard header != self.header else { return }
+    self.header = header
+    headerVersion += 1
+  }
+
+  mutating func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
+    manifestKeys = (keys, headerVersion)
+  }
+
+  /// Forgets a file that is no longer there.
+  mutating func reset() {
+    dropAll()
+    adopt(header: nil)
+    follow(0, .unknown)
+  }
+}

@@ -1,0 +1,51 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+/// The file that says to watching processes that there is something new.
+///
+/// It is written after a commit and not before: notices on the log itself come while the data is not
+/// durable yet. What is in it means nothing.
+final class VaultNotice: Sendable {
+  private let file: VaultFile
+  private let opened = Lock<Held?>(nil)
+
+  private final class Held: Sendable {
+    let file: OpenFile
+    init(_ file: consuming OpenFile) { self.file = file }
+  }
+
+  init(_ file: VaultFile) { self.file = file }
+
+  /// Makes the file, so that it can be watched.
+  func prepare() {
+    opened.withLock { opened in
+      if opened == nil { opened = open() }
+    }
+  }
+
+  /// Wakes whoever watches.
+  func post() {
+    opened.withLock { opened in
+      if opened.map({ Self.isGone($0) }) ?? true { opened = open() }
+      var byte: UInt8 = 1
+      // Best effort: the change is durable, and whoever reads sees it all the same.
+      if let opened { _ = unsafe pwrite(opened.file.descriptor, &byte, 1, 0) }
+    }
+  }
+
+  private static func isGone(_ held: Held) -> Bool {
+    var status = stat()
+    return unsafe fstat(held.file.descriptor, &status) != 0 || status.st_nlink == 0
+  }
+
+  private func open() -> Held? {
+    let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+    do throws(StorageError) {
+      guard let file = try OpenFile(file.noticePath, flags) else { return nil }
+      return Held(file)
+    } catch {
+      return nil  // without it, other processes' listeners hear of the change later
+    }
+  }
+}

@@ -1,0 +1,172 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// What is read of and written to a vault's tables, in a transaction of the caller's.
+enum VaultRows {
+  /// The sequence numbers that tell what has changed.
+  struct Stamps {
+    /// Of the last commit.
+    var generation: Int64 = 0
+    /// Up to here, removals are no longer remembered.
+    var horizon: Int64 = 0
+  }
+
+  /// Sequence numbers end here: what is greater was not counted.
+  private static let sequenceLimit = Int64.max / 2
+
+  /// The sequence numbers.
+  ///
+  /// - Throws: `damaged` when they can't be ours.
+  static func stamps(_ connection: Connection) throws(StorageError) -> Stamps {
+    var found: [Int64: Int64] = [:]
+    var last: Int64 = 0
+    try connection.statement("SELECT id, sequence FROM meta WHERE id <= 3").run {
+      found[$0.integer(0)] = $0.integer(1)
+      return true
+    }
+    try connection.statement("SELECT max(sequence) FROM record").run {
+      last = $0.integer(0)
+      return true
+    }
+    guard let generation = found[VaultSchema.Row.manifest],
+      let horizon = found[VaultSchema.Row.horizon],
+      (0..<sequenceLimit).contains(generation), (0...generation).contains(horizon),
+      last < sequenceLimit
+    else {
+      throw StorageError(
+        .damaged, "the vault's sequence numbers contradict each other; verify and repair it",
+        path: connection.path)
+    }
+    return Stamps(generation: max(generation, last), horizon: horizon)
+  }
+
+  /// The store's header, or nil.
+  static func header(_ connection: Connection) throws(StorageError) -> [UInt8]? {
+    try meta(VaultSchema.Row.header, connection)
+  }
+
+  /// The manifest's bytes; empty when there was none yet.
+  static func manifest(_ connection: Connection) throws(StorageError) -> [UInt8] {
+    try meta(VaultSchema.Row.manifest, connection) ?? []
+  }
+
+  private static func meta(
+    _ row: Int64, _ connection: Connection
+  ) throws(StorageError) -> [UInt8]? {
+    var value: [UInt8]?
+    try connection.statement("SELECT value FROM meta WHERE id = ?1").run(.integer(row)) {
+      value = $0.blob(0)
+      return false
+    }
+    return value
+  }
+
+  /// Sets a row of the table `meta`.
+  static func setMeta(
+    _ row: Int64, _ value: [UInt8], sequence: Int64, _ connection: Connection
+  ) throws(StorageError) {
+    try connection.statement("REPLACE INTO meta (id, sequence, value) VALUES (?1, ?2, ?3)")
+      .run(.integer(row), .integer(sequence), .blob(value))
+  }
+
+  /// The record of a name, or nil.
+  static func record(
+    _ name: NameHash, _ connection: Connection
+  ) throws(StorageError) -> [UInt8]? {
+    var record: [UInt8]?
+    try connection.statement("SELECT value FROM record WHERE name = ?1").run(.blob(name.bytes)) {
+      record = $0.blob(0)
+      return false
+    }
+    return record
+  }
+
+  /// Keeps a record under a name, or remembers that it was removed.
+  static func set(
+    _ record: [UInt8]?, for name: NameHash, sequence: Int64, _ connection: Connection
+  ) throws(StorageError) {
+    try connection.statement("REPLACE INTO record (sequence, name, value) VALUES (?1, ?2, ?3)")
+      .run(.integer(sequence), .blob(name.bytes), record.map { .blob($0) } ?? .null)
+  }
+
+  /// Whether there is no record.
+  static func isEmpty(_ connection: Connection) throws(StorageError) -> Bool {
+    var isEmpty = true
+    try connection.statement("SELECT 1 FROM record WHERE value IS NOT NULL LIMIT 1").run { _ in
+      isEmpty = false
+      return false
+    }
+    return isEmpty
+  }
+
+  /// The names of all records.
+  static func names(_ connection: Connection) throws(StorageError) -> [NameHash] {
+    var names: [NameHash] = []
+    try connection.statement("SELECT name FROM record WHERE value IS NOT NULL").run {
+      (row) throws(StorageError) in
+      names.append(try name(row, 0, connection))
+      return true
+    }
+    return names
+  }
+
+  /// Goes through all names and records.
+  static func visit(
+    _ connection: Connection, _ body: (NameHash, [UInt8]) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try connection.statement("SELECT name, value FROM record WHERE value IS NOT NULL").run {
+      (row) throws(StorageError) in
+      try body(try name(row, 0, connection), row.blob(1) ?? [])
+      return true
+    }
+  }
+
+  /// What was written after a sequence number, in that order.
+  static func changes(
+    since sequence: Int64, withRecords: Bool, _ connection: Connection
+  ) throws(StorageError) -> [RecordChange] {
+    var changes: [RecordChange] = []
+    let columns = withRecords ? "name, value" : "name"
+    try connection.statement(
+      "SELECT \(columns) FROM record WHERE sequence > ?1 ORDER BY sequence"
+    ).run(.integer(sequence)) { (row) throws(StorageError) in
+      changes.append(
+        RecordChange(
+          name: try name(row, 0, connection), record: withRecords ? row.blob(1) : nil))
+      return true
+    }
+    return changes
+  }
+
+  static func name(
+    _ row: Statement.Row, _ column: Int32, _ connection: Connection
+  ) throws(StorageError) -> NameHash {
+    guard let bytes = row.blob(column), let name = NameHash(bytes) else {
+      throw StorageError(
+        .damaged, "a record has no name that can be one; verify the vault", path: connection.path)
+    }
+    return name
+  }
+
+  // MARK: - Removals
+
+  private static let tombstoneLimit: Int64 = 1024
+
+  /// Forgets old removals when there are many.
+  ///
+  /// - Returns: the new horizon, if there is one.
+  static func pruneTombstones(_ connection: Connection) throws(StorageError) -> Int64? {
+    var cut: Int64?
+    // The last removals stay, for processes that are a little behind.
+    try connection.statement(
+      "SELECT sequence FROM record WHERE value IS NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?1"
+    ).run(.integer(tombstoneLimit)) {
+      cut = $0.integer(0)
+      return false
+    }
+    guard let cut else { return nil }
+    try connection.statement("DELETE FROM record WHERE value IS NULL AND sequence <= ?1")
+      .run(.integer(cut))
+    return cut
+  }
+}

@@ -1,0 +1,165 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// The changes of one SQLite transaction, with the manifest kept in step.
+///
+/// Lives between BEGIN IMMEDIATE and COMMIT, under the gate.
+struct VaultTransaction: ~Copyable {
+  let connection: Connection
+  private let vault: VaultEngine
+  private let known: Int64
+  private(set) var sequence: Int64
+  private(set) var horizon: Int64?
+  /// The header, if it was changed.
+  private(set) var header: [UInt8]?
+  /// What was changed, in order.
+  private(set) var changes: [RecordChange] = []
+  private var written: [NameHash: [UInt8]?] = [:]
+  private var manifest: Manifest?
+  private var keys: ManifestKeys?
+
+  /// A transaction over the present state of the file, which memory has caught up with.
+  init(_ connection: Connection, _ vault: VaultEngine) throws(StorageError) {
+    self.connection = connection
+    self.vault = vault
+    (known, keys) = vault.memory.withLock { ($0.generation, $0.currentManifestKeys) }
+    sequence = known
+    guard let keys else { return }
+    manifest = try Self.manifest(try VaultRows.manifest(connection), keys)
+  }
+
+  /// The manifest, or nil when it was altered: then it stays as it is, for verification to tell.
+  private static func manifest(
+    _ bytes: [UInt8], _ keys: ManifestKeys
+  ) throws(StorageError) -> Manifest? {
+    do throws(StorageError) {
+      return try Manifest(reading: bytes, keys)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
+  }
+
+  /// Whether there is anything to commit.
+  var isEmpty: Bool { sequence == known }
+
+  /// The record of a name as this transaction sees it.
+  func record(_ name: NameHash) throws(StorageError) -> [UInt8]? {
+    if let record = written[name] { return record }
+    if let record = vault.memory.withLock({ $0.record(for: name) }) { return record }
+    return try VaultRows.record(name, connection)
+  }
+
+  /// Keeps a record, or removes it.
+  mutating func set(_ record: [UInt8]?, for name: NameHash) throws(StorageError) {
+    let old = try self.record(name)
+    // There is nothing to write, and nothing to tell, when what is removed is not there.
+    guard record != nil || old != nil else { return }
+    sequence += 1
+    try VaultRows.set(record, for: name, sequence: sequence, connection)
+    if let keys, manifest != nil {
+      if let old { try manifest!.remove(old, name, keys) }
+      if let record { try manifest!.add(record, name, keys) }
+    }
+    written[name] = .some(record)
+    changes.append(RecordChange(name: name, record: record))
+  }
+
+  // MARK: - The header
+
+  /// Lets `body` change the header, and with it all records.
+  mutating func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let old = vault.memory.withLock { $0.header }
+    var new = old
+    var newKeys: ManifestKeys?
+    var renamed: [(old: NameHash, new: NameHash, record: [UInt8])] = []
+    let connection = connection
+    let held = HeldRecords(
+      isEmpty: try VaultRows.isEmpty(connection),
+      visiting: { (body) throws(StorageError) in
+        try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+          body(name, record)
+        }
+      },
+      rewriting: { (rewrite) throws(StorageError) in
+        try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+          if let (newName, newRecord) = try rewrite(name, record) {
+            renamed.append((name, newName, newRecord))
+          }
+        }
+      },
+      authenticating: { (keys) throws(StorageError) in newKeys = keys })
+    try body(&new, held)
+    guard new != old || !renamed.isEmpty else { return }
+    guard let new else {
+      throw StorageError(.invalid, "the header of a vault can't be removed")
+    }
+    header = new
+    sequence += 1
+    try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
+    try authenticate(with: newKeys, isNew: old == nil && held.isEmpty)
+    try rename(renamed)
+  }
+
+  /// Goes on with other keys.
+  private mutating func authenticate(
+    with new: ManifestKeys?, isNew: Bool
+  ) throws(StorageError) {
+    guard let new else { return }
+    keys = new
+    if manifest == nil, isNew { manifest = Manifest() }
+  }
+
+  /// Puts records under other names, and the manifest on the keys that go with them.
+  private mutating func rename(
+    _ renamed: [(old: NameHash, new: NameHash, record: [UInt8])]
+  ) throws(StorageError) {
+    guard !renamed.isEmpty else { return }
+    for entry in renamed {
+      sequence += 1
+      try connection.statement("DELETE FROM record WHERE name = ?1").run(.blob(entry.old.bytes))
+      try VaultRows.set(entry.record, for: entry.new, sequence: sequence, connection)
+      changes.append(RecordChange(name: entry.old, record: nil))
+      changes.append(RecordChange(name: entry.new, record: entry.record))
+    }
+    horizon = sequence
+    guard let keys, manifest != nil else { return }
+    manifest = try Self.computed(connection, keys)
+  }
+
+  /// The manifest of the records as they are.
+  static func computed(
+    _ connection: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) -> Manifest {
+    var manifest = Manifest()
+    try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+      try manifest.add(record, name, keys)
+    }
+    return manifest
+  }
+
+  // MARK: - Ending
+
+  /// Makes it all durable.
+  ///
+  /// - Throws: `StorageError`; nothing is changed, except with `outcomeUnknown`.
+  mutating func commit() throws(StorageError) {
+    if horizon == nil, changes.contains(where: { $0.record == nil }) {
+      horizon = try VaultRows.pruneTombstones(connection)
+    }
+    if let horizon {
+      try VaultRows.setMeta(VaultSchema.Row.horizon, [], sequence: horizon, connection)
+    }
+    if let keys, manifest != nil {
+      manifest!.generation = UInt64(sequence)
+      try VaultRows.setMeta(
+        VaultSchema.Row.manifest, try manifest!.bytes(keys), sequence: sequence, connection)
+    } else {
+      try connection.statement("UPDATE meta SET sequence = ?1 WHERE id = 2")
+        .run(.integer(sequence))
+    }
+    try connection.commit()
+  }
+}
