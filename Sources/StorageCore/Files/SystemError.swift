@@ -68,6 +68,14 @@ package struct FileStatus: Hashable, Sendable {
     throw StorageError(system: "look at the file", path: path)
   }
 
+  /// The status of what is at `path`, a link itself, or nil when there is nothing.
+  package static func ofEntry(_ path: String) throws(StorageError) -> FileStatus? {
+    var status = stat()
+    guard unsafe lstat(path, &status) != 0 else { return FileStatus(status) }
+    if errno == ENOENT { return nil }
+    throw StorageError(system: "look at the file", path: path)
+  }
+
   /// The status of an open file.
   package static func of(descriptor: Int32, path: String) throws(StorageError) -> FileStatus {
     var status = stat()
