@@ -28,7 +28,7 @@ test: deps ## Run the tests in a private environment (FILTER=regex picks some)
 demo: deps ## Run the examples in a private environment
 	@scripts/demo.sh
 
-lint: deps ## Check format, imports, warnings, scripts and the README's length
+lint: deps ## Check format, imports, warnings, scripts, links and the README's length
 	@scripts/lint.sh
 
 docs: deps ## Build the documentation into .build/docs; any warning is an error

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks what a reviewer should not have to: format, imports, warnings, scripts, README, markers.
+# Checks what a reviewer should not have to: format, imports, warnings, scripts, links, README, markers.
 # Runs every check before it fails, so that one run shows everything.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,6 +28,16 @@ if [[ ! -f README.md ]]; then
 elif [[ $(wc -l <README.md) -gt 200 ]]; then
   fail "README.md has $(wc -l <README.md) lines; 200 is the limit"
 fi
+
+# Links to files of the repository, outside code; what comes behind a # is not looked at.
+while IFS= read -r page; do
+  while IFS= read -r link; do
+    target=${link%%#*}
+    [[ -z $target || $target == *:* || -e ${page%/*}/$target ]] ||
+      fail "$page links to $link, which is not there"
+  done < <(awk '/^ *```/ { code = !code; next } !code' "$page" | sed 's/`[^`]*`//g' |
+    grep -oP '(\]\(|^ *\[[^]]+\]: *)\K[^)\s]+')
+done < <(find . \( -name '.build*' -o -name .git \) -prune -o -name '*.md' -print)
 
 if grep -rnwE 'TODO|FIXME|XXX|HACK' Sources; then
   fail "the lines above leave work undone; open an issue instead"

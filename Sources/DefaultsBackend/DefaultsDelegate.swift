@@ -84,6 +84,11 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
     FilePath.name(of: try suite().file.path)
   }
 
+  /// The path of the file, or nil when there is no place to store at.
+  public var location: String? {
+    do throws(StorageError) { return try suite().file.path } catch { return nil }
+  }
+
   /// The header and its version.
   ///
   /// - Throws: `StorageError` when the file can't be read.

@@ -77,11 +77,10 @@ extension KeySource {
   /// The data folder is `$STATE_DIRECTORY` under systemd, else
   /// `$XDG_DATA_HOME/<application id>`.
   public static var automatic: KeySource {
-    var candidate = Candidate(
-      kind: .file, identifier: "master.key",
-      read: { () throws(StorageError) in try masterKeyFile().read() })
-    candidate.make = { () throws(StorageError) in try masterKeyFile().make() }
-    return .firstAvailable([.systemdCredential("securestorage-key"), KeySource([candidate])])
+    .firstAvailable([
+      .systemdCredential("securestorage-key"),
+      .file(named: "master.key") { () throws(StorageError) in try masterKeyFile() },
+    ])
   }
 
   /// Found when it is needed, since that is when the environment can be an error.

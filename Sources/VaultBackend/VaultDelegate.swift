@@ -55,6 +55,11 @@ public final class VaultDelegate: KeysetDelegate, ObservableDelegate {
 
   // MARK: - KeysetDelegate
 
+  /// The path of the file, or nil when it can't be known.
+  public var location: String? {
+    do throws(StorageError) { return try vault().file.path } catch { return nil }
+  }
+
   /// The header and its version.
   ///
   /// - Throws: `StorageError` when the file can't be read.

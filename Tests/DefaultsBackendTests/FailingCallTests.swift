@@ -62,6 +62,30 @@ struct FailingCallTests {
     ]
   }
 
+  /// Killed before each step of its first start, a program finds its key and no other one.
+  @Test func aProgramThatIsKilledWhileItMakesItsKeyStartsAgain() throws {
+    var kills = 0
+    for occurrence in 1...40 {
+      let folder = TemporaryFolder()
+      let environment: [String: String?] = [
+        "XDG_CONFIG_HOME": folder.path + "/config", "XDG_DATA_HOME": folder.path + "/data",
+        "CREDENTIALS_DIRECTORY": nil, "STATE_DIRECTORY": nil,
+      ]
+      let kill = [
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,link,linkat,unlink,rename",
+        "-e", "inject=fsync,link,linkat,unlink,rename:signal=KILL:when=\(occurrence)",
+      ]
+      let said = try Child.run("standard", "-", "app", prefix: kill, environment: environment)
+      let again = try Child.run("standard", "-", "app", environment: environment)
+      #expect(again == ["value"], "killed before step \(occurrence)")
+      let made = folder.path + "/data/app/master.key.made"
+      #expect(FileManager.default.fileExists(atPath: made), "killed before step \(occurrence)")
+      if said == ["value"] { break }
+      kills += 1
+    }
+    #expect((8..<40).contains(kills), "\(kills) steps")
+  }
+
   @Test func theNewFileIsDurableBeforeItTakesItsPlaceAndTheFolderBeforeTheAnswer() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set(record(1), for: name(1))

@@ -32,6 +32,21 @@ struct OtherUserTests {
     }
   }
 
+  @Test func aKeyFileInAFolderThatCantBeWrittenToIsReadWithoutAMarker() throws {
+    let (folder, keys) = (TemporaryFolder(), TemporaryFolder())
+    give(folder.path, mode: 0o700)
+    let file = keys.path + "/store.key"
+    try Data(Data(repeating: 3, count: 32).base64EncodedString().utf8)
+      .write(to: URL(fileURLWithPath: file))
+    give(file, mode: 0o600)
+    give(keys.path, mode: 0o500)
+    #expect(try run("save-with-key-file", file, in: folder) == ["saved"])
+    #expect(keys.entries == ["store.key"])
+    give(keys.path, mode: 0o700)
+    #expect(try run("save-with-key-file", file, in: folder) == ["saved"])
+    #expect(keys.entries == ["store.key", "store.key.made"])
+  }
+
   @Test func anotherUsersFolderIsDenied() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set([1], for: name(1))

@@ -171,6 +171,12 @@ case "save":  // KEY VALUE
     try storage().save(arguments[4], forKey: arguments[3])
     return "saved"
   }
+case "save-with-key-file":  // PATH
+  answer {
+    let source = KeySource.file(URL(fileURLWithPath: arguments[3]))
+    try UserDefaultsStorage(delegate(), keySource: source).save("value", forKey: "key")
+    return "saved"
+  }
 case "load":  // KEY
   answer { try storage().load(String.self, forKey: arguments[3]) ?? "nil" }
 case "count-up":  // KEY TIMES
@@ -222,5 +228,21 @@ case "read-while-writing":  // in milliseconds: the slowest read, how long a wri
   say("\(slowest / .milliseconds(1)) \(early / .milliseconds(1))")
 case "migrate":  // with XDG_CONFIG_HOME at FOLDER
   migrate()
+case "migrate-types":  // with XDG_CONFIG_HOME at FOLDER: what became of URLs and a Float
+  let plain = UserDefaults(suiteName: "plain")!
+  plain.set(URL(string: "https://example.org/a/b"), forKey: "web")
+  plain.set(URL(fileURLWithPath: "/tmp/c"), forKey: "file")
+  plain.set(Float(0.5), forKey: "ratio")
+  _ = plain.synchronize()
+  _ = plain.synchronize()  // with nothing to write, it reads the file again
+  let storage = storage()
+  answer {
+    let keys = ["web", "file", "ratio"]
+    _ = try storage.migrate(from: plain, keys: keys)
+    return try keys.map { key in
+      let value = try storage.load(Any.self, forKey: key)
+      return value.map { "\(type(of: $0)) \($0)" } ?? "nil"
+    }.joined(separator: "\n")
+  }
 default: fatalError("unknown command \(arguments[1])")
 }

@@ -15,38 +15,42 @@ final class HeaderLock: Sendable {
 
   private let locks: LockFile
 
-  private init(_ path: String) throws(StorageError) {
-    locks = try LockFile(path)
+  private init(_ locks: consuming LockFile) {
+    self.locks = locks
   }
 
-  /// A share, or nil when somebody changes the header or is about to.
+  /// A share, or nil when somebody changes the header or is about to, or removes the lock file.
   ///
   /// Never waits.
   static func share(_ path: String) throws(StorageError) -> HeaderLock? {
-    let lock = try HeaderLock(path)
-    guard try lock.locks.file.tryShare(byte: intent), try lock.locks.file.tryShare(byte: holders)
-    else {
-      return nil
-    }
+    let lock = HeaderLock(try LockFile(path))
+    guard try lock.locks.file.tryShare(byte: intent), try lock.locks.file.tryShare(byte: holders),
+      try lock.locks.isInPlace()
+    else { return nil }
     // Given back, or nobody could announce the intent while this share is held.
     try lock.locks.file.unlock(byte: intent)
     return lock
   }
 
-  /// Whether somebody waits for all of the lock: then the share is to be given back soon.
-  var isWanted: Bool { locks.file.isLocked(byte: Self.intent) }
+  /// Whether somebody waits for all of the lock, or has removed it: then the share is to be given
+  /// back soon.
+  var isWanted: Bool {
+    do throws(StorageError) {
+      guard !locks.file.isLocked(byte: Self.intent) else { return true }
+      return try !locks.isInPlace()
+    } catch {
+      return true
+    }
+  }
 
   /// All of the lock, waiting no longer than `deadline` for those before and those with shares.
   static func all(_ path: String, waiting deadline: Duration) throws(StorageError) -> HeaderLock {
-    let lock = try HeaderLock(path)
-    let end = ContinuousClock.now + deadline
-    guard try lock.locks.file.lock(byte: intent, until: end),
-      try lock.locks.file.lock(byte: holders, until: end)
-    else {
+    do throws(StorageError) {
+      return HeaderLock(try LockFile.locking([intent, holders], of: path, waiting: deadline))
+    } catch {
+      guard error.code == .busy else { throw error }
       throw StorageError(
-        .busy, "another process kept the suite's keys in use for \(deadline); try again",
-        path: path)
+        .busy, "another process kept the suite's keys in use for too long; try again", path: path)
     }
-    return lock
   }
 }

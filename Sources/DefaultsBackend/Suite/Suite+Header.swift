@@ -3,18 +3,21 @@ internal import StorageCore
 
 extension Suite {
   /// Lets `body` change the header, alone among all processes and threads.
+  ///
+  /// All that is waited for on the way shares one deadline.
   func updateHeader(
     waiting deadline: Duration,
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     // A turn of its own, since `body` is the caller's and runs on its thread.
-    let leads = queue.enter(WriteTicket(isAlone: true, until: .now + deadline))
+    let ticket = WriteTicket(isAlone: true, until: .now + deadline)
+    let leads = queue.enter(ticket)
     precondition(leads, "only its own thread settles a ticket that is alone")
     defer { queue.leave() }
-    return try withoutPending(waiting: deadline) { () throws(StorageError) in
-      let all = try HeaderLock.all(file.headerLockPath, waiting: deadline)
+    return try withoutPending(in: ticket) { () throws(StorageError) in
+      let all = try HeaderLock.all(file.headerLockPath, waiting: ticket.remaining)
       defer { withExtendedLifetime(all) {} }
-      return try withFileLock(waiting: deadline) { () throws(StorageError) in
+      return try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
         try updateHeader(body)
       }
     }
@@ -41,13 +44,13 @@ extension Suite {
 
   /// Runs `body` with no write pending in this process, nor becoming so.
   private func withoutPending<Result>(
-    waiting deadline: Duration, _ body: () throws(StorageError) -> Result
+    in ticket: WriteTicket, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     try file.prepareFolder()
     try withGate { () throws(StorageError) in memory.withLock { $0.refusesLeases = true } }
     defer { memory.withLock { $0.refusesLeases = false } }
     if memory.withLock({ !$0.pending.writes.isEmpty }) {
-      try withFileLock(waiting: deadline) { () throws(StorageError) in
+      try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
         let base = try begin()
         try end(base, with: base.hasPending ? base.contents : nil, [])
       }

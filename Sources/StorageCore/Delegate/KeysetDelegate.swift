@@ -15,6 +15,11 @@ public protocol KeysetDelegate: EnumerableDelegate {
   /// - Throws: `StorageError` when that can't be known.
   func place() throws(StorageError) -> String
 
+  /// The file or folder that the store is in, which errors about its keys name.
+  ///
+  /// Nil unless said otherwise: there is none, or it can't be known.
+  var location: String? { get }
+
   /// The header and its version, or nil for the header when there is none.
   ///
   /// The version is a number of this process: it changes whenever the header does, whoever
@@ -175,6 +180,9 @@ extension KeysetDelegate {
 
   /// Empty.
   public func place() throws(StorageError) -> String { "" }
+
+  /// Nil.
+  public var location: String? { nil }
 
   /// Commits one write as a list of one.
   public func commit(

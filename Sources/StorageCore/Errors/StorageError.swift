@@ -83,6 +83,11 @@ public struct StorageError: Error, Hashable, Sendable {
   package func about(_ key: String?) -> StorageError {
     StorageError(code, message, key: self.key ?? key, path: path, number: number)
   }
+
+  /// The same error, of the file at `path` if it names none yet.
+  package func at(_ path: String?) -> StorageError {
+    StorageError(code, message, key: key, path: self.path ?? path, number: number)
+  }
 }
 
 extension StorageError: CustomStringConvertible {

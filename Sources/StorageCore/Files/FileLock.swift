@@ -17,17 +17,12 @@ package struct FileLock: ~Copyable {
 
   /// Takes the lock, waiting no longer than `deadline`.
   ///
-  /// The file at `path` is made if need be and never removed: a removed one would be a second lock.
+  /// The file at `path` is made if need be and never removed by us. When somebody else removes it,
+  /// who waits for it takes the new one; who holds it then excludes nobody any more.
   ///
   /// - Throws: `StorageError`: `busy` when the deadline passed, or what opening the file said.
   package init(_ path: String, waiting deadline: Duration) throws(StorageError) {
-    let locks = try LockFile(path)
-    let end = ContinuousClock.now + deadline
-    guard try locks.file.lock(byte: Self.turnstile, until: end),
-      try locks.file.lock(byte: Self.holder, until: end)
-    else {
-      throw StorageError(.busy, "others held the lock for too long; try again", path: path)
-    }
+    let locks = try LockFile.locking([Self.turnstile, Self.holder], of: path, waiting: deadline)
     try locks.file.unlock(byte: Self.turnstile)
     self.locks = locks
   }
@@ -44,6 +39,30 @@ package struct LockFile: ~Copyable {
   /// Opens the file at `path`, which is made if need be.
   package init(_ path: String) throws(StorageError) {
     file = try OpenFile(lockFile: path)
+  }
+
+  /// Opens the file at `path` and locks bytes of it, in their order, for this open file alone.
+  ///
+  /// - Throws: `StorageError`: `busy` when the deadline passed, or what opening the file said.
+  package static func locking(
+    _ bytes: [Int], of path: String, waiting deadline: Duration
+  ) throws(StorageError) -> LockFile {
+    let end = ContinuousClock.now + deadline
+    repeat {
+      let locks = try LockFile(path)
+      var isLocked = true
+      for byte in bytes where isLocked { isLocked = try locks.file.lock(byte: byte, until: end) }
+      guard isLocked else { break }
+      if try locks.isInPlace() { return locks }
+    } while ContinuousClock.now < end
+    throw StorageError(.busy, "others held the lock for too long; try again", path: path)
+  }
+
+  /// Whether the path still leads to this file: on one that was removed, locks exclude nobody.
+  package func isInPlace() throws(StorageError) -> Bool {
+    guard let found = try FileStatus.ofEntry(file.path) else { return false }
+    let held = try file.status()
+    return (found.device, found.inode) == (held.device, held.inode)
   }
 
   // In the child, the locks are still its parent's.

@@ -47,7 +47,7 @@ package struct FileStatus: Hashable, Sendable {
   package let isRegular: Bool
   /// Whether it is a folder.
   package let isFolder: Bool
-  /// Whether it is a symbolic link, which only ``ofLink(_:)`` can find.
+  /// Whether it is a symbolic link, which only ``ofEntry(_:)`` can find.
   package let isLink: Bool
 
   fileprivate init(_ status: stat) {
@@ -71,8 +71,8 @@ package struct FileStatus: Hashable, Sendable {
     throw StorageError(system: "look at the file", path: path)
   }
 
-  /// The status of what is at `path` itself, be it a link, or nil when there is nothing.
-  package static func ofLink(_ path: String) throws(StorageError) -> FileStatus? {
+  /// The status of what is at `path`, a link itself, or nil when there is nothing.
+  package static func ofEntry(_ path: String) throws(StorageError) -> FileStatus? {
     var status = stat()
     guard unsafe lstat(path, &status) != 0 else { return FileStatus(status) }
     if errno == ENOENT { return nil }

@@ -50,7 +50,7 @@ public struct KeyAdministration: Sendable {
   ///   gives no key.
   @discardableResult
   public func add(_ source: KeySource) throws(StorageError) -> KeySlot {
-    let (candidate, material) = try StoreKeys.material(of: source)
+    let (candidate, material) = try store.keys.material(of: source)
     var slot: Slot?
     try store.keys.update { (header, root) throws(StorageError) in
       slot = try Self.append(candidate, material, to: &header, root)
@@ -65,7 +65,7 @@ public struct KeyAdministration: Sendable {
   ///
   /// - Throws: `StorageError`; the store then still opens with the old source.
   public func change(to source: KeySource) throws(StorageError) {
-    let (candidate, material) = try StoreKeys.material(of: source)
+    let (candidate, material) = try store.keys.material(of: source)
     try store.keys.update(source: source) { (header, root) throws(StorageError) in
       let id = Self.freeID(header)
       header.slots.removeAll { $0.kind != .recovery }
@@ -125,7 +125,7 @@ public struct KeyAdministration: Sendable {
   public func replaceRootKey(
     openedBy source: KeySource
   ) throws(StorageError) -> ReencryptionReport {
-    let (candidate, material) = try StoreKeys.material(of: source)
+    let (candidate, material) = try store.keys.material(of: source)
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
     try store.keys.update(source: source) { (header, oldRoot) throws(StorageError) in
       var keyset = try oldRoot.openKeyset(of: header)

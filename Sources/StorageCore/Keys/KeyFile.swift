@@ -8,7 +8,8 @@ struct KeyFile: Sendable {
   /// A key file is a line; a passphrase may be longer.
   private static let limit = 4096
 
-  private let path: String?
+  /// The absolute path, or nil when the URL gives none.
+  let path: String?
 
   init(_ url: URL) {
     path = url.isFileURL && url.path.hasPrefix("/") ? url.path : nil
@@ -17,6 +18,12 @@ struct KeyFile: Sendable {
   /// The material of the file, or nil when there is no file.
   func read() throws(StorageError) -> KeyMaterial? {
     let path = try requirePath()
+    guard let material = try readOurs(path) else { return nil }
+    MadeMarker(of: path).leaveIfPossible()
+    return material
+  }
+
+  private func readOurs(_ path: String) throws(StorageError) -> KeyMaterial? {
     // A link could lead into a folder that isn't private, which is not looked at.
     return try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
       guard status.owner == geteuid() || status.owner == 0 else {
@@ -33,20 +40,37 @@ struct KeyFile: Sendable {
   }
 
   /// Makes the file with a fresh key, or reads the one that another process made just before.
+  ///
+  /// - Throws: `keyUnavailable` when there was a file once and it is gone.
   func make() throws(StorageError) -> KeyMaterial {
     let path = try requirePath()
     try Folder.create(FilePath.folder(of: path))
     try Folder.requirePrivate(FilePath.folder(of: path))
+    let marker = MadeMarker(of: path)
+    if try marker.isThere() {
+      // The marker comes after the file: one that another process is making just now is there.
+      guard let material = try read() else { throw Self.gone(path, marker) }
+      return material
+    }
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
     let text = try KeyEncoding.encode(key)
     let isMade = try text.withBytes { (span) throws(StorageError) in
       try DurableFile.createIfAbsent(path, with: span)
     }
-    if isMade { return .key(key) }
-    guard let material = try read() else {
+    let material = try isMade ? .key(key) : readOurs(path)
+    guard let material else {
       throw StorageError(.busy, "the key file came and went; try again", path: path)
     }
+    try marker.leave()
     return material
+  }
+
+  private static func gone(_ path: String, _ marker: MadeMarker) -> StorageError {
+    StorageError(
+      .keyUnavailable,
+      "the key file is gone, and no other key is made in its place, under which what was sealed "
+        + "would not open. Put the key file back from a backup; or, only if nothing that was "
+        + "sealed under it matters any more, remove \(marker.path)", path: path)
   }
 
   /// The material of a systemd credential, whose access systemd rules.

@@ -20,6 +20,8 @@ public struct KeySource: Sendable {
     package let read: @Sendable () throws(StorageError) -> KeyMaterial?
     /// Makes material where there was none; nil for sources that can't.
     package var make: (@Sendable () throws(StorageError) -> KeyMaterial)?
+    /// The file that holds the material, for errors; nil where there is none or it can't be known.
+    package var path: @Sendable () -> String? = { nil }
   }
 
   private let rungs: @Sendable () -> [Candidate]
@@ -129,15 +131,28 @@ public struct KeySource: Sendable {
   /// with `denied` when it is not ours, when group or others can use it, or when it is a symbolic
   /// link.
   ///
+  /// A marker, the file's name with `.made`, is left beside it. A file that is gone while its marker
+  /// is there is `keyUnavailable` and not made anew, also not for a new store.
+  ///
   /// - Parameter url: a file URL.
   /// - Returns: the source.
   public static func file(_ url: URL) -> KeySource {
     let file = KeyFile(url)
-    return KeySource([
+    return .file(named: FilePath.name(of: url.path)) { () throws(StorageError) in file }
+  }
+
+  /// A key file that is found when it is needed.
+  static func file(
+    named name: String, _ find: @escaping @Sendable () throws(StorageError) -> KeyFile
+  ) -> KeySource {
+    KeySource([
       Candidate(
-        kind: .file, identifier: FilePath.name(of: url.path),
-        read: { () throws(StorageError) in try file.read() },
-        make: { () throws(StorageError) in try file.make() })
+        kind: .file, identifier: name,
+        read: { () throws(StorageError) in try find().read() },
+        make: { () throws(StorageError) in try find().make() },
+        path: {
+          do throws(StorageError) { return try find().path } catch { return nil }
+        })
     ])
   }
 

@@ -40,8 +40,27 @@ private struct HeaderFile: KeysetDelegate {
     return try StandardFolders.data(application: application) + "/named-keys"
   }
 
+  /// What the file holds, or nil when there never was one.
+  ///
+  /// - Throws: `keyUnavailable` when there was one and it is gone: a new one would give other keys.
   private func read() throws(StorageError) -> [UInt8]? {
     let path = try path()
+    let marker = MadeMarker(of: path)
+    if let bytes = try readFile(path) {
+      marker.leaveIfPossible()
+      return bytes
+    }
+    guard try marker.isThere() else { return nil }
+    // The marker comes after the file: one that another process is making just now is there.
+    if let bytes = try readFile(path) { return bytes }
+    throw StorageError(
+      .keyUnavailable,
+      "the file that all named keys follow from is gone, and no other one is made in its place, "
+        + "from which other keys would follow. Put it back from a backup; or, only if nothing that "
+        + "was sealed under a named key matters any more, remove \(marker.path)", path: path)
+  }
+
+  private func readFile(_ path: String) throws(StorageError) -> [UInt8]? {
     guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else { return nil }
     let status = try file.status()
     guard status.isRegular, status.owner == geteuid() || status.owner == 0 else {
@@ -51,6 +70,10 @@ private struct HeaderFile: KeysetDelegate {
   }
 
   func place() throws(StorageError) -> String { "named-keys" }
+
+  var location: String? {
+    do throws(StorageError) { return try path() } catch { return nil }
+  }
 
   private func number(of header: [UInt8]?) -> UInt64 {
     version.withLock { version in
@@ -75,7 +98,10 @@ private struct HeaderFile: KeysetDelegate {
     let old = try read()
     var header = old
     try body(&header, HeldRecords(isEmpty: true) { (_) throws(StorageError) in })
-    if let header, header != old { try unsafe DurableFile.replace(path, with: header.span.bytes) }
+    if let header, header != old {
+      try unsafe DurableFile.replace(path, with: header.span.bytes)
+      try MadeMarker(of: path).leave()
+    }
     _ = consume lock
     return number(of: header)
   }

@@ -69,14 +69,14 @@ package final class StoreKeys: @unchecked Sendable {
   /// - Returns: nil when the store is new, or was emptied, and holds nothing.
   @discardableResult
   func refresh() throws(StorageError) -> OpenKeys? {
-    try gate.withLock { (state) throws(StorageError) in try refresh(&state) }
+    try underGate { (state) throws(StorageError) in try refresh(&state) }
   }
 
   /// Keys of the open store that hold the data key of an id, or else the current ones: these, older
   /// ones that a rotation has dropped since, or newer ones that another process has made.
   func holding(_ id: UInt32) throws(StorageError) -> OpenKeys? {
     guard let open = try forReading(), open.dataKey(id) == nil else { return current }
-    return try gate.withLock { (state) throws(StorageError) in
+    return try underGate { (state) throws(StorageError) in
       let older = state.history.last { $0.nameSpace === open.nameSpace && $0.dataKey(id) != nil }
       if let older { return older }
       return try refresh(&state)
@@ -84,7 +84,7 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   func openOrCreate() throws(StorageError) -> OpenKeys {
-    try gate.withLock { (state) throws(StorageError) in
+    try underGate { (state) throws(StorageError) in
       for _ in 0..<100 {
         if let keys = try refresh(&state) { return keys }
         try create(&state)
@@ -95,7 +95,7 @@ package final class StoreKeys: @unchecked Sendable {
 
   /// Sets aside more seals of the primary key, or replaces it when it has sealed enough.
   func reserveSeals() throws(StorageError) {
-    try gate.withLock { (state) throws(StorageError) in
+    try underGate { (state) throws(StorageError) in
       // Another thread may have been here just before.
       guard let keys = try refresh(&state), !keys.hasSeals else { return }
       let block = state.nextBlock
@@ -136,7 +136,7 @@ package final class StoreKeys: @unchecked Sendable {
     source: KeySource? = nil,
     _ body: (inout StoreHeader, RootKey, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
-    try gate.withLock { (state) throws(StorageError) in
+    try underGate { (state) throws(StorageError) in
       guard delegate != nil else {
         throw StorageError(
           .unsupported, "this store's key is the application's own; it has no slots to change")
@@ -162,7 +162,17 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   /// The material of `source` for a new slot; made where the source can and has none.
-  static func material(
+  func material(
+    of source: KeySource
+  ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
+    do throws(StorageError) {
+      return try Self.material(of: source)
+    } catch {
+      throw error.at(delegate?.location)
+    }
+  }
+
+  private static func material(
     of source: KeySource
   ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
     for candidate in source.candidates {
@@ -172,7 +182,18 @@ package final class StoreKeys: @unchecked Sendable {
     let asked = source.candidates.map(\.title).joined(separator: ", ")
     throw StorageError(
       .keyUnavailable,
-      "no key source gave a key for the new store (asked: \(asked)); provide one of them")
+      "no key source gave a key for a new key slot (asked: \(asked)); provide one of them")
+  }
+
+  /// Runs `body` under the gate; its errors are of the store's file, if they name no other one.
+  private func underGate<Result>(
+    _ body: (inout State) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    do throws(StorageError) {
+      return try gate.withLock(body)
+    } catch {
+      throw error.at(delegate?.location)
+    }
   }
 
   // MARK: - Under the gate
@@ -212,7 +233,7 @@ package final class StoreKeys: @unchecked Sendable {
   ) throws(StorageError) -> RootKey {
     if let root = current?.root, try root.isRoot(of: header) { return root }
     let root = RootKey(
-      try Self.unwrapRoot(of: header, source: source), store: header.store,
+      try unwrapRoot(of: header, source: source), store: header.store,
       place: try place())
     guard try root.isRoot(of: header) else {
       throw StorageError(.damaged, "a key slot holds the root key of another store")
@@ -221,29 +242,25 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   /// Asks the listed sources that the store has a slot for, in their order.
-  private static func unwrapRoot(
+  private func unwrapRoot(
     of header: StoreHeader, source: KeySource
   ) throws(StorageError) -> SymmetricKey {
+    var missing: KeySource.Candidate?
     for candidate in source.candidates {
       let slots = header.slots(of: candidate)
       // A source without a slot is not asked, and one that is absent moves on to the next.
-      guard !slots.isEmpty, let material = try candidate.read() else { continue }
+      guard !slots.isEmpty else { continue }
+      guard let material = try candidate.read() else {
+        if missing == nil, candidate.path() != nil { missing = candidate }
+        continue
+      }
       for slot in slots {
         if let root = try slot.root(with: material, store: header.store) { return root }
       }
-      throw StorageError(
-        .wrongKey,
-        "\(candidate.title) gave a key that does not open this store; its data is untouched. "
-          + "Put the right one back, or open the store with its recovery key")
+      throw StorageError.wrongKey(of: candidate, store: delegate?.location)
     }
-    let known = header.slots.map {
-      "\($0.kind)" + ($0.identifier.isEmpty ? "" : " \($0.identifier)")
-    }
-    let listed = source.candidates.map(\.title).joined(separator: ", ")
-    throw StorageError(
-      .keyUnavailable,
-      "the store opens with \(known.joined(separator: " or ")), and none of these gave a key "
-        + "(listed: \(listed)); its data is untouched. Provide the source, or the recovery key")
+    if let missing { throw .keyFileGone(missing, store: delegate?.location) }
+    throw .noSource(of: source, opens: header)
   }
 
   private func create(_ state: inout State) throws(StorageError) {

@@ -55,12 +55,12 @@ struct VaultFile: Hashable, Sendable {
 
   /// The present state, for the price of two lstat(2).
   func stamp() throws(StorageError) -> Stamp {
-    Stamp(file: try FileStatus.ofLink(path), log: try FileStatus.ofLink(logPath))
+    Stamp(file: try FileStatus.ofEntry(path), log: try FileStatus.ofEntry(logPath))
   }
 
   /// Whether there is a log with something in it.
   func hasLog() throws(StorageError) -> Bool {
-    (try FileStatus.ofLink(logPath)?.size ?? 0) > 0
+    (try FileStatus.ofEntry(logPath)?.size ?? 0) > 0
   }
 
   /// Whether files can be made in the folder.
@@ -78,7 +78,7 @@ struct VaultFile: Hashable, Sendable {
   func check(mending: Bool) throws(StorageError) -> Bool {
     guard try FileStatus.of(folder) != nil else { return false }
     try checkFolders()
-    guard let status = try FileStatus.ofLink(path) else { return false }
+    guard let status = try FileStatus.ofEntry(path) else { return false }
     try check(status, path, mending)
     guard status.size > 0 else {
       throw StorageError(
@@ -86,7 +86,7 @@ struct VaultFile: Hashable, Sendable {
         path: path)
     }
     for path in [logPath, indexPath, journalPath, noticePath] {
-      if let status = try FileStatus.ofLink(path) { try check(status, path, mending) }
+      if let status = try FileStatus.ofEntry(path) { try check(status, path, mending) }
     }
     return true
   }

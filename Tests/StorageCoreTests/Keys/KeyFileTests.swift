@@ -38,10 +38,10 @@ import Testing
     }
   }
 
-  @Test func aNewKeyFileIsPrivateAndTheOnlyFile() throws {
+  @Test func aNewKeyFileIsPrivateAndHasItsMarkerAlone() throws {
     let subject = try Subject()
     #expect(try subject.permissions() == 0o600)
-    #expect(try subject.folder.contents() == ["store.key"])
+    #expect(try subject.folder.contents() == ["store.key", "store.key.made"])
     let text = try String(contentsOf: subject.file, encoding: .utf8)
     #expect(text.count == 45 && text.last == "\n")
     #expect(Data(base64Encoded: String(text.dropLast()))?.count == 32)

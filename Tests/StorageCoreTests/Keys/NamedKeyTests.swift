@@ -51,7 +51,7 @@ import Testing
     let keys = try noted(folder)
     #expect(keys.count == 4 && Set(keys).count == 1)
     let left = try folder.contents().filter { !$0.hasPrefix("noted") }
-    #expect(left == ["app", "named.key"])
+    #expect(left == ["app", "named.key", "named.key.made"])
   }
 
   @Test func aLostSourceIsAnErrorAndNoNewKey() async throws {
@@ -66,7 +66,35 @@ import Testing
       #expect(code { _ = try SymmetricKey.generate(key: "one") } == .keyUnavailable)
       #expect(code { _ = try SymmetricKey.generate(key: "two") } == .keyUnavailable)
     }
-    #expect(try folder.contents() == ["app"])
+    #expect(try folder.contents() == ["app", "named.key.made"])
+  }
+
+  @Test func aFileThatIsGoneIsAnErrorAndGivesNoOtherKeys() async throws {
+    let folder = try TemporaryFolder()
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      NamedKeyTests.start(path)
+      try NamedKeyTests.note("one", in: path)
+    }
+    let held = try Data(contentsOf: folder.file("app/named-keys"))
+    try FileManager.default.removeItem(at: folder.file("app/named-keys"))
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      NamedKeyTests.start(path)
+      let failure = error { _ = try SymmetricKey.generate(key: "one") }
+      #expect(failure?.code == .keyUnavailable)
+      #expect(failure?.path == path + "/app/named-keys")
+      #expect(failure?.message.contains(path + "/app/named-keys.made") == true)
+      #expect(!FileManager.default.fileExists(atPath: path + "/app/named-keys"))
+    }
+    // Put back, it gives the same keys again; also without its marker, as an older version left it.
+    try held.write(to: folder.file("app/named-keys"))
+    try FileManager.default.removeItem(at: folder.file("app/named-keys.made"))
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      NamedKeyTests.start(path)
+      try NamedKeyTests.note("one", in: path)
+      #expect(FileManager.default.fileExists(atPath: path + "/app/named-keys.made"))
+    }
+    let keys = try noted(folder)
+    #expect(keys.count == 2 && Set(keys).count == 1)
   }
 
   @Test func anotherSourceIsTheWrongKey() async throws {

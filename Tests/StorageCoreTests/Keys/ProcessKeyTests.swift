@@ -95,7 +95,7 @@ import Testing
       #expect(code { _ = try SymmetricKey.generate(key: "") } == .invalid)
       let long = String(repeating: "x", count: 1025)
       #expect(code { _ = try SymmetricKey.generate(key: long) } == .invalid)
-      #expect(try folder.contents() == ["app", "named.key"])
+      #expect(try folder.contents() == ["app", "named.key", "named.key.made"])
     }
   }
 }

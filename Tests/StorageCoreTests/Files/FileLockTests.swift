@@ -1,0 +1,75 @@
+import CryptoCore
+import Foundation
+import StorageCore
+import Testing
+
+@Suite struct FileLockTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("lock").path }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Takes the lock in a thread of its own, and says how that ended.
+  private func waiter(_ path: String, _ deadline: Duration) -> Waiter {
+    let waiter = Waiter()
+    Thread.detachNewThread {
+      let failure = code {
+        let lock = try FileLock(path, waiting: deadline)
+        waiter.isHeld.withLock { $0 = true }
+        _ = consume lock
+      }
+      waiter.code.withLock { $0 = failure }
+      waiter.isDone.signal()
+    }
+    return waiter
+  }
+
+  private final class Waiter: Sendable {
+    let isHeld = Lock(false)
+    let code = Lock<StorageError.Code?>(nil)
+    let isDone = DispatchSemaphore(value: 0)
+  }
+
+  @Test func whoWaitsForALockFileThatIsRemovedTakesTheNewOne() throws {
+    let first = try FileLock(path, waiting: .zero)
+    let waiter = waiter(path, .milliseconds(800))
+    usleep(100_000)
+    try FileManager.default.removeItem(atPath: path)
+    let second = try FileLock(path, waiting: .zero)
+    _ = consume first
+    waiter.isDone.wait()
+    #expect(!waiter.isHeld.withLock { $0 }, "two hold the lock")
+    #expect(waiter.code.withLock { $0 } == .busy)
+    _ = consume second
+  }
+
+  @Test func whoWaitsGetsTheNewOneWhenItIsFree() throws {
+    let first = try FileLock(path, waiting: .zero)
+    let waiter = waiter(path, .seconds(20))
+    usleep(100_000)
+    try FileManager.default.removeItem(atPath: path)
+    let second = try FileLock(path, waiting: .zero)
+    _ = consume first
+    usleep(100_000)
+    _ = consume second
+    waiter.isDone.wait()
+    #expect(waiter.isHeld.withLock { $0 })
+    #expect(waiter.code.withLock { $0 } == nil)
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func aLockFileThatIsReplacedAllTheTimeEndsAtTheDeadline() throws {
+    let isDone = Lock(false)
+    let (path, other) = (path, folder.file("other").path)
+    Thread.detachNewThread {
+      while !isDone.withLock({ $0 }) {
+        _ = FileManager.default.createFile(atPath: other, contents: nil)
+        _ = unsafe rename(other, path)
+      }
+    }
+    let start = ContinuousClock.now
+    for _ in 0..<20 { _ = code { _ = try FileLock(path, waiting: .milliseconds(50)) } }
+    isDone.withLock { $0 = true }
+    #expect(start.duration(to: .now) < .seconds(10))
+  }
+}

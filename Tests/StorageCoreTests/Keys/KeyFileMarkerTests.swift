@@ -1,0 +1,107 @@
+import Foundation
+import StorageCore
+import Testing
+
+/// A key file that is gone is told from one that never was by the marker beside it.
+@Suite struct KeyFileMarkerTests {
+  private let folder: TemporaryFolder
+  private var file: URL { folder.file("store.key") }
+  private var marker: URL { folder.file("store.key.made") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A new store that lists the file.
+  private func store(_ delegate: OpenDelegate = OpenDelegate()) -> DelegatedStorage {
+    .quiet(delegate, .file(file))
+  }
+
+  @Test func aKeyFileThatIsGoneIsNotMadeForANewStore() throws {
+    let delegate = OpenDelegate()
+    try store(delegate).save("old", forKey: "k")
+    let key = try Data(contentsOf: file)
+    try FileManager.default.removeItem(at: file)
+
+    let newcomer = OpenDelegate()
+    let failure = error { try store(newcomer).save("new", forKey: "k") }
+    #expect(failure?.code == .keyUnavailable)
+    #expect(failure?.path == file.path)
+    #expect(failure?.message.contains(marker.path) == true, "it says what to remove")
+    #expect(failure?.message.contains("backup") == true, "it says what to put back")
+    #expect(try newcomer.header().header == nil)
+    #expect(try folder.contents() == ["store.key.made"])
+    #expect(code { try store(newcomer).keyAdministration.add(.file(file)) } == .keyUnavailable)
+
+    try key.write(to: file)
+    FileCalls.setPermissions(0o600, of: file.path)
+    try store(newcomer).save("new", forKey: "k")
+    #expect(try store(delegate).load(forKey: "k") == "old")
+  }
+
+  @Test func whoeverRemovesTheMarkerGetsANewKeyFile() throws {
+    let delegate = OpenDelegate()
+    try store(delegate).save("old", forKey: "k")
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.removeItem(at: marker)
+    try store().save("new", forKey: "k")
+    #expect(try folder.contents() == ["store.key", "store.key.made"])
+    #expect(code { _ = try store(delegate).load(String.self, forKey: "k") } == .wrongKey)
+  }
+
+  @Test func aLadderStopsAtAKeyFileThatIsGone() throws {
+    try store().save(1, forKey: "k")
+    try FileManager.default.removeItem(at: file)
+    let delegate = OpenDelegate()
+    let ladder = KeySource.firstAvailable([.file(file), .key(.fresh)])
+    #expect(code { try DelegatedStorage.quiet(delegate, ladder).open() } == .keyUnavailable)
+    #expect(try delegate.header().header == nil)
+  }
+
+  @Test func aKeyFileThatAnotherProcessMadeMeanwhileIsTaken() throws {
+    let candidate = try #require(KeySource.file(file).candidates.first)
+    #expect(try candidate.read() == nil)
+    try store().save(1, forKey: "k")
+    // The marker is there by now, and does not mean that the file is gone.
+    guard case .key(let made)? = try candidate.make?(), case .key(let held)? = try candidate.read()
+    else {
+      Issue.record("there is no key")
+      return
+    }
+    #expect(made == held)
+  }
+
+  @Test func theMarkerIsPrivateAndHoldsNothingSecret() throws {
+    try store().save(1, forKey: "k")
+    let attributes = try FileManager.default.attributesOfItem(atPath: marker.path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let key = try String(contentsOf: file, encoding: .utf8).dropLast(2)
+    #expect(try !String(contentsOf: marker, encoding: .utf8).contains(key))
+  }
+
+  @Test func aKeyFileWithoutAMarkerGetsOneWhenItIsRead() throws {
+    let delegate = OpenDelegate()
+    try folder.write(Data(repeating: 3, count: 32).base64EncodedString(), to: "store.key")
+    try store(delegate).save(1, forKey: "k")
+    #expect(try folder.contents() == ["store.key", "store.key.made"])
+    // Also by a store that exists: what an older version left.
+    try FileManager.default.removeItem(at: marker)
+    #expect(try store(delegate).load(forKey: "k") == 1)
+    #expect(try folder.contents() == ["store.key", "store.key.made"])
+  }
+
+  @Test func aMarkerThatCantBeLeftKeepsNobodyFromReading() throws {
+    // No name is left for the marker, for any user: 255 bytes are the most.
+    let name = String(repeating: "k", count: 255)
+    try folder.write(Data(repeating: 3, count: 32).base64EncodedString(), to: name)
+    let storage = DelegatedStorage.quiet(OpenDelegate(), .file(folder.file(name)))
+    try storage.save(1, forKey: "k")
+    #expect(try folder.contents() == [name])
+  }
+
+  @Test func aLinkInTheMarkersPlaceCountsAndIsNotFollowed() throws {
+    FileCalls.link(marker.path, to: folder.file("elsewhere").path)
+    #expect(code { try store().save(1, forKey: "k") } == .keyUnavailable)
+    try folder.write(Data(repeating: 3, count: 32).base64EncodedString(), to: "store.key")
+    try store().save(1, forKey: "k")
+    #expect(try folder.contents() == ["store.key", "store.key.made"], "nothing is elsewhere")
+  }
+}
