@@ -26,7 +26,7 @@ extension Suite {
       guard memory.headerVersion == headerVersion else { return .headerChanged }
       for write in writes {
         memory.pending.add(write, headerVersion: headerVersion)
-        observers.notify(RecordChange(name: write.name, record: write.record))
+        notify(write.name, write.record, memory)
       }
       needsSchedule = !memory.pending.isScheduled
       memory.pending.isScheduled = true

@@ -72,14 +72,31 @@ package final class StoreKeys: @unchecked Sendable {
     try gate.withLock { (state) throws(StorageError) in try refresh(&state) }
   }
 
-  /// Keys of the open store that hold the data key of an id, or else the current ones: these, older
-  /// ones that a rotation has dropped since, or newer ones that another process has made.
-  func holding(_ id: UInt32) throws(StorageError) -> OpenKeys? {
-    guard let open = try forReading(), open.dataKey(id) == nil else { return current }
+  /// Keys of the store of `open` that hold the data key of an id, or else its newest ones: these,
+  /// older ones that a rotation has dropped since, or newer ones that another process has made.
+  ///
+  /// - Returns: nil when that store is gone, or another is in its place.
+  func holding(_ id: UInt32, like open: OpenKeys) throws(StorageError) -> OpenKeys? {
+    if open.dataKey(id) != nil { return open }
     return try gate.withLock { (state) throws(StorageError) in
       let older = state.history.last { $0.nameSpace === open.nameSpace && $0.dataKey(id) != nil }
       if let older { return older }
-      return try refresh(&state)
+      guard let newest = try refresh(&state), newest.nameSpace === open.nameSpace else {
+        return nil
+      }
+      return newest
+    }
+  }
+
+  /// Keys for each way in which names were ever hashed, the current one first.
+  func nameSpaces() -> [OpenKeys] {
+    gate.withLock { state in
+      var spaces: [OpenKeys] = []
+      for keys in [current].compactMap({ $0 }) + state.history.reversed()
+      where !spaces.contains(where: { $0.nameSpace === keys.nameSpace }) {
+        spaces.append(keys)
+      }
+      return spaces
     }
   }
 

@@ -8,7 +8,7 @@ public final class SealedStore: Sendable {
   ///
   /// Not an optional, which would be copied for every call.
   private let headed: any KeysetDelegate
-  private let isHeaded: Bool
+  let isHeaded: Bool
 
   /// The delegate where it can hold a header.
   var keyed: (any KeysetDelegate)? { isHeaded ? headed : nil }
@@ -315,19 +315,6 @@ public final class SealedStore: Sendable {
   /// Calls `observer` for each change to a record, in order.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
     (delegate as? any ObservableDelegate)?.observe(observer) ?? observers.add(observer)
-  }
-
-  /// Whether a change may be of the record of `name`.
-  ///
-  /// Called under the delegate's lock, where the store can't be opened: while it is not open yet,
-  /// every change may be.
-  func mayBeChange(_ change: RecordChange, of name: RecordName) -> Bool {
-    guard let open = keys.current else { return true }
-    do throws(StorageError) {
-      return try name.context(in: open).name == change.name
-    } catch {
-      return false  // a name that can't be has no record
-    }
   }
 
   /// The delegate, where it can list.
