@@ -16,7 +16,8 @@ extension Suite {
   }
 
   private func write(_ ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
-    if queue.enter(ticket) {
+    StorageDiagnostics.reportingAfterwards {
+      guard queue.enter(ticket) else { return }
       defer { queue.leave() }
       lead(ticket)
     }

@@ -69,7 +69,7 @@ package final class StoreKeys: @unchecked Sendable {
   /// - Returns: nil when the store is new, or was emptied, and holds nothing.
   @discardableResult
   func refresh() throws(StorageError) -> OpenKeys? {
-    try gate.withLock { (state) throws(StorageError) in try refresh(&state) }
+    try underGate { (state) throws(StorageError) in try refresh(&state) }
   }
 
   /// Keys of the store of `open` that hold the data key of an id, or else its newest ones: these,
@@ -78,7 +78,7 @@ package final class StoreKeys: @unchecked Sendable {
   /// - Returns: nil when that store is gone, or another is in its place.
   func holding(_ id: UInt32, like open: OpenKeys) throws(StorageError) -> OpenKeys? {
     if open.dataKey(id) != nil { return open }
-    return try gate.withLock { (state) throws(StorageError) in
+    return try underGate { (state) throws(StorageError) in
       let older = state.history.last { $0.nameSpace === open.nameSpace && $0.dataKey(id) != nil }
       if let older { return older }
       guard let newest = try refresh(&state), newest.nameSpace === open.nameSpace else {
@@ -101,7 +101,7 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   func openOrCreate() throws(StorageError) -> OpenKeys {
-    try gate.withLock { (state) throws(StorageError) in
+    try underGate { (state) throws(StorageError) in
       for _ in 0..<100 {
         if let keys = try refresh(&state) { return keys }
         try create(&state)
@@ -112,7 +112,7 @@ package final class StoreKeys: @unchecked Sendable {
 
   /// Sets aside more seals of the primary key, or replaces it when it has sealed enough.
   func reserveSeals() throws(StorageError) {
-    try gate.withLock { (state) throws(StorageError) in
+    try underGate { (state) throws(StorageError) in
       // Another thread may have been here just before.
       guard let keys = try refresh(&state), !keys.hasSeals else { return }
       let block = state.nextBlock
@@ -153,7 +153,7 @@ package final class StoreKeys: @unchecked Sendable {
     source: KeySource? = nil,
     _ body: (inout StoreHeader, RootKey, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
-    try gate.withLock { (state) throws(StorageError) in
+    try underGate { (state) throws(StorageError) in
       guard delegate != nil else {
         throw StorageError(
           .unsupported, "this store's key is the application's own; it has no slots to change")
@@ -190,6 +190,16 @@ package final class StoreKeys: @unchecked Sendable {
     throw StorageError(
       .keyUnavailable,
       "no key source gave a key for the new store (asked: \(asked)); provide one of them")
+  }
+
+  /// Runs `body` alone, and reports when that is over: whoever is told may use the store.
+  private func underGate<Result>(
+    _ body: (inout State) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      defer { StorageDiagnostics.reportUnlockedMemory() }
+      return try gate.withLock(body)
+    }
   }
 
   // MARK: - Under the gate
@@ -280,7 +290,6 @@ package final class StoreKeys: @unchecked Sendable {
       guard records.isEmpty else { throw Self.missingHeader }
       bytes = header.bytes
     }
-    StorageDiagnostics.reportUnlockedMemory()
   }
 
   private func update(
@@ -332,7 +341,6 @@ package final class StoreKeys: @unchecked Sendable {
   private func publish(_ keys: OpenKeys, _ state: inout State) {
     state.history.append(keys)
     select(keys)
-    StorageDiagnostics.reportUnlockedMemory()
   }
 
   /// Makes keys of the history the current ones.

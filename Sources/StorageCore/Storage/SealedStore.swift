@@ -288,12 +288,14 @@ public final class SealedStore: Sendable {
   func writeDirectly(_ write: RecordWrite) throws(StorageError) -> Bool {
     guard !(delegate is any ObservableDelegate) else { return try hand(write) }
     // The lock is held over the delegate's write: only so are listeners told in its order.
-    return try unobserved.withLock { (_) throws(StorageError) in
-      guard try hand(write) else { return false }
-      if !observers.isEmpty {
-        observers.notify(RecordChange(name: write.name, record: write.record))
+    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      try unobserved.withLock { (_) throws(StorageError) in
+        guard try hand(write) else { return false }
+        if !observers.isEmpty {
+          observers.notify(RecordChange(name: write.name, record: write.record))
+        }
+        return true
       }
-      return true
     }
   }
 
