@@ -38,7 +38,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "VaultBackendTests",
-      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite"]),
+      dependencies: [
+        "VaultBackend", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite", "TestSupport",
+      ]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),
