@@ -30,10 +30,11 @@ struct FileFormatExampleTests {
     let keys = try keyset.manifestKeys(store: store)
     let message: [UInt8] = [1, 2, 3]
     let expected = try document.bytesOfLines("manifest-keys").map {
-      try KeyedHash(SymmetricKey(data: $0)).hash(message.span.bytes)
+      try unsafe KeyedHash(SymmetricKey(data: $0)).hash(message.span.bytes)
     }
-    #expect(try keys.records.hash(message.span.bytes) == expected[0])
-    #expect(try keys.manifest.hash(message.span.bytes) == expected[1])
+    let records = try unsafe keys.records.hash(message.span.bytes)
+    let manifest = try unsafe keys.manifest.hash(message.span.bytes)
+    #expect([records, manifest] == expected)
   }
 
   @Test func everyExampleBesidesTheRecordIsTested() {

@@ -286,7 +286,8 @@ package final class StoreKeys: @unchecked Sendable {
     let root = RootKey(
       try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store,
       place: try delegate.place())
-    let slot = try Slot(id: 1, for: candidate, material: material, root: root.key, store: store)
+    let slot = try Slot(
+      id: 1, SlotMaterial(of: (candidate, material)), root: root.key, store: store)
     let keyset = try Keyset(algorithm: algorithm)
     let header = StoreHeader(
       store: store, slots: [slot], rootCheck: try root.check(),

@@ -28,8 +28,10 @@ struct VaultMemory {
   private(set) var header: [UInt8]?
   /// Changes whenever the header does.
   private(set) var headerVersion: UInt64 = 1
-  /// The sequence number of the last commit that is known here.
+  /// The sequence number of the last commit that is known here; 0 for nothing at all.
   private(set) var generation: Int64 = 0
+  /// Whether the file, or that there is none, was looked at before.
+  private(set) var hasFollowed = false
   /// The manifest's keys that go with `headerVersion`.
   private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
 
@@ -84,6 +86,7 @@ struct VaultMemory {
   mutating func follow(_ generation: Int64, _ currency: Currency) {
     self.generation = generation
     self.currency = currency
+    hasFollowed = true
   }
 
   /// Has the file looked at again before anything is believed.
