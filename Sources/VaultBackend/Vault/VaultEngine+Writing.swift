@@ -73,7 +73,9 @@ extension VaultEngine {
         return .conditionFailed
       }
     }
-    for write in ticket.writes { try transaction.set(write.record, for: write.name) }
+    for write in ticket.writes where !write.isCheck {
+      try transaction.set(write.record, for: write.name)
+    }
     return .committed
   }
 
