@@ -30,6 +30,7 @@ let package = Package(
       name: "DefaultsBackendTests",
       dependencies: [
         "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+        "TestSupport",
       ]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
