@@ -35,6 +35,7 @@ let package = Package(
       name: "DefaultsBackendTests",
       dependencies: [
         "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+        "TestSupport",
       ]),
     .testTarget(
       name: "VaultBackendTests",

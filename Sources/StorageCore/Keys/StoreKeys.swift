@@ -224,12 +224,12 @@ package final class StoreKeys: @unchecked Sendable {
       unsafe newest.store(nil, ordering: .releasing)
       return nil
     }
-    if let current, current.headerVersion == version { return current }
+    if let current, current.headerVersion == version, current.isOwn { return current }
     let header = try StoreHeader(reading: bytes)
     let root = try root(of: header, source: state.source)
     let keyset = try root.openKeyset(of: header)
     let known = state.history.last {
-      $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
+      $0.isOwn && $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
     }
     if let known {
       known.headerVersion = version
