@@ -56,7 +56,7 @@ static int prepare(peer *peer, const char *sql, sqlite3_stmt **statement) {
   return peer->library->prepare_v2(peer->database, sql, -1, statement, NULL);
 }
 
-static int set_up(peer *peer, const char *key) {
+static int set_up(peer *peer, const char *key, const char *table) {
   const peer_library *library = peer->library;
   if (key != NULL) {
     char sql[128];
@@ -71,13 +71,13 @@ static int set_up(peer *peer, const char *key) {
           SQLITE_OK ||
       strcmp(mode, "wal") != 0)
     return -1;
-  if (library->exec(peer->database,
-                    "PRAGMA synchronous = FULL;"
-                    "CREATE TABLE IF NOT EXISTS record (name BLOB PRIMARY KEY, value BLOB) "
-                    "WITHOUT ROWID;"
-                    "CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, value BLOB)",
-                    NULL, NULL, NULL) != SQLITE_OK)
-    return -1;
+  char sql[256];
+  snprintf(sql, sizeof sql,
+           "PRAGMA synchronous = FULL;"
+           "CREATE TABLE IF NOT EXISTS record (name BLOB PRIMARY KEY, value BLOB) %s;"
+           "CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, value BLOB)",
+           table);
+  if (library->exec(peer->database, sql, NULL, NULL, NULL) != SQLITE_OK) return -1;
   if (prepare(peer, "BEGIN IMMEDIATE", &peer->begin) != SQLITE_OK ||
       prepare(peer, "COMMIT", &peer->commit) != SQLITE_OK ||
       prepare(peer, "SELECT value FROM record WHERE name = ?1", &peer->read) != SQLITE_OK ||
@@ -87,13 +87,13 @@ static int set_up(peer *peer, const char *key) {
   return 0;
 }
 
-peer *peer_open(const peer_library *library, const char *path, const char *key) {
+peer *peer_open(const peer_library *library, const char *path, const char *key, const char *table) {
   peer *peer = calloc(1, sizeof *peer);
   if (peer == NULL) return NULL;
   peer->library = library;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   if (library->open_v2(path, &peer->database, flags, NULL) != SQLITE_OK ||
-      set_up(peer, key) != 0) {
+      set_up(peer, key, table) != 0) {
     fprintf(stderr, "%s: %s\n", path, peer_message(peer));
     peer_close(peer);
     return NULL;

@@ -27,7 +27,7 @@ enum VaultCalls {
     let sqlite = try Peer(sqliteIn: Disk.folder, rows: rows)
     let cipher = try Peer(cipherIn: Disk.folder, rows: rows)
     let files = try BareFiles()
-    return reads(session, sqlite, cipher, files) + writes(session, sqlite, cipher, files)
+    return try reads(session, sqlite, cipher, files) + writes(session, sqlite, cipher, files)
       + entries()
   }
 
@@ -91,10 +91,11 @@ enum VaultCalls {
 
   private static func writes(
     _ session: Session, _ sqlite: Peer, _ cipher: Peer, _ files: BareFiles
-  ) -> [Comparison] {
+  ) throws -> [Comparison] {
     func write(_ rounds: Int) throws {
       for _ in 0..<rounds { try session.$token.save(token) }
     }
+    let tree = try Peer(sqliteIn: Disk.folder, rows: rows, isOneTree: true)
     let stores = (0..<rows).map { Vault<String>(.standard, "row-\($0)") }
     return [
       Comparison(
@@ -103,6 +104,15 @@ enum VaultCalls {
       Comparison(
         "@Vault String: durable write", against: "SQLCipher, two rows", target: 1.1,
         clock: .wall, floor: cipher.write, ours: write),
+      Comparison(
+        "@Vault String: durable write", against: "bare SQLite, WITHOUT ROWID", clock: .wall,
+        floor: tree.write, ours: write),
+      Comparison(
+        "@Vault String: durable write", against: "processor time, bare SQLite",
+        floor: sqlite.write, ours: write),
+      Comparison(
+        "@Vault String: durable write", against: "processor time, WITHOUT ROWID",
+        floor: tree.write, ours: write),
       Comparison(
         "@Vault String: durable write", against: "fsync, rename, fsync", clock: .wall,
         floor: files.write, ours: write),
@@ -115,6 +125,16 @@ enum VaultCalls {
       Comparison(
         "1,000 writes in one transaction", against: "bare SQLite's", target: 2, clock: .wall,
         floor: sqlite.writeAll,
+        ours: { rounds in
+          for _ in 0..<rounds {
+            try VaultStorage.standard.transaction { transaction in
+              for row in 0..<rows { try transaction.save(token, forKey: "row-\(row)") }
+            }
+          }
+        }),
+      Comparison(
+        "1,000 writes in one transaction", against: "WITHOUT ROWID", clock: .wall,
+        floor: tree.writeAll,
         ours: { rounds in
           for _ in 0..<rounds {
             try VaultStorage.standard.transaction { transaction in

@@ -18,8 +18,9 @@ const char *peer_version(const peer_library *library);
 
 // Opens or makes a database with a write-ahead log, synced at every commit.
 //
-// `key` is 64 hexadecimal digits for SQLCipher, or NULL for none. NULL when something fails.
-peer *peer_open(const peer_library *library, const char *path, const char *key);
+// `key` is 64 hexadecimal digits for SQLCipher, or NULL for none. `table` is how the table of names
+// ends: "" or "WITHOUT ROWID". NULL when something fails.
+peer *peer_open(const peer_library *library, const char *path, const char *key, const char *table);
 void peer_close(peer *peer);
 // The version of SQLCipher, or NULL when the library is none.
 const char *peer_cipher_version(peer *peer);
