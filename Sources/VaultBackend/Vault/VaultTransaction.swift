@@ -42,6 +42,14 @@ struct VaultTransaction: ~Copyable {
     }
   }
 
+  /// Makes room for as many writes.
+  mutating func reserve(_ count: Int) {
+    // One after the other would each grow it by one.
+    guard written.isEmpty, count > 1 else { return }
+    written.reserveCapacity(count)
+    changes.reserveCapacity(count)
+  }
+
   /// Whether there is anything to commit.
   var isEmpty: Bool { sequence == known }
 
