@@ -34,8 +34,18 @@ final class VaultEngine: Sendable {
 
   // MARK: - Reading
 
-  /// The record of a name, and the version of the header that goes with it.
+  /// The record of a name and the version of the header that goes with it, if memory has them and
+  /// they are current.
   @inline(__always)
+  func known(_ name: NameHash) -> (record: [UInt8]?, headerVersion: UInt64)? {
+    guard !isStamped.load(ordering: .relaxed) else { return nil }
+    return memory.withLock { memory in
+      guard memory.isCurrent(nil), let record = memory.record(for: name) else { return nil }
+      return (record, memory.headerVersion)
+    }
+  }
+
+  /// The record of a name, and the version of the header that goes with it.
   func lookup(
     _ name: NameHash, waiting deadline: Duration
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
@@ -152,7 +162,7 @@ final class VaultEngine: Sendable {
   /// Knows of a vault without anything, and tells the observers what is gone.
   private func forget() {
     memory.withLock { memory in
-      let gone = observers.isEmpty ? [] : memory.records.filter { $0.value != nil }.map(\.key)
+      let gone = observers.isEmpty ? [] : memory.records.filter { $0.value != nil }.map(\.key.name)
       memory.reset()
       notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
     }
@@ -226,9 +236,9 @@ final class VaultEngine: Sendable {
   /// Which of the records that memory has are others now.
   private func differences(_ connection: Connection) throws(StorageError) -> [RecordChange] {
     var changes: [RecordChange] = []
-    for (name, old) in memory.withLock({ $0.records }) {
-      let new = try VaultRows.record(name, connection)
-      if new != old { changes.append(RecordChange(name: name, record: new)) }
+    for (key, old) in memory.withLock({ $0.records }) {
+      let new = try VaultRows.record(key.name, connection)
+      if new != old { changes.append(RecordChange(name: key.name, record: new)) }
     }
     return changes
   }
