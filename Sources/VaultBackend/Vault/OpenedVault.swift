@@ -26,12 +26,12 @@ final class OpenedVault: Sendable {
   deinit { idle.withLock { $0 = [] } }
 
   /// Opens the file for reading and writing.
-  init(writing file: VaultFile) throws(StorageError) {
+  init(writing file: VaultFile, waiting deadline: Duration) throws(StorageError) {
     self.file = file
     mode = .readWrite
     copy = nil
     main = try Connection(file.path, .readWrite)
-    main.wait(until: .now + .seconds(5))
+    main.wait(until: .now + deadline)
     try VaultSchema.check(main)
     try Self.useLog(main)
     guard let index = try main.writeAheadIndex() else {
@@ -46,16 +46,16 @@ final class OpenedVault: Sendable {
   /// Where files can be made beside it, others may write meanwhile and their changes are followed.
   /// Elsewhere: without a log the file is read as it is, with one SQLite reads both, and where it
   /// can't, both are copied to a private place and put together there.
-  init(reading file: VaultFile) throws(StorageError) {
+  init(reading file: VaultFile, waiting deadline: Duration) throws(StorageError) {
     self.file = file
     let stamp = try file.stamp()
     let hasLog = try file.hasLog()
     if !file.isFolderWritable, !hasLog {
-      (main, mode, copy) = (try Self.open(file.path, .immutable), .immutable, nil)
+      (main, mode, copy) = (try Self.open(file.path, .immutable, deadline), .immutable, nil)
       watch = .stamp(stamp)
       return
     }
-    let (connection, copy) = try Self.openBesideLog(file)
+    let (connection, copy) = try Self.openBesideLog(file, deadline)
     main = connection
     mode = connection.mode
     self.copy = copy
@@ -68,23 +68,23 @@ final class OpenedVault: Sendable {
 
   /// A connection that sees what the log holds.
   private static func openBesideLog(
-    _ file: VaultFile
+    _ file: VaultFile, _ deadline: Duration
   ) throws(StorageError) -> (Connection, PrivateCopy?) {
     do throws(StorageError) {
-      return (try open(file.path, .readOnly), nil)
+      return (try open(file.path, .readOnly, deadline), nil)
     } catch {
       guard !file.isFolderWritable, [.readOnly, .denied, .io, .unavailable].contains(error.code)
       else { throw error }
       let copy = try PrivateCopy(of: file)
-      return (try open(copy.path, .immutable), copy)
+      return (try open(copy.path, .immutable, deadline), copy)
     }
   }
 
   private static func open(
-    _ path: String, _ mode: Connection.Mode
+    _ path: String, _ mode: Connection.Mode, _ deadline: Duration
   ) throws(StorageError) -> Connection {
     let connection = try Connection(path, mode)
-    connection.wait(until: .now + .seconds(5))
+    connection.wait(until: .now + deadline)
     try VaultSchema.check(connection)
     return connection
   }
@@ -112,7 +112,8 @@ final class OpenedVault: Sendable {
     if let last = idle.withLock({ $0.popLast() }) {
       reader = last
     } else {
-      reader = try Self.open(copy?.path ?? file.path, mode == .readWrite ? .readOnly : mode)
+      reader = try Self.open(
+        copy?.path ?? file.path, mode == .readWrite ? .readOnly : mode, deadline)
     }
     reader.wait(until: .now + deadline)
     defer {

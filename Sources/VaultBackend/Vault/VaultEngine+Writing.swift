@@ -96,7 +96,7 @@ extension VaultEngine {
     guard access == .readWrite else {
       throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
     }
-    let opened = try openForWriting()
+    let opened = try openForWriting(until: end)
     let connection = opened.main
     connection.wait(until: end)
     try connection.beginWriting()
@@ -114,15 +114,18 @@ extension VaultEngine {
   }
 
   /// The open file, made if need be, and open anew if it was replaced.
-  private func openForWriting() throws(StorageError) -> OpenedVault {
+  private func openForWriting(
+    until end: ContinuousClock.Instant
+  ) throws(StorageError) -> OpenedVault {
     try gate.withLock { (opened) throws(StorageError) in
+      let deadline = ContinuousClock.now.duration(to: end)
       if let current = opened {
         try current.requireSameProcess()
         if try current.main.hasMoved() { close(&opened) }
       }
-      if let opened = try open(&opened) { return opened }
+      if let opened = try open(&opened, waiting: deadline) { return opened }
       try file.create()
-      guard let opened = try open(&opened) else {
+      guard let opened = try open(&opened, waiting: deadline) else {
         throw StorageError(
           .unavailable, "the vault was removed as soon as it was made", path: file.path)
       }

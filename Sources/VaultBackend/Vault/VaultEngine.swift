@@ -121,14 +121,14 @@ final class VaultEngine: Sendable {
   @discardableResult
   func follow(waiting deadline: Duration) throws(StorageError) -> OpenedVault? {
     try gate.withLock { (opened) throws(StorageError) in
-      guard let current = try open(&opened) else {
+      guard let current = try open(&opened, waiting: deadline) else {
         forget()
         return nil
       }
       if case .stamp(let stamp) = current.watch, try file.stamp() != stamp {
         // What an immutable connection has read may be of the old file.
         close(&opened)
-        guard let again = try open(&opened) else { return nil }
+        guard let again = try open(&opened, waiting: deadline) else { return nil }
         try catchUp(again, waiting: deadline)
         return again
       }
@@ -138,13 +138,15 @@ final class VaultEngine: Sendable {
   }
 
   /// The open file; opened, if there is one.
-  func open(_ opened: inout OpenedVault?) throws(StorageError) -> OpenedVault? {
+  func open(
+    _ opened: inout OpenedVault?, waiting deadline: Duration
+  ) throws(StorageError) -> OpenedVault? {
     if let opened { return opened }
     guard try file.check(mending: access == .readWrite) else { return nil }
     let new: OpenedVault
     switch access {
-    case .readWrite: new = try OpenedVault(writing: file)
-    case .readOnly: new = try OpenedVault(reading: file)
+    case .readWrite: new = try OpenedVault(writing: file, waiting: deadline)
+    case .readOnly: new = try OpenedVault(reading: file, waiting: deadline)
     }
     if case .stamp = new.watch { isStamped.store(true, ordering: .relaxed) }
     opened = new

@@ -17,6 +17,22 @@ extension VaultStorage {
     }
   }
 
+  /// Replaces all keys after one of them leaked, and with `names` the one that hashes names.
+  ///
+  /// The same as `keyAdministration.rotate(openedBy:names:)`.
+  ///
+  /// - Parameters:
+  ///   - source: what opens the vault from now on; nil keeps the storage's own.
+  ///   - names: whether names are hashed anew, in one step that others' writes wait for.
+  /// - Returns: what was sealed anew.
+  /// - Throws: `StorageError`; the vault opens with the old source or with the new one.
+  @discardableResult
+  public func rotate(
+    openedBy source: KeySource? = nil, names: Bool = false
+  ) throws(StorageError) -> ReencryptionReport {
+    try keyAdministration.rotate(openedBy: source, names: names)
+  }
+
   /// Makes one more slot for a recovery key, which opens the vault when its key source is lost.
   ///
   /// The same as `keyAdministration.exportRecoveryKey()`.
