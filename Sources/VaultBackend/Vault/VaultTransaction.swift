@@ -16,7 +16,12 @@ struct VaultTransaction: ~Copyable {
   private(set) var header: [UInt8]?
   /// What was changed, in order.
   private(set) var changes: [RecordChange] = []
-  private var written: [NameKey: [UInt8]?] = [:]
+  /// What each of the changes replaced.
+  private var replaced: [[UInt8]?] = []
+  /// How many of the changes are in the manifest.
+  private var accounted = 0
+  /// Which change of a name is the last.
+  private var lastChange: [NameKey: Int] = [:]
   private var manifest: Manifest?
   private var keys: ManifestKeys?
 
@@ -45,8 +50,9 @@ struct VaultTransaction: ~Copyable {
   /// Makes room for as many writes.
   mutating func reserve(_ count: Int) {
     // One after the other would each grow it by one.
-    guard written.isEmpty, count > 1 else { return }
-    written.reserveCapacity(count)
+    guard changes.isEmpty, count > 1 else { return }
+    lastChange.reserveCapacity(count)
+    replaced.reserveCapacity(count)
     changes.reserveCapacity(count)
   }
 
@@ -55,7 +61,7 @@ struct VaultTransaction: ~Copyable {
 
   /// The record of a name as this transaction sees it.
   func record(_ name: NameHash) throws(StorageError) -> [UInt8]? {
-    if let record = written[NameKey(name)] { return record }
+    if let change = lastChange[NameKey(name)] { return changes[change].record }
     if let record = vault.memory.withLock({ $0.record(for: name) }) { return record }
     return try VaultRows.record(name, connection)
   }
@@ -67,12 +73,24 @@ struct VaultTransaction: ~Copyable {
     guard record != nil || old != nil else { return }
     sequence += 1
     try VaultRows.set(record, for: name, sequence: sequence, connection)
-    if let keys, manifest != nil {
-      if let old { try manifest!.remove(old, name, keys) }
-      if let record { try manifest!.add(record, name, keys) }
-    }
-    written[NameKey(name)] = .some(record)
+    lastChange[NameKey(name)] = changes.count
+    replaced.append(old)
     changes.append(RecordChange(name: name, record: record))
+  }
+
+  /// Brings the manifest up to what was changed.
+  ///
+  /// In one go: by turns with SQLite, hashing a record takes longer, and so does writing the row.
+  private mutating func account() throws(StorageError) {
+    guard let keys, var manifest else { return }
+    self.manifest = nil  // changed in place
+    for index in accounted..<changes.count {
+      let name = changes[index].name
+      if let old = replaced[index] { try manifest.remove(old, name, keys) }
+      if let record = changes[index].record { try manifest.add(record, name, keys) }
+    }
+    accounted = changes.count
+    self.manifest = manifest
   }
 
   // MARK: - The header
@@ -171,6 +189,7 @@ struct VaultTransaction: ~Copyable {
     sequence += 1
     isWholesale = true
     guard let keys else { return }
+    accounted = changes.count  // the rows have it all
     manifest = try Self.computed(connection, keys)
   }
 
@@ -199,6 +218,7 @@ struct VaultTransaction: ~Copyable {
     if let horizon {
       try VaultRows.setMeta(VaultSchema.Row.horizon, [], sequence: horizon, connection)
     }
+    try account()
     if let keys, manifest != nil {
       manifest!.generation = UInt64(sequence)
       try VaultRows.setMeta(
