@@ -110,11 +110,13 @@ enum VaultCalls {
       }
     }
     func durable(
-      _ name: String, _ floorName: String, _ target: Double?, _ floor: @escaping (Int) throws -> Void,
+      _ name: String, _ floorName: String, _ target: Double?,
+      _ floor: @escaping (Int) throws -> Void,
       _ ours: @escaping (Int) throws -> Void
     ) -> Comparison {
       Comparison(
-        name, against: floorName, target: target, clock: .wall, batch: 5e6, floor: floor, ours: ours)
+        name, against: floorName, target: target, clock: .wall, batch: 5e6, floor: floor, ours: ours
+      )
     }
     let one = "@Vault String: durable write"
     let turn = "@Vault String: durable writes in turn"
@@ -125,7 +127,8 @@ enum VaultCalls {
       durable(one, "bare SQLite, a plain table", nil, plain.write, write),
       durable(one, "bare SQLite, WITHOUT ROWID", nil, tree.write, write),
       durable(one, "fsync, rename, fsync", nil, files.write, write),
-      Comparison(one + ", processor time", against: "bare SQLite", floor: sqlite.write, ours: write),
+      Comparison(
+        one + ", processor time", against: "bare SQLite", floor: sqlite.write, ours: write),
       durable(turn, "bare SQLite, two rows", nil, sqlite.writeInTurn, writeInTurn),
       durable(many, "bare SQLite's", 2, sqlite.writeAll, writeAll),
       durable(many, "bare SQLite, a plain table", nil, plain.writeAll, writeAll),

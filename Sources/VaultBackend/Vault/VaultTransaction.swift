@@ -32,7 +32,15 @@ struct VaultTransaction: ~Copyable {
     (known, keys) = vault.memory.withLock { ($0.generation, $0.currentManifestKeys) }
     sequence = known
     guard let keys else { return }
-    manifest = try Self.manifest(try VaultRows.manifest(connection), keys)
+    let bytes = try VaultRows.manifest(connection)
+    // What this process has written itself, and nobody since, need not be authenticated again.
+    if let last = vault.memory.withLock({ $0.manifest }), last.keys.manifest === keys.manifest,
+      last.bytes == bytes
+    {
+      manifest = last.manifest
+    } else {
+      manifest = try Self.manifest(bytes, keys)
+    }
   }
 
   /// The manifest, or nil when it was altered: then it stays as it is, for verification to tell.
@@ -221,8 +229,9 @@ struct VaultTransaction: ~Copyable {
     try account()
     if let keys, manifest != nil {
       manifest!.generation = UInt64(sequence)
-      try VaultRows.setMeta(
-        VaultSchema.Row.manifest, try manifest!.bytes(keys), sequence: sequence, connection)
+      let bytes = try manifest!.bytes(keys)
+      try VaultRows.setMeta(VaultSchema.Row.manifest, bytes, sequence: sequence, connection)
+      vault.memory.withLock { [manifest] in $0.keep(manifest!, bytes, keys) }
     } else {
       try connection.statement("UPDATE meta SET sequence = ?1 WHERE id = 2")
         .run(.integer(sequence))
