@@ -1,0 +1,15 @@
+#ifndef CPROCESS_H
+#define CPROCESS_H
+
+/// Keeps the memory of the process from core dumps and from other processes of the user.
+///
+/// prctl(2) and ppoll(2) are called here, the first because Swift can't call a variadic function.
+/// Returns 0, or the errno of what failed.
+int process_protect(void);
+
+/// Waits until `descriptor` is readable, with no signal blocked while it waits.
+///
+/// Returns 1 when it is readable, 0 when a signal was caught, or the negated errno.
+int process_wait_readable(int descriptor);
+
+#endif
