@@ -16,7 +16,7 @@ public final class VaultDelegate: KeysetDelegate, ObservableDelegate {
 
   /// What the file is opened for.
   public let access: VaultAccess
-  private let deadline: Duration
+  let deadline: Duration
   private let path: @Sendable () throws(StorageError) -> String
   private let resolved = AtomicLazyReference<VaultEngine>()
 

@@ -78,6 +78,18 @@ enum VaultSchema {
       path: path)
   }
 
+  /// What makes an empty vault of an empty file.
+  private static var statements: [String] {
+    ["PRAGMA application_id = \(applicationID)", "PRAGMA user_version = \(version)"]
+      + definitions.compactMap(\.sql)
+      + [Row.manifest, Row.horizon].map { "INSERT INTO meta VALUES (\($0), 0, x'')" }
+  }
+
+  /// Makes an empty vault of an empty file.
+  static func create(_ connection: Connection) throws(StorageError) {
+    for statement in statements { try connection.execute(statement) }
+  }
+
   /// The bytes of an empty vault.
   ///
   /// Made in memory, so that the file can appear whole or not at all.
@@ -86,12 +98,7 @@ enum VaultSchema {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
     var code = unsafe sqlite3_open_v2(":memory:", &handle, flags, nil)
     defer { unsafe sqlite3_close_v2(handle) }
-    var sql = "PRAGMA page_size = 4096; PRAGMA application_id = \(applicationID); "
-    sql += "PRAGMA user_version = \(version); "
-    for definition in definitions { sql += definition.sql.map { $0 + "; " } ?? "" }
-    for row in [Row.manifest, Row.horizon] {
-      sql += "INSERT INTO meta VALUES (\(row), 0, x''); "
-    }
+    let sql = (["PRAGMA page_size = 4096"] + statements).joined(separator: "; ")
     if code == SQLITE_OK { code = unsafe sqlite3_exec(handle, sql, nil, nil, nil) }
     var count: sqlite3_int64 = 0
     guard code == SQLITE_OK,

@@ -222,6 +222,16 @@ final class Connection: @unchecked Sendable {
       unsafe sqlite3_wal_checkpoint_v2(handle, "main", kind, nil, nil), "tidy up")
   }
 
+  /// Takes the log into the file and goes without one, which only one who is alone with it can.
+  func endLog() throws(StorageError) {
+    forgetStatements()
+    var mode: String?
+    try Statement.once("PRAGMA journal_mode = DELETE", self) { mode = $0.text(0) }
+    guard mode == "delete" else {
+      throw StorageError(.busy, "another process has the vault open", path: path)
+    }
+  }
+
   /// Whether the file at the path is no longer the one that is open.
   func hasMoved() throws(StorageError) -> Bool {
     var moved: Int32 = 0

@@ -20,9 +20,7 @@ final class PrivateCopy: Sendable {
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     do throws(StorageError) {
       try Self.copy(file, to: path)
-      let connection = try Connection(path, .readWrite)
-      // Takes the log in and ends it, so that the copy is a file that stands alone.
-      try connection.execute("PRAGMA journal_mode = DELETE")
+      try Connection(path, .readWrite).endLog()
     } catch {
       remove()
       throw error

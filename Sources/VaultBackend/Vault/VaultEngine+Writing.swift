@@ -5,6 +5,8 @@ internal import Synchronization
 extension VaultEngine {
   /// The log is copied into the file when it has this many frames of 4 KiB.
   private static let checkpointThreshold: UInt32 = 1000
+  /// How long readers are waited for when the log is to be emptied.
+  private static let scrubPatience: Duration = .seconds(1)
 
   /// Makes all of `writes` or none, durably, if the header is that of the version.
   func commit(
@@ -100,7 +102,11 @@ extension VaultEngine {
     }
     guard hasWritten else { return }
     notice.post()
-    try tidyUp(opened, scrubbing: scrubbing)
+    if scrubbing || isScrubNeeded.load(ordering: .relaxed) {
+      try scrub()
+    } else {
+      tidyUp(opened)
+    }
   }
 
   /// The open file, made if need be, and open anew if it was replaced.
@@ -138,8 +144,10 @@ extension VaultEngine {
     // Another process may have written since: then memory is to be brought up to date again.
     let isOurs = after.changes == before.changes &+ 1
     memory.withLock { memory in
-      for change in transaction.changes { memory.keep(change.record, for: change.name) }
       if let header = transaction.header { memory.adopt(header: header) }
+      // Then all is read anew at the next access, here as in every other process.
+      if transaction.isWholesale { return memory.doubt() }
+      for change in transaction.changes { memory.keep(change.record, for: change.name) }
       memory.follow(transaction.sequence, isOurs ? .live(index, after) : .unknown)
       guard !observers.isEmpty else { return }
       for change in transaction.changes { observers.notify(change) }
@@ -147,24 +155,22 @@ extension VaultEngine {
     return true
   }
 
-  /// Copies the log into the file now and then, after the callers' writes are done.
-  private func tidyUp(_ opened: OpenedVault, scrubbing: Bool) throws(StorageError) {
-    guard case .index(let index) = opened.watch else { return }
-    if scrubbing {
-      try scrub(opened)
-    } else if index.state.frames >= Self.checkpointThreshold {
-      // What can't be copied now, for a reader or a full disk, is copied another time.
-      do throws(StorageError) { try opened.main.checkpoint() } catch {}
-    }
+  /// Copies the log into the file now and then.
+  private func tidyUp(_ opened: OpenedVault) {
+    guard case .index(let index) = opened.watch, index.state.frames >= Self.checkpointThreshold
+    else { return }
+    // What can't be copied now, for a reader or a full disk, is copied another time.
+    do throws(StorageError) { try opened.main.checkpoint() } catch {}
   }
 
-  /// Empties the log, which has pages as they were before.
-  private func scrub(_ opened: OpenedVault) throws(StorageError) {
-    opened.main.wait(until: .now + .seconds(2))
+  /// Empties the log, which has pages as they were before; to be called by the queue's leader.
+  func scrub() throws(StorageError) {
+    guard let connection = gate.withLock({ $0?.main }) else { return }
+    connection.wait(until: .now + Self.scrubPatience)
     do throws(StorageError) {
-      try opened.main.checkpointAndTruncate()
+      try connection.checkpointAndTruncate()
     } catch {
-      // The change is durable. What it replaced stays in the log until the next time.
+      // The change is durable. What it replaced stays in the log until the next commit.
       guard [.busy, .full, .io].contains(error.code) else { throw error }
       isScrubNeeded.store(true, ordering: .relaxed)
       return

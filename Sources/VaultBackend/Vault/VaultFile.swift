@@ -2,6 +2,8 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
+internal import struct Foundation.URL
+
 /// The file of a vault and those beside it.
 struct VaultFile: Hashable, Sendable {
   /// What tells one state of a file that only others write from another.
@@ -34,6 +36,11 @@ struct VaultFile: Hashable, Sendable {
     }
     let folder = try Self.resolve(FilePath.folder(of: path))
     self.path = folder == "/" ? "/" + name : folder + "/" + name
+  }
+
+  /// The same for a file URL.
+  init(_ url: URL) throws(StorageError) {
+    try self.init(url.isFileURL ? url.path(percentEncoded: false) : "")
   }
 
   /// realpath(3) of what exists of a folder's path, and the rest as it is.
@@ -73,14 +80,17 @@ struct VaultFile: Hashable, Sendable {
   /// SQLite is handed nothing that was not checked, since it follows what it finds. Nothing is
   /// opened here: closing a descriptor gives back the process's locks on the file (fcntl(2)).
   ///
-  /// - Parameter mending: takes from others the permission to read the files.
+  /// - Parameters:
+  ///   - mending: takes from others the permission to read the files.
+  ///   - allowingEmpty: whether an empty file is one that is to be replaced.
+  /// - Returns: whether it is there.
   /// - Throws: `denied` for what somebody else could have put there, or for no regular file.
-  func check(mending: Bool) throws(StorageError) -> Bool {
+  func check(mending: Bool, allowingEmpty: Bool = false) throws(StorageError) -> Bool {
     guard try FileStatus.of(folder) != nil else { return false }
     try checkFolders()
     guard let status = try FileStatus.ofEntry(path) else { return false }
     try check(status, path, mending)
-    guard status.size > 0 else {
+    guard status.size > 0 || allowingEmpty else {
       throw StorageError(
         .damaged, "the file is empty, which no vault is; move it away, or restore a backup",
         path: path)

@@ -12,7 +12,7 @@ enum VaultRows {
   }
 
   /// Sequence numbers end here: what is greater was not counted.
-  private static let sequenceLimit = Int64.max / 2
+  static let sequenceLimit = Int64.max / 2
 
   /// The sequence numbers.
   ///
@@ -97,6 +97,16 @@ enum VaultRows {
       return false
     }
     return isEmpty
+  }
+
+  /// How many records there are.
+  static func count(_ connection: Connection) throws(StorageError) -> Int {
+    var count = 0
+    try connection.statement("SELECT count(*) FROM record WHERE value IS NOT NULL").run {
+      count = Int($0.integer(0))
+      return false
+    }
+    return count
   }
 
   /// The names of all records.

@@ -10,6 +10,8 @@ struct VaultTransaction: ~Copyable {
   private let known: Int64
   private(set) var sequence: Int64
   private(set) var horizon: Int64?
+  /// Whether more was changed than `changes` says: then memory is to be read anew.
+  private(set) var isWholesale = false
   /// The header, if it was changed.
   private(set) var header: [UInt8]?
   /// What was changed, in order.
@@ -121,11 +123,46 @@ struct VaultTransaction: ~Copyable {
       sequence += 1
       try connection.statement("DELETE FROM record WHERE name = ?1").run(.blob(entry.old.bytes))
       try VaultRows.set(entry.record, for: entry.new, sequence: sequence, connection)
-      changes.append(RecordChange(name: entry.old, record: nil))
-      changes.append(RecordChange(name: entry.new, record: entry.record))
     }
-    horizon = sequence
-    guard let keys, manifest != nil else { return }
+    let isKept = manifest != nil
+    try recompute()
+    // One that was altered before stays so, for verification to tell.
+    if !isKept { manifest = nil }
+  }
+
+  /// Forgets what was removed.
+  mutating func forgetRemovals() throws(StorageError) {
+    sequence += 1
+    isWholesale = true
+    try connection.statement("DELETE FROM record WHERE value IS NULL").run()
+  }
+
+  /// Takes all records and the header of another vault, whose keys are given.
+  mutating func replaceAll(
+    with source: Connection, _ sourceKeys: ManifestKeys?
+  ) throws(StorageError) {
+    guard let new = try VaultRows.header(source), let sourceKeys else {
+      throw StorageError(.damaged, "the backup has no header", path: source.path)
+    }
+    try connection.statement("DELETE FROM record").run()
+    let connection = connection
+    var last = sequence
+    try VaultRows.visit(source) { (name, record) throws(StorageError) in
+      last += 1
+      try VaultRows.set(record, for: name, sequence: last, connection)
+    }
+    sequence = last + 1
+    header = new
+    try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
+    keys = sourceKeys
+    try recompute()
+  }
+
+  /// Makes the manifest anew from the records as they are, and has every process read them again.
+  mutating func recompute() throws(StorageError) {
+    sequence += 1
+    isWholesale = true
+    guard let keys else { return }
     manifest = try Self.computed(connection, keys)
   }
 
@@ -146,7 +183,9 @@ struct VaultTransaction: ~Copyable {
   ///
   /// - Throws: `StorageError`; nothing is changed, except with `outcomeUnknown`.
   mutating func commit() throws(StorageError) {
-    if horizon == nil, changes.contains(where: { $0.record == nil }) {
+    if isWholesale {
+      horizon = sequence
+    } else if changes.contains(where: { $0.record == nil }) {
       horizon = try VaultRows.pruneTombstones(connection)
     }
     if let horizon {

@@ -1,0 +1,70 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+/// Files that are made beside their place and put there when they are whole and durable.
+enum VaultCopy {
+  /// Makes a vault's file by `body` and puts it at `file`'s path.
+  ///
+  /// - Parameters:
+  ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
+  ///   - settling: runs when the new file is durable and not yet in place.
+  ///   - body: is given a connection to an empty file. What it writes is durable when it returns.
+  /// - Throws: `StorageError`; there is then what was there before, except with `outcomeUnknown`.
+  static func make(
+    _ file: VaultFile, replacing: Bool,
+    settling: () throws(StorageError) -> Void = {},
+    _ body: (Connection) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try Folder.create(file.folder)
+    _ = try file.check(mending: false, allowingEmpty: true)
+    guard try replacing || FileStatus.ofEntry(file.path) == nil else { throw taken(file.path) }
+    let sibling = "\(file.path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
+    defer { for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(sibling + suffix) } }
+    try createEmpty(sibling)
+    do throws(StorageError) {
+      let connection = try Connection(sibling, .readWrite)
+      try body(connection)
+      // One file that stands alone: no log beside it.
+      try connection.endLog()
+    }
+    try OpenFile.synchronize(sibling)
+    try settling()
+    if replacing {
+      guard unsafe rename(sibling, file.path) == 0 else {
+        throw StorageError(system: "put the new file in its place", path: file.path)
+      }
+    } else if unsafe link(sibling, file.path) != 0 {
+      if errno == EEXIST { throw taken(file.path) }
+      throw StorageError(system: "put the new file in its place", path: file.path)
+    }
+    do throws(StorageError) {
+      try Folder.synchronize(file.folder)
+    } catch {
+      throw StorageError(.outcomeUnknown, error.message, path: file.path, number: error.number)
+    }
+  }
+
+  private static func createEmpty(_ path: String) throws(StorageError) {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+    guard try OpenFile(path, flags, permissions: 0o600) != nil else {
+      throw StorageError(.io, "the new file vanished", path: path)
+    }
+  }
+
+  private static func taken(_ path: String) -> StorageError {
+    StorageError(
+      .invalid, "there is a file already; name another, or say that it is to be replaced",
+      path: path)
+  }
+}
+
+extension OpenFile {
+  /// Makes a file durable that nothing has open any more.
+  fileprivate static func synchronize(_ path: String) throws(StorageError) {
+    guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW) else {
+      throw StorageError(.io, "the new file vanished", path: path)
+    }
+    try file.synchronize()
+  }
+}

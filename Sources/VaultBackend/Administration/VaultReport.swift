@@ -1,0 +1,48 @@
+public import StorageCore
+
+/// What a verification of a vault found.
+public struct VaultReport: Hashable, Sendable {
+  /// One thing that is not as it should be.
+  public struct Finding: Hashable, Sendable {
+    /// The kinds of findings.
+    public enum Kind: String, Hashable, Sendable {
+      /// SQLite finds the file's structure broken.
+      case damagedFile
+      /// A record is there and does not open.
+      ///
+      /// All others stay readable.
+      case damagedRecord
+      /// Records were removed by somebody without the keys.
+      case deletedRecord
+      /// Records were brought in by somebody without the keys, as older ones that had been removed.
+      case addedRecord
+      /// Records were put back as they had been before.
+      case rolledBackRecord
+      /// The manifest was altered, removed or put back as it had been before.
+      ///
+      /// Then nothing can be said about records that are gone or old.
+      case alteredManifest
+    }
+
+    /// What is wrong.
+    public let kind: Kind
+    /// How many records are concerned at least; 0 where records are not what it is about.
+    public let count: Int
+    /// The keys concerned, as far as they can be known.
+    ///
+    /// More than `count` of them means: some of these.
+    public let keys: [StoreKey]
+    /// What was found, in a sentence, without a key or a value.
+    public let message: String
+  }
+
+  /// The sequence number of the last commit that was looked at.
+  public let generation: UInt64
+  /// How many records there are, damaged ones included.
+  public let recordCount: Int
+  /// What is not as it should be.
+  public let findings: [Finding]
+
+  /// Whether nothing was found.
+  public var isSound: Bool { findings.isEmpty }
+}

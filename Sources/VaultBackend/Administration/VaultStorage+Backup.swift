@@ -1,0 +1,125 @@
+internal import CryptoCore
+public import StorageCore
+
+public import struct Foundation.URL
+
+extension VaultStorage {
+  /// Copies the vault, as it is at one moment, to a file of its own.
+  ///
+  /// Others may read and write meanwhile. The copy is a vault that the same keys open: sealed as
+  /// this one, readable by the owner alone, in place whole and durable or not at all. A passphrase
+  /// or a key that is changed later still opens the copies made before.
+  ///
+  /// - Parameters:
+  ///   - url: where to; a missing folder is made for the owner alone.
+  ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
+  ///   - progress: told how many pages are done, of how many, now and then.
+  /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `full` and the like.
+  public func backup(
+    to url: URL, replacing: Bool = false, progress: ((Int, Int) -> Void)? = nil
+  ) throws(StorageError) {
+    let engine = try delegate.vault()
+    let destination = try VaultFile(url)
+    guard destination != engine.file else {
+      throw StorageError(.invalid, "a vault can't be its own copy", path: destination.path)
+    }
+    let isDone: Bool? = try engine.reading(waiting: delegate.deadline) {
+      (source) throws(StorageError) in
+      try VaultCopy.make(destination, replacing: replacing) {
+        (connection) throws(StorageError) in
+        try source.copy(to: connection) { progress?($0, $1) }
+      }
+      return true
+    }
+    guard isDone != nil else {
+      throw StorageError(.unavailable, "there is no vault to copy", path: engine.file.path)
+    }
+  }
+
+  /// Makes the vault what a backup was.
+  ///
+  /// All records and all key slots are the backup's afterwards, in one atomic step that other
+  /// processes see as any other change; when there was no vault, the backup is copied. A file that
+  /// is too broken for that is replaced, for which no other program may have it open, and stays as
+  /// `<vault>.damaged-<number>`. The backup has to open and to be sound.
+  ///
+  /// - Parameters:
+  ///   - url: the backup; it is not changed.
+  ///   - keySource: what opens the backup; nil is this storage's own, which has to open it in any
+  ///     case to use the vault afterwards.
+  /// - Throws: `StorageError`: `unavailable` when there is no backup, `wrongKey` and the like when
+  ///   it does not open, `damaged` when it is not sound; nothing is then changed.
+  public func restore(from url: URL, keySource: KeySource? = nil) throws(StorageError) {
+    let engine = try delegate.vault()
+    let backup = VaultStorage(
+      at: url, keySource: keySource ?? store.keySource, access: .readOnly,
+      deadline: delegate.deadline)
+    guard try backup.delegate.vault().file != engine.file else {
+      throw StorageError(.invalid, "a vault can't be restored from itself", path: engine.file.path)
+    }
+    let report = try backup.soundReport()
+    guard try engine.file.check(mending: false, allowingEmpty: true) else {
+      return try backup.backup(to: URL(filePath: engine.file.path))
+    }
+    do throws(StorageError) {
+      try replaceRecords(with: backup, engine, of: report)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      try replaceFile(with: backup, engine)
+    }
+    try store.openKeys()
+  }
+
+  /// In the place of a file that SQLite can make no sense of.
+  private func replaceFile(
+    with backup: VaultStorage, _ engine: VaultEngine
+  ) throws(StorageError) {
+    let source = try backup.delegate.vault()
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.replaceFile(until: end) { (connection) throws(StorageError) in
+        _ = try source.reading(waiting: delegate.deadline) { (backup) throws(StorageError) in
+          try backup.copy(to: connection) { _, _ in }
+        }
+      }
+    }
+  }
+
+  /// The report of a backup that is sound.
+  private func soundReport() throws(StorageError) -> VaultReport {
+    let engine = try delegate.vault()
+    guard try engine.file.check(mending: false), try store.openKeys() else {
+      throw StorageError(
+        .unavailable, "there is no backup, or nothing is in it", path: engine.file.path)
+    }
+    let report = try verify()
+    guard report.isSound else {
+      throw StorageError(
+        .damaged, "the backup is not sound: \(report.findings[0].message)", path: engine.file.path)
+    }
+    return report
+  }
+
+  private func replaceRecords(
+    with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
+  ) throws(StorageError) {
+    let source = try backup.delegate.vault()
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.withTransaction(until: end, scrubbing: true) {
+        (transaction: inout VaultTransaction) throws(StorageError) in
+        let isDone = try source.reading(waiting: delegate.deadline) {
+          (connection) throws(StorageError) -> Bool in
+          guard try VaultRows.stamps(connection).generation == Int64(report.generation) else {
+            throw StorageError(
+              .busy, "the backup was written to meanwhile; try again", path: source.file.path)
+          }
+          try transaction.replaceAll(
+            with: connection, source.memory.withLock { $0.currentManifestKeys })
+          return true
+        }
+        guard isDone == true else {
+          throw StorageError(.unavailable, "the backup is gone", path: source.file.path)
+        }
+      }
+    }
+  }
+}

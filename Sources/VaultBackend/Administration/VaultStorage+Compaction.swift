@@ -1,0 +1,29 @@
+internal import CryptoCore
+public import StorageCore
+
+extension VaultStorage {
+  /// Gives the space of what was removed back to the file system, and forgets what was removed.
+  ///
+  /// It writes the whole file anew, in one atomic step, and takes as much space again while it does.
+  /// Others can read meanwhile; they can't write, and get `busy` when that takes longer than their
+  /// deadline.
+  ///
+  /// - Throws: `StorageError`: `busy`, `full` and the like; the vault is then as it was.
+  public func compact() throws(StorageError) {
+    let engine = try delegate.vault()
+    guard try engine.follow(waiting: delegate.deadline) != nil else { return }
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.compact(until: end)
+    }
+  }
+
+  /// Makes one more slot for a recovery key, which opens the vault when its key source is lost.
+  ///
+  /// The same as `keyAdministration.exportRecoveryKey()`.
+  ///
+  /// - Returns: the key, to be written down and kept elsewhere; it can't be had again.
+  /// - Throws: `StorageError`: `full` when the vault has 32 slots.
+  public func exportRecovery() throws(StorageError) -> RecoveryKey {
+    try keyAdministration.exportRecoveryKey()
+  }
+}

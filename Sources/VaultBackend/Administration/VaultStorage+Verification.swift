@@ -1,0 +1,81 @@
+internal import CryptoCore
+public import StorageCore
+
+extension VaultStorage {
+  /// Looks at everything: the file's structure, whether each record opens, and whether the records
+  /// are those that were written last.
+  ///
+  /// It reads one snapshot, so others may read and write meanwhile. It costs reading and opening
+  /// the whole vault. What it can't find is the whole file put back as it was.
+  ///
+  /// - Parameters:
+  ///   - keys: keys that should have a value: one that somebody removed is then told by its name,
+  ///     which nothing in the vault says any more.
+  ///   - progress: told how many records are done, of how many, now and then.
+  /// - Returns: what is not as it should be.
+  /// - Throws: `StorageError` when the vault can't be opened, as without its key.
+  public func verify(
+    expecting keys: [StoreKey] = [], progress: ((Int, Int) -> Void)? = nil
+  ) throws(StorageError) -> VaultReport {
+    let engine = try delegate.vault()
+    for _ in 0..<100 {
+      guard try store.openKeys() else { break }
+      var verification = try VaultVerification(store, expecting: keys)
+      var isCurrent = false
+      let report = try engine.reading(waiting: delegate.deadline) {
+        (connection) throws(StorageError) -> VaultReport? in
+        // The keys have to be those of the snapshot.
+        let header = try VaultRows.header(connection)
+        let (known, manifestKeys) = engine.memory.withLock { ($0.header, $0.currentManifestKeys) }
+        isCurrent = header == known
+        return isCurrent ? try verification.run(connection, manifestKeys, progress) : nil
+      }
+      if isCurrent, let report, let report { return report }
+    }
+    return VaultReport(generation: 0, recordCount: 0, findings: [])
+  }
+
+  /// Takes the vault as it is, after a verification found it otherwise: the manifest is made anew.
+  ///
+  /// Records that do not open are removed for good, so take a ``backup(to:replacing:progress:)`` of
+  /// the file before, and whatever was found is from then on as if it had been written so. A file
+  /// whose structure is broken is made anew out of the records that can still be read; then no
+  /// other program may have the vault open.
+  ///
+  /// - Parameter report: what ``verify(expecting:progress:)`` found and the caller accepts.
+  /// - Throws: `StorageError`: `busy` when somebody has written since; nothing is then changed.
+  public func repair(accepting report: VaultReport) throws(StorageError) {
+    guard !report.isSound else { return }
+    if report.findings.contains(where: { $0.kind == .damagedFile }) { try rebuild() }
+    let engine = try delegate.vault()
+    try store.openKeys()
+    let isRebuilt = report.findings.contains { $0.kind == .damagedFile }
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.withTransaction(until: end) {
+        (transaction: inout VaultTransaction) throws(StorageError) in
+        guard isRebuilt || transaction.sequence == Int64(report.generation) else {
+          throw StorageError(
+            .busy, "the vault was written to since it was verified; verify it again",
+            path: engine.file.path)
+        }
+        try accept(&transaction, engine)
+      }
+    }
+  }
+
+  private func accept(
+    _ transaction: inout VaultTransaction, _ engine: VaultEngine
+  ) throws(StorageError) {
+    var damaged: [NameHash] = []
+    try VaultRows.visit(transaction.connection) { (name, record) throws(StorageError) in
+      do throws(StorageError) {
+        _ = try store.clearName(of: record, under: name)
+      } catch {
+        guard [.damaged, .unsupported].contains(error.code) else { throw error }
+        damaged.append(name)
+      }
+    }
+    for name in damaged { try transaction.set(nil, for: name) }
+    try transaction.recompute()
+  }
+}

@@ -1,0 +1,166 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// Goes through a vault, in one snapshot of it, and gathers what does not fit.
+struct VaultVerification {
+  private struct Seen {
+    let key: String?
+    let sum: UInt64
+  }
+
+  private let store: SealedStore
+  private var findings: [VaultReport.Finding] = []
+  /// The records by bucket.
+  private var seen = [[Seen]](repeating: [], count: Manifest.bucketCount)
+  private var actual = Manifest()
+  private var damaged: [String?] = []
+  /// Keys that the caller expects to be there, by their hashes.
+  private var expected: [NameHash: String] = [:]
+
+  init(_ store: SealedStore, expecting keys: [StoreKey]) throws(StorageError) {
+    self.store = store
+    for key in keys {
+      if let hash = try store.hash(of: key) { expected[hash] = key }
+    }
+  }
+
+  /// Looks at everything, in a transaction of the caller's.
+  mutating func run(
+    _ connection: Connection, _ keys: ManifestKeys?, _ progress: ((Int, Int) -> Void)?
+  ) throws(StorageError) -> VaultReport {
+    try checkFile(connection)
+    var generation: UInt64 = 0
+    do throws(StorageError) {
+      generation = UInt64(try VaultRows.stamps(connection).generation)
+      let total = try VaultRows.count(connection)
+      try checkRecords(connection, keys, total, progress)
+      try checkManifest(connection, keys, generation)
+    } catch {
+      // What could not be read is part of the answer; any other error is not about the vault.
+      guard error.code == .damaged else { throw error }
+      add(.damagedFile, 0, [], error.message)
+    }
+    let recordCount = seen.reduce(0) { $0 + $1.count }
+    return VaultReport(generation: generation, recordCount: recordCount, findings: findings)
+  }
+
+  private mutating func add(
+    _ kind: VaultReport.Finding.Kind, _ count: Int, _ keys: [String], _ message: String
+  ) {
+    findings.append(
+      VaultReport.Finding(kind: kind, count: count, keys: keys.sorted(), message: message))
+  }
+
+  // MARK: - The file
+
+  private mutating func checkFile(_ connection: Connection) throws(StorageError) {
+    var faults: [String] = []
+    do throws(StorageError) {
+      // https://sqlite.org/pragma.html#pragma_integrity_check; what it says names pages and rows.
+      try connection.statement("PRAGMA integrity_check(8)").run {
+        faults.append($0.text(0) ?? "")
+        return true
+      }
+    } catch {
+      guard error.code == .damaged else { throw error }
+      faults.append(error.message)
+    }
+    if faults != ["ok"] { add(.damagedFile, 0, [], faults.joined(separator: "; ")) }
+  }
+
+  // MARK: - Records
+
+  private mutating func checkRecords(
+    _ connection: Connection, _ keys: ManifestKeys?, _ total: Int,
+    _ progress: ((Int, Int) -> Void)?
+  ) throws(StorageError) {
+    var done = 0
+    do throws(StorageError) {
+      try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+        try check(record, name, keys)
+        done += 1
+        if done % 1024 == 0 { progress?(done, total) }
+      }
+    } catch {
+      reportDamaged()
+      throw error
+    }
+    progress?(done, total)
+    reportDamaged()
+  }
+
+  private mutating func check(
+    _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys?
+  ) throws(StorageError) {
+    var key = expected[name]
+    do throws(StorageError) {
+      key = try store.clearName(of: record, under: name)
+    } catch {
+      guard [.damaged, .unsupported].contains(error.code) else { throw error }
+      damaged.append(key)
+    }
+    let bucket = Manifest.bucket(of: name)
+    let before = actual.buckets[bucket].sum
+    if let keys { try actual.add(record, name, keys) }
+    seen[bucket].append(Seen(key: key, sum: actual.buckets[bucket].sum &- before))
+    expected[name] = nil
+  }
+
+  private mutating func reportDamaged() {
+    guard !damaged.isEmpty else { return }
+    add(
+      .damagedRecord, damaged.count, damaged.compactMap { $0 },
+      "\(damaged.count) records do not open: they were altered, moved, or sealed with another "
+        + "authentication tag")
+    damaged = []
+  }
+
+  // MARK: - The manifest
+
+  private mutating func checkManifest(
+    _ connection: Connection, _ keys: ManifestKeys?, _ generation: UInt64
+  ) throws(StorageError) {
+    guard let keys else { return }
+    let manifest: Manifest
+    do throws(StorageError) {
+      manifest = try Manifest(reading: try VaultRows.manifest(connection), keys)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return add(.alteredManifest, 0, [], "the manifest was altered, removed, or is of other keys")
+    }
+    if manifest.generation != generation {
+      add(
+        .alteredManifest, 0, [],
+        "the manifest is of commit \(manifest.generation), the records of \(generation)")
+    }
+    guard !manifest.agrees(with: actual) else { return }
+    let before = findings.count
+    for index in 0..<Manifest.bucketCount where manifest.buckets[index] != actual.buckets[index] {
+      compare(index, manifest.buckets[index])
+    }
+    if findings.count == before {
+      add(.alteredManifest, 0, [], "the manifest's sums contradict each other")
+    }
+  }
+
+  private mutating func compare(_ index: Int, _ should: Manifest.Bucket) {
+    let (records, sum) = (seen[index], actual.buckets[index].sum)
+    let surplus = records.count - Int(should.count)
+    if surplus < 0 {
+      let missing = expected.filter { Manifest.bucket(of: $0.key) == index }.map(\.value)
+      add(
+        .deletedRecord, -surplus, missing,
+        "\(-surplus) records are gone that nobody with the keys removed")
+    } else if surplus > 0 {
+      // A single one that is too much is the one that makes the difference.
+      let culprit = records.filter { surplus == 1 && sum &- $0.sum == should.sum }
+      add(
+        .addedRecord, surplus, (culprit.isEmpty ? records : culprit).compactMap(\.key),
+        "\(surplus) records are there that nobody with the keys wrote last")
+    } else {
+      add(
+        .rolledBackRecord, 1, records.compactMap(\.key),
+        "at least one record is not what was written last")
+    }
+  }
+}

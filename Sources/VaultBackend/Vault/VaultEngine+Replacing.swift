@@ -1,0 +1,78 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+extension VaultEngine {
+  /// Puts another file in the place of the vault's; the old one stays beside it.
+  ///
+  /// No other process may have it open. To be called by whoever leads the queue.
+  ///
+  /// - Parameter body: writes the new vault into an empty file; the old one is still in place.
+  /// - Throws: `StorageError`: `busy` when another process has the vault open. The old file is then
+  ///   in place, except with `outcomeUnknown`.
+  func replaceFile(
+    until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try gate.withLock { (opened) throws(StorageError) in
+      close(&opened)
+      try requireSoleUse(until: end)
+      try keepOldFile()
+      try VaultCopy.make(
+        file, replacing: true,
+        settling: { () throws(StorageError) in
+          // A log that stays would be taken for the new file's.
+          for path in [file.logPath, file.indexPath] where unsafe unlink(path) != 0 {
+            if errno != ENOENT { throw StorageError(system: "remove the old log", path: path) }
+          }
+        }, body)
+    }
+    notice.post()
+  }
+
+  /// A log can be ended only by whoever is alone with the file.
+  private func requireSoleUse(until end: ContinuousClock.Instant) throws(StorageError) {
+    do throws(StorageError) {
+      let connection = try Connection(file.path, .readWrite)
+      connection.wait(until: end)
+      try connection.endLog()
+    } catch {
+      // A file that SQLite can't make sense of is nobody's, and keeps its log.
+      guard error.code == .damaged else { throw error }
+    }
+  }
+
+  /// Gives the old file a second name, `<vault>.damaged-<number>`, and its log one to match.
+  private func keepOldFile() throws(StorageError) {
+    for number in 1..<1000 {
+      let name = "\(file.path).damaged-\(number)"
+      guard unsafe link(file.path, name) != 0 else {
+        let isLinked = unsafe link(file.logPath, name + "-wal") == 0
+        guard isLinked || errno == ENOENT else {
+          throw StorageError(system: "keep the old log", path: file.logPath)
+        }
+        return
+      }
+      guard errno == EEXIST else {
+        throw StorageError(system: "keep the old file", path: file.path)
+      }
+    }
+    throw StorageError(.full, "there are too many old files; move them away", path: file.path)
+  }
+
+  /// Writes the file anew without what was removed.
+  func compact(until end: ContinuousClock.Instant) throws(StorageError) {
+    try withTransaction(until: end) { (transaction: inout VaultTransaction) throws(StorageError) in
+      try transaction.forgetRemovals()
+    }
+    try gate.withLock { (opened) throws(StorageError) in
+      guard let connection = opened?.main else { return }
+      connection.wait(until: end)
+      connection.forgetStatements()
+      try connection.withAttaching { () throws(StorageError) in
+        try connection.execute("VACUUM")
+      }
+      memory.withLock { $0.doubt() }
+    }
+    try scrub()
+  }
+}
