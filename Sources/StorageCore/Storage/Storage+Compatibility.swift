@@ -34,9 +34,7 @@ extension Storage {
 
   /// The value of a key that was stored as `Codable`, or nil.
   public func decodable<D: Decodable>(forKey key: StoreKey) -> D? {
-    reporting { () throws(StorageError) in
-      try store.read(store.name(key), ValueCoder<D>.decoding(.json))
-    }
+    reporting { () throws(StorageError) in try load(decodable: D.self, forKey: key) }
   }
 
   /// The `Data` of a key, or nil.
@@ -88,12 +86,6 @@ extension Storage {
       guard let encodable else { return try delete(forKey: key) }
       try save(encodable: encodable, forKey: key)
     }
-  }
-
-  private func save<E: Encodable>(
-    encodable: E, forKey key: StoreKey
-  ) throws(StorageError) {
-    try store.write(encodable, store.name(key), ValueCoder<E>.encoding(.json))
   }
 
   /// Removes the value of a key, if there is one.
