@@ -22,7 +22,8 @@ struct Securestore: ParsableCommand {
       CommandGroup(
         name: "Vaults",
         subcommands: [
-          InitCommand.self, DoctorCommand.self,
+          InitCommand.self, VerifyCommand.self, RepairCommand.self, BackupCommand.self,
+          RestoreCommand.self, CompactCommand.self, MigrateCommand.self, DoctorCommand.self,
         ]),
       CommandGroup(
         name: "Keys",

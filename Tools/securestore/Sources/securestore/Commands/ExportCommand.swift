@@ -6,7 +6,8 @@ internal import VaultBackend
 /// Writes all values, unsealed, where it is told to.
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Write all values, unsealed, to a new file or standard output.",
+    commandName: "export",
+    abstract: "Write all values, unsealed, to a new file or standard output.",
     discussion: """
       There is no default: --to FILE makes a file for its owner alone, which must not be there yet; \
       --stdout writes to standard output. JSON holds every type, with names of types where JSON \

@@ -164,8 +164,9 @@ extension Dotenv {
   private static func quoted(_ value: String) -> String {
     let scalars = value.unicodeScalars
     let isPlain = scalars.allSatisfy {
-      $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil
-        || "_./:@%+,=-".unicodeScalars.contains($0))
+      $0.isASCII
+        && ($0.properties.isAlphabetic || $0.properties.numericType != nil
+          || "_./:@%+,=-".unicodeScalars.contains($0))
     }
     if isPlain, !value.isEmpty { return value }
     if !scalars.contains(where: { $0 == "'" || $0 == "\n" || $0 == "\r" }) { return "'\(value)'" }

@@ -10,7 +10,8 @@ struct KeyOptions: ParsableArguments {
 
   @Option(
     name: .customLong("passphrase-fd"),
-    help: ArgumentHelp("Read a passphrase from a file descriptor, up to a line break.", valueName: "number"))
+    help: ArgumentHelp(
+      "Read a passphrase from a file descriptor, up to a line break.", valueName: "number"))
   var passphraseDescriptor: Int32?
 
   @Option(help: "Read a passphrase from the first line of a file.", completion: .file())

@@ -42,7 +42,8 @@ struct NewKeyOptions: ParsableArguments {
   func source() throws -> KeySource {
     guard let choice = try choice() else {
       throw Failure(
-        .usage, "say what the new key is: --new-passphrase, --new-key-file PATH, or another --new-"
+        .usage,
+        "say what the new key is: --new-passphrase, --new-key-file PATH, or another --new-"
           + " option")
     }
     return try choice.source(isNew: true)

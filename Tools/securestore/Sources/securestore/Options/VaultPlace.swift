@@ -22,7 +22,8 @@ struct VaultPlace {
       // What the key source .automatic asks.
       SecureStorage.bootstrap(applicationID: application, keySource: .automatic)
     }
-    self.path = try path.map { Path.absolute($0) }
+    self.path =
+      try path.map { Path.absolute($0) }
       ?? VaultStorage.standardPath(applicationID: application ?? "")
     self.application = application
     self.authenticationTag = authenticationTag
