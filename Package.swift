@@ -38,7 +38,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "VaultBackendTests",
-      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "StorageTesting"]),
+      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite"]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),

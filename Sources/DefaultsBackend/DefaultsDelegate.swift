@@ -103,7 +103,10 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
   public func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
-    try suite().updateHeader(waiting: deadline, body)
+    let suite = try suite()
+    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      try suite.updateHeader(waiting: deadline, body)
+    }
   }
 
   /// The record under `name`, and the version of the header that was current when it was read.

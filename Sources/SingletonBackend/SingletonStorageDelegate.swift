@@ -107,7 +107,8 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
       state.records.removeValue(forKey: Key(name: write.name))
     }
     if !observers.isEmpty {
-      observers.notify(RecordChange(name: write.name, record: write.record))
+      observers.notify(
+        RecordChange(name: write.name, record: write.record, headerVersion: state.version))
     }
   }
 

@@ -142,6 +142,25 @@ extension DelegatePromise {
       }
     },
     DelegatePromise(
+      "a change says the version of the header that was current with it, or none",
+      by: (any KeysetDelegate & ObservableDelegate).Type.self
+    ) { subject in
+      let delegate = try subject.make(as: (any KeysetDelegate & ObservableDelegate).self)
+      let seen = Lock<[UInt64?]>([])
+      let observation = delegate.observe { change in
+        seen.withLock { $0.append(change.headerVersion) }
+      }
+      var versions: [UInt64] = []
+      for byte in 1...3 as ClosedRange<UInt8> {
+        versions.append(try delegate.updateHeader { header, _ in header = [byte] })
+        try delegate.set([byte], for: Sample.name(1))
+      }
+      withExtendedLifetime(observation) {}
+      let said = seen.withLock { $0 }
+      let agree = zip(said, versions).allSatisfy { $0 == nil || $0 == $1 }
+      try subject.require(said.count == 3 && agree, "it says \(said) for \(versions)")
+    },
+    DelegatePromise(
       "a released observation hears nothing more",
       by: (any ObservableDelegate.Type).self
     ) { subject in

@@ -163,6 +163,26 @@ import Testing
     #expect(try Child.run("count", folder.path) == ["2"])
   }
 
+  @Test func writesThatWaitForAFileThatIsGoneDontGoIntoTheOneInItsPlace() throws {
+    let folder = TemporaryFolder()
+    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    _ = try delegate.updateHeader { header, _ in header = [1] }
+    let other = try #require(folder.bytes)
+    let version = try delegate.updateHeader { header, _ in header = [2] }
+    #expect(
+      try delegate.commit(RecordWrite([1], for: name(1)), headerVersion: version) == .committed)
+    try folder.put(other)
+    let (header, next) = try delegate.header()
+    #expect(header == [1] && next != version)
+    #expect(try delegate.record(for: name(1)) == nil)
+    #expect(try delegate.names().isEmpty)
+    #expect(
+      try delegate.commit(RecordWrite([2], for: name(2)), headerVersion: next) == .committed)
+    #expect(code { try delegate.flush() } == .outcomeUnknown)
+    #expect(try delegate.names() == [name(2)])
+    #expect(try Child.run("count", folder.path) == ["1"])
+  }
+
   @Test func aFlushSaysWhatWasDroppedBeforeIt() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate(.coalesced(within: .milliseconds(20)))
@@ -191,6 +211,47 @@ import Testing
     #expect(waits(.seconds(2)) { codes.withLock { $0.count } == 8 })
     #expect(codes.withLock { $0 } == Array(repeating: .busy, count: 8))
     _ = consume lock
+  }
+
+  @Test(arguments: [true, false])
+  func aHandlerThatIsToldOfDroppedWritesMayUseTheStorage(whileKeysAreMade: Bool) throws {
+    let folder = TemporaryFolder()
+    let storage = UserDefaultsStorage(
+      folder.delegate(.coalesced(within: .seconds(2))), keySource: .key(sampleKey))
+    let handler = StorageDiagnostics.handler
+    let outcome = Lock<[StorageError.Code?]>([])
+    StorageDiagnostics.handler = { error in
+      guard error.path == folder.file else { return }
+      let result = code {
+        #expect(try storage.load(String.self, forKey: "dropped") == nil)
+        try storage.save("told", forKey: "told")
+        try storage.flush()
+      }
+      outcome.withLock { $0.append(result) }
+    }
+    defer { StorageDiagnostics.handler = handler }
+    try storage.save("before", forKey: "key")
+    try storage.flush()
+    try storage.save("waits", forKey: "dropped")
+    try FileManager.default.removeItem(atPath: folder.file)
+    let isDone = Lock(false)
+    Thread.detachNewThread {
+      // The one makes new keys, and so holds the lock on them. The other only writes.
+      _ = code {
+        if whileKeysAreMade {
+          #expect(try storage.load(String.self, forKey: "key") == nil)
+          try storage.save("after", forKey: "key")
+        } else {
+          try storage.flush()
+        }
+      }
+      isDone.withLock { $0 = true }
+    }
+    try #require(waits(.seconds(20)) { isDone.withLock { $0 } })
+    // Once, and what it used worked; a flush may say itself that writes were dropped.
+    let codes = outcome.withLock { $0 }
+    #expect(codes.count == 1 && [nil, .outcomeUnknown].contains(codes.first), "\(codes)")
+    #expect(try storage.load(String.self, forKey: "told") == "told")
   }
 
   @Test func writesForAFileThatSomebodyRemovedAreDroppedAndReported() throws {

@@ -56,6 +56,27 @@ import Testing
     #expect(code { try storage.flush() } == .invalid)
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func listenersSeeTheFirstValueOfAFileThatWasRemovedAndMadeAnew(byAnother: Bool) async throws {
+    let folder = TemporaryFolder()
+    let property = Store<String, UserDefaultsStorage>(storage(folder), "key")
+    try property.save("before")
+    var states = property.states.makeAsyncIterator()
+    #expect(await states.next() == .value("before"))
+    try FileManager.default.removeItem(atPath: folder.file)
+    if byAnother {
+      #expect(try Child.run("save", folder.path, "other", "value") == ["saved"])
+      #expect(try Child.run("save", folder.path, "key", "after") == ["saved"])
+    } else {
+      let other = storage(folder)
+      try other.save("value", forKey: "other")
+      try other.save("after", forKey: "key")
+    }
+    #expect(await states.next() == .absent)
+    #expect(await states.next() == .value("after"))
+    #expect(property.wrappedValue == "after")
+  }
+
   @Test func updatesOfManyThreadsLoseNoStep() throws {
     let folder = TemporaryFolder()
     let storage = storage(folder)

@@ -1,10 +1,13 @@
+import CSQLite
 import Foundation
+import Testing
 import VaultBackend
 
 /// A vault in a folder of its own, which goes away with it.
 final class TemporaryVault: Sendable {
   let folder: URL
-  var url: URL { folder.appendingPathComponent("test.vault") }
+  var url: URL { file("test.vault") }
+  var path: String { url.path }
 
   init() {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -14,9 +17,43 @@ final class TemporaryVault: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  func delegate() -> VaultDelegate { VaultDelegate(at: url) }
+  func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
 
-  func storage() -> VaultStorage {
-    VaultStorage(at: url, keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))))
+  var entries: [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()) ?? []
+  }
+
+  static let key = SymmetricKey(data: Data(repeating: 7, count: 32))
+
+  func delegate(_ access: VaultAccess = .readWrite) -> VaultDelegate {
+    VaultDelegate(at: url, access: access)
+  }
+
+  func storage(
+    _ source: KeySource = .key(key), access: VaultAccess = .readWrite,
+    deadline: Duration = .seconds(5)
+  ) -> VaultStorage {
+    VaultStorage(at: url, keySource: source, access: access, deadline: deadline)
+  }
+
+  /// Changes the file behind the library's back, with all that SQLite can do.
+  func tamper(_ sql: String) throws {
+    var handle: OpaquePointer?
+    defer { unsafe sqlite3_close(handle) }
+    #expect(unsafe sqlite3_open(path, &handle) == SQLITE_OK)
+    var message: UnsafeMutablePointer<CChar>?
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, &message)
+    let text = unsafe message.map { unsafe String(cString: $0) } ?? ""
+    try #require(code == SQLITE_OK, "\(text)")
+  }
+}
+
+/// The code of what `body` throws, or nil when it doesn't.
+func code(_ body: () throws -> Void) -> StorageError.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? StorageError)?.code
   }
 }

@@ -24,9 +24,11 @@ extension Suite {
       guard memory.lease != nil, !isWanted, !memory.refusesLeases, !memory.pending.hasFailed
       else { return nil }
       guard memory.headerVersion == headerVersion else { return .headerChanged }
+      // Beside these, a write of now would pass for one of them. An immediate one drops them first.
+      guard !memory.hasForeignPending else { return nil }
       for write in writes {
         memory.pending.add(write, headerVersion: headerVersion)
-        observers.notify(RecordChange(name: write.name, record: write.record))
+        notify(write.name, write.record, memory)
       }
       needsSchedule = !memory.pending.isScheduled
       memory.pending.isScheduled = true
@@ -109,7 +111,7 @@ extension SuiteMemory {
   ///
   /// - Returns: their names.
   mutating func discardForeignPending() -> [NameHash] {
-    guard !pending.writes.isEmpty, pending.headerVersion != headerVersion else { return [] }
+    guard hasForeignPending else { return [] }
     defer {
       losses.count += 1
       pending.drop(upTo: pending.sequence)

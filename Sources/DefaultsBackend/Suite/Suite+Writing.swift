@@ -34,7 +34,8 @@ extension Suite {
   }
 
   private func write(_ ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
-    if queue.enter(ticket) {
+    StorageDiagnostics.reportingAfterwards {
+      guard queue.enter(ticket) else { return }
       defer { queue.leave() }
       lead(ticket)
     }
@@ -110,7 +111,7 @@ extension Suite {
     let base = try begin()
     var contents = base.contents
     var outcomes: [CommitOutcome] = []
-    var changes: [RecordChange] = []
+    var changes: [RecordWrite] = []
     for ticket in group {
       outcomes.append(
         Self.apply(ticket, to: &contents, version: base.headerVersion, changes: &changes))
@@ -124,7 +125,7 @@ extension Suite {
   /// All conditions are about what was there before the batch.
   private static func apply(
     _ ticket: WriteTicket, to contents: inout SuiteContents, version: UInt64,
-    changes: inout [RecordChange]
+    changes: inout [RecordWrite]
   ) -> CommitOutcome {
     if let expected = ticket.headerVersion, expected != version { return .headerChanged }
     for write in ticket.writes {
@@ -134,7 +135,7 @@ extension Suite {
       // There is nothing to write, and nothing to tell, when what is removed is not there.
       guard write.record != nil || contents.records[write.name] != nil else { continue }
       contents.records[write.name] = write.record
-      changes.append(RecordChange(name: write.name, record: write.record))
+      changes.append(write)
     }
     return .committed
   }
@@ -147,7 +148,8 @@ extension Suite {
         let discarded = memory.discardForeignPending()
         hasDiscarded = !discarded.isEmpty
         for name in discarded {
-          // They were told of the write that is gone.
+          // They were told of the write that is gone. Its name is of the file before, so no version
+          // is said: it would tell listeners that it is hashed as now.
           observers.notify(RecordChange(name: name, record: memory.contents.records[name]))
         }
         memory.isCommitting = true
@@ -164,7 +166,7 @@ extension Suite {
 
   /// Writes `contents`, if given, and then shows them to readers and observers.
   func end(
-    _ base: Base, with contents: SuiteContents?, _ changes: [RecordChange]
+    _ base: Base, with contents: SuiteContents?, _ changes: [RecordWrite]
   ) throws(StorageError) {
     guard let contents else { return abandon() }
     let written: SuiteFile.Loaded
@@ -181,7 +183,7 @@ extension Suite {
       if memory.pending.writes.isEmpty { memory.lease = nil }
       // A later write is pending already and was told of.
       for change in changes where memory.pending.writes[change.name] == nil {
-        observers.notify(change)
+        notify(change.name, change.record, memory)
       }
     }
   }

@@ -62,20 +62,27 @@ final class Suite: Sendable {
     guard !isCurrent else { return }
     let loaded = try file.load()
     // While the gate is held and nobody commits, nobody else replaces the contents.
-    var changes: [RecordChange] = []
+    var changes: [(name: NameHash, record: [UInt8]?)] = []
     if !observers.isEmpty, case .success(let contents) = loaded.contents {
       changes = memory.withLock { $0.contents }.changes(to: contents)
     }
     memory.withLock { memory in
       memory.adopt(loaded)
-      for change in changes where memory.pending.writes[change.name] == nil {
-        observers.notify(change)
+      for (name, record) in changes where memory.pending.writes[name] == nil {
+        notify(name, record, memory)
       }
     }
     _ = try loaded.contents.get()
   }
 
   // MARK: - Observing
+
+  /// Tells the observers of a change; called under the lock of `memory`.
+  func notify(_ name: NameHash, _ record: [UInt8]?, _ memory: borrowing SuiteMemory) {
+    guard !observers.isEmpty else { return }
+    observers.notify(
+      RecordChange(name: name, record: record, headerVersion: memory.headerVersion))
+  }
 
   /// Calls `observer` for each change, also of other processes, until the observation is released.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {

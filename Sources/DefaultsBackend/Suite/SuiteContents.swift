@@ -51,14 +51,13 @@ struct SuiteContents: Sendable, Equatable {
     return writer.finish()
   }
 
-  /// What changed on the way from these contents to `others`.
-  func changes(to others: SuiteContents) -> [RecordChange] {
-    var changes: [RecordChange] = []
+  /// The records that changed on the way from these contents to `others`: first those that are
+  /// gone.
+  func changes(to others: SuiteContents) -> [(name: NameHash, record: [UInt8]?)] {
+    var changes: [(name: NameHash, record: [UInt8]?)] = []
+    for name in records.keys where others.records[name] == nil { changes.append((name, nil)) }
     for (name, record) in others.records where records[name] != record {
-      changes.append(RecordChange(name: name, record: record))
-    }
-    for name in records.keys where others.records[name] == nil {
-      changes.append(RecordChange(name: name, record: nil))
+      changes.append((name, record))
     }
     return changes
   }

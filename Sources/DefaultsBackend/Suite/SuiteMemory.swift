@@ -49,13 +49,20 @@ struct SuiteMemory {
 
   /// The record under `name`, as this process sees it.
   func record(for name: NameHash) -> [UInt8]? {
-    if let write = pending.writes[name] { return write.record }
+    if !hasForeignPending, let write = pending.writes[name] { return write.record }
     return contents.records[name]
+  }
+
+  /// Whether writes wait that were sealed for a file which is gone: they will be dropped.
+  var hasForeignPending: Bool {
+    !pending.writes.isEmpty && pending.headerVersion != headerVersion
   }
 
   /// The names of all records, as this process sees them.
   var names: [NameHash] {
-    guard !pending.writes.isEmpty else { return Array(contents.records.keys) }
+    guard !pending.writes.isEmpty, !hasForeignPending else {
+      return Array(contents.records.keys)
+    }
     return contents.records.keys.filter { pending.writes[$0] == nil }
       + pending.writes.filter { $0.value.record != nil }.keys
   }

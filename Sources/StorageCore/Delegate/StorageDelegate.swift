@@ -45,7 +45,8 @@ public protocol ObservableDelegate: StorageDelegate {
   ///
   /// A change of this process is told before the write returns. Of changes by another process at
   /// least the latest to each name is told. The observer is called under the delegate's lock: it
-  /// must be quick and must not call the delegate.
+  /// must be quick and must not call the delegate. When all records are replaced at once, by another
+  /// file in the place of the store's, those that are gone are told before those that came.
   ///
   /// - Returns: what keeps the observation alive; it ends when that is released.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation
@@ -57,11 +58,18 @@ public struct RecordChange: Sendable {
   public let name: NameHash
   /// The record from now on, or nil when it was removed.
   public let record: [UInt8]?
+  /// The version of the header that was current with the change, or nil when that is not said.
+  ///
+  /// With it a listener knows a change of another name under the lock, where it can't ask for the
+  /// header. Without it a ``KeysetDelegate``'s changes are all looked at later, which is right too
+  /// and costs a queue of changes to all names for each listener.
+  public let headerVersion: UInt64?
 
   /// A change of the record under `name`.
-  public init(name: NameHash, record: [UInt8]?) {
+  public init(name: NameHash, record: [UInt8]?, headerVersion: UInt64? = nil) {
     self.name = name
     self.record = record
+    self.headerVersion = headerVersion
   }
 }
 

@@ -9,7 +9,8 @@ public enum StorageDiagnostics: Sendable {
 
   /// Takes each failure, from any thread, possibly several at once.
   ///
-  /// It must not use a storage: it may be called while one is being opened or written.
+  /// It may use a storage: no lock of the package is held. What its own use of a property reports
+  /// comes to it as well, so it should use the calls that throw.
   ///
   /// The default writes one line to standard error. Replace it to use a logger; an error's
   /// description holds no secret.
@@ -18,9 +19,18 @@ public enum StorageDiagnostics: Sendable {
     set { state.withLock { $0 = newValue } }
   }
 
-  /// Hands `error` to the handler.
+  /// Hands `error` to the handler, once the thread has left ``reportingAfterwards(_:)``.
   package static func report(_ error: StorageError) {
-    handler(error)
+    DeferredReports.deliver(error, to: handler)
+  }
+
+  /// Runs `body`, which takes locks, and reports afterwards what it has to report.
+  ///
+  /// For whatever holds a lock over more than memory work, with the taking of the lock inside.
+  package static func reportingAfterwards<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try DeferredReports.collecting(body)
   }
 
   private static let standardError: @Sendable (StorageError) -> Void = { error in

@@ -52,8 +52,8 @@ public struct KeyAdministration: Sendable {
   public func add(_ source: KeySource) throws(StorageError) -> KeySlot {
     let (candidate, material) = try store.keys.material(of: source)
     var slot: Slot?
-    try store.keys.update { (header, root) throws(StorageError) in
-      slot = try Self.append(candidate, material, to: &header, root)
+    try store.keys.update { (draft, _) throws(StorageError) in
+      slot = try Self.append(candidate, material, to: &draft)
     }
     return KeySlot(id: slot!.id, kind: "\(slot!.kind)", identifier: slot!.identifier)
   }
@@ -66,10 +66,10 @@ public struct KeyAdministration: Sendable {
   /// - Throws: `StorageError`; the store then still opens with the old source.
   public func change(to source: KeySource) throws(StorageError) {
     let (candidate, material) = try store.keys.material(of: source)
-    try store.keys.update(source: source) { (header, root) throws(StorageError) in
-      let id = Self.freeID(header)
-      header.slots.removeAll { $0.kind != .recovery }
-      _ = try Self.append(candidate, material, to: &header, root, id: id)
+    try store.keys.update(source: source) { (draft, _) throws(StorageError) in
+      let id = draft.header.freeSlotID
+      draft.header.slots.removeAll { $0.kind != .recovery }
+      _ = try Self.append(candidate, material, to: &draft, id: id)
     }
   }
 
@@ -77,14 +77,14 @@ public struct KeyAdministration: Sendable {
   ///
   /// - Throws: `StorageError`: `invalid` for the last slot, or for one that is not there.
   public func remove(_ id: UInt32) throws(StorageError) {
-    try store.keys.update { (header, _) throws(StorageError) in
-      guard header.slots.contains(where: { $0.id == id }) else {
+    try store.keys.update { (draft, _) throws(StorageError) in
+      guard draft.header.slots.contains(where: { $0.id == id }) else {
         throw StorageError(.invalid, "the store has no key slot \(id)")
       }
-      guard header.slots.count > 1 else {
+      guard draft.header.slots.count > 1 else {
         throw StorageError(.invalid, "the last key slot can't be removed; add another first")
       }
-      header.slots.removeAll { $0.id == id }
+      draft.header.slots.removeAll { $0.id == id }
     }
   }
 
@@ -103,42 +103,61 @@ public struct KeyAdministration: Sendable {
   /// - Throws: `StorageError`; what was not sealed anew stays readable, ``reencrypt()`` goes on.
   @discardableResult
   public func rotateDataKey() throws(StorageError) -> ReencryptionReport {
-    try store.keys.update { (header, root) throws(StorageError) in
-      var keyset = try root.openKeyset(of: header)
-      try keyset.addPrimary()
-      header.sealedKeyset = try root.seal(keyset)
-    }
+    try store.keys.update { (draft, _) throws(StorageError) in try draft.keyset.addPrimary() }
     return try reencrypt()
   }
 
   /// Replaces a root key that leaked: new root, new slot, new data key, all records sealed anew.
   ///
-  /// All slots go, recovery keys too, since their secrets lead to the old root; export a new
-  /// recovery key afterwards. The key that hashes names stays: whoever has the old root can still
-  /// test whether a name they guess is in the store.
+  /// The same as ``rotate(openedBy:names:)`` without new names.
   ///
   /// - Parameter source: what opens the store from now on.
   /// - Returns: what was sealed anew.
-  /// - Throws: `StorageError`; the store opens with the old source or with the new one, and
-  ///   ``reencrypt()`` goes on where this stopped.
+  /// - Throws: as ``rotate(openedBy:names:)``.
   @discardableResult
   public func replaceRootKey(
     openedBy source: KeySource
   ) throws(StorageError) -> ReencryptionReport {
-    let (candidate, material) = try store.keys.material(of: source)
+    try rotate(openedBy: source)
+  }
+
+  /// Replaces all keys: new root, one new slot, new data key, all records sealed anew.
+  ///
+  /// For a key, a passphrase or a root key that leaked. All slots go, recovery keys too, since their
+  /// secrets lead to the old root; export a new recovery key afterwards. Whoever has the old root
+  /// can read nothing that is written from now on, nor, once this has returned, what is there.
+  ///
+  /// Without `names`, records are sealed anew one by one while others use the store, and whatever
+  /// interrupts that, ``reencrypt()`` goes on; the key that hashes names stays, so whoever has the
+  /// old root can still test whether a name they guess is in the store. With `names` that key is
+  /// replaced as well, and all is done in one atomic step that takes the store alone: it costs about
+  /// 5 µs for each record, in which other processes' writes wait, up to their deadline.
+  ///
+  /// - Parameters:
+  ///   - source: what opens the store from now on; nil keeps the storage's own.
+  ///   - names: whether names are hashed anew, which needs that every record opens.
+  /// - Returns: what was sealed anew.
+  /// - Throws: `StorageError`; the store opens with the old source or with the new one. With
+  ///   `names`: `damaged` when a record does not open, whose name is therefore not known; nothing is
+  ///   then changed. `unsupported` for a store whose delegate can't rename records.
+  @discardableResult
+  public func rotate(
+    openedBy source: KeySource? = nil, names: Bool = false
+  ) throws(StorageError) -> ReencryptionReport {
+    let (candidate, material) = try store.keys.material(of: source ?? store.keys.source)
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
-    try store.keys.update(source: source) { (header, oldRoot) throws(StorageError) in
-      var keyset = try oldRoot.openKeyset(of: header)
-      try keyset.addPrimary()
-      let root = RootKey(key, store: header.store, place: oldRoot.place)
-      let nextID = Self.freeID(header)
-      header.slots = [
-        try Slot(id: nextID, for: candidate, material: material, root: key, store: header.store)
-      ]
-      header.rootCheck = try root.check()
-      header.sealedKeyset = try root.seal(keyset)
+    var renamed = 0
+    try store.keys.update(source: source) { (draft, records) throws(StorageError) in
+      try draft.keyset.addPrimary()
+      try draft.replaceRoot(by: key)
+      let id = draft.header.freeSlotID
+      draft.header.slots = []
+      _ = try Self.append(candidate, material, to: &draft, id: id)
+      if names { renamed = try store.rename(records, &draft.keyset) }
     }
-    return try reencrypt()
+    let report = try reencrypt()
+    return ReencryptionReport(
+      reencrypted: report.reencrypted + renamed, remaining: report.remaining)
   }
 
   /// Seals all records under the primary data key that are not, and drops the data keys that no
@@ -158,24 +177,17 @@ public struct KeyAdministration: Sendable {
       reencrypted: reencrypted, remaining: try store.keys.dropUnusedDataKeys())
   }
 
-  /// A number above all others, or the lowest that is free: what a file says may be the highest.
-  private static func freeID(_ header: StoreHeader) -> UInt32 {
-    let taken = Set(header.slots.map(\.id))
-    if let highest = taken.max(), highest < .max { return highest + 1 }
-    return (1...UInt32.max).first { !taken.contains($0) } ?? 1
-  }
-
   private static func append(
-    _ candidate: KeySource.Candidate, _ material: KeyMaterial, to header: inout StoreHeader,
-    _ root: RootKey, id: UInt32? = nil
+    _ candidate: KeySource.Candidate, _ material: KeyMaterial, to draft: inout HeaderDraft,
+    id: UInt32? = nil
   ) throws(StorageError) -> Slot {
-    guard header.slots.count < StoreHeader.slotLimit else {
+    guard draft.header.slots.count < StoreHeader.slotLimit else {
       throw StorageError(.full, "a store has at most \(StoreHeader.slotLimit) key slots")
     }
     let slot = try Slot(
-      id: id ?? freeID(header), for: candidate, material: material,
-      root: root.key, store: header.store)
-    header.slots.append(slot)
+      id: id ?? draft.header.freeSlotID, for: candidate, material: material,
+      root: draft.root.key, store: draft.header.store)
+    draft.header.slots.append(slot)
     return slot
   }
 

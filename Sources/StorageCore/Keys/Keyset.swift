@@ -47,7 +47,28 @@ struct Keyset: Sendable {
     nextID += 1
   }
 
-  private static func freshKey() throws(StorageError) -> SymmetricKey {
+  /// The keys that go with these for the manifest of a store that keeps one.
+  ///
+  /// Records are hashed under a key that lasts as long as the name key, so that a new data key costs
+  /// no pass over all of them. What authenticates their sum follows the primary data key: after a
+  /// root key has leaked and was replaced, the old one is of no use for that.
+  func manifestKeys(store: StoreID) throws(StorageError) -> ManifestKeys {
+    let primary = entries[primaryIndex].key
+    return try cryptography { () throws(CryptoError) in
+      ManifestKeys(
+        records: try KeyedHash(Self.derive(nameKey, store, Label.manifestRecords)),
+        manifest: try KeyedHash(Self.derive(primary, store, Label.manifest)))
+    }
+  }
+
+  private static func derive(
+    _ key: SymmetricKey, _ store: StoreID, _ label: [UInt8]
+  ) throws(CryptoError) -> SymmetricKey {
+    SymmetricKey(
+      bytes: try KeyDerivation.hkdf(key.bytes, salt: store.bytes, info: label, count: 32))
+  }
+
+  static func freshKey() throws(StorageError) -> SymmetricKey {
     try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
   }
 }

@@ -16,6 +16,8 @@ final class OpenKeys: Sendable {
   /// What the data keys were made of: after a backup was put back, an id can stand for another key.
   private let entries: [UInt32: SymmetricKey]
   private let nameKey: SymmetricKey
+  /// The keys of the manifest; nil for a store without a header.
+  let manifest: ManifestKeys?
   /// The version of the header that these keys are of.
   ///
   /// Moves on when the header changes and the keys don't.
@@ -47,6 +49,7 @@ final class OpenKeys: Sendable {
     self.store = store
     self.root = root
     nameKey = keyset.nameKey
+    manifest = try keyset.manifestKeys(store: store)
     if let space = previous?.nameSpace, space.store == store, space.key == keyset.nameKey {
       nameSpace = space
       names = previous!.names
@@ -85,6 +88,7 @@ final class OpenKeys: Sendable {
     root = nil
     let nameKey = SymmetricKey(bytes: try derive(Label.directName, 32))
     self.nameKey = nameKey
+    manifest = nil
     nameSpace = NameSpace(store: store, key: nameKey)
     names = try cryptography { () throws(CryptoError) in try KeyedHash(nameKey) }
     let data = SymmetricKey(bytes: try derive(Label.directData, 32))

@@ -126,6 +126,8 @@ public struct PassphraseDerivation: Hashable, Sendable {
 enum Label {
   static let slotKey = Array("SPS slot key v1".utf8)
   static let keysetKey = Array("SPS keyset key v1".utf8)
+  static let manifestRecords = Array("SPS manifest records v1".utf8)
+  static let manifest = Array("SPS manifest v1".utf8)
   static let rootCheck = Array("SPS root check v1".utf8)
   static let directName = Array("SPS direct name key v1".utf8)
   static let directData = Array("SPS direct data key v1".utf8)

@@ -59,8 +59,8 @@ extension StoreKeys {
   /// - Returns: how many records are not under the primary key.
   func dropUnusedDataKeys() throws(StorageError) -> Int {
     var remaining = 0
-    try updateWithRecords { (header, root, records) throws(StorageError) in
-      var keyset = try root.openKeyset(of: header)
+    try update { (draft, records) throws(StorageError) in
+      let keyset = draft.keyset
       var used: Set<UInt32> = [keyset.primaryID]
       var hasUnknown = false
       remaining = 0
@@ -75,8 +75,7 @@ extension StoreKeys {
       }
       // A damaged header may have named any key: then all are kept.
       guard !hasUnknown, keyset.entries.contains(where: { !used.contains($0.id) }) else { return }
-      keyset.entries.removeAll { !used.contains($0.id) }
-      header.sealedKeyset = try root.seal(keyset)
+      draft.keyset.entries.removeAll { !used.contains($0.id) }
     }
     return remaining
   }

@@ -61,6 +61,13 @@ struct StoreHeader: Hashable, Sendable {
     }
   }
 
+  /// A number above all others, or the lowest that is free: what a file says may be the highest.
+  var freeSlotID: UInt32 {
+    let taken = Set(slots.map(\.id))
+    if let highest = taken.max(), highest < .max { return highest + 1 }
+    return (1...UInt32.max).first { !taken.contains($0) } ?? 1
+  }
+
   /// The slots that `candidate` may open.
   func slots(of candidate: KeySource.Candidate) -> [Slot] {
     slots.filter { $0.kind == candidate.kind && $0.identifier == candidate.identifier }

@@ -72,14 +72,31 @@ package final class StoreKeys: @unchecked Sendable {
     try underGate { (state) throws(StorageError) in try refresh(&state) }
   }
 
-  /// Keys of the open store that hold the data key of an id, or else the current ones: these, older
-  /// ones that a rotation has dropped since, or newer ones that another process has made.
-  func holding(_ id: UInt32) throws(StorageError) -> OpenKeys? {
-    guard let open = try forReading(), open.dataKey(id) == nil else { return current }
+  /// Keys of the store of `open` that hold the data key of an id, or else its newest ones: these,
+  /// older ones that a rotation has dropped since, or newer ones that another process has made.
+  ///
+  /// - Returns: nil when that store is gone, or another is in its place.
+  func holding(_ id: UInt32, like open: OpenKeys) throws(StorageError) -> OpenKeys? {
+    if open.dataKey(id) != nil { return open }
     return try underGate { (state) throws(StorageError) in
       let older = state.history.last { $0.nameSpace === open.nameSpace && $0.dataKey(id) != nil }
       if let older { return older }
-      return try refresh(&state)
+      guard let newest = try refresh(&state), newest.nameSpace === open.nameSpace else {
+        return nil
+      }
+      return newest
+    }
+  }
+
+  /// Keys for each way in which names were ever hashed, the current one first.
+  func nameSpaces() -> [OpenKeys] {
+    gate.withLock { state in
+      var spaces: [OpenKeys] = []
+      for keys in [current].compactMap({ $0 }) + state.history.reversed()
+      where !spaces.contains(where: { $0.nameSpace === keys.nameSpace }) {
+        spaces.append(keys)
+      }
+      return spaces
     }
   }
 
@@ -100,41 +117,33 @@ package final class StoreKeys: @unchecked Sendable {
       guard let keys = try refresh(&state), !keys.hasSeals else { return }
       let block = state.nextBlock
       var isReserved = false
-      try update(&state) { (header, root, _) throws(StorageError) in
-        var keyset = try root.openKeyset(of: header)
-        let index = keyset.primaryIndex
-        if keyset.entries[index].reservedSeals + UInt64(block) > Self.sealLimit {
-          try keyset.addPrimary()
+      try update(&state) { (draft, _) throws(StorageError) in
+        let index = draft.keyset.primaryIndex
+        if draft.keyset.entries[index].reservedSeals + UInt64(block) > Self.sealLimit {
+          try draft.keyset.addPrimary()
         } else {
-          keyset.entries[index].reservedSeals += UInt64(block)
-          isReserved = keyset.primaryID == keys.primary.id
+          draft.keyset.entries[index].reservedSeals += UInt64(block)
+          isReserved = draft.keyset.primaryID == keys.primary.id
         }
-        header.sealedKeyset = try root.seal(keyset)
       }
       if isReserved { keys.addSeals(block) }
       state.nextBlock = min(block * 2, Self.largestBlock)
     }
   }
 
+  /// What opens the store.
+  package var source: KeySource { gate.withLock { $0.source } }
+
   /// Changes the header of the open store, and follows it.
   ///
   /// - Parameters:
   ///   - source: from now on the source, if given.
-  ///   - body: changes the header; called again when somebody else changed it meanwhile.
+  ///   - body: changes a draft of the header, with the records at hand; called again when somebody
+  ///     else changed the header meanwhile.
   /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged.
   func update(
     source: KeySource? = nil,
-    _ body: (inout StoreHeader, RootKey) throws(StorageError) -> Void
-  ) throws(StorageError) {
-    try updateWithRecords(source: source) { (header, root, _) throws(StorageError) in
-      try body(&header, root)
-    }
-  }
-
-  /// The same, with the records that the store holds.
-  func updateWithRecords(
-    source: KeySource? = nil,
-    _ body: (inout StoreHeader, RootKey, HeldRecords) throws(StorageError) -> Void
+    _ body: (inout HeaderDraft, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
     try underGate { (state) throws(StorageError) in
       guard delegate != nil else {
@@ -185,12 +194,17 @@ package final class StoreKeys: @unchecked Sendable {
       "no key source gave a key for a new key slot (asked: \(asked)); provide one of them")
   }
 
-  /// Runs `body` under the gate; its errors are of the store's file, if they name no other one.
+  /// Runs `body` alone, and reports when that is over: whoever is told may use the store.
+  ///
+  /// Its errors are of the store's file, if they name no other one.
   private func underGate<Result>(
     _ body: (inout State) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     do throws(StorageError) {
-      return try gate.withLock(body)
+      return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+        defer { StorageDiagnostics.reportUnlockedMemory() }
+        return try gate.withLock(body)
+      }
     } catch {
       throw error.at(delegate?.location)
     }
@@ -219,11 +233,13 @@ package final class StoreKeys: @unchecked Sendable {
     }
     if let known {
       known.headerVersion = version
+      adopt(known, delegate)
       select(known)
       return known
     }
     let keys = try OpenKeys(keyset, root: root, store: header.store, previous: state.history.last)
     keys.headerVersion = version
+    adopt(keys, delegate)
     publish(keys, &state)
     return keys
   }
@@ -271,21 +287,22 @@ package final class StoreKeys: @unchecked Sendable {
       try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store,
       place: try delegate.place())
     let slot = try Slot(id: 1, for: candidate, material: material, root: root.key, store: store)
+    let keyset = try Keyset(algorithm: algorithm)
     let header = StoreHeader(
       store: store, slots: [slot], rootCheck: try root.check(),
-      sealedKeyset: try root.seal(Keyset(algorithm: algorithm)))
+      sealedKeyset: try root.seal(keyset))
     _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
       // Another process may have been first: then its header stays.
       guard bytes == nil else { return }
       guard records.isEmpty else { throw Self.missingHeader }
       bytes = header.bytes
+      try records.authenticate(with: keyset.manifestKeys(store: store))
     }
-    StorageDiagnostics.reportUnlockedMemory()
   }
 
   private func update(
     _ state: inout State,
-    _ body: (inout StoreHeader, RootKey, HeldRecords) throws(StorageError) -> Void
+    _ body: (inout HeaderDraft, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard let delegate else { return }
     for _ in 0..<100 {
@@ -299,13 +316,15 @@ package final class StoreKeys: @unchecked Sendable {
           isStale = true
           return
         }
-        var header = try StoreHeader(reading: current)
+        let header = try StoreHeader(reading: current)
         guard try root.isRoot(of: header) else {
           isStale = true
           return
         }
-        try body(&header, root, records)
-        bytes = header.bytes
+        var draft = try HeaderDraft(header, root)
+        try body(&draft, records)
+        bytes = try draft.finish()
+        try records.authenticate(with: draft.keyset.manifestKeys(store: header.store))
       }
       if !isStale {
         _ = try refresh(&state)
@@ -332,7 +351,12 @@ package final class StoreKeys: @unchecked Sendable {
   private func publish(_ keys: OpenKeys, _ state: inout State) {
     state.history.append(keys)
     select(keys)
-    StorageDiagnostics.reportUnlockedMemory()
+  }
+
+  /// Has the delegate know the keys before anything is committed under them.
+  private func adopt(_ keys: OpenKeys, _ delegate: any KeysetDelegate) {
+    guard let manifest = keys.manifest else { return }
+    delegate.adopt(manifest, headerVersion: keys.headerVersion)
   }
 
   /// Makes keys of the history the current ones.

@@ -8,7 +8,7 @@ public final class SealedStore: Sendable {
   ///
   /// Not an optional, which would be copied for every call.
   private let headed: any KeysetDelegate
-  private let isHeaded: Bool
+  let isHeaded: Bool
 
   /// The delegate where it can hold a header.
   var keyed: (any KeysetDelegate)? { isHeaded ? headed : nil }
@@ -288,12 +288,14 @@ public final class SealedStore: Sendable {
   func writeDirectly(_ write: RecordWrite) throws(StorageError) -> Bool {
     guard !(delegate is any ObservableDelegate) else { return try hand(write) }
     // The lock is held over the delegate's write: only so are listeners told in its order.
-    return try unobserved.withLock { (_) throws(StorageError) in
-      guard try hand(write) else { return false }
-      if !observers.isEmpty {
-        observers.notify(RecordChange(name: write.name, record: write.record))
+    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      try unobserved.withLock { (_) throws(StorageError) in
+        guard try hand(write) else { return false }
+        if !observers.isEmpty {
+          observers.notify(RecordChange(name: write.name, record: write.record))
+        }
+        return true
       }
-      return true
     }
   }
 
@@ -315,19 +317,6 @@ public final class SealedStore: Sendable {
   /// Calls `observer` for each change to a record, in order.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
     (delegate as? any ObservableDelegate)?.observe(observer) ?? observers.add(observer)
-  }
-
-  /// Whether a change may be of the record of `name`.
-  ///
-  /// Called under the delegate's lock, where the store can't be opened: while it is not open yet,
-  /// every change may be.
-  func mayBeChange(_ change: RecordChange, of name: RecordName) -> Bool {
-    guard let open = keys.current else { return true }
-    do throws(StorageError) {
-      return try name.context(in: open).name == change.name
-    } catch {
-      return false  // a name that can't be has no record
-    }
   }
 
   /// The delegate, where it can list.

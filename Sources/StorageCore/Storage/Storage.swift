@@ -19,6 +19,8 @@ public protocol Storage: AnyObject, Sendable {
   var store: SealedStore { get }
 
   /// Takes the errors of calls that can't throw; when nil, ``StorageDiagnostics`` does.
+  ///
+  /// It is called while no lock of the package is held, and may use the storage.
   var errorClosure: StorageErrorClosure? { get set }
 }
 
@@ -32,7 +34,8 @@ extension Storage {
   /// Hands an error to the error closure, or to the diagnostics when there is none.
   @usableFromInline
   package func report(_ error: StorageError) {
-    if let errorClosure { errorClosure(error) } else { StorageDiagnostics.report(error) }
+    guard let errorClosure else { return StorageDiagnostics.report(error) }
+    DeferredReports.deliver(error) { errorClosure($0) }
   }
 
   /// Runs `body`; reports its error and returns nil when it throws.

@@ -27,13 +27,13 @@ final class ChangeQueue: Sendable {
   /// Empties the queue; nothing may have been taken from it yet.
   func removeAll() { state.withLock { $0.changes = [] } }
 
-  /// Removes all up to the last that led to `record`; none if none did.
+  /// Removes all up to the last that led to `record` under `name`; none if none did.
   ///
   /// Nothing may have been taken yet.
-  func removeAll(through record: [UInt8]?) {
+  func removeAll(through record: [UInt8]?, of name: NameHash) {
     state.withLock { state in
-      guard let last = state.changes.lastIndex(where: { $0.record == record }) else { return }
-      state.changes.removeFirst(last + 1)
+      let last = state.changes.lastIndex { $0.name == name && $0.record == record }
+      if let last { state.changes.removeFirst(last + 1) }
     }
   }
 

@@ -27,6 +27,7 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     private var first: PropertyState<Value>?
     /// The record of `first`, whose notice may still be on its way.
     private var firstRecord: [UInt8]?
+    private var told = Told()
 
     fileprivate init(_ states: PropertyStates) {
       self.states = states
@@ -36,7 +37,7 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       observation = store.observe { change in
         if store.mayBeChange(change, of: name) { queue.add(change) }
       }
-      (first, firstRecord) = states.settle(queue)
+      (first, firstRecord) = states.settle(queue, &told)
     }
 
     /// The next state; nil when the task is cancelled.
@@ -53,7 +54,7 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
         return Task.isCancelled ? nil : state
       }
       while let change = await queue.next(isolation: actor) {
-        guard let state = states.state(of: change) else { continue }
+        guard let state = states.state(of: change, &told) else { continue }
         defer { firstRecord = nil }
         // No two records are the same bytes: this one was told already.
         if let record = change.record, record == firstRecord { continue }
@@ -63,8 +64,18 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     }
   }
 
+  /// What of the state that was told last decides about the next.
+  fileprivate struct Told {
+    /// How names were hashed in the store that it is of.
+    var nameSpace: OpenKeys.NameSpace?
+    /// Why the store could not be opened, if it was that.
+    var failure: StorageError?
+  }
+
   /// The state now and its record; the queue then holds only what came after it.
-  private func settle(_ queue: ChangeQueue) -> (PropertyState<Value>, [UInt8]?) {
+  private func settle(
+    _ queue: ChangeQueue, _ told: inout Told
+  ) -> (PropertyState<Value>, [UInt8]?) {
     var attempts = 0
     while true {
       queue.removeAll()
@@ -74,10 +85,15 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
         // write all the time, what was read is found among the changes, or is older than all.
         attempts += 1
         guard queue.isEmpty || attempts > 8 else { continue }
-        queue.removeAll(through: sealed?.record)
+        if let open = sealed?.keys ?? store.keys.current {
+          told.nameSpace = open.nameSpace
+          queue.removeAll(through: sealed?.record, of: try name.context(in: open).name)
+        }
         return (sealed.map { state(of: $0) } ?? .absent, sealed?.record)
       } catch {
-        return (.failed(error.about(name.text)), nil)
+        let error = error.about(name.text)
+        told.failure = error
+        return (.failed(error), nil)
       }
     }
   }
@@ -94,20 +110,39 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     return value.map { .value($0) } ?? .absent
   }
 
-  /// The state that a change led to, or nil when it is one of another property.
-  private func state(of change: RecordChange) -> PropertyState<Value>? {
+  /// The state that a change led to, or nil when it is one of another property, or no news.
+  private func state(of change: RecordChange, _ told: inout Told) -> PropertyState<Value>? {
     do throws(StorageError) {
-      guard let open = try store.keys.forReading() else { return .absent }
-      let context = try name.context(in: open)
-      guard context.name == change.name else { return nil }
-      guard let record = change.record else { return .absent }
-      // The change may be older or newer than the keys that are current.
-      let id = SealedStore.header(of: record)?.keyID ?? open.primary.id
-      let keys = try store.keys.holding(id) ?? open
-      return state(of: SealedStore.Sealed(record: record, keys: keys, context: context))
+      guard let (open, context) = try store.owner(of: change, name),
+        let state = try state(of: change, open, context, told)
+      else { return nil }
+      told = Told(nameSpace: open.nameSpace)
+      return state
     } catch {
-      return .failed(error.about(name.text))
+      let error = error.about(name.text)
+      // Whose changes these are can't be known: it is one failure, and not one for each of them.
+      guard told.failure != error else { return nil }
+      told.failure = error
+      return .failed(error)
     }
+  }
+
+  private func state(
+    of change: RecordChange, _ open: OpenKeys, _ context: RecordContext, _ told: Told
+  ) throws(StorageError) -> PropertyState<Value>? {
+    guard let record = change.record else {
+      // From a store that is gone, after a state of the one in its place.
+      if let space = store.keys.current?.nameSpace, space !== open.nameSpace,
+        space === told.nameSpace
+      {
+        return nil
+      }
+      return .absent
+    }
+    // The change may be older or newer than the keys that are current.
+    let id = SealedStore.header(of: record)?.keyID ?? open.primary.id
+    guard let keys = try store.keys.holding(id, like: open) else { return nil }
+    return state(of: SealedStore.Sealed(record: record, keys: keys, context: context))
   }
 }
 

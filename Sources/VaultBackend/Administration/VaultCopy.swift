@@ -18,16 +18,12 @@ enum VaultCopy {
   ) throws(StorageError) {
     try Folder.create(file.folder)
     _ = try file.check(mending: false, allowingEmpty: true)
-    guard try replacing || FileStatus.ofEntry(file.path) == nil else { throw taken(file.path) }
+    let isFree = try FileStatus.ofEntry(file.path) == nil
+    guard replacing || isFree else { throw taken(file.path) }
     let sibling = "\(file.path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     defer { for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(sibling + suffix) } }
     try createEmpty(sibling)
-    do throws(StorageError) {
-      let connection = try Connection(sibling, .readWrite)
-      try body(connection)
-      // One file that stands alone: no log beside it.
-      try connection.endLog()
-    }
+    try write(sibling, body)
     try OpenFile.synchronize(sibling)
     try settling()
     if replacing {
@@ -43,6 +39,15 @@ enum VaultCopy {
     } catch {
       throw StorageError(.outcomeUnknown, error.message, path: file.path, number: error.number)
     }
+  }
+
+  private static func write(
+    _ path: String, _ body: (Connection) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let connection = try Connection(path, .readWrite)
+    try body(connection)
+    // One file that stands alone: no log beside it.
+    try connection.endLog()
   }
 
   private static func createEmpty(_ path: String) throws(StorageError) {

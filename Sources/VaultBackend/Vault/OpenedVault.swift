@@ -22,6 +22,9 @@ final class OpenedVault: Sendable {
   /// A copy that goes away with this.
   private let copy: PrivateCopy?
 
+  // The last one that closes takes the log into the file, which those for reading can't.
+  deinit { idle.withLock { $0 = [] } }
+
   /// Opens the file for reading and writing.
   init(writing file: VaultFile) throws(StorageError) {
     self.file = file

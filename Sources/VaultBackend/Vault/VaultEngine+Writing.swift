@@ -150,7 +150,7 @@ extension VaultEngine {
       for change in transaction.changes { memory.keep(change.record, for: change.name) }
       memory.follow(transaction.sequence, isOurs ? .live(index, after) : .unknown)
       guard !observers.isEmpty else { return }
-      for change in transaction.changes { observers.notify(change) }
+      notify(transaction.changes, memory.headerVersion)
     }
     return true
   }

@@ -198,7 +198,15 @@ final class VaultEngine: Sendable {
       memory.adopt(header: header)
       memory.follow(stamps.generation, currency)
       guard !observers.isEmpty else { return }
-      for change in changes { observers.notify(change) }
+      notify(changes, memory.headerVersion)
+    }
+  }
+
+  /// Tells the observers, under the lock of `memory`.
+  func notify(_ changes: [RecordChange], _ headerVersion: UInt64) {
+    for change in changes {
+      observers.notify(
+        RecordChange(name: change.name, record: change.record, headerVersion: headerVersion))
     }
   }
 

@@ -97,6 +97,8 @@ struct VaultMemory {
   }
 
   mutating func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
+    // Another storage of the same vault may be late.
+    if let manifestKeys, manifestKeys.headerVersion > headerVersion { return }
     manifestKeys = (keys, headerVersion)
   }
 

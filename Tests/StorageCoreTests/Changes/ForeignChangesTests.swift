@@ -3,7 +3,7 @@ import StorageCore
 import Testing
 
 /// Changes by another storage over the same delegate, the stand-in of another process.
-@Suite struct ForeignChangesTests {
+@Suite(.timeLimit(.minutes(1))) struct ForeignChangesTests {
   private let delegate = OpenDelegate()
 
   private func property() -> Store<Int, DelegatedStorage> {
@@ -55,5 +55,108 @@ import Testing
     var last = await states.next()
     if last == .value(2) { last = await states.next() }  // sealed anew, it may come again
     #expect(last == .value(3))
+  }
+
+  @Test func theFirstValueOfAStoreMadeAnewIsSeen() async throws {
+    let (ours, theirs) = (property(), property())
+    try ours.save(1)
+    var states = ours.states.makeAsyncIterator()
+    #expect(await states.next() == .value(1))
+    try delegate.removeStore()
+    // A storage that has never seen the old keys, as another process has not.
+    let anew = property()
+    try anew.storage.save(9, forKey: "other")
+    try anew.save(2)
+    #expect(await states.next() == .absent)
+    #expect(await states.next() == .value(2))
+    // The usual case again: what is not of the property is left out.
+    try theirs.storage.save(8, forKey: "other")
+    try anew.save(3)
+    #expect(await states.next() == .value(3))
+  }
+
+  @Test func aPropertyWithoutAValueSeesTheFirstOneOfAStoreMadeAnew() async throws {
+    let ours = property()
+    try ours.storage.save(9, forKey: "other")
+    var states = ours.states.makeAsyncIterator()
+    #expect(await states.next() == .absent)
+    for value in 1...3 {
+      try delegate.removeStore()
+      let anew = property()
+      try anew.save(value)
+      #expect(await states.next() == .value(value))
+      try anew.remove()
+      #expect(await states.next() == .absent)
+    }
+  }
+
+  @Test func changesFromBeforeAndAfterTheStoreWasMadeAnewAllComeInOrder() async throws {
+    let ours = property()
+    try ours.save(1)
+    var states = ours.states.makeAsyncIterator()
+    try ours.save(2)
+    try ours.save(3)
+    try delegate.removeStore()
+    try ours.save(4)
+    try ours.remove()
+    try ours.save(5)
+    let expected: [PropertyState<Int>] = [
+      .value(1), .value(2), .value(3), .absent, .value(4), .absent, .value(5),
+    ]
+    for state in expected { #expect(await states.next() == state) }
+  }
+
+  @Test func aRemovalFromAStoreThatIsGoneHidesNoValueOfTheOneInItsPlace() async throws {
+    let ours = property()
+    try ours.save(1)
+    let (old, _) = try delegate.onlyRecord()
+    var states = ours.states.makeAsyncIterator()
+    #expect(await states.next() == .value(1))
+    try delegate.removeStore()
+    #expect(await states.next() == .absent)
+    let anew = property()
+    try anew.save(2)
+    // As of a write that waited and was dropped when the store was found to be another.
+    try delegate.replace(old, with: nil)
+    try anew.save(3)
+    #expect(await states.next() == .value(2))
+    #expect(await states.next() == .value(3))
+  }
+
+  @Test func aStoreMadeAnewUnderAnotherKeyIsOneFailureAndNotOneForEachChange() async throws {
+    let ours = property()
+    try ours.save(1)
+    let seen = Lock<[PropertyState<Int>]>([])
+    let states = ours.states
+    let listener = Task {
+      for await state in states { seen.withLock { $0.append(state) } }
+    }
+    while seen.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+    try delegate.removeStore()
+    let others = DelegatedStorage.quiet(delegate, .key(.repeating(2)))
+    for index in 0..<5 { try others.save(index, forKey: "k\(index)") }
+    while seen.withLock({ $0.count }) < 3 { try await Task.sleep(for: .milliseconds(1)) }
+    try await Task.sleep(for: .milliseconds(50))
+    listener.cancel()
+    let told = seen.withLock { $0 }
+    #expect(told.prefix(2) == [.value(1), .absent] && told.count == 3, "\(told)")
+    guard case .failed(let error) = told.last else { return }
+    #expect(error.code == .wrongKey && error.key == "k")
+  }
+
+  @Test func changesOfOtherKeysOfAStoreMadeAnewHideNone() async throws {
+    let ours = property()
+    try ours.save(1)
+    var states = ours.states.makeAsyncIterator()
+    #expect(await states.next() == .value(1))
+    try delegate.removeStore()
+    let anew = property()
+    for index in 0..<50 {
+      try anew.storage.save(index, forKey: "other\(index)")
+      if index == 25 { try anew.save(2) }
+      try anew.storage.delete(forKey: "other\(index)")
+    }
+    #expect(await states.next() == .absent)
+    #expect(await states.next() == .value(2))
   }
 }

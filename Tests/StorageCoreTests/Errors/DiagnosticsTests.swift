@@ -1,6 +1,8 @@
 import CryptoCore
+import Glibc
 import StorageCore
 import StorageTesting
+import TestSupport
 import Testing
 
 /// The handler is the program's: these tests run one after the other and look for their own keys.
@@ -57,6 +59,66 @@ import Testing
       }
     }
     #expect(found.isEmpty)
+  }
+
+  @Test func aHandlerMayUseTheStorageThatIsBeingMade() async {
+    await #expect(processExitsWith: .success) {
+      alarm(30)  // waiting for itself, it would wait for ever
+      MemoryLockLimit.lower(to: 0)
+      let storage = DelegatedStorage(OpenDelegate(), symmetricKey: .fresh)
+      let log = ErrorLog()
+      StorageDiagnostics.handler = { error in
+        log.add(error)
+        #expect(throws: Never.self) {
+          try storage.save((storage.load(Int.self, forKey: "reports") ?? 0) + 1, forKey: "reports")
+        }
+      }
+      try storage.save("value", forKey: "key")
+      #expect(log.codes == [.unavailable])
+      #expect(try storage.load(forKey: "reports") == 1)
+      #expect(try storage.load(forKey: "key") == "value")
+    }
+  }
+
+  /// Reports through another storage's error closure before each write.
+  private final class ReportingDelegate: StorageDelegate {
+    private let base = PlainDelegate()
+    private let failing: FaultyStorage
+
+    init(_ failing: FaultyStorage) { self.failing = failing }
+
+    func record(for name: NameHash) throws(StorageError) -> [UInt8]? {
+      try base.record(for: name)
+    }
+    func set(_ record: [UInt8], for name: NameHash) throws(StorageError) {
+      failing.set(1, forKey: "diagnostics-e")
+      try base.set(record, for: name)
+    }
+    func setIfAbsent(_ record: [UInt8], for name: NameHash) throws(StorageError) -> Bool {
+      try base.setIfAbsent(record, for: name)
+    }
+    func remove(_ name: NameHash) throws(StorageError) { try base.remove(name) }
+  }
+
+  @Test func anErrorClosureMayUseTheStorageWhoseDelegateReported() async {
+    await #expect(processExitsWith: .success) {
+      alarm(30)
+      let failing = FaultyStorage()
+      failing.faults.fail(.all, with: .failure(StorageError(.locked, "on cue")))
+      let storage = DelegatedStorage(ReportingDelegate(failing), symmetricKey: .fresh)
+      let log = ErrorLog()
+      failing.errorClosure = { error in
+        log.add(error)
+        guard log.errors.count == 1 else { return }
+        #expect(throws: Never.self) {
+          #expect(try storage.load(forKey: "key") == "value")
+          try storage.save("by the closure", forKey: "other")
+        }
+      }
+      try storage.save("value", forKey: "key")
+      #expect(log.codes == [.locked, .locked])
+      #expect(try storage.load(forKey: "other") == "by the closure")
+    }
   }
 
   @Test func absenceIsNotReported() {

@@ -43,6 +43,12 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
     _ = try base.updateHeader { (header, _) throws(StorageError) in header = bytes }
   }
 
+  /// Removes all records and the header, as somebody does who removes the file of a store.
+  func removeStore() throws {
+    for name in try base.names() { try replace(name, with: nil) }
+    try replaceHeader(with: nil)
+  }
+
   /// The raw header, which must be there.
   func headerBytes() throws -> [UInt8] {
     guard let header = try base.header().header else {

@@ -19,10 +19,8 @@ import Testing
 
   /// Sets the seals that the primary key has reserved, as if it had been used for long.
   private func preset(_ seals: UInt64) throws {
-    try storage().store.keys.update { (header, root) throws(StorageError) in
-      var keyset = try root.openKeyset(of: header)
-      keyset.entries[keyset.primaryIndex].reservedSeals = seals
-      header.sealedKeyset = try root.seal(keyset)
+    try storage().store.keys.update { (draft, _) throws(StorageError) in
+      draft.keyset.entries[draft.keyset.primaryIndex].reservedSeals = seals
     }
   }
 

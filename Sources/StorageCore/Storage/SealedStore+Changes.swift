@@ -1,0 +1,43 @@
+internal import CryptoCore
+
+// Whose record a change is of: only the keys can tell, and they may be others than at the change.
+
+extension SealedStore {
+  /// Whether a change may be of the record of `name`.
+  ///
+  /// Called under the delegate's lock, where the store can't be opened: while its keys are not those
+  /// of the header that the change was made under, every change may be.
+  func mayBeChange(_ change: RecordChange, of name: RecordName) -> Bool {
+    guard let open = keys.current, isCurrent(change, open) else { return true }
+    do throws(StorageError) {
+      return try name.context(in: open).name == change.name
+    } catch {
+      return false  // a name that can't be has no record
+    }
+  }
+
+  /// The keys and the context under which a change is one of the record of `name`, or nil when it is
+  /// of another.
+  ///
+  /// A store that was removed and made anew hashes names otherwise: changes from before and after
+  /// may wait in the same queue.
+  func owner(
+    of change: RecordChange, _ name: RecordName
+  ) throws(StorageError) -> (OpenKeys, RecordContext)? {
+    var isRefreshed = false
+    while true {
+      for open in keys.nameSpaces() {
+        let context = try name.context(in: open)
+        if context.name == change.name { return (open, context) }
+      }
+      let isKnown = keys.current.map { isCurrent(change, $0) } ?? false
+      guard !isKnown, !isRefreshed else { return nil }
+      try keys.refresh()
+      isRefreshed = true
+    }
+  }
+
+  private func isCurrent(_ change: RecordChange, _ open: OpenKeys) -> Bool {
+    !isHeaded || change.headerVersion == open.headerVersion
+  }
+}

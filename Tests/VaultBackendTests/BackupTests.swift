@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+import VaultBackend
+
+@Suite struct BackupTests {
+  private let vault = TemporaryVault()
+  private var copy: URL { vault.file("copy.vault") }
+
+  private func fill() throws -> VaultStorage {
+    let storage = vault.storage()
+    for index in 0..<50 { try storage.save("value \(index)", forKey: "key \(index)") }
+    return storage
+  }
+
+  private func open(_ url: URL) -> VaultStorage {
+    VaultStorage(at: url, keySource: .key(TemporaryVault.key))
+  }
+
+  @Test func aBackupIsAVaultThatStandsAlone() throws {
+    let storage = try fill()
+    try storage.backup(to: copy)
+    #expect(!vault.entries.contains { $0.hasPrefix("copy.vault-") || $0.hasSuffix(".new") })
+    let attributes = try FileManager.default.attributesOfItem(atPath: copy.path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    #expect(try open(copy).load(String.self, forKey: "key 49") == "value 49")
+    #expect(try open(copy).verify().isSound)
+  }
+
+  @Test func aBackupReplacesNothingUnlessTold() throws {
+    let storage = try fill()
+    try storage.backup(to: copy)
+    try storage.save("newer", forKey: "key 0")
+    #expect(code { try storage.backup(to: copy) } == .invalid)
+    #expect(try open(copy).load(String.self, forKey: "key 0") == "value 0")
+    try storage.backup(to: copy, replacing: true)
+    #expect(
+      try VaultStorage(at: copy, keySource: .key(TemporaryVault.key), access: .readOnly)
+        .load(String.self, forKey: "key 0") == "newer")
+  }
+
+  @Test func aVaultIsNotItsOwnBackupAndNothingCantBeBackedUp() throws {
+    #expect(code { try vault.storage().backup(to: copy) } == .unavailable)
+    let storage = try fill()
+    #expect(code { try storage.backup(to: vault.url, replacing: true) } == .invalid)
+    #expect(try storage.verify().isSound)
+  }
+
+  @Test func aRestoredVaultIsWhatTheBackupWasAlsoForThoseWhoHaveItOpen() throws {
+    let storage = try fill()
+    try storage.backup(to: copy)
+    let other = vault.storage()
+    try storage.save("newer", forKey: "key 0")
+    try storage.save("added", forKey: "extra")
+    try storage.delete(forKey: "key 1")
+    #expect(try other.load(String.self, forKey: "extra") == "added")
+    try storage.restore(from: copy)
+    for reader in [storage, other] {
+      #expect(try reader.load(String.self, forKey: "key 0") == "value 0")
+      #expect(try reader.load(String.self, forKey: "key 1") == "value 1")
+      #expect(try reader.load(String.self, forKey: "extra") == nil)
+    }
+    #expect(try storage.verify().isSound)
+    try storage.save("after", forKey: "key 0")
+    #expect(try storage.verify().isSound)
+  }
+
+  @Test func aLostVaultIsRestored() throws {
+    try fill().backup(to: copy)
+    let elsewhere = VaultStorage(
+      at: vault.file("elsewhere.vault"), keySource: .key(TemporaryVault.key))
+    try elsewhere.restore(from: copy)
+    #expect(try elsewhere.load(String.self, forKey: "key 9") == "value 9")
+  }
+
+  @Test func aVaultWithItsOwnKeyIsRestoredWithTheKeyOfTheBackup() throws {
+    let storage = try fill()
+    try storage.backup(to: copy)
+    try storage.keyAdministration.rotate(
+      openedBy: .key(SymmetricKey(data: Data(repeating: 8, count: 32))), names: true)
+    #expect(code { try storage.restore(from: copy) } == .wrongKey)
+    #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
+  }
+
+  @Test func aDamagedBackupIsNotRestored() throws {
+    let storage = try fill()
+    try storage.backup(to: copy)
+    var bytes = try Data(contentsOf: copy)
+    bytes[bytes.count - 100] ^= 1
+    try bytes.write(to: copy)
+    #expect(code { try storage.restore(from: copy) } == .damaged)
+    #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
+  }
+
+  @Test func aBrokenVaultIsReplacedByItsBackupAndKept() throws {
+    try fill().backup(to: copy)
+    try Data(repeating: 0x55, count: 30_000).write(to: vault.url)
+    let storage = vault.storage()
+    #expect(code { _ = try storage.load(String.self, forKey: "key 9") } == .damaged)
+    try storage.restore(from: copy)
+    #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
+    #expect(vault.entries.contains("test.vault.damaged-1"))
+  }
+
+  @Test func aFileWithBrokenPagesIsRepairedFromTheRestOfThem() throws {
+    var storage: VaultStorage? = vault.storage()
+    for index in 0..<500 { try storage?.save("value \(index)", forKey: "key \(index)") }
+    try storage?.compact()
+    storage = nil
+    var bytes = try Data(contentsOf: vault.url)
+    let page = (bytes.count / 4096 / 2) * 4096
+    for index in page..<page + 4096 { bytes[index] = 0xFF }
+    try bytes.write(to: vault.url)
+    let broken = vault.storage()
+    let report = try broken.verify()
+    #expect(report.findings.contains { $0.kind == .damagedFile })
+    try broken.repair(accepting: report)
+    #expect(try broken.verify().isSound)
+    let left = try broken.listing().keys.count
+    #expect(left > 300 && left < 500)
+    try broken.save("new", forKey: "key 0")
+    #expect(try vault.storage().load(String.self, forKey: "key 0") == "new")
+  }
+
+  @Test func aCompactedVaultIsSmallerAndHoldsTheSame() throws {
+    let storage = vault.storage()
+    for index in 0..<300 {
+      try storage.save(Data(repeating: UInt8(index % 256), count: 2000), forKey: "key \(index)")
+    }
+    for index in 0..<290 { try storage.delete(forKey: "key \(index)") }
+    let before = try Data(contentsOf: vault.url).count
+    try storage.compact()
+    #expect(try Data(contentsOf: vault.url).count < before / 4)
+    #expect(try storage.load(Data.self, forKey: "key 299")?.count == 2000)
+    #expect(try storage.load(Data.self, forKey: "key 1") == nil)
+    #expect(try storage.verify().isSound)
+  }
+
+  @Test func aVaultThatNobodyUsesIsClosedAndOneFile() throws {
+    _ = try fill()
+    #expect(vault.entries == ["test.vault", "test.vault-notice"])
+  }
+
+  @Test func aRecoveryKeyOpensTheVaultWhenItsSourceIsLost() throws {
+    let key = try fill().exportRecovery()
+    let storage = vault.storage(.recovery(key))
+    #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
+  }
+}

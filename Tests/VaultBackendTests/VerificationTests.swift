@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+import VaultBackend
+
+@Suite struct VerificationTests {
+  private let vault = TemporaryVault()
+
+  private func fill(_ count: Int = 20) throws -> VaultStorage {
+    let storage = vault.storage()
+    for index in 0..<count { try storage.save("value \(index)", forKey: "key \(index)") }
+    return storage
+  }
+
+  private var keys: [String] { (0..<20).map { "key \($0)" } }
+
+  @Test func aVaultThatNobodyTouchedIsSound() throws {
+    let storage = try fill()
+    try storage.delete(forKey: "key 3")
+    try storage.save("new", forKey: "key 4")
+    let report = try storage.verify(expecting: keys)
+    #expect(report.isSound && report.recordCount == 19)
+  }
+
+  @Test func aVaultThatIsNotThereIsSound() throws {
+    #expect(try vault.storage().verify().isSound)
+    #expect(vault.entries.isEmpty)
+  }
+
+  @Test func aRecordThatSomebodyRemovedIsToldByItsNameIfThatIsExpected() throws {
+    let storage = try fill()
+    try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
+    let report = try storage.verify(expecting: keys)
+    #expect(report.findings.map(\.kind) == [.deletedRecord])
+    #expect(report.findings.first?.keys == ["key 0"])
+    #expect(try storage.verify().findings.first?.count == 1)
+  }
+
+  @Test func aRecordThatSomebodyPutBackIsFoundAsAddedByItsName() throws {
+    let storage = try fill()
+    try vault.tamper(
+      "ATTACH '\(vault.path).old' AS old; CREATE TABLE old.r AS SELECT * FROM record "
+        + "WHERE sequence = (SELECT min(sequence) FROM record)")
+    try storage.delete(forKey: "key 0")
+    try vault.tamper(
+      "ATTACH '\(vault.path).old' AS old; DELETE FROM record WHERE value IS NULL; "
+        + "INSERT INTO record SELECT * FROM old.r")
+    let report = try storage.verify(expecting: keys)
+    #expect(report.findings.map(\.kind) == [.addedRecord])
+    #expect(report.findings.first?.keys == ["key 0"])
+  }
+
+  @Test func aRecordThatIsOlderThanTheLastWriteIsFoundAsRolledBack() throws {
+    let storage = try fill()
+    try vault.tamper(
+      "ATTACH '\(vault.path).old' AS old; CREATE TABLE old.r AS SELECT * FROM record "
+        + "WHERE sequence = (SELECT min(sequence) FROM record)")
+    try storage.save("newer", forKey: "key 0")
+    try vault.tamper(
+      "ATTACH '\(vault.path).old' AS old; UPDATE record SET value = (SELECT value FROM old.r) "
+        + "WHERE name = (SELECT name FROM old.r)")
+    let report = try vault.storage().verify()
+    #expect(report.findings.map(\.kind) == [.rolledBackRecord])
+    #expect(report.findings.first?.keys.contains("key 0") == true)
+  }
+
+  @Test func aDamagedRecordIsFoundAndTheOthersStayReadable() throws {
+    _ = try fill()
+    try vault.tamper(
+      "UPDATE record SET value = CAST(value || 'x' AS BLOB) "
+        + "WHERE sequence = (SELECT max(sequence) FROM record)")
+    let again = vault.storage()
+    #expect(code { _ = try again.load(String.self, forKey: "key 19") } == .damaged)
+    #expect(try again.load(String.self, forKey: "key 18") == "value 18")
+    let report = try again.verify(expecting: keys)
+    #expect(Set(report.findings.map(\.kind)) == [.damagedRecord, .rolledBackRecord])
+    #expect(report.findings.first { $0.kind == .damagedRecord }?.keys == ["key 19"])
+  }
+
+  @Test(arguments: ["x''", "zeroblob(849)"])
+  func anAlteredManifestIsFoundAndIsNotLaundered(_ blob: String) throws {
+    let storage = try fill()
+    try vault.tamper("UPDATE meta SET value = \(blob) WHERE id = 2")
+    #expect(try storage.verify().findings.map(\.kind) == [.alteredManifest])
+    try storage.save("other", forKey: "key 1")
+    #expect(try storage.verify().findings.map(\.kind) == [.alteredManifest])
+    #expect(try storage.load(String.self, forKey: "key 1") == "other")
+  }
+
+  @Test func anOlderManifestIsFound() throws {
+    let storage = try fill()
+    try vault.tamper(
+      "ATTACH '\(vault.path).old' AS old; CREATE TABLE old.m AS SELECT * FROM meta")
+    try storage.save("other", forKey: "key 1")
+    try vault.tamper(
+      "ATTACH '\(vault.path).old' AS old; "
+        + "UPDATE meta SET value = (SELECT value FROM old.m WHERE id = 2) WHERE id = 2")
+    #expect(try !storage.verify().isSound)
+    // Further commits don't hide it.
+    try storage.save("third", forKey: "key 2")
+    #expect(try !storage.verify().isSound)
+  }
+
+  @Test func whatWasAcceptedIsSoundFromThenOn() throws {
+    let storage = try fill()
+    try vault.tamper(
+      """
+      DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record);
+      UPDATE record SET value = zeroblob(60) WHERE sequence = (SELECT max(sequence) FROM record);
+      """)
+    let report = try storage.verify(expecting: keys)
+    #expect(!report.isSound)
+    try storage.repair(accepting: report)
+    #expect(try storage.verify(expecting: keys).isSound)
+    #expect(try storage.load(String.self, forKey: "key 19") == nil)
+    #expect(try storage.load(String.self, forKey: "key 10") == "value 10")
+    try storage.save("again", forKey: "key 19")
+    #expect(try vault.storage().verify().isSound)
+  }
+
+  @Test func aReportThatIsOutOfDateIsNotAccepted() throws {
+    let storage = try fill()
+    try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
+    let report = try storage.verify()
+    try storage.save("other", forKey: "key 5")
+    #expect(code { try storage.repair(accepting: report) } == .busy)
+    #expect(try !storage.verify().isSound)
+  }
+
+  @Test func keysCanChangeAndTheVaultStaysSound() throws {
+    let storage = try fill()
+    try storage.keyAdministration.rotateDataKey()
+    #expect(try storage.verify().isSound)
+    let other = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
+    try storage.keyAdministration.rotate(openedBy: other)
+    #expect(try storage.verify().isSound)
+    try storage.keyAdministration.rotate(names: true)
+    let report = try vault.storage(other).verify(expecting: keys)
+    #expect(report.isSound && report.recordCount == 20)
+    #expect(try storage.load(String.self, forKey: "key 7") == "value 7")
+    #expect(try vault.storage(other).load(String.self, forKey: "key 7") == "value 7")
+    #expect(code { _ = try vault.storage().load(String.self, forKey: "key 7") } == .wrongKey)
+  }
+}
