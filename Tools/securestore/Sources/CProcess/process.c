@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -21,4 +22,10 @@ int process_wait_readable(int descriptor) {
   // The mask is changed and the wait begins in one step: no signal is caught before it, unseen.
   if (ppoll(&entry, 1, 0, &none) >= 0) return 1;
   return errno == EINTR ? 0 : -errno;
+}
+
+unsigned long process_lockable_bytes(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return ULONG_MAX;
+  return limit.rlim_cur;
 }

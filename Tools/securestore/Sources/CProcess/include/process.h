@@ -12,4 +12,9 @@ int process_protect(void);
 /// Returns 1 when it is readable, 0 when a signal was caught, or the negated errno.
 int process_wait_readable(int descriptor);
 
+/// How many bytes the process may lock in memory; ULONG_MAX is no limit.
+///
+/// RLIMIT_MEMLOCK is a macro that Swift does not see.
+unsigned long process_lockable_bytes(void);
+
 #endif

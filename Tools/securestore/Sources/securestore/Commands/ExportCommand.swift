@@ -112,7 +112,7 @@ struct ExportCommand: ParsableCommand {
       try Output.write(Array(text.utf8), to: descriptor, path: file)
       guard fsync(descriptor) == 0 else { throw Failure(system: "sync", path: file, number: errno) }
     } catch {
-      unlink(file)  // half of an export helps nobody
+      unsafe unlink(file)  // half of an export helps nobody
       throw error
     }
   }

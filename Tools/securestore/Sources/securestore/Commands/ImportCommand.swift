@@ -75,7 +75,7 @@ struct ImportCommand: ParsableCommand {
         + "; --overwrite replaces, --keep keeps what is there")
   }
 
-  private func read() throws -> [(name: String, value: any Sendable)] {
+  private func read() throws -> [(name: String, value: Any)] {
     let bytes =
       file == "-"
       ? try SecretInput.all(of: STDIN_FILENO)
@@ -94,7 +94,7 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  private static func values(of json: JSONValue) throws -> [(name: String, value: any Sendable)] {
+  private static func values(of json: JSONValue) throws -> [(name: String, value: Any)] {
     guard case .object(let members) = json else {
       throw Failure(.malformedInput, "the file is not an object of names and values")
     }
@@ -109,7 +109,7 @@ struct ImportCommand: ParsableCommand {
 
 extension StorageTransaction {
   /// Stores a value in the form of the type that it turns out to have.
-  fileprivate func save(opened value: any Sendable, forKey key: StoreKey) throws(StorageError) {
+  fileprivate func save(opened value: Any, forKey key: StoreKey) throws(StorageError) {
     func save<Value>(_ value: Value) throws(StorageError) {
       try self.save(Optional(value), forKey: key)
     }

@@ -39,12 +39,13 @@ struct PassphraseCommand: ParsableCommand {
         newPassphraseFile.map { .passphraseFile($0) },
       ], "option for the new passphrase")
     try storage.keyAdministration.change(
-      to: (choice ?? .passphrase).source(isNew: true))
+      to: (choice ?? KeyChoice.passphrase).source(isNew: true))
+    let slots = try storage.keyAdministration.slots()
     try output.output.done(
       "the new passphrase opens \(place.path)",
       .object([
         ("path", .string(place.path)),
-        ("slots", .array(try storage.keyAdministration.slots().map(\.json))),
+        ("slots", .array(slots.map(\.json))),
       ]))
   }
 }

@@ -16,6 +16,9 @@ struct SetCommand: ParsableCommand {
 
   @Argument(help: "The name of the value.") var name: String
 
+  // Caught here, since the parser's own message would repeat it.
+  @Argument(help: .hidden) var rest: [String] = []
+
   @Option(help: "What the value is.") var type = ValueKind.string
 
   @Flag(name: .customLong("raw"), help: "Keep the line break at the end of text.")
@@ -24,6 +27,14 @@ struct SetCommand: ParsableCommand {
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard rest.isEmpty else {
+      throw ValidationError(
+        "a value is never an argument, where every program can see it; leave it out to be asked, or "
+          + "send it through a pipe")
+    }
+  }
 
   func run() throws {
     let storage = try vault.place().open(key)
@@ -42,7 +53,7 @@ struct SetCommand: ParsableCommand {
   }
 
   private func read() throws -> SecureBytes {
-    if unsafe isatty(STDIN_FILENO) == 1 {
+    if isatty(STDIN_FILENO) == 1 {
       let terminal = try Terminal(for: "a value", instead: "a pipe")
       return try terminal.askSecret("Value of \(name): ")
     }

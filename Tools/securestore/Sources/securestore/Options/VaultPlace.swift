@@ -39,7 +39,10 @@ struct VaultPlace {
   /// What opens the vault: the key option, or else what the application itself would use.
   func keySource(_ options: KeyOptions, isNew: Bool = false) throws -> KeySource {
     if let choice = try options.choice() { return try choice.source(isNew: isNew) }
-    if application != nil { return .automatic }
+    if application != nil {
+      if !isNew { try requireAutomatic() }
+      return .automatic
+    }
     if let path = Environment.value("SECURESTORE_KEY_FILE") {
       return try KeyChoice.file(path).source(isNew: isNew)
     }
@@ -47,6 +50,32 @@ struct VaultPlace {
       .usage,
       "say which key opens the vault: --key-file PATH, --passphrase, another key option, or --app "
         + "ID for the application's own; a path alone says nothing about keys", path: path)
+  }
+
+  /// Refuses a vault that the application's own sources can't open, and says what to give instead.
+  private func requireAutomatic() throws {
+    guard Path.isThere(path) else { return }
+    let slots = try storage(.firstAvailable([]), .readOnly).keyAdministration.slots()
+    guard !slots.isEmpty,
+      !slots.contains(where: { $0.kind == "file" || $0.kind.hasPrefix("systemd") })
+    else { return }
+    throw Failure(
+      .keyUnavailable,
+      "the vault opens with \(slots.map(\.title).joined(separator: ", ")), so the application's own "
+        + "key does not: give \(Self.options(for: slots))", path: path)
+  }
+
+  private static func options(for slots: [KeySlot]) -> String {
+    var options: [String] = []
+    for slot in slots {
+      switch slot.kind {
+      case "passphrase": options.append("--passphrase")
+      case "environment": options.append("--key-env \(slot.identifier)")
+      case "recovery key": options.append("--recovery")
+      default: continue
+      }
+    }
+    return options.isEmpty ? "a key option" : options.joined(separator: " or ")
   }
 
   /// The vault, which must be there.

@@ -5,8 +5,8 @@ struct Output {
   let isJSON: Bool
   let isQuiet: Bool
 
-  static var isTerminal: Bool { unsafe isatty(STDOUT_FILENO) == 1 }
-  static var isErrorTerminal: Bool { unsafe isatty(STDERR_FILENO) == 1 }
+  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+  static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
   /// Writes a line of the answer.
   func line(_ text: String) throws { try Self.write(text + "\n", to: STDOUT_FILENO) }

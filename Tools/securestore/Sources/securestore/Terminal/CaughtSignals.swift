@@ -22,7 +22,7 @@ struct CaughtSignals: ~Copyable {
       unsafe sigaction(number, nil, &old)
       if Self.isIgnored(old) { continue }
       unsafe sigaddset(&mask, number)
-      unsafe oldActions.append((number, old))
+      oldActions.append((number, old))
     }
     unsafe pthread_sigmask(SIG_BLOCK, &mask, &oldMask)
     for index in oldActions.indices {
@@ -42,7 +42,7 @@ struct CaughtSignals: ~Copyable {
 
   deinit {
     for index in oldActions.indices {
-      var old = unsafe oldActions[index].1
+      var old = oldActions[index].1
       unsafe sigaction(oldActions[index].0, &old, nil)
     }
     var mask = oldMask
@@ -51,6 +51,6 @@ struct CaughtSignals: ~Copyable {
 
   private static func isIgnored(_ action: sigaction) -> Bool {
     unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-      == unsafe unsafeBitCast(SIG_IGN, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }

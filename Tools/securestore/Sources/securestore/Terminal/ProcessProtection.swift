@@ -15,12 +15,9 @@ enum ProcessProtection {
     umask(0o077)
   }
 
-  /// How much memory may be locked, or nil for no limit.
+  /// How many bytes of memory may be locked, or nil for no limit.
   static var lockableBytes: UInt? {
-    var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_MEMLOCK.rawValue), &limit) == 0,
-      limit.rlim_cur != rlim_t.max
-    else { return nil }
-    return UInt(limit.rlim_cur)
+    let limit = process_lockable_bytes()
+    return limit == .max ? nil : limit
   }
 }

@@ -31,7 +31,7 @@ enum SecretInput {
   /// It is read byte by byte, so that what follows is left for others to read.
   static func line(of descriptor: Int32, path: String? = nil) throws -> SecureBytes {
     var count = 0
-    let line = try secret(count: lineLimit) { buffer in
+    let line = try unsafe secret(count: lineLimit) { buffer in
       while true {
         guard count < lineLimit else {
           throw Failure(.usage, "the line is longer than \(lineLimit) bytes", path: path)
@@ -83,7 +83,7 @@ enum SecretInput {
     _ size: Int, from descriptor: Int32, path: String?
   ) throws -> SecureBytes {
     var count = 0
-    let chunk = try secret(count: size) { buffer in
+    let chunk = try unsafe secret(count: size) { buffer in
       while count < size {
         let step = try unsafe read(
           descriptor, buffer.baseAddress! + count, size - count, path)
@@ -95,7 +95,7 @@ enum SecretInput {
   }
 
   private static func joined(_ chunks: [SecureBytes], _ total: Int) throws -> SecureBytes {
-    try secret(count: total) { buffer in
+    try unsafe secret(count: total) { buffer in
       var offset = 0
       for chunk in chunks {
         chunk.withBytes { bytes in

@@ -88,7 +88,7 @@ struct Terminal: ~Copyable {
   private func answer(_ signals: borrowing CaughtSignals) throws -> Answer {
     var count = 0
     var signal: Int32?
-    let line = try SecretInput.secret(count: Self.lineLimit + 1) { buffer in
+    let line = try unsafe SecretInput.secret(count: Self.lineLimit + 1) { buffer in
       while count <= Self.lineLimit {
         let isReadable = process_wait_readable(descriptor)
         if let number = signals.take() {
@@ -104,7 +104,8 @@ struct Terminal: ~Copyable {
         if step < 0 && (errno == EINTR || errno == EAGAIN) { continue }
         guard step >= 0 else { throw Failure(system: "read", path: "/dev/tty", number: errno) }
         count += step
-        if step == 0 || unsafe buffer[count - 1] == UInt8(ascii: "\n") { return }
+        let isDone = unsafe step == 0 || buffer[count - 1] == UInt8(ascii: "\n")
+        if isDone { return }
       }
     }
     if let signal { return .signal(signal) }
@@ -112,7 +113,7 @@ struct Terminal: ~Copyable {
       throw Failure(.usage, "the line is too long for a terminal; use a file or a pipe")
     }
     guard count > 0 else { throw Failure(.cancelled, "no answer was given; nothing was changed") }
-    let line = try line.prefix(count)
-    return .line(line.last == UInt8(ascii: "\n") ? try line.prefix(count - 1) : line)
+    let typed = try line.prefix(count)
+    return .line(typed.last == UInt8(ascii: "\n") ? try typed.prefix(count - 1) : typed)
   }
 }

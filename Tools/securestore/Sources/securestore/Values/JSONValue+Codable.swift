@@ -42,7 +42,10 @@ extension JSONValue: Codable {
   }
 
   init(from decoder: any Decoder) throws {
-    if let members = try Self.attempt({ try decoder.container(keyedBy: Name.self) }) {
+    // First: null has no container, which is another error than a wrong one.
+    if try decoder.singleValueContainer().decodeNil() {
+      self = .null
+    } else if let members = try Self.attempt({ try decoder.container(keyedBy: Name.self) }) {
       self = .object(
         try members.allKeys.sorted { $0.stringValue < $1.stringValue }.map {
           ($0.stringValue, try members.decode(JSONValue.self, forKey: $0))
@@ -57,9 +60,7 @@ extension JSONValue: Codable {
   }
 
   private init(scalarOf container: any SingleValueDecodingContainer) throws {
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try Self.attempt({ try container.decode(Bool.self) }) {
+    if let value = try Self.attempt({ try container.decode(Bool.self) }) {
       self = .bool(value)
     } else if let value = try Self.attempt({ try container.decode(Int64.self) }) {
       self = .number("\(value)")

@@ -2,6 +2,8 @@ internal import Foundation
 
 /// Reads values whose type is given by name, as in `[String: Int]`.
 struct TypeReader {
+  private typealias Reader = @Sendable (JSONValue) -> Any?
+
   private var rest: Substring
 
   /// The value that `json` is of a type, or nil when it is none of it.
@@ -17,7 +19,7 @@ struct TypeReader {
 
   /// A type, and how a value of it is read; nil is "not of this type".
   private indirect enum Shape {
-    case scalar((JSONValue) -> Any?)
+    case scalar(Reader)
     case optional(Shape)
     case array(Shape)
     case set(Shape)
@@ -83,11 +85,12 @@ struct TypeReader {
     return .scalar(read)
   }
 
-  private static func integer<Value: FixedWidthInteger>(_: Value.Type) -> (JSONValue) -> Any? {
+  private static func integer<Value: FixedWidthInteger & SendableMetatype>(_: Value.Type) -> Reader
+  {
     { json in if case .number(let digits) = json { Value(digits) } else { nil } }
   }
 
-  private static func text(_ read: @escaping (String) -> Any?) -> (JSONValue) -> Any? {
+  private static func text(_ read: @escaping @Sendable (String) -> Any?) -> Reader {
     { json in json.string.flatMap(read) }
   }
 
@@ -99,7 +102,7 @@ struct TypeReader {
     }
   }
 
-  private static let scalars: [String: (JSONValue) -> Any?] = [
+  private static let scalars: [String: Reader] = [
     "Bool": { json in if case .bool(let value) = json { value } else { nil } },
     "Int": integer(Int.self), "Int8": integer(Int8.self), "Int16": integer(Int16.self),
     "Int32": integer(Int32.self), "Int64": integer(Int64.self), "UInt": integer(UInt.self),
