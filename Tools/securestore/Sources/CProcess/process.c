@@ -9,7 +9,14 @@
 #include <sys/resource.h>
 
 int process_protect(void) {
+  static const int crashes[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
   const struct rlimit none = {0, 0};
+  for (unsigned i = 0; i < sizeof crashes / sizeof *crashes; i++) {
+    struct sigaction action;
+    // What somebody had ignored has no handler of the Swift runtime.
+    if (sigaction(crashes[i], 0, &action) != 0) return errno;
+    if (action.sa_handler != SIG_IGN && signal(crashes[i], SIG_DFL) == SIG_ERR) return errno;
+  }
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
   if (setrlimit(RLIMIT_CORE, &none) != 0) return errno;
   return 0;

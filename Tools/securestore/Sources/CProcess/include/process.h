@@ -3,7 +3,8 @@
 
 /// Keeps the memory of the process from core dumps and from other processes of the user.
 ///
-/// prctl(2) and ppoll(2) are called here, the first because Swift can't call a variadic function.
+/// Also from the backtraces that the Swift runtime writes when a program crashes, which show the
+/// memory that registers point to. In C because Swift can't call prctl(2), which is variadic.
 /// Returns 0, or the errno of what failed.
 int process_protect(void);
 

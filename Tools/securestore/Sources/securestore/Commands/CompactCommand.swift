@@ -9,13 +9,16 @@ struct CompactCommand: ParsableCommand {
     discussion: "The file is written anew, in one step. Others can read meanwhile, and not write.")
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
     let place = try vault.place()
-    try place.requireThere()
+    let storage = try place.open(key)
+    // The manifest, which vouches for the records, is written anew as well, and that takes its keys.
+    try storage.open()
     let before = Self.size(place.path)
-    try place.storage(.firstAvailable([])).compact()
+    try storage.compact()
     let after = Self.size(place.path)
     try output.output.done(
       "\(place.path): \(Printable.bytes(before)) before, \(Printable.bytes(after)) now",

@@ -94,18 +94,10 @@ final class Tool {
       return path
     }
     defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: command[0])
-    process.arguments = Array(command.dropFirst())
-    process.environment = environment
-    process.currentDirectoryURL = folder
-    process.standardInput = FileHandle(forReadingAtPath: files[0])
-    process.standardOutput = FileHandle(forWritingAtPath: files[1])
-    process.standardError = FileHandle(forWritingAtPath: files[2])
-    try process.run()
-    process.waitUntilExit()
+    let status = try ChildProcess.run(
+      command, environment: environment, folder: folder.path, streams: files)
     return Result(
-      code: process.terminationReason == .exit ? process.terminationStatus : -1,
+      code: status.code,
       output: try Data(contentsOf: URL(fileURLWithPath: files[1])),
       errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: files[2])), as: UTF8.self))
   }
