@@ -35,10 +35,13 @@ let package = Package(
       name: "DefaultsBackendTests",
       dependencies: [
         "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+        "TestSupport",
       ]),
     .testTarget(
       name: "VaultBackendTests",
-      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite"]),
+      dependencies: [
+        "VaultBackend", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite", "TestSupport",
+      ]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),

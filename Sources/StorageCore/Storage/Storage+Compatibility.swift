@@ -1,3 +1,4 @@
+internal import CryptoCore
 public import Foundation
 
 // The calls of the Apple package. None of them throws: an error goes to the error closure, and a
@@ -10,6 +11,7 @@ extension Storage {
   public func register(defaults registration: [StoreKey: Any]) {
     _ = reporting { () throws(StorageError) in
       var values: [(RecordName, [UInt8])] = []
+      defer { for index in values.indices { Wipe.bytes(&values[index].1) } }
       for (key, value) in registration {
         do throws(StorageError) {
           values.append(

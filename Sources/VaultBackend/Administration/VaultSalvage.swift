@@ -22,7 +22,7 @@ enum VaultSalvage {
     for order in ["ASC", "DESC"] {
       try skippingDamage { () throws(StorageError) in
         try source.statement(
-          "SELECT sequence, name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
+          once: "SELECT sequence, name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
             + order
         ).run { (row) throws(StorageError) in
           try insert(row, destination, &last)

@@ -20,7 +20,8 @@ final class Connection: @unchecked Sendable {
   let path: String
   let mode: Mode
   private let patience = Patience()
-  private var statements: [String: Statement] = [:]
+  /// By the address of their text: there are few, and looking through them beats hashing.
+  private var statements: [(text: UnsafePointer<UInt8>, statement: Statement)] = unsafe []
 
   /// Opens the file at an absolute and canonical path, which must exist and be checked already.
   ///
@@ -44,7 +45,7 @@ final class Connection: @unchecked Sendable {
   }
 
   deinit {
-    statements = [:]
+    unsafe statements = []
     // Every statement is finalised, so this can't be SQLITE_BUSY.
     unsafe sqlite3_close_v2(handle)
   }
@@ -132,15 +133,21 @@ final class Connection: @unchecked Sendable {
   }
 
   /// A statement that is compiled once for the connection.
-  func statement(_ sql: String) throws(StorageError) -> Statement {
-    if let statement = statements[sql] { return statement }
-    let statement = try Statement(sql, self)
-    statements[sql] = statement
+  func statement(_ sql: StaticString) throws(StorageError) -> Statement {
+    let text = unsafe sql.utf8Start
+    for index in unsafe statements.indices where unsafe statements[index].text == text {
+      return unsafe statements[index].statement
+    }
+    let statement = try Statement(sql.description, self)
+    unsafe statements.append((text, statement))
     return statement
   }
 
+  /// A statement that is compiled for one use.
+  func statement(once sql: String) throws(StorageError) -> Statement { try Statement(sql, self) }
+
   /// Drops the compiled statements, which keep a connection from some changes of the file.
-  func forgetStatements() { statements = [:] }
+  func forgetStatements() { unsafe statements = [] }
 
   /// Compiles a statement.
   fileprivate func prepare(_ sql: String) throws(StorageError) -> OpaquePointer {
@@ -329,6 +336,39 @@ final class Statement {
       case let code: throw connection.error(code, action)
       }
     }
+  }
+
+  /// Runs a statement with a number, a name and a blob, or NULL, of which SQLite makes no copies.
+  func run(
+    _ number: Int64, _ name: NameHash, _ blob: [UInt8]?
+  ) throws(StorageError) {
+    let words = name.words
+    let code = unsafe withUnsafeBytes(of: words) { name in
+      unsafe (blob ?? []).withUnsafeBytes { bytes in
+        unsafe run(number, name, blob == nil ? nil : bytes)
+      }
+    }
+    guard code == SQLITE_DONE else { throw connection.error(code, action) }
+  }
+
+  private func run(
+    _ number: Int64, _ name: UnsafeRawBufferPointer, _ blob: UnsafeRawBufferPointer?
+  ) -> Int32 {
+    defer { reset() }
+    // Without a destructor the bytes are SQLITE_STATIC: they outlive the step, and no more.
+    var code = unsafe sqlite3_bind_int64(handle, 1, number)
+    guard code == SQLITE_OK else { return code }
+    code = unsafe sqlite3_bind_blob64(handle, 2, name.baseAddress, UInt64(name.count), nil)
+    guard code == SQLITE_OK else { return code }
+    if let blob = unsafe blob {
+      code =
+        unsafe blob.isEmpty
+        ? sqlite3_bind_zeroblob(handle, 3, 0)
+        : sqlite3_bind_blob64(handle, 3, blob.baseAddress, UInt64(blob.count), nil)
+      guard code == SQLITE_OK else { return code }
+    }
+    repeat { code = unsafe sqlite3_step(handle) } while code == SQLITE_ROW
+    return code
   }
 
   private var action: String {

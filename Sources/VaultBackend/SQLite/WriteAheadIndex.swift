@@ -37,6 +37,19 @@ struct WriteAheadIndex: @unchecked Sendable {
     unsafe start = UnsafeRawPointer(region)
   }
 
+  /// Whether the state is still the same.
+  ///
+  /// Not `==`, which compares element after element: this is a part of every read.
+  @inline(__always)
+  func isStill(_ state: State) -> Bool {
+    var difference: UInt64 = 0
+    for index in 0..<6 {
+      difference |=
+        unsafe start.load(fromByteOffset: index * 8, as: UInt64.self) ^ state.words[index]
+    }
+    return difference == 0
+  }
+
   /// The present state.
   @inline(__always)
   var state: State {

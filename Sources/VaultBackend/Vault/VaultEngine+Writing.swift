@@ -68,12 +68,14 @@ extension VaultEngine {
     _ ticket: WriteTicket, _ version: UInt64, _ transaction: inout VaultTransaction
   ) throws(StorageError) -> CommitOutcome {
     if let expected = ticket.headerVersion, expected != version { return .headerChanged }
-    for write in ticket.writes {
+    for write in ticket.writes where write.condition != .always {
       guard write.isAllowed(over: try transaction.record(write.name)) else {
         return .conditionFailed
       }
     }
-    for write in ticket.writes { try transaction.set(write.record, for: write.name) }
+    for write in ticket.writes where !write.isCheck {
+      try transaction.set(write.record, for: write.name)
+    }
     return .committed
   }
 

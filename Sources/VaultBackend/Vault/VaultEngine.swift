@@ -34,8 +34,18 @@ final class VaultEngine: Sendable {
 
   // MARK: - Reading
 
-  /// The record of a name, and the version of the header that goes with it.
+  /// The record of a name and the version of the header that goes with it, if memory has them and
+  /// they are current.
   @inline(__always)
+  func known(_ name: NameHash) -> (record: [UInt8]?, headerVersion: UInt64)? {
+    guard !isStamped.load(ordering: .relaxed) else { return nil }
+    return memory.withLock { memory in
+      guard memory.isCurrent(nil), let record = memory.record(for: name) else { return nil }
+      return (record, memory.headerVersion)
+    }
+  }
+
+  /// The record of a name, and the version of the header that goes with it.
   func lookup(
     _ name: NameHash, waiting deadline: Duration
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
@@ -112,7 +122,7 @@ final class VaultEngine: Sendable {
   func follow(waiting deadline: Duration) throws(StorageError) -> OpenedVault? {
     try gate.withLock { (opened) throws(StorageError) in
       guard let current = try open(&opened) else {
-        memory.withLock { $0.reset() }
+        forget()
         return nil
       }
       if case .stamp(let stamp) = current.watch, try file.stamp() != stamp {
@@ -144,9 +154,18 @@ final class VaultEngine: Sendable {
   /// Closes the file, which is no longer there or was replaced.
   func close(_ opened: inout OpenedVault?) {
     // First, since it may look at the index of what is closed.
-    memory.withLock { $0.reset() }
+    forget()
     isStamped.store(false, ordering: .relaxed)
     opened = nil
+  }
+
+  /// Knows of a vault without anything, and tells the observers what is gone.
+  private func forget() {
+    memory.withLock { memory in
+      let gone = observers.isEmpty ? [] : memory.records.filter { $0.value != nil }.map(\.key.name)
+      memory.reset()
+      notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
+    }
   }
 
   private func catchUp(
@@ -181,19 +200,23 @@ final class VaultEngine: Sendable {
     _ connection: Connection, _ currency: VaultMemory.Currency
   ) throws(StorageError) {
     let stamps = try VaultRows.stamps(connection)
-    let known = memory.withLock { $0.generation }
+    let (known, hasFollowed) = memory.withLock { ($0.generation, $0.hasFollowed) }
     let header = try VaultRows.header(connection)
     // Further back than removals are remembered, or the file is an older one: then all may differ.
-    let isFollowable = known >= stamps.horizon && known <= stamps.generation && known > 0
+    let isFollowable = known >= stamps.horizon && known <= stamps.generation
+    let isListening = !observers.isEmpty
     var changes: [RecordChange] = []
-    if isFollowable {
-      changes = try VaultRows.changes(
-        since: known, withRecords: !observers.isEmpty, connection)
-    } else if !observers.isEmpty {
+    if known == 0 {
+      // Whoever knew of nothing is told of all there is; what is there at the first look is no news.
+      let isNews = isListening && hasFollowed
+      changes = isNews ? try VaultRows.changes(since: 0, withRecords: true, connection) : []
+    } else if isFollowable {
+      changes = try VaultRows.changes(since: known, withRecords: isListening, connection)
+    } else if isListening {
       changes = try differences(connection)
     }
     memory.withLock { memory in
-      if !isFollowable { memory.dropAll() }
+      if !isFollowable || known == 0 { memory.dropAll() }
       for change in changes { memory.drop(change.name) }
       memory.adopt(header: header)
       memory.follow(stamps.generation, currency)
@@ -213,9 +236,9 @@ final class VaultEngine: Sendable {
   /// Which of the records that memory has are others now.
   private func differences(_ connection: Connection) throws(StorageError) -> [RecordChange] {
     var changes: [RecordChange] = []
-    for (name, old) in memory.withLock({ $0.records }) {
-      let new = try VaultRows.record(name, connection)
-      if new != old { changes.append(RecordChange(name: name, record: new)) }
+    for (key, old) in memory.withLock({ $0.records }) {
+      let new = try VaultRows.record(key.name, connection)
+      if new != old { changes.append(RecordChange(name: key.name, record: new)) }
     }
     return changes
   }

@@ -86,7 +86,7 @@ enum VaultRows {
     _ record: [UInt8]?, for name: NameHash, sequence: Int64, _ connection: Connection
   ) throws(StorageError) {
     try connection.statement("REPLACE INTO record (sequence, name, value) VALUES (?1, ?2, ?3)")
-      .run(.integer(sequence), .blob(name.bytes), record.map { .blob($0) } ?? .null)
+      .run(sequence, name, record)
   }
 
   /// Whether there is no record.
@@ -136,10 +136,11 @@ enum VaultRows {
     since sequence: Int64, withRecords: Bool, _ connection: Connection
   ) throws(StorageError) -> [RecordChange] {
     var changes: [RecordChange] = []
-    let columns = withRecords ? "name, value" : "name"
-    try connection.statement(
-      "SELECT \(columns) FROM record WHERE sequence > ?1 ORDER BY sequence"
-    ).run(.integer(sequence)) { (row) throws(StorageError) in
+    let sql: StaticString =
+      withRecords
+      ? "SELECT name, value FROM record WHERE sequence > ?1 ORDER BY sequence"
+      : "SELECT name FROM record WHERE sequence > ?1 ORDER BY sequence"
+    try connection.statement(sql).run(.integer(sequence)) { (row) throws(StorageError) in
       changes.append(
         RecordChange(
           name: try name(row, 0, connection), record: withRecords ? row.blob(1) : nil))
