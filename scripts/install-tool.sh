@@ -20,7 +20,7 @@ case ${1:-} in
     for shell in bash zsh fish; do
       "$program" --generate-completion-script "$shell" >"$completions/$shell"
     done
-    install -D -m 755 "$program" "$root/bin/securestore"
+    install -D -s -m 755 "$program" "$root/bin/securestore"
     install -D -m 644 "$package/securestore.1" "$root/share/man/man1/securestore.1"
     install -D -m 644 "$completions/bash" "$root/share/bash-completion/completions/securestore"
     install -D -m 644 "$completions/zsh" "$root/share/zsh/site-functions/_securestore"
