@@ -27,6 +27,8 @@ enum KeyChoice {
   /// - Parameters:
   ///   - isNew: whether a passphrase is a new one, which is asked for twice.
   ///   - name: what the prompt calls it.
+  /// - Returns: the source, which holds the secret.
+  /// - Throws: `Failure` when there is nobody to ask, or nothing to read.
   func source(isNew: Bool, _ name: String = "passphrase") throws -> KeySource {
     switch self {
     case .file(let path):

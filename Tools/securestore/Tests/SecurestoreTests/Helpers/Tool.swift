@@ -35,7 +35,7 @@ final class Tool {
   var environment: [String: String]
   private static let application = "com.example.tool"
 
-  /// - Parameter hasVault: whether there is one already, named by the environment.
+  /// Makes the home folder and, unless `hasVault` is false, a vault that the environment names.
   init(hasVault: Bool = true) throws {
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("securestore.\(UUID().uuidString)")
