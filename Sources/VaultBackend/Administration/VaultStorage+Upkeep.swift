@@ -11,7 +11,8 @@ extension VaultStorage {
   /// - Throws: `StorageError`: `busy`, `full` and the like; the vault is then as it was.
   public func compact() throws(StorageError) {
     let engine = try delegate.vault()
-    guard try engine.follow(waiting: delegate.deadline) != nil else { return }
+    // Every commit keeps the manifest in step, which takes the keys.
+    guard try store.openKeys() else { return }
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.compact(until: end)
     }
