@@ -35,10 +35,18 @@ let package = Package(
       name: "DefaultsBackendTests",
       dependencies: [
         "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+        "TestSupport",
       ]),
+    .executableTarget(
+      name: "VaultTestChild",
+      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "CSQLite", "TestSupport"],
+      path: "Tests/VaultTestChild"),
     .testTarget(
       name: "VaultBackendTests",
-      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite"]),
+      dependencies: [
+        "VaultBackend", "VaultTestChild", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite",
+        "TestSupport",
+      ]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),

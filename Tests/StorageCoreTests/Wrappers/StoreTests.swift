@@ -1,4 +1,5 @@
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite struct StoreTests {
@@ -178,7 +179,7 @@ import Testing
 
   @Test(.enabled(if: Soak.isOn)) func anUpdateLosesNoStepOfManyThreadsSoak() throws {
     let counter = UnwrappedStore<Int, DelegatedStorage>(wrappedValue: 0, storage, "k")
-    Soak.onThreads(8) { _ in
+    Threads.run(8) { _ in
       #expect(throws: Never.self) {
         for _ in 0..<10_000 { try counter.update { $0 += 1 } }
       }
