@@ -13,14 +13,17 @@ let package = Package(
   targets: [
     .target(name: "CFloor", linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CAllocations"),
+    // It opens the libraries that it compares by itself, by dlopen(3).
+    .target(name: "CPeers"),
     .executableTarget(
       name: "bench",
       dependencies: [
-        "CFloor", "CAllocations",
+        "CFloor", "CAllocations", "CPeers",
         .product(name: "CryptoCore", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "SingletonBackend", package: "SecurePropertyStorage"),
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+        .product(name: "VaultBackend", package: "SecurePropertyStorage"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: [

@@ -4,13 +4,14 @@ import PackageDescription
 let package = Package(
   name: "Examples",
   dependencies: [.package(name: "SecurePropertyStorage", path: "..")],
-  targets: [
+  // Webshop keeps its settings in UserDefaults, Shopfront reads them from a vault.
+  targets: ["Webshop", "Shopfront"].map {
     .executableTarget(
-      name: "Webshop",
+      name: $0,
       dependencies: [
         .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage")
       ],
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")])
-  ],
+  },
   swiftLanguageModes: [.v6]
 )

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [[ -f Examples/Package.swift ]]; then
-  swift build --package-path Examples
-fi
+swift build --package-path Examples
+swift build --package-path Tools/securestore
 scripts/private-env.sh bash Examples/run-demo.sh
+scripts/private-env.sh bash Examples/run-vault-demo.sh

@@ -4,3 +4,4 @@
 @_exported public import DefaultsBackend
 @_exported public import SingletonBackend
 @_exported public import StorageCore
+@_exported public import VaultBackend

@@ -76,7 +76,7 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
       guard writes.allSatisfy({ $0.isAllowed(over: state.records[Key(name: $0.name)]) }) else {
         return .conditionFailed
       }
-      for write in writes { apply(write, to: &state) }
+      for write in writes where !write.isCheck { apply(write, to: &state) }
       return .committed
     }
   }
@@ -94,7 +94,7 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
           return .conditionFailed
         }
       }
-      apply(write, to: &state)
+      if !write.isCheck { apply(write, to: &state) }
       return .committed
     }
   }

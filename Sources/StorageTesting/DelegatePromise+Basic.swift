@@ -11,6 +11,9 @@ extension DelegatePromise {
     }
   }
 
+  /// So many that a gap of a few instructions between looking and setting is met.
+  private static let raceRounds = 500
+
   static let basic: [DelegatePromise] = [
     promise("a name without a record is nil and not an error") { subject, delegate in
       try subject.require(try delegate.record(for: Sample.name(1)) == nil, "it is not nil")
@@ -54,22 +57,22 @@ extension DelegatePromise {
         try subject.require(back == nil, "a name that differs in bit \(bit) has the record")
       }
     },
-    promise("of many threads that set if absent, one succeeds") { subject, delegate in
-      for round in 0..<20 {
-        let wins = Lock(0)
-        let failures = Lock<[any Error]>([])
-        DispatchQueue.concurrentPerform(iterations: 8) { thread in
-          do {
-            let record = [UInt8(round), UInt8(thread)]
-            let won = try delegate.setIfAbsent(record, for: Sample.name(round))
-            if won { wins.withLock { $0 += 1 } }
-          } catch {
-            failures.withLock { $0.append(error) }
-          }
+    promise("of two threads that set if absent at the same moment, one succeeds") {
+      subject, delegate in
+      let winners = Lock<[UInt8]>([])
+      try Race.run(rounds: raceRounds) { round, thread in
+        let own = UInt8(thread)
+        if try delegate.setIfAbsent([own], for: Sample.name(round)) {
+          winners.withLock { $0.append(own) }
         }
-        if let error = failures.withLock({ $0.first }) { throw error }
-        let count = wins.withLock { $0 }
-        try subject.require(count == 1, "\(count) succeeded")
+      } judge: { round in
+        let winners = winners.withLock { winners in
+          defer { winners = [] }
+          return winners
+        }
+        try subject.require(winners.count == 1, "\(winners.count) succeeded in round \(round)")
+        let kept = try delegate.record(for: Sample.name(round))
+        try subject.require(kept == winners, "the one who failed replaced the record")
       }
     },
     promise("many threads write different names and none is lost") { subject, delegate in

@@ -26,7 +26,7 @@ public struct DelegatePromise: Sendable, CustomStringConvertible {
 
   /// The promises that a delegate of this type makes, by the protocols it conforms to.
   public static func all(of type: any StorageDelegate.Type) -> [DelegatePromise] {
-    (basic + enumerable + observable + keyset).filter { $0.applies(type) }
+    (basic + enumerable + observable + keyset + checks).filter { $0.applies(type) }
   }
 
   /// Checks the promise.

@@ -187,6 +187,33 @@ case "count-up":  // KEY TIMES
     }
     return "counted"
   }
+case "transfer":  // TIMES: moves amounts between four accounts; 0 is until it is killed
+  answer {
+    let storage = storage()
+    var step = 0
+    while number(3) == 0 || step < number(3) {
+      step += 1
+      let (from, to) = ("account\(step % 4)", "account\((step * 3 + 1) % 4)")
+      try storage.transaction { transaction in
+        try transaction.update(Int.self, forKey: from) { $0 = ($0 ?? 0) - step }
+        try transaction.update(Int.self, forKey: to) { $0 = ($0 ?? 0) + step }
+      }
+      if number(3) == 0 { say("\(step)") }
+    }
+    return "transferred"
+  }
+case "move":  // FROM TO: migrates one suite to another
+  answer {
+    let stores = [3, 4].map { position in
+      UserDefaultsStorage(
+        DefaultsDelegate(folder: folder, suiteName: arguments[position]),
+        keySource: .key(SymmetricKey(data: Data(repeating: 5, count: 32))))
+    }
+    let report = try SecureStorage.migrate(from: stores[0], to: stores[1]) { done, _ in
+      say("\(done)")
+    }
+    return "removed \(report.removed)"
+  }
 case "public":  // SUITE: by the public initialiser, in the folder of the environment
   answer {
     let key = SymmetricKey(data: Data(repeating: 5, count: 32))

@@ -23,8 +23,24 @@ struct FileFormatExampleTests {
     dataKey = SymmetricKey(data: inputs[2])
   }
 
+  @Test func theKeysOfTheManifestFollowFromNameKeyAndPrimaryDataKey() throws {
+    var keyset = try Keyset(algorithm: .aes256GCM)
+    keyset.nameKey = nameKey
+    keyset.entries = [.init(id: 1, algorithm: .aes256GCM, reservedSeals: 0, key: dataKey)]
+    let keys = try keyset.manifestKeys(store: store)
+    let message: [UInt8] = [1, 2, 3]
+    let expected = try document.bytesOfLines("manifest-keys").map {
+      try unsafe KeyedHash(SymmetricKey(data: $0)).hash(message.span.bytes)
+    }
+    let records = try unsafe keys.records.hash(message.span.bytes)
+    let manifest = try unsafe keys.manifest.hash(message.span.bytes)
+    #expect([records, manifest] == expected)
+  }
+
   @Test func everyExampleBesidesTheRecordIsTested() {
-    let names = document.names.filter { $0 == "record" || !$0.hasPrefix("record-") }
+    let names = document.names.filter {
+      $0 == "record" || !$0.hasPrefix("record-") && !$0.hasPrefix("manifest")
+    }
     #expect(
       names == [
         "record", "values", "payload", "payload-record", "keyset", "header", "named-key", "direct",

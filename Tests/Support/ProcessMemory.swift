@@ -22,25 +22,42 @@ package enum ProcessMemory {
   /// The pattern itself is never put together: it is compared with `left` XOR `right`, so that the
   /// search doesn't find, or leave, a copy of its own.
   package static func addresses(of left: [UInt8], xor right: [UInt8]) -> [UInt] {
-    precondition(left.count == right.count && !left.isEmpty)
-    let file = openFile()
-    defer { close(file) }
-    let window = Window()
-    var found: [UInt] = []
-    // The window is left out: it holds copies of what was read before.
-    for mapping in MemoryMapping.all()
-    where mapping.permissions.hasPrefix("rw") && mapping.start != window.address {
-      // A pattern across the border of two reads is whole in the second.
-      let step = UInt(Window.size - left.count + 1)
-      for address in stride(from: mapping.start, to: mapping.end, by: Int(step)) {
-        let wanted = min(Int(mapping.end - address), Window.size)
-        let count = unsafe pread(file, window.start, wanted, Int(bitPattern: address))
-        for offset in window.offsets(count: count, of: left, xor: right) {
-          found.append(address + UInt(offset))
+    Search().addresses(of: left, xor: right)
+  }
+
+  /// A search through the memory that was writable when it was made.
+  ///
+  /// It allocates next to nothing, where listing the mappings would write over what was just freed.
+  package struct Search: ~Copyable {
+    private let window = Window()
+    private let mappings: [MemoryMapping]
+
+    /// Lists the mappings.
+    package init() {
+      // The window is left out: it holds copies of what was read before.
+      let own = window.address
+      mappings = MemoryMapping.all().filter { $0.permissions.hasPrefix("rw") && $0.start != own }
+    }
+
+    /// Every place that holds the pattern.
+    package func addresses(of left: [UInt8], xor right: [UInt8]) -> [UInt] {
+      precondition(left.count == right.count && !left.isEmpty)
+      let file = openFile()
+      defer { close(file) }
+      var found: [UInt] = []
+      for mapping in mappings {
+        // A pattern across the border of two reads is whole in the second.
+        let step = UInt(Window.size - left.count + 1)
+        for address in stride(from: mapping.start, to: mapping.end, by: Int(step)) {
+          let wanted = min(Int(mapping.end - address), Window.size)
+          let count = unsafe pread(file, window.start, wanted, Int(bitPattern: address))
+          for offset in window.offsets(count: count, of: left, xor: right) {
+            found.append(address + UInt(offset))
+          }
         }
       }
+      return found
     }
-    return found
   }
 
   private static func openFile() -> Int32 {

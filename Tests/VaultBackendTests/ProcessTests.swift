@@ -144,7 +144,7 @@ import VaultBackend
       let storage = vault.storage(access: access, deadline: .milliseconds(200))
       let start = ContinuousClock.now
       #expect(code { _ = try storage.load(String.self, forKey: "key") } == .busy)
-      #expect(start.duration(to: .now) < .seconds(3))
+      #expect(start.duration(to: .now) < .seconds(3), "\(access)")
     }
     child.release()
     #expect(try child.lines() == ["outside"])

@@ -4,10 +4,14 @@ import Glibc
 @main
 struct Bench {
   static func main() throws {
-    let options = Options(CommandLine.arguments.dropFirst())
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if try Helper.run(arguments) { return }
+    let options = Options(arguments)
     try Allocations.selfTest()
     var results: [Result] = []
-    for comparison in try Sealing.comparisons() + Wrappers.comparisons() {
+    for comparison in try Sealing.comparisons() + Wrappers.comparisons()
+      + VaultCalls.comparisons()
+    {
       guard options.isChosen(comparison.name) else { continue }
       var result = try Result(of: comparison, pairs: options.pairs)
       if options.checks, !result.isOnTarget {

@@ -8,16 +8,26 @@ struct Comparison {
   let floorName: String
   /// The most that the ratio may be, or nil where it only informs.
   let target: Double?
+  /// Processor time, or wall time for what waits for the disk.
+  let clock: Clock
+  /// How many nanoseconds a batch takes.
+  let batch: Double
+  /// Makes what lives beside the measurement, as a process that writes.
+  let company: (() throws -> AnyObject)?
   let floor: (Int) throws -> Void
   let ours: (Int) throws -> Void
 
   init(
-    _ name: String, against floorName: String, target: Double? = nil,
+    _ name: String, against floorName: String, target: Double? = nil, clock: Clock = .thread,
+    batch: Double = 2e6, company: (() throws -> AnyObject)? = nil,
     floor: @escaping (Int) throws -> Void, ours: @escaping (Int) throws -> Void
   ) {
     self.name = name
     self.floorName = floorName
     self.target = target
+    self.clock = clock
+    self.batch = batch
+    self.company = company
     self.floor = floor
     self.ours = ours
   }
@@ -36,26 +46,29 @@ struct Result {
 
   var isOnTarget: Bool { comparison.target.map { ratio <= $0 } ?? true }
 
-  private static let batch = 2e6  // nanoseconds
-
   /// Measures.
   ///
   /// Batches of both sides take turns, so that whatever else slows the machine slows both, and the
   /// ratio is taken of neighbours.
   init(of comparison: Comparison, pairs: Int) throws {
     self.comparison = comparison
-    let floorRounds = try Self.rounds(of: comparison.floor)
-    let ourRounds = try Self.rounds(of: comparison.ours)
+    let company = try comparison.company?()
+    defer { withExtendedLifetime(company) {} }
+    func time(_ body: (Int) throws -> Void, _ rounds: Int) throws -> Double {
+      try Self.time(body, rounds, comparison.clock)
+    }
+    let floorRounds = try Self.rounds(of: comparison.floor, comparison)
+    let ourRounds = try Self.rounds(of: comparison.ours, comparison)
     var floors: [Double] = []
     var ours: [Double] = []
     for pair in 0..<pairs {
       // Each goes first in every other pair.
       if pair.isMultiple(of: 2) {
-        floors.append(try Self.time(comparison.floor, floorRounds))
-        ours.append(try Self.time(comparison.ours, ourRounds))
+        floors.append(try time(comparison.floor, floorRounds))
+        ours.append(try time(comparison.ours, ourRounds))
       } else {
-        ours.append(try Self.time(comparison.ours, ourRounds))
-        floors.append(try Self.time(comparison.floor, floorRounds))
+        ours.append(try time(comparison.ours, ourRounds))
+        floors.append(try time(comparison.floor, floorRounds))
       }
     }
     ratio = zip(ours, floors).map { $0 / $1 }.median
@@ -66,18 +79,23 @@ struct Result {
       Double(try Allocations.count { try comparison.ours(counted) }) / Double(counted)
   }
 
-  /// Nanoseconds of this thread's processor time that one round takes.
-  private static func time(_ body: (Int) throws -> Void, _ rounds: Int) throws -> Double {
-    let start = Clock.thread.nanoseconds
+  /// Nanoseconds that one round takes.
+  private static func time(
+    _ body: (Int) throws -> Void, _ rounds: Int, _ clock: Clock
+  ) throws -> Double {
+    let start = clock.nanoseconds
     try body(rounds)
-    return (Clock.thread.nanoseconds - start) / Double(rounds)
+    return (clock.nanoseconds - start) / Double(rounds)
   }
 
   /// How many rounds fill a batch; finding out is the warm-up.
-  private static func rounds(of body: (Int) throws -> Void) throws -> Int {
+  private static func rounds(
+    of body: (Int) throws -> Void, _ comparison: Comparison
+  ) throws -> Int {
+    let batch = comparison.batch
     var rounds = 1
     while true {
-      let taken = try time(body, rounds) * Double(rounds)
+      let taken = try time(body, rounds, comparison.clock) * Double(rounds)
       if taken > batch / 4 { return max(1, Int(Double(rounds) * batch / taken)) }
       rounds *= 2
     }

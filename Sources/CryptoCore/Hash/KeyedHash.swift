@@ -60,13 +60,33 @@ public final class KeyedHash: Sendable {
   ///
   /// - Throws: `CryptoError` when OpenSSL has no memory or fails (`outOfMemory`, `library`).
   public func hash(_ message: RawSpan) throws(CryptoError) -> NameHash {
+    try hash { (context) throws(CryptoError) in try context.update(message) }
+  }
+
+  /// The 64-byte hash of a name's bytes and those that follow.
+  ///
+  /// - Throws: as ``hash(_:)``.
+  package func hash(_ name: NameHash, _ rest: RawSpan) throws(CryptoError) -> NameHash {
+    try hash { (context) throws(CryptoError) in
+      let words = name.words
+      try unsafe withUnsafeBytes(of: words) { (bytes) throws(CryptoError) in
+        try context.update(unsafe RawSpan(_unsafeBytes: bytes))
+      }
+      try context.update(rest)
+    }
+  }
+
+  @inline(__always)
+  private func hash(
+    _ message: (DigestContext) throws(CryptoError) -> Void
+  ) throws(CryptoError) -> NameHash {
     try unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) {
       (digest) throws(CryptoError) in
       defer { unsafe Wipe.buffer(digest) }
       let start = digest.baseAddress!
       try scratch.with { (context) throws(CryptoError) in
         try context.copyState(of: inner)
-        try context.update(message)
+        try message(context)
         try unsafe context.finish(into: start)
         try context.copyState(of: outer)
         try context.update(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(digest)))

@@ -26,10 +26,15 @@ package enum SecureMemory {
     var protection: Protection = .unused
   }
   private static let state: Lock<State> = {
+    // Made before the handlers, since a child can't wait for a thread that makes it.
+    _ = ForkCount.shared
     // pthread_atfork(3): the forking thread takes the lock, and both processes give it back.
     let result = pthread_atfork(
       { SecureMemory.state.lock() }, { SecureMemory.state.unlock() },
-      { SecureMemory.state.unlock() })
+      {
+        ForkCount.shared.increase()
+        SecureMemory.state.unlock()
+      })
     precondition(result == 0, "pthread_atfork failed with errno \(result)")
     return Lock(State())
   }()

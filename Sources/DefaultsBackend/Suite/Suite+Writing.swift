@@ -6,7 +6,25 @@ extension Suite {
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
-    try write(WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline))
+    if let outcome = try check(writes, headerVersion: headerVersion) { return outcome }
+    return try write(WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline))
+  }
+
+  /// What becomes of a commit that only checks: it needs no lock of other processes, nor a folder
+  /// that can be written to.
+  ///
+  /// - Returns: nil for any other, and when something waits to be written: what is found to hold is
+  ///   to be as durable as a write.
+  private func check(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome? {
+    guard writes.allSatisfy(\.isCheck) else { return nil }
+    return try read { memory in
+      guard memory.pending.writes.isEmpty else { return nil }
+      guard memory.headerVersion == headerVersion else { return .headerChanged }
+      let holds = writes.allSatisfy { $0.isAllowed(over: memory.record(for: $0.name)) }
+      return holds ? .committed : .conditionFailed
+    }
   }
 
   /// Writes what is pending, and leaves it to ``flush(waiting:)`` to say what was dropped.
@@ -113,7 +131,7 @@ extension Suite {
     for write in ticket.writes {
       guard write.isAllowed(over: contents.records[write.name]) else { return .conditionFailed }
     }
-    for write in ticket.writes {
+    for write in ticket.writes where !write.isCheck {
       // There is nothing to write, and nothing to tell, when what is removed is not there.
       guard write.record != nil || contents.records[write.name] != nil else { continue }
       contents.records[write.name] = write.record

@@ -57,14 +57,14 @@ public struct CodableCoding: Sendable {
       throw StorageError(
         .invalid, "the \(Swift.type(of: value)) can't be encoded (\(type)): \(Self.reason(error))")
     }
-    defer { Self.wipe(&data) }
+    defer { Wipe.data(&data) }
     type.append(to: &bytes)
     if type.tag == .custom {
       guard name.utf8.count < 256 else {
         throw StorageError(.invalid, "the name of a coding has at most 255 bytes")
       }
-      bytes.append(UInt8(name.utf8.count))
-      bytes += name.utf8
+      bytes.appendWiping(UInt8(name.utf8.count))
+      bytes.appendWiping(contentsOf: name.utf8)
     }
     try data.append(to: &bytes)
   }
@@ -107,7 +107,7 @@ public struct CodableCoding: Sendable {
       return try Self.jsonDecoder.decode(Value.self, from: data)
     }
     var data = unsafe Data(bytes)
-    defer { Self.wipe(&data) }
+    defer { Wipe.data(&data) }
     return try decode(Value.self, data) as? Value
   }
 
@@ -122,8 +122,11 @@ public struct CodableCoding: Sendable {
     default: "\(Swift.type(of: error))"
     }
   }
+}
 
-  private static func wipe(_ data: inout Data) {
-    unsafe data.withUnsafeMutableBytes { unsafe Wipe.buffer($0) }
+extension Wipe {
+  /// Overwrites data that has no other owner.
+  static func data(_ data: inout Data) {
+    unsafe data.withUnsafeMutableBytes { unsafe buffer($0) }
   }
 }

@@ -18,7 +18,7 @@ enum DynamicValue {
       let type = type(of: value).valueType
       // What is written can be read: reading counts the nesting of the type too.
       guard depth + type.nesting <= ValueType.depthLimit else { throw tooDeep }
-      bytes += type.tags
+      type.append(to: &bytes)
       return try value.append(to: &bytes)
     }
     if let value = value as? AnyHashable, !(value.base is AnyHashable),
@@ -31,28 +31,21 @@ enum DynamicValue {
     }
     switch value {
     case let values as [Any]:
-      bytes += anyArray.tags
+      anyArray.append(to: &bytes)
       try bytes.appendCount(values.count)
       for value in values { try append(value, to: &bytes, depth: depth + 1) }
     case let values as Set<AnyHashable>:
-      var elements: [([UInt8], [UInt8])] = []
-      for value in values {
-        var element: [UInt8] = []
-        try append(value.base, to: &element, depth: depth + 1)
-        elements.append((element, []))
+      anySet.append(to: &bytes)
+      try bytes.appendSorted(values) { (value, bytes) throws(StorageError) in
+        try append(value.base, to: &bytes, depth: depth + 1)
       }
-      bytes += anySet.tags
-      try bytes.appendSorted(elements)
     case let values as [String: Any]:
-      var pairs: [([UInt8], [UInt8])] = []
-      for (key, value) in values {
-        var pair: ([UInt8], [UInt8]) = ([], [])
-        try key.append(to: &pair.0)
-        try append(value, to: &pair.1, depth: depth + 1)
-        pairs.append(pair)
+      anyDictionary.append(to: &bytes)
+      try bytes.appendSorted(values) { (pair, bytes) throws(StorageError) in
+        try pair.key.append(to: &bytes)
+      } value: { (pair, bytes) throws(StorageError) in
+        try append(pair.value, to: &bytes, depth: depth + 1)
       }
-      bytes += anyDictionary.tags
-      try bytes.appendSorted(pairs)
     default:
       throw StorageError(
         .unsupported,
@@ -116,7 +109,7 @@ enum DynamicValue {
       _ = try elements(bytes, at: &offset) { (offset) throws(StorageError) in
         let start = offset
         let value = try read(part, bytes, at: &offset, depth: depth + 1)
-        try order.check(bytes.extracting(start..<offset))
+        try order.check(start..<offset, in: bytes)
         values.insert(try hashable(value))
         return ()
       }
@@ -128,7 +121,7 @@ enum DynamicValue {
       _ = try elements(bytes, at: &offset) { (offset) throws(StorageError) in
         let start = offset
         let key = try read(parts[0], bytes, at: &offset, depth: depth + 1)
-        try order.check(bytes.extracting(start..<offset))
+        try order.check(start..<offset, in: bytes)
         pairs[try hashable(key)] = try read(parts[1], bytes, at: &offset, depth: depth + 1)
         return ()
       }

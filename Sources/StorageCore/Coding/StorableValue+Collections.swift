@@ -6,8 +6,8 @@ extension Optional: StorableValue where Wrapped: StorableValue {
 
   /// Appends 0, or 1 and the value.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
-    guard let value = self else { return bytes.append(0) }
-    bytes.append(1)
+    guard let value = self else { return bytes.appendWiping(0) }
+    bytes.appendWiping(1)
     try value.append(to: &bytes)
   }
 
@@ -47,13 +47,9 @@ extension Set: StorableValue where Element: StorableValue {
 
   /// Appends the count and the elements.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
-    var elements: [[UInt8]] = []
-    for element in self {
-      var encoded: [UInt8] = []
-      try element.append(to: &encoded)
-      elements.append(encoded)
+    try bytes.appendSorted(self) { (element, bytes) throws(StorageError) in
+      try element.append(to: &bytes)
     }
-    try bytes.appendSorted(elements.map { ($0, []) })
   }
 
   /// Reads the count and the elements.
@@ -65,7 +61,7 @@ extension Set: StorableValue where Element: StorableValue {
     for _ in 0..<(try Payload.elementCount(bytes, at: &offset)) {
       let start = offset
       let element = try Element.read(bytes, at: &offset)
-      try order.check(bytes.extracting(start..<offset))
+      try order.check(start..<offset, in: bytes)
       elements.insert(element)
     }
     return elements
@@ -80,14 +76,11 @@ extension Dictionary: StorableValue where Key: StorableValue, Value: StorableVal
 
   /// Appends the count, and each key with its value.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
-    var pairs: [([UInt8], [UInt8])] = []
-    for (key, value) in self {
-      var pair: ([UInt8], [UInt8]) = ([], [])
-      try key.append(to: &pair.0)
-      try value.append(to: &pair.1)
-      pairs.append(pair)
+    try bytes.appendSorted(self) { (pair, bytes) throws(StorageError) in
+      try pair.key.append(to: &bytes)
+    } value: { (pair, bytes) throws(StorageError) in
+      try pair.value.append(to: &bytes)
     }
-    try bytes.appendSorted(pairs)
   }
 
   /// Reads the count, and each key with its value.
@@ -99,7 +92,7 @@ extension Dictionary: StorableValue where Key: StorableValue, Value: StorableVal
     for _ in 0..<(try Payload.elementCount(bytes, at: &offset)) {
       let start = offset
       let key = try Key.read(bytes, at: &offset)
-      try order.check(bytes.extracting(start..<offset))
+      try order.check(start..<offset, in: bytes)
       pairs[key] = try Value.read(bytes, at: &offset)
     }
     return pairs
@@ -108,12 +101,16 @@ extension Dictionary: StorableValue where Key: StorableValue, Value: StorableVal
 
 /// Checks that the elements of a set, or the keys of a dictionary, are in the one legal order.
 struct CanonicalOrder {
-  private var previous: [UInt8]?
+  private var previous: Range<Int>?
 
-  mutating func check(_ element: RawSpan) throws(StorageError) {
-    let element = element.copied()
-    if let previous, !previous.lexicographicallyPrecedes(element) {
-      throw StorageError(.damaged, "the elements are not in their one legal order")
+  mutating func check(_ element: Range<Int>, in bytes: RawSpan) throws(StorageError) {
+    if let previous {
+      let isInOrder = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe bytes[previous].lexicographicallyPrecedes(bytes[element])
+      }
+      guard isInOrder else {
+        throw StorageError(.damaged, "the elements are not in their one legal order")
+      }
     }
     previous = element
   }
@@ -122,21 +119,46 @@ struct CanonicalOrder {
 extension [UInt8] {
   mutating func appendCount(_ count: Int) throws(StorageError) {
     guard count <= Payload.valueLimit else { throw Payload.tooLarge }
-    append(bigEndian: UInt32(count))
+    appendWiping(bigEndian: UInt32(count))
   }
 
-  /// Appends pairs behind their count, in the order of the first of each.
-  mutating func appendSorted(_ pairs: [([UInt8], [UInt8])]) throws(StorageError) {
-    try appendCount(pairs.count)
-    var previous: [UInt8]?
-    for (first, second) in pairs.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
+  /// Appends elements behind their count, in the order of the bytes of their keys.
+  ///
+  /// - Parameters:
+  ///   - elements: what to append.
+  ///   - key: appends what decides about the order of an element.
+  ///   - value: appends what follows it.
+  /// - Throws: `invalid` for two keys of the same bytes, or what `key` and `value` throw.
+  mutating func appendSorted<Elements: Collection>(
+    _ elements: Elements,
+    key: (Elements.Element, inout [UInt8]) throws(StorageError) -> Void,
+    value: (Elements.Element, inout [UInt8]) throws(StorageError) -> Void = { _, _ in }
+  ) throws(StorageError) {
+    try appendCount(elements.count)
+    // All in one buffer, which is wiped.
+    var encoded: [UInt8] = []
+    defer { Wipe.bytes(&encoded) }
+    var parts: [(key: Range<Int>, whole: Range<Int>)] = []
+    parts.reserveCapacity(elements.count)
+    for element in elements {
+      let start = encoded.count
+      try key(element, &encoded)
+      let end = encoded.count
+      try value(element, &encoded)
+      parts.append((start..<end, start..<encoded.count))
+    }
+    unsafe encoded.withUnsafeBytes { encoded in
+      parts.sort { unsafe encoded[$0.key].lexicographicallyPrecedes(encoded[$1.key]) }
+    }
+    makeRoom(for: encoded.count)
+    var previous: Range<Int>?
+    for part in parts {
       // Two NaNs, two URLs that differ in their base: unequal here, and equal when read back.
-      guard first != previous else {
+      if let previous, encoded[previous] == encoded[part.key] {
         throw StorageError(.invalid, "two elements of a set, or keys, have the same stored form")
       }
-      previous = first
-      append(contentsOf: first)
-      append(contentsOf: second)
+      previous = part.key
+      append(contentsOf: encoded[part.whole])
     }
   }
 }

@@ -68,7 +68,7 @@ extension UUID: StorableValue {
 
   /// Appends the 16 bytes.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
-    unsafe withUnsafeBytes(of: uuid) { unsafe bytes.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: uuid) { unsafe bytes.appendWiping(contentsOf: $0) }
   }
 
   /// Reads the 16 bytes.

@@ -24,7 +24,7 @@ extension StorableValue where Self: FixedWidthInteger & BitwiseCopyable {
   /// Appends the bytes, most significant first.
   @inline(__always)
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
-    bytes.append(bigEndian: self)
+    bytes.appendWiping(bigEndian: self)
   }
 
   /// Reads the bytes, most significant first.
@@ -83,7 +83,7 @@ extension Bool: StorableValue {
 
   /// Appends 0 or 1.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
-    bytes.append(self ? 1 : 0)
+    bytes.appendWiping(self ? 1 : 0)
   }
 
   /// Reads 0 or 1.
@@ -104,7 +104,7 @@ extension Double: StorableValue {
 
   /// Appends the bit pattern.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
-    bytes.append(bigEndian: bitPattern)
+    bytes.appendWiping(bigEndian: bitPattern)
   }
 
   /// Reads the bit pattern.
@@ -121,7 +121,7 @@ extension Float: StorableValue {
 
   /// Appends the bit pattern.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
-    bytes.append(bigEndian: bitPattern)
+    bytes.appendWiping(bigEndian: bitPattern)
   }
 
   /// Reads the bit pattern.
@@ -143,6 +143,7 @@ extension String: StorableValue {
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
     let count = utf8.count
     guard count <= Payload.valueLimit else { throw Payload.tooLarge }
+    bytes.makeRoom(for: 4 + count)
     bytes.append(bigEndian: UInt32(count))
     bytes.append(utf8Of: self)
   }
@@ -179,6 +180,7 @@ extension [UInt8] {
   @inline(__always)
   mutating func appendCounted(_ bytes: some Collection<UInt8>) throws(StorageError) {
     guard bytes.count <= Payload.valueLimit else { throw Payload.tooLarge }
+    makeRoom(for: 4 + bytes.count)
     append(bigEndian: UInt32(bytes.count))
     append(contentsOf: bytes)
   }

@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import Foundation
 
 /// How values of one Swift type become the value part of a payload, and back.
@@ -175,13 +176,14 @@ enum ObjectArchive {
   static func append(
     _ object: any NSObject & NSSecureCoding, to bytes: inout [UInt8]
   ) throws(StorageError) {
-    let data: Data
+    var data: Data
     do {
       data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
     } catch {
       throw StorageError(.invalid, "the \(Swift.type(of: object)) can't be archived")
     }
-    bytes += type.tags
+    defer { Wipe.data(&data) }
+    type.append(to: &bytes)
     try data.append(to: &bytes)
   }
 
@@ -193,7 +195,8 @@ enum ObjectArchive {
     guard type.matches(bytes, at: &offset) else {
       throw try ValueCoder<Object>.mismatch(bytes, at: offset)
     }
-    let data = try Data.read(bytes, at: &offset)
+    var data = try Data.read(bytes, at: &offset)
+    defer { Wipe.data(&data) }
     do {
       if let object = try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: data) {
         return object

@@ -96,6 +96,7 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
   /// Appends the tag bytes.
   @inline(__always)
   func append(to bytes: inout [UInt8]) {
+    bytes.makeRoom(for: tags.count)
     if tags.count == 1 { bytes.append(tags[0]) } else { bytes += tags }
   }
 

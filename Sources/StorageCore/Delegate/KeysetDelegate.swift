@@ -54,7 +54,9 @@ public protocol KeysetDelegate: EnumerableDelegate {
   /// `headerVersion`.
   ///
   /// The check of the header happens in the same step as the write, so that no record is sealed
-  /// under a key that another process has just retired.
+  /// under a key that another process has just retired. All conditions are about what was there
+  /// before the commit, and no two writes are of one name. One that is a check
+  /// (``RecordWrite/isCheck``) changes nothing.
   ///
   /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
   func commit(
@@ -145,12 +147,28 @@ public struct RecordWrite: Sendable {
   public let record: [UInt8]?
   /// What must hold for the whole commit to take place.
   public let condition: Condition
+  /// Whether this is there for its condition alone: then nothing is written, and nothing told.
+  ///
+  /// `record` is what the condition asks for, so a delegate that writes it all the same does no harm
+  /// but for the time, and for a change that is told and is none.
+  public let isCheck: Bool
 
   /// A write of `record`, or a removal when it is nil.
   public init(_ record: [UInt8]?, for name: NameHash, if condition: Condition = .always) {
+    self.init(record, name, condition, isCheck: false)
+  }
+
+  private init(_ record: [UInt8]?, _ name: NameHash, _ condition: Condition, isCheck: Bool) {
     self.name = name
     self.record = record
     self.condition = condition
+    self.isCheck = isCheck
+  }
+
+  /// No write: the commit takes place only if `record` is what is there, or nothing is when it is
+  /// nil.
+  public static func check(_ record: [UInt8]?, for name: NameHash) -> RecordWrite {
+    RecordWrite(record, name, record.map { .equals($0) } ?? .absent, isCheck: true)
   }
 
   /// Whether the condition holds for the record that is there now.

@@ -50,10 +50,10 @@ public struct KeyAdministration: Sendable {
   ///   gives no key.
   @discardableResult
   public func add(_ source: KeySource) throws(StorageError) -> KeySlot {
-    let (candidate, material) = try store.keys.material(of: source)
+    let new = try SlotMaterial(of: try store.keys.material(of: source))
     var slot: Slot?
     try store.keys.update { (draft, _) throws(StorageError) in
-      slot = try Self.append(candidate, material, to: &draft)
+      slot = try Self.append(new, to: &draft)
     }
     return KeySlot(id: slot!.id, kind: "\(slot!.kind)", identifier: slot!.identifier)
   }
@@ -65,11 +65,11 @@ public struct KeyAdministration: Sendable {
   ///
   /// - Throws: `StorageError`; the store then still opens with the old source.
   public func change(to source: KeySource) throws(StorageError) {
-    let (candidate, material) = try store.keys.material(of: source)
+    let new = try SlotMaterial(of: try store.keys.material(of: source))
     try store.keys.update(source: source) { (draft, _) throws(StorageError) in
       let id = draft.header.freeSlotID
       draft.header.slots.removeAll { $0.kind != .recovery }
-      _ = try Self.append(candidate, material, to: &draft, id: id)
+      _ = try Self.append(new, to: &draft, id: id)
     }
   }
 
@@ -127,7 +127,7 @@ public struct KeyAdministration: Sendable {
   /// secrets lead to the old root; export a new recovery key afterwards. Whoever has the old root
   /// can read nothing that is written from now on, nor, once this has returned, what is there.
   ///
-  /// Without `names`, records are sealed anew one by one while others use the store, and whatever
+  /// Without `names`, records are sealed anew some at a time while others use the store, and whatever
   /// interrupts that, ``reencrypt()`` goes on; the key that hashes names stays, so whoever has the
   /// old root can still test whether a name they guess is in the store. With `names` that key is
   /// replaced as well, and all is done in one atomic step that takes the store alone: it costs about
@@ -144,7 +144,7 @@ public struct KeyAdministration: Sendable {
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false
   ) throws(StorageError) -> ReencryptionReport {
-    let (candidate, material) = try store.keys.material(of: source ?? store.keys.source)
+    let new = try SlotMaterial(of: try store.keys.material(of: source ?? store.keys.source))
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
     var renamed = 0
     try store.keys.update(source: source) { (draft, records) throws(StorageError) in
@@ -152,7 +152,7 @@ public struct KeyAdministration: Sendable {
       try draft.replaceRoot(by: key)
       let id = draft.header.freeSlotID
       draft.header.slots = []
-      _ = try Self.append(candidate, material, to: &draft, id: id)
+      _ = try Self.append(new, to: &draft, id: id)
       if names { renamed = try store.rename(records, &draft.keyset) }
     }
     let report = try reencrypt()
@@ -169,24 +169,19 @@ public struct KeyAdministration: Sendable {
   @discardableResult
   public func reencrypt() throws(StorageError) -> ReencryptionReport {
     guard let delegate = store.keyed else { throw Self.noSlots }
-    var reencrypted = 0
-    for name in try delegate.names() where try store.reseal(name, in: delegate) {
-      reencrypted += 1
-    }
+    let reencrypted = try store.resealAll(in: delegate)
     return ReencryptionReport(
       reencrypted: reencrypted, remaining: try store.keys.dropUnusedDataKeys())
   }
 
   private static func append(
-    _ candidate: KeySource.Candidate, _ material: KeyMaterial, to draft: inout HeaderDraft,
-    id: UInt32? = nil
+    _ new: SlotMaterial, to draft: inout HeaderDraft, id: UInt32? = nil
   ) throws(StorageError) -> Slot {
     guard draft.header.slots.count < StoreHeader.slotLimit else {
       throw StorageError(.full, "a store has at most \(StoreHeader.slotLimit) key slots")
     }
     let slot = try Slot(
-      id: id ?? draft.header.freeSlotID, for: candidate, material: material,
-      root: draft.root.key, store: draft.header.store)
+      id: id ?? draft.header.freeSlotID, new, root: draft.root.key, store: draft.header.store)
     draft.header.slots.append(slot)
     return slot
   }

@@ -26,8 +26,10 @@ final class OpenKeys: Sendable {
     set { atomicVersion.store(newValue, ordering: .relaxed) }
   }
   private let atomicVersion = Atomic<UInt64>(0)
-  /// How many more seals of the primary key are set aside for this process.
+  /// How many more seals of the primary key are set aside for the process that made this.
   private let reserved: Atomic<Int>
+  private let forks = ForkCount.shared
+  private let maker: Int
 
   /// An identity.
   final class NameSpace: Sendable {
@@ -70,6 +72,7 @@ final class OpenKeys: Sendable {
     others = keys
     self.entries = entries
     reserved = Atomic(0)
+    maker = forks.current
   }
 
   /// The keys that follow from `key` alone, for a delegate that can't hold a header.
@@ -98,6 +101,7 @@ final class OpenKeys: Sendable {
     others = [:]
     entries = [:]
     reserved = Atomic(0)
+    maker = forks.current
   }
 
   /// Whether these are the keys of `keyset`, whatever it says of reserved seals.
@@ -133,11 +137,18 @@ final class OpenKeys: Sendable {
     try key.withOpened(record, for: context, body)
   }
 
+  /// Whether this process made these keys.
+  ///
+  /// A forked child reads with those of its parent. It seals with keys of its own, or it would use
+  /// the seals that the parent set aside a second time.
+  @inline(__always)
+  var isOwn: Bool { forks.current == maker }
+
   /// Takes one seal out of those set aside; false when none is left.
   @inline(__always)
   func takeSeal() -> Bool {
     guard primary.algorithm.countsSeals else { return true }
-    return reserved.subtract(1, ordering: .relaxed).oldValue > 0
+    return isOwn && reserved.subtract(1, ordering: .relaxed).oldValue > 0
   }
 
   /// Whether some are left of the seals set aside.

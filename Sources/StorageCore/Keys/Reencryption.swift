@@ -1,32 +1,73 @@
 internal import CryptoCore
 
 extension SealedStore {
-  /// Seals one record under the primary data key, unless it is or can't be opened.
+  /// How many records share a commit.
+  private static let resealBatch = 64
+  /// How many bytes of records share a commit.
+  private static let resealBytes = 1 << 20
+
+  /// Seals all records under the primary data key that are not, in small commits.
   ///
-  /// - Returns: whether it was.
-  func reseal(_ name: NameHash, in delegate: any KeysetDelegate) throws(StorageError) -> Bool {
+  /// - Returns: how many.
+  func resealAll(in delegate: any KeysetDelegate) throws(StorageError) -> Int {
+    var count = 0
+    var batch: [NameHash] = []
+    var bytes = 0
+    for name in try delegate.names() {
+      bytes += try delegate.lookup(name).record?.count ?? 0
+      batch.append(name)
+      guard batch.count == Self.resealBatch || bytes >= Self.resealBytes else { continue }
+      count += try reseal(batch, in: delegate)
+      (batch, bytes) = ([], 0)
+    }
+    return count + (try reseal(batch, in: delegate))
+  }
+
+  /// Seals some records under the primary data key, but for those that are or can't be opened.
+  ///
+  /// - Returns: how many.
+  private func reseal(
+    _ names: [NameHash], in delegate: any KeysetDelegate
+  ) throws(StorageError) -> Int {
     for _ in 0..<Self.attempts {
-      guard let open = try keys.forReading() else { return false }
-      let (found, version) = try delegate.lookup(name)
-      guard version == open.headerVersion else {
-        try keys.refresh()
-        continue
-      }
-      guard let record = found,
-        let header = Self.header(of: record), header.keyID != open.primary.id
-      else { return false }
-      let context = RecordContext(store: open.store, name: name, authenticationTag: tag)
-      guard var payload = openIfPossible(record, context, open) else { return false }
-      defer { Wipe.bytes(&payload) }
-      guard let resealed = try seal(payload, context, open, "") else { continue }
-      let write = RecordWrite(resealed, for: name, if: .equals(record))
-      switch try delegate.commit(write, headerVersion: open.headerVersion) {
-      case .committed: return true
+      guard let open = try keys.forReading() else { return 0 }
+      guard let writes = try resealed(names, open, delegate) else { continue }
+      guard !writes.isEmpty else { return 0 }
+      switch try delegate.commit(writes, headerVersion: open.headerVersion) {
+      case .committed: return writes.count
+      case .conditionFailed where names.count > 1:
+        // Somebody wrote to one of them: that one is sealed under the primary key already, or soon.
+        var count = 0
+        for name in names { count += try reseal([name], in: delegate) }
+        return count
       case .conditionFailed: continue
       case .headerChanged: try keys.refresh()
       }
     }
     throw StorageError(.busy, "others wrote to a record all the time; try again")
+  }
+
+  /// The writes that seal records anew, or nil when the keys have to be looked at again first.
+  private func resealed(
+    _ names: [NameHash], _ open: OpenKeys, _ delegate: any KeysetDelegate
+  ) throws(StorageError) -> [RecordWrite]? {
+    var writes: [RecordWrite] = []
+    for name in names {
+      let (found, version) = try delegate.lookup(name)
+      guard version == open.headerVersion else {
+        try keys.refresh()
+        return nil
+      }
+      guard let record = found,
+        let header = Self.header(of: record), header.keyID != open.primary.id
+      else { continue }
+      let context = RecordContext(store: open.store, name: name, authenticationTag: tag)
+      guard var payload = openIfPossible(record, context, open) else { continue }
+      defer { Wipe.bytes(&payload) }
+      guard let resealed = try seal(payload, context, open, "") else { return nil }
+      writes.append(RecordWrite(resealed, for: name, if: .equals(record)))
+    }
+    return writes
   }
 
   /// The header of a record, or nil when it is damaged: such a record stays as it is.

@@ -25,6 +25,31 @@ package enum SlotKind: UInt8, Sendable, CustomStringConvertible {
   }
 }
 
+/// What a new slot is made of, derived from a key source: that takes its time, and needs no lock.
+struct SlotMaterial {
+  fileprivate let candidate: KeySource.Candidate
+  fileprivate let derivation: PassphraseDerivation
+  fileprivate let salt: [UInt8]
+  /// The wrapping key, and the check value.
+  fileprivate let derived: SecureBytes
+
+  /// Derives with a fresh salt.
+  init(of source: (candidate: KeySource.Candidate, material: KeyMaterial)) throws(StorageError) {
+    candidate = source.candidate
+    guard candidate.identifier.utf8.count <= Slot.identifierLimit else {
+      throw StorageError(.invalid, "the name of a key source has at most 1024 bytes")
+    }
+    switch source.material {
+    case .key: derivation = .keyed
+    case .passphrase: derivation = candidate.derivation
+    }
+    salt = try cryptography { () throws(CryptoError) in
+      try SecureRandom.publicBytes(count: Slot.saltSize)
+    }
+    derived = try derivation.derive(source.material, salt: salt, count: 64)
+  }
+}
+
 /// One way to the root key: docs/file-format.md, section "Slot".
 struct Slot: Hashable, Sendable {
   static let version: UInt8 = 1
@@ -43,25 +68,18 @@ struct Slot: Hashable, Sendable {
   /// The root key, sealed as a record.
   let wrappedRoot: [UInt8]
 
-  /// A slot for `candidate` that wraps `root` under `material`.
+  /// A slot that wraps `root`.
+  ///
+  /// A material serves one slot: its wrapping key seals once.
   init(
-    id: UInt32, for candidate: KeySource.Candidate, material: KeyMaterial, root: SymmetricKey,
-    store: StoreID
+    id: UInt32, _ material: SlotMaterial, root: SymmetricKey, store: StoreID
   ) throws(StorageError) {
-    guard candidate.identifier.utf8.count <= Self.identifierLimit else {
-      throw StorageError(.invalid, "the name of a key source has at most 1024 bytes")
-    }
     self.id = id
-    kind = candidate.kind
-    identifier = candidate.identifier
-    switch material {
-    case .key: derivation = .keyed
-    case .passphrase: derivation = candidate.derivation
-    }
-    salt = try cryptography { () throws(CryptoError) in
-      try SecureRandom.publicBytes(count: Self.saltSize)
-    }
-    let derived = try derivation.derive(material, salt: salt, count: 64)
+    kind = material.candidate.kind
+    identifier = material.candidate.identifier
+    derivation = material.derivation
+    salt = material.salt
+    let derived = material.derived
     check = derived.withBytes { $0.extracting(last: Self.checkSize).copied() }
     let context = Self.context(
       store,

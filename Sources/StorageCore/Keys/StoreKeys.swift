@@ -224,12 +224,12 @@ package final class StoreKeys: @unchecked Sendable {
       unsafe newest.store(nil, ordering: .releasing)
       return nil
     }
-    if let current, current.headerVersion == version { return current }
+    if let current, current.headerVersion == version, current.isOwn { return current }
     let header = try StoreHeader(reading: bytes)
     let root = try root(of: header, source: state.source)
     let keyset = try root.openKeyset(of: header)
     let known = state.history.last {
-      $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
+      $0.isOwn && $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
     }
     if let known {
       known.headerVersion = version
@@ -286,7 +286,8 @@ package final class StoreKeys: @unchecked Sendable {
     let root = RootKey(
       try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store,
       place: try delegate.place())
-    let slot = try Slot(id: 1, for: candidate, material: material, root: root.key, store: store)
+    let slot = try Slot(
+      id: 1, SlotMaterial(of: (candidate, material)), root: root.key, store: store)
     let keyset = try Keyset(algorithm: algorithm)
     let header = StoreHeader(
       store: store, slots: [slot], rootCheck: try root.check(),

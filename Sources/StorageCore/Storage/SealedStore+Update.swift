@@ -64,7 +64,7 @@ extension SealedStore {
   }
 
   /// The record under a hash with the keys that are current with it, or nil when there is none.
-  private func fetch(
+  func fetch(
     _ hash: NameHash, in delegate: any EnumerableDelegate
   ) throws(StorageError) -> Sealed? {
     for _ in 0..<Self.attempts {
@@ -84,10 +84,20 @@ extension SealedStore {
     throw StorageError(.busy, "the store's keys are being changed all the time; try again")
   }
 
-  /// Removes all records, also those that can't be read.
+  /// Removes all records, also those that can't be read, in one commit where the delegate can.
   func removeAll() throws(StorageError) {
-    let delegate = try enumerable()
-    for name in try delegate.names() { _ = try writeDirectly(RecordWrite(nil, for: name)) }
+    guard let keyed else {
+      let delegate = try enumerable()
+      for name in try delegate.names() { _ = try writeDirectly(RecordWrite(nil, for: name)) }
+      return
+    }
+    for _ in 0..<Self.attempts {
+      let version = try keyed.header().version
+      let removals = try keyed.names().map { RecordWrite(nil, for: $0) }
+      guard !removals.isEmpty else { return }
+      if try keyed.commit(removals, headerVersion: version) == .committed { return }
+    }
+    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
   }
 
   /// Keeps each value whose name has none yet, all in one commit where the delegate can.

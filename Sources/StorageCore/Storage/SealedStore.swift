@@ -218,14 +218,19 @@ public final class SealedStore: Sendable {
     }
   }
 
-  /// The payload of a value.
+  /// The payload of a value, which is the caller's to wipe.
   static func payload<Value>(
     _ value: Value, _ name: String, _ coder: ValueCoder<Value>
   ) throws(StorageError) -> [UInt8] {
     var payload = try Payload.head(name: name)
-    try coder.append(value, &payload)
-    guard payload.count <= Payload.valueLimit else { throw Payload.tooLarge }
-    return payload
+    do throws(StorageError) {
+      try coder.append(value, &payload)
+      guard payload.count <= Payload.valueLimit else { throw Payload.tooLarge }
+      return payload
+    } catch {
+      Wipe.bytes(&payload)
+      throw error
+    }
   }
 
   /// Seals `payload`, or removes when it is nil, if the condition holds.

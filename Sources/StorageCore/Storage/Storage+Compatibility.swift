@@ -1,3 +1,4 @@
+internal import CryptoCore
 public import Foundation
 
 // The calls of the Apple package. None of them throws: an error goes to the error closure, and a
@@ -10,6 +11,7 @@ extension Storage {
   public func register(defaults registration: [StoreKey: Any]) {
     _ = reporting { () throws(StorageError) in
       var values: [(RecordName, [UInt8])] = []
+      defer { for index in values.indices { Wipe.bytes(&values[index].1) } }
       for (key, value) in registration {
         do throws(StorageError) {
           values.append(
@@ -34,9 +36,7 @@ extension Storage {
 
   /// The value of a key that was stored as `Codable`, or nil.
   public func decodable<D: Decodable>(forKey key: StoreKey) -> D? {
-    reporting { () throws(StorageError) in
-      try store.read(store.name(key), ValueCoder<D>.decoding(.json))
-    }
+    reporting { () throws(StorageError) in try load(decodable: D.self, forKey: key) }
   }
 
   /// The `Data` of a key, or nil.
@@ -88,12 +88,6 @@ extension Storage {
       guard let encodable else { return try delete(forKey: key) }
       try save(encodable: encodable, forKey: key)
     }
-  }
-
-  private func save<E: Encodable>(
-    encodable: E, forKey key: StoreKey
-  ) throws(StorageError) {
-    try store.write(encodable, store.name(key), ValueCoder<E>.encoding(.json))
   }
 
   /// Removes the value of a key, if there is one.

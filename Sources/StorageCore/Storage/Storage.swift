@@ -142,10 +142,12 @@ extension Storage {
 
   /// Removes all values, also those that can't be read.
   ///
-  /// The store keeps its keys.
+  /// The store keeps its keys. All go in one atomic step where the delegate is a
+  /// ``KeysetDelegate``; elsewhere one after the other. A value that somebody else saves meanwhile
+  /// may stay.
   ///
-  /// - Throws: `StorageError`: `unsupported` where the place can't list; some values may then be
-  ///   removed.
+  /// - Throws: `StorageError`: `unsupported` where the place can't list. All values are then still
+  ///   there, except with `outcomeUnknown` and where they go one after the other.
   public func removeAll() throws(StorageError) {
     try store.removeAll()
   }

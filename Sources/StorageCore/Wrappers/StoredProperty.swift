@@ -44,10 +44,12 @@ extension StoredProperty {
 
   /// Removes the value without blocking a thread of Swift concurrency.
   ///
+  /// Cancelling the task does not stop the call, which ends as it would have; so with all of these.
+  ///
   /// - Throws: as ``remove()``.
-  public func removeAsync() async throws {
+  public func removeAsync() async throws(StorageError) {
     let core = core
-    try await Blocking.run { try core.save(nil) }
+    try await Blocking.run { () throws(StorageError) in try core.save(nil) }
   }
 }
 
@@ -88,17 +90,17 @@ extension OptionalStoredProperty {
   /// The value, without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``load()``.
-  public func loadAsync() async throws -> Value? where Value: Sendable {
+  public func loadAsync() async throws(StorageError) -> Value? where Value: Sendable {
     let core = core
-    return try await Blocking.run { try core.load() }
+    return try await Blocking.run { () throws(StorageError) in try core.load() }
   }
 
   /// Stores or removes, without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``save(_:)``.
-  public func saveAsync(_ value: Value?) async throws where Value: Sendable {
+  public func saveAsync(_ value: Value?) async throws(StorageError) where Value: Sendable {
     let core = core
-    try await Blocking.run { try core.save(value) }
+    try await Blocking.run { () throws(StorageError) in try core.save(value) }
   }
 
   /// Changes the value, without blocking a thread of Swift concurrency.
@@ -161,17 +163,17 @@ extension DefaultedStoredProperty {
   /// The value, without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``load()``.
-  public func loadAsync() async throws -> Value where Value: Sendable {
+  public func loadAsync() async throws(StorageError) -> Value where Value: Sendable {
     let core = core
-    return try await Blocking.run { try core.load() } ?? defaultValue
+    return try await Blocking.run { () throws(StorageError) in try core.load() } ?? defaultValue
   }
 
   /// Stores a value, without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``save(_:)``.
-  public func saveAsync(_ value: Value) async throws where Value: Sendable {
+  public func saveAsync(_ value: Value) async throws(StorageError) where Value: Sendable {
     let core = core
-    try await Blocking.run { try core.save(value) }
+    try await Blocking.run { () throws(StorageError) in try core.save(value) }
   }
 
   /// Changes the value, without blocking a thread of Swift concurrency.
@@ -200,11 +202,14 @@ enum Blocking {
   private static let queue = DispatchQueue(
     label: "SecurePropertyStorage.blocking", attributes: .concurrent)
 
-  static func run<Result: Sendable>(
-    _ body: @escaping @Sendable () throws -> Result
-  ) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Swift.Result { try body() }) }
+  /// Runs `body` to its end, whether or not the task is cancelled meanwhile.
+  static func run<Success: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () throws(Failure) -> Success
+  ) async throws(Failure) -> Success {
+    // The throwing continuation takes errors of any type.
+    let result = await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: Result(catching: body)) }
     }
+    return try result.get()
   }
 }

@@ -8,10 +8,12 @@ extension VaultStorage {
   /// Others can read meanwhile; they can't write, and get `busy` when that takes longer than their
   /// deadline.
   ///
-  /// - Throws: `StorageError`: `busy`, `full` and the like; the vault is then as it was.
+  /// - Throws: `StorageError`: `busy`, `full` and the like, or why the keys can't be opened; the vault
+  ///   then holds what it held.
   public func compact() throws(StorageError) {
     let engine = try delegate.vault()
-    guard try engine.follow(waiting: delegate.deadline) != nil else { return }
+    // The manifest has to be kept in step, for which its keys are needed.
+    guard try store.openKeys() else { return }
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.compact(until: end)
     }

@@ -66,6 +66,7 @@ extension VaultStorage {
   private func accept(
     _ transaction: inout VaultTransaction, _ engine: VaultEngine
   ) throws(StorageError) {
+    try transaction.requireKeys()
     var damaged: [NameHash] = []
     try VaultRows.visit(transaction.connection) { (name, record) throws(StorageError) in
       do throws(StorageError) {

@@ -6,6 +6,7 @@ struct VaultVerification {
   private struct Seen {
     let key: String?
     let sum: UInt64
+    let isDamaged: Bool
   }
 
   private let store: SealedStore
@@ -93,16 +94,19 @@ struct VaultVerification {
     _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys?
   ) throws(StorageError) {
     var key = expected[name]
+    var isDamaged = false
     do throws(StorageError) {
       key = try store.clearName(of: record, under: name)
     } catch {
       guard [.damaged, .unsupported].contains(error.code) else { throw error }
       damaged.append(key)
+      isDamaged = true
     }
     let bucket = Manifest.bucket(of: name)
     let before = actual.buckets[bucket].sum
     if let keys { try actual.add(record, name, keys) }
-    seen[bucket].append(Seen(key: key, sum: actual.buckets[bucket].sum &- before))
+    seen[bucket].append(
+      Seen(key: key, sum: actual.buckets[bucket].sum &- before, isDamaged: isDamaged))
     expected[name] = nil
   }
 
@@ -110,7 +114,7 @@ struct VaultVerification {
     guard !damaged.isEmpty else { return }
     add(
       .damagedRecord, damaged.count, damaged.compactMap { $0 },
-      "\(damaged.count) records do not open: they were altered, moved, or sealed with another "
+      "\(Self.records(damaged.count)) not open: altered, moved, or sealed with another "
         + "authentication tag")
     damaged = []
   }
@@ -134,29 +138,36 @@ struct VaultVerification {
         "the manifest is of commit \(manifest.generation), the records of \(generation)")
     }
     guard !manifest.agrees(with: actual) else { return }
-    let before = findings.count
-    for index in 0..<Manifest.bucketCount where manifest.buckets[index] != actual.buckets[index] {
-      compare(index, manifest.buckets[index])
+    let differing = (0..<Manifest.bucketCount).filter {
+      manifest.buckets[$0] != actual.buckets[$0]
     }
-    if findings.count == before {
+    for index in differing { compare(index, manifest.buckets[index]) }
+    if differing.isEmpty {
       add(.alteredManifest, 0, [], "the manifest's sums contradict each other")
     }
+  }
+
+  /// "1 record does", "2 records do": what follows is "not".
+  private static func records(_ count: Int) -> String {
+    count == 1 ? "1 record does" : "\(count) records do"
   }
 
   private mutating func compare(_ index: Int, _ should: Manifest.Bucket) {
     let (records, sum) = (seen[index], actual.buckets[index].sum)
     let surplus = records.count - Int(should.count)
+    // A damaged record is why its bucket differs, and was told of already.
+    if surplus == 0, records.contains(where: \.isDamaged) { return }
     if surplus < 0 {
       let missing = expected.filter { Manifest.bucket(of: $0.key) == index }.map(\.value)
       add(
         .deletedRecord, -surplus, missing,
-        "\(-surplus) records are gone that nobody with the keys removed")
+        "\(-surplus) missing that nobody with the keys removed")
     } else if surplus > 0 {
       // A single one that is too much is the one that makes the difference.
       let culprit = records.filter { surplus == 1 && sum &- $0.sum == should.sum }
       add(
         .addedRecord, surplus, (culprit.isEmpty ? records : culprit).compactMap(\.key),
-        "\(surplus) records are there that nobody with the keys wrote last")
+        "\(surplus) too many, which nobody with the keys put there")
     } else {
       add(
         .rolledBackRecord, 1, records.compactMap(\.key),

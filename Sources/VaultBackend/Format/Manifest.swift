@@ -78,9 +78,8 @@ struct Manifest: Hashable {
   private static func digest(
     _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) -> NameHash {
-    let message = name.bytes + record
-    return try cryptography { () throws(CryptoError) in
-      try unsafe keys.records.hash(message.span.bytes)
+    try cryptography { () throws(CryptoError) in
+      try unsafe keys.records.hash(name, record.span.bytes)
     }
   }
 

@@ -20,7 +20,8 @@ final class Connection: @unchecked Sendable {
   let path: String
   let mode: Mode
   private let patience = Patience()
-  private var statements: [String: Statement] = [:]
+  /// By the address of their text: there are few, and looking through them beats hashing.
+  private var statements: [(text: UnsafePointer<UInt8>, statement: Statement)] = unsafe []
 
   /// Opens the file at an absolute and canonical path, which must exist and be checked already.
   ///
@@ -44,7 +45,7 @@ final class Connection: @unchecked Sendable {
   }
 
   deinit {
-    statements = [:]
+    unsafe statements = []
     // Every statement is finalised, so this can't be SQLITE_BUSY.
     unsafe sqlite3_close_v2(handle)
   }
@@ -132,15 +133,21 @@ final class Connection: @unchecked Sendable {
   }
 
   /// A statement that is compiled once for the connection.
-  func statement(_ sql: String) throws(StorageError) -> Statement {
-    if let statement = statements[sql] { return statement }
-    let statement = try Statement(sql, self)
-    statements[sql] = statement
+  func statement(_ sql: StaticString) throws(StorageError) -> Statement {
+    let text = unsafe sql.utf8Start
+    for index in unsafe statements.indices where unsafe statements[index].text == text {
+      return unsafe statements[index].statement
+    }
+    let statement = try Statement(sql.description, self)
+    unsafe statements.append((text, statement))
     return statement
   }
 
+  /// A statement that is compiled for one use.
+  func statement(once sql: String) throws(StorageError) -> Statement { try Statement(sql, self) }
+
   /// Drops the compiled statements, which keep a connection from some changes of the file.
-  func forgetStatements() { statements = [:] }
+  func forgetStatements() { unsafe statements = [] }
 
   /// Compiles a statement.
   fileprivate func prepare(_ sql: String) throws(StorageError) -> OpaquePointer {
@@ -164,6 +171,9 @@ final class Connection: @unchecked Sendable {
   }
 
   // MARK: - Transactions
+
+  /// Whether the file can't be written to, though that was asked for.
+  var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") != 0 }
 
   /// Whether a transaction is open.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
@@ -190,8 +200,9 @@ final class Connection: @unchecked Sendable {
       try statement("COMMIT").run()
     } catch {
       rollBack()
-      // The record of the commit may be in the file: whoever reads it next will tell.
-      guard error.code == .io else { throw error }
+      // The record of the commit may be in the log, whatever the reason that it could not be made
+      // durable: whoever reads it next will tell.
+      guard Int32(truncatingIfNeeded: error.number ?? 0) & 0xFF == SQLITE_IOERR else { throw error }
       throw StorageError(
         .outcomeUnknown, error.message + "; read back before you rely on it", path: path,
         number: error.number)
@@ -331,6 +342,39 @@ final class Statement {
     }
   }
 
+  /// Runs a statement with a number, a name and a blob, or NULL, of which SQLite makes no copies.
+  func run(
+    _ number: Int64, _ name: NameHash, _ blob: [UInt8]?
+  ) throws(StorageError) {
+    let words = name.words
+    let code = unsafe withUnsafeBytes(of: words) { name in
+      unsafe (blob ?? []).withUnsafeBytes { bytes in
+        unsafe run(number, name, blob == nil ? nil : bytes)
+      }
+    }
+    guard code == SQLITE_DONE else { throw connection.error(code, action) }
+  }
+
+  private func run(
+    _ number: Int64, _ name: UnsafeRawBufferPointer, _ blob: UnsafeRawBufferPointer?
+  ) -> Int32 {
+    defer { reset() }
+    // Without a destructor the bytes are SQLITE_STATIC: they outlive the step, and no more.
+    var code = unsafe sqlite3_bind_int64(handle, 1, number)
+    guard code == SQLITE_OK else { return code }
+    code = unsafe sqlite3_bind_blob64(handle, 2, name.baseAddress, UInt64(name.count), nil)
+    guard code == SQLITE_OK else { return code }
+    if let blob = unsafe blob {
+      code =
+        unsafe blob.isEmpty
+        ? sqlite3_bind_zeroblob(handle, 3, 0)
+        : sqlite3_bind_blob64(handle, 3, blob.baseAddress, UInt64(blob.count), nil)
+      guard code == SQLITE_OK else { return code }
+    }
+    repeat { code = unsafe sqlite3_step(handle) } while code == SQLITE_ROW
+    return code
+  }
+
   private var action: String {
     unsafe sqlite3_stmt_readonly(handle) != 0 ? "read" : "write to"
   }
@@ -372,9 +416,18 @@ final class Statement {
     }
 
     /// The bytes of a blob, or nil for NULL.
-    func blob(_ column: Int32) -> [UInt8]? {
+    ///
+    /// - Throws: `damaged` for anything else: that a table is STRICT is a promise of who writes it.
+    func blob(_ column: Int32) throws(StorageError) -> [UInt8]? {
       let handle = unsafe statement.handle
-      guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else { return nil }
+      switch unsafe sqlite3_column_type(handle, column) {
+      case SQLITE_BLOB: break
+      case SQLITE_NULL: return nil
+      default:
+        throw StorageError(
+          .damaged, "a row holds what no vault does; verify it, and restore it from a backup",
+          path: statement.connection.path)
+      }
       // sqlite3_column_blob(): NULL for an empty one; the count is to be asked for afterwards.
       guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
       let count = Int(unsafe sqlite3_column_bytes(handle, column))

@@ -32,9 +32,24 @@ struct WriteAheadIndex: @unchecked Sendable {
     var region: UnsafeMutableRawPointer?
     guard let methods = unsafe file.pointee.pMethods, unsafe methods.pointee.iVersion >= 2,
       let map = unsafe methods.pointee.xShmMap,
-      unsafe map(file, 0, 32768, 0, &region) == SQLITE_OK, let region = unsafe region
+      // SQLITE_READONLY is of one that can be looked at and not be written to.
+      case let code = unsafe map(file, 0, 32768, 0, &region),
+      code == SQLITE_OK || code == SQLITE_READONLY, let region = unsafe region
     else { return nil }
     unsafe start = UnsafeRawPointer(region)
+  }
+
+  /// Whether the state is still the same.
+  ///
+  /// Not `==`, which compares element after element: this is a part of every read.
+  @inline(__always)
+  func isStill(_ state: State) -> Bool {
+    var difference: UInt64 = 0
+    for index in 0..<6 {
+      difference |=
+        unsafe start.load(fromByteOffset: index * 8, as: UInt64.self) ^ state.words[index]
+    }
+    return difference == 0
   }
 
   /// The present state.

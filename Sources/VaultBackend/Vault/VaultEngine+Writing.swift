@@ -6,12 +6,13 @@ extension VaultEngine {
   /// The log is copied into the file when it has this many frames of 4 KiB.
   private static let checkpointThreshold: UInt32 = 1000
   /// How long readers are waited for when the log is to be emptied.
-  private static let scrubPatience: Duration = .seconds(1)
+  static let scrubPatience: Duration = .seconds(1)
 
   /// Makes all of `writes` or none, durably, if the header is that of the version.
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
+    try requireSameProcess()
     let ticket = WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline)
     if queue.enter(ticket) {
       defer { queue.leave() }
@@ -68,12 +69,14 @@ extension VaultEngine {
     _ ticket: WriteTicket, _ version: UInt64, _ transaction: inout VaultTransaction
   ) throws(StorageError) -> CommitOutcome {
     if let expected = ticket.headerVersion, expected != version { return .headerChanged }
-    for write in ticket.writes {
+    for write in ticket.writes where write.condition != .always {
       guard write.isAllowed(over: try transaction.record(write.name)) else {
         return .conditionFailed
       }
     }
-    for write in ticket.writes { try transaction.set(write.record, for: write.name) }
+    for write in ticket.writes where !write.isCheck {
+      try transaction.set(write.record, for: write.name)
+    }
     return .committed
   }
 
@@ -92,7 +95,7 @@ extension VaultEngine {
     guard access == .readWrite else {
       throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
     }
-    let opened = try openForWriting()
+    let opened = try openForWriting(until: end)
     let connection = opened.main
     connection.wait(until: end)
     try connection.beginWriting()
@@ -102,23 +105,27 @@ extension VaultEngine {
     }
     guard hasWritten else { return }
     notice.post()
-    if scrubbing || isScrubNeeded.load(ordering: .relaxed) {
-      try scrub()
+    if scrubbing {
+      scrub()
+    } else if isScrubNeeded.load(ordering: .relaxed) {
+      // Whoever reads may do so for long: it is tried, and not waited for, with each commit.
+      scrub(waiting: .zero)
     } else {
       tidyUp(opened)
     }
   }
 
   /// The open file, made if need be, and open anew if it was replaced.
-  private func openForWriting() throws(StorageError) -> OpenedVault {
+  private func openForWriting(
+    until end: ContinuousClock.Instant
+  ) throws(StorageError) -> OpenedVault {
     try gate.withLock { (opened) throws(StorageError) in
       if let current = opened {
-        try current.requireSameProcess()
         if try current.main.hasMoved() { close(&opened) }
       }
-      if let opened = try open(&opened) { return opened }
+      if let opened = try open(&opened, until: end) { return opened }
       try file.create()
-      guard let opened = try open(&opened) else {
+      guard let opened = try open(&opened, until: end) else {
         throw StorageError(
           .unavailable, "the vault was removed as soon as it was made", path: file.path)
       }
@@ -164,14 +171,14 @@ extension VaultEngine {
   }
 
   /// Empties the log, which has pages as they were before; to be called by the queue's leader.
-  func scrub() throws(StorageError) {
+  func scrub(waiting patience: Duration = scrubPatience) {
     guard let connection = gate.withLock({ $0?.main }) else { return }
-    connection.wait(until: .now + Self.scrubPatience)
+    connection.wait(until: .now + patience)
     do throws(StorageError) {
       try connection.checkpointAndTruncate()
     } catch {
-      // The change is durable. What it replaced stays in the log until the next commit.
-      guard [.busy, .full, .io].contains(error.code) else { throw error }
+      // The change is durable, so whatever this is, it is no error of the change. What that replaced
+      // stays in the log until the next commit.
       isScrubNeeded.store(true, ordering: .relaxed)
       return
     }
@@ -200,6 +207,7 @@ extension VaultEngine {
   func alone<Result>(
     waiting deadline: Duration, _ body: (ContinuousClock.Instant) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
+    try requireSameProcess()
     let ticket = WriteTicket(isAlone: true, until: .now + deadline)
     guard queue.enter(ticket) else {
       throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)

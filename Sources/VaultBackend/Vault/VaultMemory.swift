@@ -22,14 +22,18 @@ struct VaultMemory {
 
   private var currency = Currency.unknown
   /// Records as they were read; nil for a name that has none.
-  private(set) var records: [NameHash: [UInt8]?] = [:]
+  private(set) var records: [NameKey: [UInt8]?] = [:]
+  /// Names whose record was too long to be kept.
+  private(set) var unkept: Set<NameKey> = []
   private var absentCount = 0
 
   private(set) var header: [UInt8]?
   /// Changes whenever the header does.
   private(set) var headerVersion: UInt64 = 1
-  /// The sequence number of the last commit that is known here.
+  /// The sequence number of the last commit that is known here; 0 for nothing at all.
   private(set) var generation: Int64 = 0
+  /// Whether the file, or that there is none, was looked at before.
+  private(set) var hasFollowed = false
   /// The manifest's keys that go with `headerVersion`.
   private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
 
@@ -39,7 +43,7 @@ struct VaultMemory {
   @inline(__always)
   func isCurrent(_ stamp: VaultFile.Stamp?) -> Bool {
     switch currency {
-    case .live(let index, let state): index.state == state
+    case .live(let index, let state): index.isStill(state)
     case .stamped(let expected): stamp == expected
     case .unknown: false
     }
@@ -47,7 +51,7 @@ struct VaultMemory {
 
   /// The record of a name: nil when it is not known here.
   @inline(__always)
-  func record(for name: NameHash) -> [UInt8]?? { records[name] }
+  func record(for name: NameHash) -> [UInt8]?? { records[NameKey(name)] }
 
   /// The keys of the manifest, if they were opened for the present header.
   var currentManifestKeys: ManifestKeys? {
@@ -59,24 +63,28 @@ struct VaultMemory {
 
   /// Keeps a record that was read, or that there is none.
   mutating func keep(_ record: [UInt8]?, for name: NameHash) {
-    let previous = records.removeValue(forKey: name)
-    if case .some(.none) = previous { absentCount -= 1 }
-    if let record {
-      if record.count <= Self.recordLimit { records[name] = .some(record) }
-    } else if absentCount < Self.absentLimit {
-      records[name] = .some(nil)
+    guard let record, record.count <= Self.recordLimit else {
+      drop(name)
+      if record != nil { unkept.insert(NameKey(name)) }
+      guard record == nil, absentCount < Self.absentLimit else { return }
+      records[NameKey(name)] = .some(nil)
       absentCount += 1
+      return
     }
+    if case .some(.none) = records.updateValue(record, forKey: NameKey(name)) { absentCount -= 1 }
+    if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 
   /// Drops what is known of a name.
   mutating func drop(_ name: NameHash) {
-    if case .some(.none) = records.removeValue(forKey: name) { absentCount -= 1 }
+    if case .some(.none) = records.removeValue(forKey: NameKey(name)) { absentCount -= 1 }
+    if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 
   /// Drops what is known of all names.
   mutating func dropAll() {
     records = [:]
+    unkept = []
     absentCount = 0
   }
 
@@ -84,6 +92,7 @@ struct VaultMemory {
   mutating func follow(_ generation: Int64, _ currency: Currency) {
     self.generation = generation
     self.currency = currency
+    hasFollowed = true
   }
 
   /// Has the file looked at again before anything is believed.

@@ -55,7 +55,8 @@ enum VaultRows {
   ) throws(StorageError) -> [UInt8]? {
     var value: [UInt8]?
     try connection.statement("SELECT value FROM meta WHERE id = ?1").run(.integer(row)) {
-      value = $0.blob(0)
+      (row) throws(StorageError) in
+      value = try row.blob(0)
       return false
     }
     return value
@@ -75,7 +76,8 @@ enum VaultRows {
   ) throws(StorageError) -> [UInt8]? {
     var record: [UInt8]?
     try connection.statement("SELECT value FROM record WHERE name = ?1").run(.blob(name.bytes)) {
-      record = $0.blob(0)
+      (row) throws(StorageError) in
+      record = try row.blob(0)
       return false
     }
     return record
@@ -86,7 +88,7 @@ enum VaultRows {
     _ record: [UInt8]?, for name: NameHash, sequence: Int64, _ connection: Connection
   ) throws(StorageError) {
     try connection.statement("REPLACE INTO record (sequence, name, value) VALUES (?1, ?2, ?3)")
-      .run(.integer(sequence), .blob(name.bytes), record.map { .blob($0) } ?? .null)
+      .run(sequence, name, record)
   }
 
   /// Whether there is no record.
@@ -126,7 +128,7 @@ enum VaultRows {
   ) throws(StorageError) {
     try connection.statement("SELECT name, value FROM record WHERE value IS NOT NULL").run {
       (row) throws(StorageError) in
-      try body(try name(row, 0, connection), row.blob(1) ?? [])
+      try body(try name(row, 0, connection), try row.blob(1) ?? [])
       return true
     }
   }
@@ -136,13 +138,14 @@ enum VaultRows {
     since sequence: Int64, withRecords: Bool, _ connection: Connection
   ) throws(StorageError) -> [RecordChange] {
     var changes: [RecordChange] = []
-    let columns = withRecords ? "name, value" : "name"
-    try connection.statement(
-      "SELECT \(columns) FROM record WHERE sequence > ?1 ORDER BY sequence"
-    ).run(.integer(sequence)) { (row) throws(StorageError) in
+    let sql: StaticString =
+      withRecords
+      ? "SELECT name, value FROM record WHERE sequence > ?1 ORDER BY sequence"
+      : "SELECT name FROM record WHERE sequence > ?1 ORDER BY sequence"
+    try connection.statement(sql).run(.integer(sequence)) { (row) throws(StorageError) in
       changes.append(
         RecordChange(
-          name: try name(row, 0, connection), record: withRecords ? row.blob(1) : nil))
+          name: try name(row, 0, connection), record: withRecords ? try row.blob(1) : nil))
       return true
     }
     return changes
@@ -151,7 +154,7 @@ enum VaultRows {
   static func name(
     _ row: Statement.Row, _ column: Int32, _ connection: Connection
   ) throws(StorageError) -> NameHash {
-    guard let bytes = row.blob(column), let name = NameHash(bytes) else {
+    guard let bytes = try row.blob(column), let name = NameHash(bytes) else {
       throw StorageError(
         .damaged, "a record has no name that can be one; verify the vault", path: connection.path)
     }

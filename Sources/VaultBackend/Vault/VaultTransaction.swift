@@ -16,7 +16,7 @@ struct VaultTransaction: ~Copyable {
   private(set) var header: [UInt8]?
   /// What was changed, in order.
   private(set) var changes: [RecordChange] = []
-  private var written: [NameHash: [UInt8]?] = [:]
+  private var written: [NameKey: [UInt8]?] = [:]
   private var manifest: Manifest?
   private var keys: ManifestKeys?
 
@@ -47,7 +47,7 @@ struct VaultTransaction: ~Copyable {
 
   /// The record of a name as this transaction sees it.
   func record(_ name: NameHash) throws(StorageError) -> [UInt8]? {
-    if let record = written[name] { return record }
+    if let record = written[NameKey(name)] { return record }
     if let record = vault.memory.withLock({ $0.record(for: name) }) { return record }
     return try VaultRows.record(name, connection)
   }
@@ -63,8 +63,17 @@ struct VaultTransaction: ~Copyable {
       if let old { try manifest!.remove(old, name, keys) }
       if let record { try manifest!.add(record, name, keys) }
     }
-    written[name] = .some(record)
+    written[NameKey(name)] = .some(record)
     changes.append(RecordChange(name: name, record: record))
+  }
+
+  /// Refuses to change what the manifest tells of without the keys to keep it in step.
+  ///
+  /// - Throws: `busy` when another process has changed them since they were opened.
+  func requireKeys() throws(StorageError) {
+    guard keys == nil, try !VaultRows.manifest(connection).isEmpty else { return }
+    throw StorageError(
+      .busy, "the vault's keys were changed meanwhile; try again", path: connection.path)
   }
 
   // MARK: - The header

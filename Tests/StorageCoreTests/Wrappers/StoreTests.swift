@@ -1,4 +1,5 @@
 import StorageCore
+import StorageTesting
 import TestSupport
 import Testing
 
@@ -138,6 +139,43 @@ import Testing
     try await defaulted.saveAsync(1)
     try await defaulted.removeAsync()
     #expect(try await defaulted.loadAsync() == 5)
+  }
+
+  /// Compiles only while each call throws a `StorageError` and nothing else.
+  private func codesOfFailures(
+    _ property: Store<Int, FaultyStorage>, _ defaulted: UnwrappedStore<Int, FaultyStorage>
+  ) async -> [StorageError.Code] {
+    var codes: [StorageError.Code] = []
+    do throws(StorageError) { _ = try await property.loadAsync() } catch {
+      codes.append(error.code)
+    }
+    do throws(StorageError) { try await property.saveAsync(1) } catch { codes.append(error.code) }
+    do throws(StorageError) { try await property.removeAsync() } catch { codes.append(error.code) }
+    do throws(StorageError) {
+      _ = try await defaulted.loadAsync()
+    } catch {
+      codes.append(error.code)
+    }
+    do throws(StorageError) { try await defaulted.saveAsync(1) } catch { codes.append(error.code) }
+    return codes
+  }
+
+  @Test func theAsynchronousCallsThrowStorageErrors() async {
+    let storage = FaultyStorage()
+    storage.faults.fail(.all, with: .failure(StorageError(.locked, "on cue")))
+    let codes = await codesOfFailures(
+      Store(storage, "k"), UnwrappedStore(wrappedValue: 5, storage, "d"))
+    #expect(codes == Array(repeating: .locked, count: 5))
+  }
+
+  @Test func aCancelledAsynchronousCallEndsAsItWouldHave() async throws {
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      try await property.saveAsync(7)
+      return try await property.loadAsync()
+    }
+    #expect(try await task.value == 7)
   }
 
   @Test func theAsynchronousCallsThrowWhatTheOthersDo() async throws {

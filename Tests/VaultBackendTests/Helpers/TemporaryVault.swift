@@ -17,7 +17,7 @@ final class TemporaryVault: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
+  func file(_ name: String) -> URL { folder.appendingPathComponent(name, isDirectory: false) }
 
   var entries: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()) ?? []

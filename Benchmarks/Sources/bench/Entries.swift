@@ -1,0 +1,122 @@
+import Foundation
+import Glibc
+import StorageCore
+import VaultBackend
+
+/// Vaults of many entries of 32 bytes.
+final class Entries {
+  static let counts = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+  private static let value = String(repeating: "e", count: 32)
+  private static let batch = 10_000
+
+  let count: Int
+  let storage: VaultStorage
+  let path: String
+
+  struct WrongValue: Error {}
+
+  static func path(_ count: Int) -> String { Disk.folder + "/entries-\(count).vault" }
+
+  static func open(_ path: String) -> VaultStorage {
+    let key = SymmetricKey(data: Data(repeating: 7, count: 32))
+    return VaultStorage(at: URL(filePath: path), keySource: .key(key))
+  }
+
+  static func name(_ index: Int) -> String { "entry-\(index)" }
+
+  /// The vault with so many entries, made once.
+  init(_ count: Int) throws {
+    self.count = count
+    path = Self.path(count)
+    let isThere = Disk.size(of: path) > 0
+    storage = Self.open(path)
+    guard !isThere else { return }
+    for start in stride(from: 0, to: count, by: Self.batch) {
+      try storage.transaction { transaction in
+        for index in start..<min(count, start + Self.batch) {
+          try transaction.save(Self.value, forKey: Self.name(index))
+        }
+      }
+    }
+  }
+
+  func readFirst() throws { try read(0) }
+
+  /// Reads every entry once.
+  func readAll() throws {
+    for index in 0..<count { try read(index) }
+  }
+
+  /// Reads entries picked at random.
+  func readAnywhere(_ rounds: Int) throws {
+    var random = Random()
+    for _ in 0..<rounds { try read(random.below(count)) }
+  }
+
+  private func read(_ index: Int) throws {
+    guard try storage.load(String.self, forKey: Self.name(index))?.utf8.count == 32 else {
+      throw WrongValue()
+    }
+  }
+}
+
+/// What another process finds when it opens a vault of many entries and reads each once.
+struct EntryVisit {
+  let count: Int
+  let fileSize: Int
+  /// Milliseconds from nothing to the first value.
+  let opening: Double
+  /// Bytes of resident memory that were added by reading all.
+  let growth: Int
+  /// Nanoseconds of the first read of an entry.
+  let firstRead: Double
+
+  var line: String { "\(count) \(fileSize) \(opening) \(growth) \(firstRead)" }
+  var growthRatio: Double { Double(growth) / Double(fileSize) }
+
+  init?(_ line: String) {
+    let parts = line.split(whereSeparator: \.isWhitespace)
+    guard parts.count == 5, let count = Int(parts[0]), let size = Int(parts[1]),
+      let opening = Double(parts[2]), let growth = Int(parts[3]), let read = Double(parts[4])
+    else { return nil }
+    (self.count, fileSize, self.opening, self.growth) = (count, size, opening, growth)
+    firstRead = read
+  }
+
+  /// Visits a vault in this process.
+  init(of path: String, count: Int) throws {
+    self.count = count
+    fileSize = Disk.size(of: path)
+    let start = Clock.wall.nanoseconds
+    let entries = try Entries(count)
+    try entries.readFirst()
+    opening = (Clock.wall.nanoseconds - start) / 1e6
+    let before = Self.residentSize
+    let begin = Clock.wall.nanoseconds
+    try entries.readAll()
+    firstRead = (Clock.wall.nanoseconds - begin) / Double(count)
+    growth = Self.residentSize - before
+  }
+
+  /// Visits a vault in a process of its own; opening is the median of five.
+  static func elsewhere(_ count: Int) throws -> EntryVisit {
+    let entries = try Entries(count)
+    let visits = try (0..<5).map { _ in
+      let helper = try Helper.start(["--visit-entries", entries.path, "\(count)"])
+      let output = try helper.output.fileHandleForReading.readToEnd() ?? Data()
+      helper.process.waitUntilExit()
+      guard let visit = EntryVisit(String(decoding: output, as: UTF8.self)) else {
+        throw Helper.Failed()
+      }
+      return visit
+    }
+    return visits.sorted { $0.opening < $1.opening }[visits.count / 2]
+  }
+
+  /// proc(5), statm: the second number counts pages.
+  private static var residentSize: Int {
+    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+    let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return pages * sysconf(Int32(_SC_PAGESIZE))
+  }
+}

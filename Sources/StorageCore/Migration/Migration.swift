@@ -1,0 +1,264 @@
+internal import CryptoCore
+
+/// Copies records from one store to another, batch by batch: copy, read back, remove.
+struct Migration {
+  /// A record of the source.
+  struct Item {
+    let hash: NameHash
+    let record: [UInt8]
+    let key: StoreKey
+    let payload: PlainPayload
+  }
+
+  /// How many names, and about how many bytes, are copied in one commit.
+  private static let batchLimit = (names: 256, bytes: 1 << 20)
+
+  let source: SealedStore
+  let destination: SealedStore
+  let policy: MigrationConflictPolicy
+  let removes: Bool
+  private(set) var report = MigrationReport()
+
+  init(
+    source: SealedStore, destination: SealedStore, policy: MigrationConflictPolicy, removes: Bool
+  ) {
+    self.source = source
+    self.destination = destination
+    self.policy = policy
+    self.removes = removes
+  }
+
+  /// Migrates all records that the source lists now.
+  mutating func run(progress: ((Int, Int) -> Void)?) throws(StorageError) {
+    let delegate = try source.enumerable()
+    guard !removes || source.keyed != nil else {
+      throw StorageError(
+        .unsupported,
+        "the source's delegate can't compare and remove in one step, so a value that is saved "
+          + "meanwhile could be lost; migrate without removing, then remove when nobody writes")
+    }
+    guard source !== destination else { throw Self.sameStore }
+    guard try source.keys.forReading() != nil else { return }
+    let names = try delegate.names()
+    var done = 0
+    while done < names.count {
+      let batch = try read(names, from: &done, in: delegate)
+      try requireTwoStores()
+      try remove(verified(copied(batch)))
+      progress?(done, names.count)
+    }
+  }
+
+  /// A store that is copied onto itself has every value already, and would lose it.
+  private func requireTwoStores() throws(StorageError) {
+    // Without a header, the identity of a store says only which key it has.
+    guard source.keyed != nil, let from = try source.keys.forReading(),
+      let to = try destination.keys.forReading(), from.store == to.store
+    else { return }
+    throw Self.sameStore
+  }
+
+  private static let sameStore = StorageError(
+    .invalid, "the source and the destination are the same store")
+
+  // MARK: - Reading
+
+  /// The next records that can be opened.
+  private mutating func read(
+    _ names: [NameHash], from position: inout Int, in delegate: any EnumerableDelegate
+  ) throws(StorageError) -> [Item] {
+    var items: [Item] = []
+    var bytes = 0
+    let end = min(names.count, position + Self.batchLimit.names)
+    while position < end, bytes < Self.batchLimit.bytes {
+      defer { position += 1 }
+      // What was removed meanwhile is no longer to be migrated.
+      guard let sealed = try source.fetch(names[position], in: delegate) else { continue }
+      guard let item = try open(sealed, names[position]) else {
+        report.unreadable += 1
+        continue
+      }
+      bytes += item.record.count
+      items.append(item)
+    }
+    return items
+  }
+
+  /// The record with its plaintext, or nil when it can't be opened.
+  private func open(
+    _ sealed: SealedStore.Sealed, _ hash: NameHash
+  ) throws(StorageError) -> Item? {
+    do throws(StorageError) {
+      var opened: (StoreKey, PlainPayload)?
+      try source.open(sealed, nil) { (payload) throws(StorageError) in
+        opened = (try Payload.name(payload), PlainPayload(payload))
+      }
+      guard let (key, payload) = opened,
+        // A payload under the name of another would be looked for there, and not be found.
+        try source.name(key).context(in: sealed.keys).name == hash
+      else { return nil }
+      return Item(hash: hash, record: sealed.record, key: key, payload: payload)
+    } catch {
+      guard error.cannotBeOpened else { throw error }
+      return nil
+    }
+  }
+
+  // MARK: - Copying
+
+  private enum Outcome { case copied, alreadyThere, conflict }
+
+  /// Those that the destination has now, as far as its answers to the writes say.
+  private mutating func copied(
+    _ items: [Item]
+  ) throws(StorageError) -> [(item: Item, isNew: Bool)] {
+    var outcomes: [Outcome] = []
+    if destination.keyed != nil {
+      let policy = policy
+      outcomes = try destination.transaction(within: SealedStore.transactionDeadline) {
+        (transaction) throws(StorageError) in
+        var outcomes: [Outcome] = []
+        for item in items { outcomes.append(try Self.copy(item, in: transaction, policy)) }
+        return outcomes
+      }
+    } else {
+      for item in items { outcomes.append(try copyAlone(item)) }
+    }
+    var there: [(Item, Bool)] = []
+    for (item, outcome) in zip(items, outcomes) {
+      switch outcome {
+      case .copied: there.append((item, true))
+      case .alreadyThere: there.append((item, false))
+      case .conflict: report.conflicts.append(item.key)
+      }
+    }
+    return there
+  }
+
+  private static func copy(
+    _ item: Item, in transaction: StorageTransaction, _ policy: MigrationConflictPolicy
+  ) throws(StorageError) -> Outcome {
+    // Apart, since an error of the look-up is one of the whole store.
+    if try transaction.contains(item.key) {
+      do throws(StorageError) {
+        var isSame = false
+        _ = try transaction.withPayload(item.key) { (payload) throws(StorageError) in
+          isSame = item.payload.equals(payload)
+        }
+        if isSame { return .alreadyThere }
+      } catch {
+        guard error.cannotBeOpened else { throw error }
+        return .conflict
+      }
+      guard policy == .replace else { return .conflict }
+    }
+    try transaction.write(item.payload, item.key)
+    return .copied
+  }
+
+  /// The same in a destination that can't commit several writes at once.
+  private func copyAlone(_ item: Item) throws(StorageError) -> Outcome {
+    let name = destination.name(item.key)
+    for _ in 0..<SealedStore.attempts {
+      guard let isSame = try compare(item, with: name) else {
+        if try destination.commit(item.payload.bytes, name, if: .absent) { return .copied }
+        continue  // somebody was faster
+      }
+      switch isSame {
+      case .same: return .alreadyThere
+      case .other where policy == .replace:
+        _ = try destination.commit(item.payload.bytes, name, if: .always)
+        return .copied
+      case .other, .unreadable: return .conflict
+      }
+    }
+    throw StorageError(
+      .busy, "others wrote to the key all the time; migrate again", key: item.key)
+  }
+
+  // MARK: - Reading back
+
+  private enum Comparison { case same, other, unreadable }
+
+  /// How the destination's value is to an item's, or nil when it has none.
+  private func compare(
+    _ item: Item, with name: RecordName
+  ) throws(StorageError) -> Comparison? {
+    guard let sealed = try destination.fetch(name) else { return nil }
+    do throws(StorageError) {
+      var isSame = false
+      try destination.open(sealed, item.key) { (payload) throws(StorageError) in
+        isSame = item.payload.equals(payload)
+      }
+      return isSame ? .same : .other
+    } catch {
+      guard error.cannotBeOpened else { throw error }
+      return .unreadable
+    }
+  }
+
+  /// Those that the destination gives back as they were.
+  private mutating func verified(
+    _ items: [(item: Item, isNew: Bool)]
+  ) throws(StorageError) -> [Item] {
+    var verified: [Item] = []
+    for (item, isNew) in items {
+      switch try compare(item, with: destination.name(item.key)) {
+      case .same:
+        if isNew { report.copied += 1 } else { report.alreadyThere += 1 }
+        verified.append(item)
+      case .other:
+        // Somebody saved another value since.
+        report.conflicts.append(item.key)
+      case .unreadable, nil:
+        throw StorageError(
+          .io,
+          "the value was copied and can't be read back from the destination; it is left in the "
+            + "source. Find out why, then migrate again", key: item.key)
+      }
+    }
+    return verified
+  }
+
+  // MARK: - Removing
+
+  /// Removes from the source what is still the record that was copied.
+  private mutating func remove(_ items: [Item]) throws(StorageError) {
+    guard removes, let delegate = source.keyed, !items.isEmpty else { return }
+    let removals = items.map { RecordWrite(nil, for: $0.hash, if: .equals($0.record)) }
+    if try Self.commit(removals, in: delegate) {
+      report.removed += removals.count
+      return
+    }
+    for removal in removals where try Self.commit([removal], in: delegate) {
+      report.removed += 1
+    }
+  }
+
+  private static func commit(
+    _ removals: [RecordWrite], in delegate: any KeysetDelegate
+  ) throws(StorageError) -> Bool {
+    for _ in 0..<SealedStore.attempts {
+      switch try delegate.commit(removals, headerVersion: try delegate.header().version) {
+      case .committed: return true
+      case .conditionFailed: return false
+      case .headerChanged: continue
+      }
+    }
+    throw StorageError(
+      .busy, "the source's keys are being changed all the time; migrate again to finish")
+  }
+}
+
+@available(*, unavailable)
+extension Migration: Sendable {}
+
+extension Migration: CustomReflectable {
+  /// A mirror without children.
+  var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension StorageError {
+  /// Whether the record is there and can't be opened, now or later.
+  fileprivate var cannotBeOpened: Bool { code == .damaged || code == .unsupported }
+}

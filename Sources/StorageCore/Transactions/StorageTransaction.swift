@@ -1,0 +1,220 @@
+/// Reads and writes that take effect together or not at all: what the body of
+/// ``Storage/transaction(deadline:_:)`` is given.
+///
+/// A value is read once from the storage and stays what it was then; a write is kept here, where
+/// later reads find it, until the body has ended. After that every call is the error `invalid`.
+/// Not for several threads at once.
+public final class StorageTransaction {
+  private let store: SealedStore
+  /// In the order in which names were used first.
+  private(set) var items: [TransactionItem] = []
+  /// By the bytes of the names, since `String` compares without regard to normalisation.
+  private var positions: [[UInt8]: Int] = [:]
+  private var isOver = false
+
+  init(_ store: SealedStore) { self.store = store }
+
+  /// Forgets everything, and refuses every call from now on.
+  func end() {
+    isOver = true
+    items = []
+    positions = [:]
+  }
+
+  // MARK: - Calls
+
+  /// The value of a key, or nil when there is none.
+  ///
+  /// - Parameters:
+  ///   - type: the type that was stored. A `Codable` type without a form of its own is read as JSON.
+  ///   - key: the key.
+  /// - Returns: the value that this transaction has written, or else the stored one, or nil.
+  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or why the store can't be read.
+  public func load<Value>(
+    _ type: Value.Type = Value.self, forKey key: StoreKey
+  ) throws(StorageError) -> Value? {
+    try read(key, ValueCoder<Value>.automatic())
+  }
+
+  /// The value of a key that was stored as `Codable`, or nil when there is none.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the value.
+  ///   - key: the key.
+  ///   - coding: how it was encoded.
+  /// - Returns: the value, or nil.
+  /// - Throws: as ``load(_:forKey:)``.
+  public func load<Value: Decodable>(
+    decodable type: Value.Type, forKey key: StoreKey, coding: CodableCoding = .json
+  ) throws(StorageError) -> Value? {
+    try read(key, ValueCoder<Value>.decoding(coding))
+  }
+
+  /// Stores a value, when the transaction ends; nil removes it.
+  ///
+  /// - Throws: `StorageError`: `invalid` for a key or a value that can't be, `unsupported` for a type
+  ///   that can't be stored.
+  public func save<Value>(_ value: Value?, forKey key: StoreKey) throws(StorageError) {
+    guard let value else { return try delete(forKey: key) }
+    try write(value, key, ValueCoder<Value>.automatic())
+  }
+
+  /// Stores a value as `Codable`, when the transaction ends; nil removes it.
+  ///
+  /// - Parameters:
+  ///   - value: the value.
+  ///   - key: the key.
+  ///   - coding: how it is encoded.
+  /// - Throws: as ``save(_:forKey:)``.
+  public func save<Value: Encodable>(
+    encodable value: Value?, forKey key: StoreKey, coding: CodableCoding = .json
+  ) throws(StorageError) {
+    guard let value else { return try delete(forKey: key) }
+    try write(value, key, ValueCoder<Value>.encoding(coding))
+  }
+
+  /// Stores a value if the key has none.
+  ///
+  /// - Returns: whether it is stored when the transaction ends.
+  /// - Throws: as ``load(_:forKey:)`` and ``save(_:forKey:)``.
+  @discardableResult
+  public func saveIfAbsent<Value>(
+    _ value: Value, forKey key: StoreKey
+  ) throws(StorageError) -> Bool {
+    guard try !contains(key) else { return false }
+    try save(value, forKey: key)
+    return true
+  }
+
+  /// Changes a value.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the value.
+  ///   - key: the key.
+  ///   - body: is given the value, or nil when there is none, and changes it; nil removes it.
+  /// - Returns: what `body` returned.
+  /// - Throws: what `body` throws, or `StorageError`.
+  @discardableResult
+  public func update<Value, Result>(
+    _ type: Value.Type = Value.self, forKey key: StoreKey, _ body: (inout Value?) throws -> Result
+  ) throws -> Result {
+    let coder = ValueCoder<Value>.automatic()
+    var value = try read(key, coder)
+    let result = try body(&value)
+    if let value { try write(value, key, coder) } else { try delete(forKey: key) }
+    return result
+  }
+
+  /// Removes a value, if there is one, when the transaction ends.
+  ///
+  /// - Throws: `StorageError`: `invalid` for a key that can't be.
+  public func delete(forKey key: StoreKey) throws(StorageError) {
+    items[try position(of: key)].written = .nothing
+  }
+
+  /// Whether a key has a value, of whatever type.
+  ///
+  /// - Throws: `StorageError` when that can't be known. A damaged value is a value.
+  public func contains(_ key: StoreKey) throws(StorageError) -> Bool {
+    let position = try position(of: key)
+    switch items[position].written {
+    case .payload: return true
+    case .nothing: return false
+    case nil:
+      guard case .record = try seen(position) else { return false }
+      return true
+    }
+  }
+
+  // MARK: - Payloads
+
+  /// Lends the payload of a key to `body`, unless there is none.
+  ///
+  /// - Returns: whether there is one.
+  func withPayload(
+    _ key: StoreKey, _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      let position = try position(of: key)
+      switch items[position].written {
+      case .payload(let payload): try payload.lend(body)
+      case .nothing: return false
+      case nil:
+        guard case .record(let sealed) = try seen(position) else { return false }
+        try store.openRemembering(sealed, items[position].name, body)
+      }
+      return true
+    } catch {
+      throw error.about(key)
+    }
+  }
+
+  /// Keeps a payload of a key until the end.
+  func write(_ payload: PlainPayload, _ key: StoreKey) throws(StorageError) {
+    items[try position(of: key)].written = .payload(payload)
+  }
+
+  private func read<Value>(
+    _ key: StoreKey, _ coder: ValueCoder<Value>
+  ) throws(StorageError) -> Value? {
+    var value: Value?
+    _ = try withPayload(key) { (payload) throws(StorageError) in
+      value = try coder.decode(payload)
+    }
+    return value
+  }
+
+  private func write<Value>(
+    _ value: Value, _ key: StoreKey, _ coder: ValueCoder<Value>
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      let payload = try PlainPayload(name: key) { (bytes) throws(StorageError) in
+        try coder.append(value, &bytes)
+      }
+      try write(payload, key)
+    } catch {
+      throw error.about(key)
+    }
+  }
+
+  /// What the storage has under the name of an item, as it was at the first look.
+  private func seen(_ position: Int) throws(StorageError) -> TransactionItem.Seen {
+    if let seen = items[position].seen { return seen }
+    let sealed = try store.fetch(items[position].name)
+    let seen = sealed.map { TransactionItem.Seen.record($0) } ?? .nothing
+    items[position].seen = seen
+    return seen
+  }
+
+  private func position(of key: StoreKey) throws(StorageError) -> Int {
+    guard !isOver else {
+      throw StorageError(
+        .invalid, "the transaction is over; use it only in the closure that it was given to",
+        key: key)
+    }
+    let bytes = Array(key.utf8)
+    if let position = positions[bytes] { return position }
+    do throws(StorageError) {
+      _ = try Payload.head(name: key)  // refuses a name that can't be
+    } catch {
+      throw error.about(key)
+    }
+    items.append(TransactionItem(name: store.name(key)))
+    positions[bytes] = items.count - 1
+    return items.count - 1
+  }
+}
+
+@available(*, unavailable)
+extension StorageTransaction: Sendable {}
+
+extension StorageTransaction: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The type, and nothing that was read or written.
+  public var description: String { "StorageTransaction" }
+  /// The type, and nothing that was read or written.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

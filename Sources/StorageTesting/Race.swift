@@ -1,0 +1,94 @@
+internal import CryptoCore
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// Two threads that call at the same moment, again and again.
+final class Race: Sendable {
+  /// How long a thread looks for the other one before it sleeps: so long that both are often awake
+  /// at once on a busy machine.
+  private static let patience = Duration.milliseconds(1)
+  private static let limit = Duration.seconds(5)
+
+  private let arrivals = Atomic<Int>(0)
+  private let isOver = Atomic<Bool>(false)
+  /// How many threads are in `body`, and in how many rounds it was both.
+  private let inside = Atomic<Int>(0)
+  private let overlaps = Atomic<Int>(0)
+  private let failure = Lock<(any Error)?>(nil)
+
+  /// Runs `body` on both threads in each round, and `judge` after it.
+  ///
+  /// - Parameters:
+  ///   - rounds: in how many rounds both threads have to be in `body` at once. Where there is one core
+  ///     they seldom are: it ends after 5 seconds, but not before there were as many rounds at all.
+  ///   - body: gets the round and the number of the thread, 0 or 1.
+  ///   - judge: gets the round; runs on the calling thread while the other one waits.
+  /// - Throws: the first error of any of them; no further round is run.
+  static func run(
+    rounds: Int, _ body: @escaping @Sendable (_ round: Int, _ thread: Int) throws -> Void,
+    judge: (_ round: Int) throws -> Void
+  ) throws {
+    let race = Race()
+    let isDone = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      race.attempt {
+        // It waits for the next start while the other one judges.
+        for round in 0... where try !race.run(round, 1, body) { return }
+      }
+      isDone.signal()
+    }
+    race.attempt {
+      let end = ContinuousClock.now + limit
+      for round in 0..<20 * rounds
+      where race.overlaps.load(ordering: .relaxed) < rounds && (round < rounds || .now < end) {
+        guard try race.run(round, 0, body) else { return }
+        try judge(round)
+      }
+    }
+    race.isOver.store(true, ordering: .releasing)
+    isDone.wait()
+    if let error = race.failure.withLock({ $0 }) { throw error }
+  }
+
+  /// One round of a thread; false when the race is over.
+  private func run(
+    _ round: Int, _ thread: Int, _ body: (Int, Int) throws -> Void
+  ) throws -> Bool {
+    meet()
+    guard !isOver.load(ordering: .acquiring) else { return false }
+    // One of them is later by another time in each round: who comes at the very same moment waits at
+    // the first lock, and is woken when the other one is through.
+    if thread == round & 1 {
+      for _ in 0..<(round &* 37) & 255 { _ = isOver.load(ordering: .acquiring) }
+    }
+    if inside.add(1, ordering: .relaxed).newValue == 2 { overlaps.add(1, ordering: .relaxed) }
+    try body(round, thread)
+    inside.subtract(1, ordering: .relaxed)
+    meet()
+    return !isOver.load(ordering: .acquiring)
+  }
+
+  /// Waits for the other thread, which waits for this one.
+  private func meet() {
+    let arrived = arrivals.add(1, ordering: .acquiringAndReleasing).newValue
+    let all = (arrived + 1) & ~1
+    var spun = 0
+    let end = ContinuousClock.now + Self.patience
+    while arrivals.load(ordering: .acquiring) < all, !isOver.load(ordering: .acquiring) {
+      spun += 1
+      guard spun.isMultiple(of: 256), .now > end else { continue }
+      // Not sched_yield(2): who wakes up is put on a core that is idle.
+      usleep(50)
+    }
+  }
+
+  private func attempt(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      failure.withLock { $0 = $0 ?? error }
+      isOver.store(true, ordering: .releasing)
+    }
+  }
+}
