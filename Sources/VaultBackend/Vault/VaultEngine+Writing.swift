@@ -6,12 +6,13 @@ extension VaultEngine {
   /// The log is copied into the file when it has this many frames of 4 KiB.
   private static let checkpointThreshold: UInt32 = 1000
   /// How long readers are waited for when the log is to be emptied.
-  private static let scrubPatience: Duration = .seconds(1)
+  static let scrubPatience: Duration = .seconds(1)
 
   /// Makes all of `writes` or none, durably, if the header is that of the version.
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
+    try requireSameProcess()
     let ticket = WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline)
     if queue.enter(ticket) {
       defer { queue.leave() }
@@ -106,8 +107,11 @@ extension VaultEngine {
     }
     guard hasWritten else { return }
     notice.post()
-    if scrubbing || isScrubNeeded.load(ordering: .relaxed) {
-      try scrub()
+    if scrubbing {
+      scrub()
+    } else if isScrubNeeded.load(ordering: .relaxed) {
+      // Whoever reads may do so for long: it is tried, and not waited for, with each commit.
+      scrub(waiting: .zero)
     } else {
       tidyUp(opened)
     }
@@ -118,14 +122,12 @@ extension VaultEngine {
     until end: ContinuousClock.Instant
   ) throws(StorageError) -> OpenedVault {
     try gate.withLock { (opened) throws(StorageError) in
-      let deadline = ContinuousClock.now.duration(to: end)
       if let current = opened {
-        try current.requireSameProcess()
         if try current.main.hasMoved() { close(&opened) }
       }
-      if let opened = try open(&opened, waiting: deadline) { return opened }
+      if let opened = try open(&opened, until: end) { return opened }
       try file.create()
-      guard let opened = try open(&opened, waiting: deadline) else {
+      guard let opened = try open(&opened, until: end) else {
         throw StorageError(
           .unavailable, "the vault was removed as soon as it was made", path: file.path)
       }
@@ -171,14 +173,14 @@ extension VaultEngine {
   }
 
   /// Empties the log, which has pages as they were before; to be called by the queue's leader.
-  func scrub() throws(StorageError) {
+  func scrub(waiting patience: Duration = scrubPatience) {
     guard let connection = gate.withLock({ $0?.main }) else { return }
-    connection.wait(until: .now + Self.scrubPatience)
+    connection.wait(until: .now + patience)
     do throws(StorageError) {
       try connection.checkpointAndTruncate()
     } catch {
-      // The change is durable. What it replaced stays in the log until the next commit.
-      guard [.busy, .full, .io].contains(error.code) else { throw error }
+      // The change is durable, so whatever this is, it is no error of the change. What that replaced
+      // stays in the log until the next commit.
       isScrubNeeded.store(true, ordering: .relaxed)
       return
     }
@@ -207,6 +209,7 @@ extension VaultEngine {
   func alone<Result>(
     waiting deadline: Duration, _ body: (ContinuousClock.Instant) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
+    try requireSameProcess()
     let ticket = WriteTicket(isAlone: true, until: .now + deadline)
     guard queue.enter(ticket) else {
       throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)

@@ -101,6 +101,15 @@ struct VaultTransaction: ~Copyable {
     self.manifest = manifest
   }
 
+  /// Refuses to change what the manifest tells of without the keys to keep it in step.
+  ///
+  /// - Throws: `busy` when another process has changed them since they were opened.
+  func requireKeys() throws(StorageError) {
+    guard keys == nil, try !VaultRows.manifest(connection).isEmpty else { return }
+    throw StorageError(
+      .busy, "the vault's keys were changed meanwhile; try again", path: connection.path)
+  }
+
   // MARK: - The header
 
   /// Lets `body` change the header, and with it all records.
