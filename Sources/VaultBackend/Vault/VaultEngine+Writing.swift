@@ -1,4 +1,5 @@
 internal import CryptoCore
+internal import Glibc
 internal import StorageCore
 internal import Synchronization
 
@@ -7,6 +8,11 @@ extension VaultEngine {
   private static let checkpointThreshold: UInt32 = 1000
   /// How long readers are waited for when the log is to be emptied.
   static let scrubPatience: Duration = .seconds(1)
+  /// How long another writer is waited for before that is made known.
+  private static let quietPatience: Duration = .milliseconds(10)
+  /// How long others are given to take the lock, in microseconds: a little more than the longest
+  /// pause between two of their attempts.
+  private static let headStart: useconds_t = 700
 
   /// Makes all of `writes` or none, durably, if the header is that of the version.
   func commit(
@@ -17,6 +23,7 @@ extension VaultEngine {
     if queue.enter(ticket) {
       defer { queue.leave() }
       lead(ticket)
+      if notice.isAwaited { usleep(Self.headStart) }
     }
     guard let result = ticket.result else {
       throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)
@@ -99,8 +106,7 @@ extension VaultEngine {
     }
     let opened = try openForWriting(until: end)
     let connection = opened.main
-    connection.wait(until: end)
-    try connection.beginWriting()
+    try beginWriting(connection, until: end)
     defer { connection.rollBack() }
     let hasWritten = try gate.withLock { (_) throws(StorageError) in
       try write(opened, body)
@@ -114,6 +120,22 @@ extension VaultEngine {
       scrub(waiting: .zero)
     } else {
       tidyUp(opened)
+    }
+  }
+
+  /// Waits to be the only writer among all processes.
+  private func beginWriting(
+    _ connection: Connection, until end: ContinuousClock.Instant
+  ) throws(StorageError) {
+    connection.wait(until: min(end, .now + Self.quietPatience))
+    do throws(StorageError) {
+      return try connection.beginWriting()
+    } catch {
+      guard error.code == .busy, ContinuousClock.now < end else { throw error }
+    }
+    try notice.whileWaiting { () throws(StorageError) in
+      connection.wait(until: end)
+      try connection.beginWriting()
     }
   }
 
