@@ -21,7 +21,9 @@ import Testing
 
   @Test func processesThatCountUpLoseNoStep() throws {
     let folder = TemporaryFolder()
-    let children = try (0..<3).map { _ in try helper.start(["count-up", folder.path, "count", "100"]) }
+    let children = try (0..<3).map { _ in
+      try helper.start(["count-up", folder.path, "count", "100"])
+    }
     for child in children { #expect(try child.lines() == ["counted"]) }
     let storage = UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
     #expect(try storage.load(Int.self, forKey: "count") == 300)

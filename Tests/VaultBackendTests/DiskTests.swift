@@ -48,7 +48,9 @@ struct DiskTests {
       #expect(vault.entries.contains("test.vault-wal"))
       let index = vault.file("test.vault-shm")
       if ending.hasSuffix("without the index") { try FileManager.default.removeItem(at: index) }
-      if ending.hasSuffix("stale index") { try vault.put([UInt8](repeating: 1, count: 32768), "test.vault-shm") }
+      if ending.hasSuffix("stale index") {
+        try vault.put([UInt8](repeating: 1, count: 32768), "test.vault-shm")
+      }
     }
     let before = vault.entries
     let folder = vault.folder.path

@@ -40,7 +40,8 @@ struct FailingCallTests {
       calls: "rename,renameat,renameat2,link,linkat,unlink,unlinkat", error: "EIO",
       codes: ["io", "outcomeUnknown"]),
     Fault(calls: "openat", error: "EMFILE", codes: ["io", "outcomeUnknown"]),
-    Fault(calls: "pread64", error: "EIO", codes: ["io", "outcomeUnknown"]),
+    // SQLite takes an EIO at reading for a broken file system, and that for a broken file.
+    Fault(calls: "pread64", error: "EIO", codes: ["io", "outcomeUnknown", "damaged"]),
   ]
 
   private let vault = TemporaryVault()
@@ -52,10 +53,11 @@ struct FailingCallTests {
     while true {
       try prepare()
       let log = vault.file("strace.log")
-      let prefix = [
-        "strace", "-f", "-qq", "-o", log.path, "-e", "trace=\(fault.calls)", "-e",
-        "inject=\(fault.calls):error=\(fault.error):when=\(occurrence)",
-      ] + (Self.isOfLoader(fault) ? paths : [])
+      let prefix =
+        [
+          "strace", "-f", "-qq", "-o", log.path, "-e", "trace=\(fault.calls)", "-e",
+          "inject=\(fault.calls):error=\(fault.error):when=\(occurrence)",
+        ] + (Self.isOfLoader(fault) ? paths : [])
       let said = try run(operation, prefix)
       let text = try String(contentsOf: log, encoding: .utf8)
       guard text.contains("(INJECTED)") else { break }
@@ -117,7 +119,8 @@ struct FailingCallTests {
     let storage = vault.storage(TemporaryVault.source(try #require(keys.first)))
     let value = try storage.load(String.self, forKey: "key-1")
     if operation == .commit {
-      #expect(isUnknown ? value == "old" || value == "new" : value == (isDone ? "new" : "old"), what)
+      #expect(
+        isUnknown ? value == "old" || value == "new" : value == (isDone ? "new" : "old"), what)
     } else {
       #expect(value == "old", what)
     }
@@ -226,7 +229,8 @@ struct FailingCallTests {
   @Test func aWriteIsDurableBeforeItIsAcknowledged() throws {
     try vault.storage().save("made", forKey: "key")
     let log = vault.file("order.log")
-    let prefix = ["strace", "-f", "-y", "-qq", "-o", log.path]
+    let prefix =
+      ["strace", "-f", "-y", "-qq", "-o", log.path]
       + ["-e", "trace=fsync,fdatasync,pwrite64,write"]
     #expect(try vault.run("save", "key", "other", prefix: prefix) == "saved")
     let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n")

@@ -143,7 +143,7 @@ struct Program {
         try storage.save(index, forKey: "writer \(writer) key \(index % 10)")
         say("\(index)")
       } catch {
-        say("error \(error.code)")
+        say("error \(error)")
         // Whoever kills it needs some time.
         sleep(1)
       }

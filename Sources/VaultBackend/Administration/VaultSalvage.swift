@@ -22,7 +22,8 @@ enum VaultSalvage {
     for order in ["ASC", "DESC"] {
       try skippingDamage { () throws(StorageError) in
         try source.statement(
-          once: "SELECT sequence, name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
+          once:
+            "SELECT sequence, name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
             + order
         ).run { (row) throws(StorageError) in
           try insert(row, destination, &last)
@@ -59,7 +60,9 @@ enum VaultSalvage {
     _ row: Statement.Row, _ destination: Connection, _ last: inout Int64
   ) throws(StorageError) {
     let sequence = row.integer(0)
-    guard let value = try row.blob(2), sequence > 0, sequence < VaultRows.sequenceLimit else { return }
+    guard let value = try row.blob(2), sequence > 0, sequence < VaultRows.sequenceLimit else {
+      return
+    }
     let name = try VaultRows.name(row, 1, destination)
     last = max(last, sequence)
     try destination.statement(

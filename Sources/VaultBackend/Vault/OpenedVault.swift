@@ -28,19 +28,32 @@ final class OpenedVault: Sendable {
     self.file = file
     mode = .readWrite
     copy = nil
+    guard file.isFolderWritable else { throw Self.readOnly(file) }
     main = try Connection(file.path, .readWrite)
-    guard !main.isReadOnly else {
-      throw StorageError(
-        .readOnly, "it can't be written to here; open it with VaultAccess.readOnly", path: file.path)
-    }
+    guard !main.isReadOnly else { throw Self.readOnly(file) }
     main.wait(until: end)
     try VaultSchema.check(main)
+    // What the header says about who may write is known by now.
+    guard !main.isReadOnly else {
+      throw StorageError(
+        .damaged, "the file is of another version of SQLite, or was altered; restore a backup",
+        path: file.path)
+    }
     try Self.useLog(main)
     guard let index = try main.writeAheadIndex() else {
       throw StorageError(
         .unsupported, "the file system offers no shared memory; use a local one", path: file.path)
     }
     watch = .index(index)
+  }
+
+  private static func readOnly(_ file: VaultFile) -> StorageError {
+    // SQLite opens for reading what it can't open for writing, for whatever reason.
+    file.isWritable && file.isFolderWritable
+      ? StorageError(.io, "it could not be opened for writing; try again", path: file.path)
+      : StorageError(
+        .readOnly, "it can't be written to here; open it with VaultAccess.readOnly", path: file.path
+      )
   }
 
   /// Opens the file for reading alone.
@@ -114,7 +127,8 @@ final class OpenedVault: Sendable {
     if let last = idle.withLock({ $0.popLast() }) {
       reader = last
     } else {
-      reader = try Self.open(copy?.path ?? file.path, mode == .readWrite ? .readOnly : mode, until: end)
+      reader = try Self.open(
+        copy?.path ?? file.path, mode == .readWrite ? .readOnly : mode, until: end)
     }
     reader.wait(until: end)
     defer {

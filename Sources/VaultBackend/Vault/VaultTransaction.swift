@@ -14,6 +14,8 @@ struct VaultTransaction: ~Copyable {
   private(set) var isWholesale = false
   /// The header, if it was changed.
   private(set) var header: [UInt8]?
+  /// Whether what was replaced is to be wiped from the log as well.
+  private(set) var isScrubNeeded = false
   /// What was changed, in order.
   private(set) var changes: [RecordChange] = []
   private var written: [NameKey: [UInt8]?] = [:]
@@ -108,6 +110,7 @@ struct VaultTransaction: ~Copyable {
       throw StorageError(.invalid, "the header of a vault can't be removed")
     }
     header = new
+    isScrubNeeded = !renamed.isEmpty || !HeaderChange.isReservation(from: old, to: new)
     sequence += 1
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     try authenticate(with: newKeys, isNew: old == nil && held.isEmpty)
@@ -162,6 +165,7 @@ struct VaultTransaction: ~Copyable {
     }
     sequence = last + 1
     header = new
+    isScrubNeeded = true
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     keys = sourceKeys
     try recompute()
