@@ -29,9 +29,8 @@ final class OpenedVault: Sendable {
     mode = .readWrite
     copy = nil
     guard file.isFolderWritable else { throw Self.readOnly(file) }
-    main = try Connection(file.path, .readWrite)
+    main = try Connection(file.path, .readWrite, until: end)
     guard !main.isReadOnly else { throw Self.readOnly(file) }
-    main.wait(until: end)
     try VaultSchema.check(main)
     // What the header says about who may write is known by now.
     guard !main.isReadOnly else {
@@ -98,8 +97,7 @@ final class OpenedVault: Sendable {
   private static func open(
     _ path: String, _ mode: Connection.Mode, until end: ContinuousClock.Instant
   ) throws(StorageError) -> Connection {
-    let connection = try Connection(path, mode)
-    connection.wait(until: end)
+    let connection = try Connection(path, mode, until: end)
     try VaultSchema.check(connection)
     return connection
   }
