@@ -7,14 +7,18 @@ SHELL := /bin/bash
 # One set of flags for every debug build, so that no step rebuilds what another has built.
 export SWIFT_FLAGS ?= -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
+# Where `make install` puts things.
+PREFIX ?= /usr/local
+DESTDIR ?=
+
 # A fork in a threaded process is part of what the tests try.
 TSAN = TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1 SPS_SANITIZER=thread
 ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 SPS_SANITIZER=address
 
-.PHONY: help deps build test demo lint docs bench soak sanitize client clean
+.PHONY: help deps build test test-tool tool install demo lint docs bench soak sanitize client clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the distribution's packages that are missing, nothing otherwise
 	@scripts/deps.sh
@@ -24,6 +28,16 @@ build: deps ## Build the library; any warning is an error
 
 test: deps ## Run the tests in a private environment (FILTER=regex picks some)
 	@scripts/test.sh
+	@[[ -n "$${FILTER:-}" ]] || scripts/test-tool.sh
+
+test-tool: deps ## Run the tests of securestore alone
+	@scripts/test-tool.sh
+
+tool: deps ## Build securestore in release
+	@scripts/install-tool.sh build
+
+install: ## Install securestore, its manual page and completions (PREFIX=/usr/local DESTDIR=)
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install-tool.sh install
 
 demo: deps ## Run the examples in a private environment
 	@scripts/demo.sh

@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 swift build --package-path Examples
-swift build --package-path Tools/securestore
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+swift build --package-path Tools/securestore "${flags[@]}"
 scripts/private-env.sh bash Examples/run-demo.sh
 scripts/private-env.sh bash Examples/run-vault-demo.sh

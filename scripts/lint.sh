@@ -19,7 +19,7 @@ swift format lint --strict --recursive "${swift_sources[@]}" ||
 
 scripts/check-imports.sh || fail "an import crosses a line that it may not cross"
 
-for script in scripts/*.sh .ci/run Examples/*.sh; do
+for script in scripts/*.sh .ci/run Examples/*.sh Tools/*/Tests/*.sh; do
   [[ ! -e $script ]] || bash -n "$script" || fail "$script does not parse"
 done
 
@@ -39,11 +39,15 @@ while IFS= read -r page; do
     grep -oP '(\]\(|^ *\[[^]]+\]: *)\K[^)\s]+')
 done < <(find . \( -name '.build*' -o -name .git \) -prune -o -name '*.md' -print)
 
-if grep -rnwE 'TODO|FIXME|XXX|HACK' Sources; then
+if grep -rnwE 'TODO|FIXME|XXX|HACK' Sources Tools/*/Sources; then
   fail "the lines above leave work undone; open an issue instead"
 fi
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
 swift build --build-tests "${flags[@]}" || fail "the build has errors or warnings"
+for package in Tools/*/; do
+  swift build --build-tests --package-path "$package" "${flags[@]}" ||
+    fail "the build of $package has errors or warnings"
+done
 
 exit "$failed"

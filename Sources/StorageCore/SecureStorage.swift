@@ -14,14 +14,19 @@ public enum SecureStorage: Sendable {
 
     /// Throws `invalid` unless the application id can name a file.
     package func validated() throws(StorageError) -> Configuration {
-      let isName =
-        !applicationID.isEmpty && applicationID.utf8.count <= 128 && applicationID != "."
-        && applicationID != ".." && !applicationID.utf8.contains { $0 < 32 || $0 == 47 }
-      guard isName else {
-        throw StorageError(
-          .invalid, "an application id has 1 to 128 bytes, and no slash or control character")
-      }
+      try SecureStorage.validate(applicationID)
       return self
+    }
+  }
+
+  /// Throws `invalid` unless the application id can name a file.
+  package static func validate(_ applicationID: String) throws(StorageError) {
+    let isName =
+      !applicationID.isEmpty && applicationID.utf8.count <= 128 && applicationID != "."
+      && applicationID != ".." && !applicationID.utf8.contains { $0 < 32 || $0 == 47 }
+    guard isName else {
+      throw StorageError(
+        .invalid, "an application id has 1 to 128 bytes, and no slash or control character")
     }
   }
 

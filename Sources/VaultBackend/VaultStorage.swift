@@ -73,7 +73,8 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   ///
   /// - Parameter applicationID: the application's id, as given to `SecureStorage.bootstrap`.
   /// - Returns: an absolute path; there need not be anything.
-  /// - Throws: `StorageError`: `unavailable` when the environment names no such folder.
+  /// - Throws: `StorageError`: `unavailable` when the environment names no such folder, `invalid` for
+  ///   an application id that can't name one.
   public static func standardPath(applicationID: String) throws(StorageError) -> String {
     try StandardFolders.data(application: applicationID) + "/default.vault"
   }

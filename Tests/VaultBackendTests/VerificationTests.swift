@@ -117,6 +117,32 @@ import VaultBackend
     #expect(try vault.storage().verify().isSound)
   }
 
+  @Test func recordsOfAnotherAuthenticationTagAreSoundAndStay() throws {
+    let storage = try fill()
+    let tagged = VaultStorage(
+      at: vault.url, keySource: .key(TemporaryVault.key), authenticationTag: Data([1]))
+    for index in 0..<10 { try tagged.save(index, forKey: "tagged \(index)") }
+    let report = try storage.verify()
+    #expect(report.isSound && report.otherTagCount == 10 && report.recordCount == 30)
+    #expect(try tagged.verify().otherTagCount == 20)
+    try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
+    try storage.repair(accepting: try storage.verify())
+    #expect(try storage.verify().isSound)
+    for index in 0..<10 { #expect(try tagged.load(Int.self, forKey: "tagged \(index)") == index) }
+    let copy = vault.file("copy.vault")
+    try tagged.backup(to: copy)
+    try tagged.save(-1, forKey: "tagged 0")
+    try tagged.restore(from: copy)
+    #expect(try tagged.load(Int.self, forKey: "tagged 0") == 0)
+    #expect(try storage.load(String.self, forKey: "key 5") == "value 5")
+  }
+
+  @Test func compactingWithoutHavingReadKeepsTheVaultSound() throws {
+    _ = try fill()
+    try vault.storage().compact()
+    #expect(try vault.storage().verify().isSound)
+  }
+
   @Test func aReportThatIsOutOfDateIsNotAccepted() throws {
     let storage = try fill()
     try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")

@@ -10,7 +10,7 @@
 
 #define FUNCTIONS(X) \
   X(libversion) X(open_v2) X(close_v2) X(errmsg) X(exec) X(prepare_v2) X(finalize) X(step) \
-  X(reset) X(bind_blob) X(column_blob) X(column_bytes) X(column_text)
+  X(reset) X(bind_blob) X(bind_int64) X(column_blob) X(column_bytes) X(column_text)
 
 struct peer_library {
 #define FIELD(name) __typeof__(&sqlite3_##name) name;
@@ -22,6 +22,9 @@ struct peer {
   const peer_library *library;
   sqlite3 *database;
   sqlite3_stmt *begin, *commit, *read, *write, *manifest;
+  // Whether rows have a sequence number, and the last one.
+  int counts;
+  sqlite3_int64 sequence;
   char cipher_version[64];
 };
 
@@ -56,7 +59,33 @@ static int prepare(peer *peer, const char *sql, sqlite3_stmt **statement) {
   return peer->library->prepare_v2(peer->database, sql, -1, statement, NULL);
 }
 
-static int set_up(peer *peer, const char *key, const char *table) {
+static const struct {
+  const char *schema, *write, *manifest;
+} layouts[] = {
+  [peer_plain_table] = {
+    "CREATE TABLE record (name BLOB PRIMARY KEY, value BLOB);"
+    "CREATE TABLE meta (id INTEGER PRIMARY KEY, value BLOB)",
+    "REPLACE INTO record VALUES (?1, ?2)",
+    "REPLACE INTO meta VALUES (2, ?1)",
+  },
+  [peer_one_tree] = {
+    "CREATE TABLE record (name BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;"
+    "CREATE TABLE meta (id INTEGER PRIMARY KEY, value BLOB)",
+    "REPLACE INTO record VALUES (?1, ?2)",
+    "REPLACE INTO meta VALUES (2, ?1)",
+  },
+  [peer_vault_tables] = {
+    "CREATE TABLE meta (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, value BLOB NOT NULL) "
+    "STRICT;"
+    "CREATE TABLE record (sequence INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, value BLOB) "
+    "STRICT;"
+    "CREATE INDEX tombstone ON record (sequence) WHERE value IS NULL",
+    "REPLACE INTO record (sequence, name, value) VALUES (?3, ?1, ?2)",
+    "REPLACE INTO meta (id, sequence, value) VALUES (2, ?2, ?1)",
+  },
+};
+
+static int set_up(peer *peer, const char *key, enum peer_tables tables) {
   const peer_library *library = peer->library;
   if (key != NULL) {
     char sql[128];
@@ -69,31 +98,28 @@ static int set_up(peer *peer, const char *key, const char *table) {
                     NULL) != SQLITE_OK ||
       library->exec(peer->database, "PRAGMA journal_mode = WAL", keep_text, mode, NULL) !=
           SQLITE_OK ||
-      strcmp(mode, "wal") != 0)
+      strcmp(mode, "wal") != 0 ||
+      library->exec(peer->database, "PRAGMA synchronous = FULL", NULL, NULL, NULL) != SQLITE_OK ||
+      library->exec(peer->database, layouts[tables].schema, NULL, NULL, NULL) != SQLITE_OK)
     return -1;
-  char sql[256];
-  snprintf(sql, sizeof sql,
-           "PRAGMA synchronous = FULL;"
-           "CREATE TABLE IF NOT EXISTS record (name BLOB PRIMARY KEY, value BLOB) %s;"
-           "CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, value BLOB)",
-           table);
-  if (library->exec(peer->database, sql, NULL, NULL, NULL) != SQLITE_OK) return -1;
+  peer->counts = tables == peer_vault_tables;
   if (prepare(peer, "BEGIN IMMEDIATE", &peer->begin) != SQLITE_OK ||
       prepare(peer, "COMMIT", &peer->commit) != SQLITE_OK ||
       prepare(peer, "SELECT value FROM record WHERE name = ?1", &peer->read) != SQLITE_OK ||
-      prepare(peer, "REPLACE INTO record VALUES (?1, ?2)", &peer->write) != SQLITE_OK ||
-      prepare(peer, "REPLACE INTO meta VALUES (2, ?1)", &peer->manifest) != SQLITE_OK)
+      prepare(peer, layouts[tables].write, &peer->write) != SQLITE_OK ||
+      prepare(peer, layouts[tables].manifest, &peer->manifest) != SQLITE_OK)
     return -1;
   return 0;
 }
 
-peer *peer_open(const peer_library *library, const char *path, const char *key, const char *table) {
+peer *peer_open(const peer_library *library, const char *path, const char *key,
+                enum peer_tables tables) {
   peer *peer = calloc(1, sizeof *peer);
   if (peer == NULL) return NULL;
   peer->library = library;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   if (library->open_v2(path, &peer->database, flags, NULL) != SQLITE_OK ||
-      set_up(peer, key, table) != 0) {
+      set_up(peer, key, tables) != 0) {
     fprintf(stderr, "%s: %s\n", path, peer_message(peer));
     peer_close(peer);
     return NULL;
@@ -140,6 +166,12 @@ static int run(const peer_library *library, sqlite3_stmt *statement) {
   return result == SQLITE_DONE ? 0 : -1;
 }
 
+// Binds the next sequence number, where there are any.
+static int count_up(peer *peer, sqlite3_stmt *statement, int index) {
+  if (!peer->counts) return 0;
+  return peer->library->bind_int64(statement, index, ++peer->sequence) == SQLITE_OK ? 0 : -1;
+}
+
 int peer_write(peer *peer, size_t times, const uint8_t *names, size_t rows, const uint8_t *value,
                size_t count, const uint8_t *manifest, size_t manifest_count) {
   const peer_library *library = peer->library;
@@ -148,12 +180,12 @@ int peer_write(peer *peer, size_t times, const uint8_t *names, size_t rows, cons
     for (size_t row = 0; row < rows; row++) {
       if (library->bind_blob(peer->write, 1, names + 64 * row, 64, SQLITE_STATIC) != SQLITE_OK ||
           library->bind_blob(peer->write, 2, value, (int)count, SQLITE_STATIC) != SQLITE_OK ||
-          run(library, peer->write) != 0)
+          count_up(peer, peer->write, 3) != 0 || run(library, peer->write) != 0)
         return -1;
     }
     if (library->bind_blob(peer->manifest, 1, manifest, (int)manifest_count, SQLITE_STATIC) !=
             SQLITE_OK ||
-        run(library, peer->manifest) != 0 || run(library, peer->commit) != 0)
+        count_up(peer, peer->manifest, 2) != 0 || run(library, peer->manifest) != 0 || run(library, peer->commit) != 0)
       return -1;
   }
   return 0;

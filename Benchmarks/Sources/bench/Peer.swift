@@ -26,29 +26,28 @@ final class Peer {
   ///
   /// - Parameters:
   ///   - rows: how many names there are.
-  ///   - isOneTree: whether the table has no index beside it (WITHOUT ROWID), where the vault's has.
-  convenience init(sqliteIn folder: String, rows: Int, isOneTree: Bool = false) throws {
-    let path = folder + "/sqlite-\(rows)\(isOneTree ? "-one" : "").db"
+  ///   - tables: what the rows are kept in.
+  convenience init(sqliteIn folder: String, rows: Int, _ tables: peer_tables) throws {
     try self.init(
-      "libsqlite3.so.0", package: "libsqlite3-0", path, key: nil,
-      table: isOneTree ? "WITHOUT ROWID" : "", rows, valueSize: Self.recordSize)
+      "libsqlite3.so.0", package: "libsqlite3-0", folder + "/sqlite-\(rows)-\(tables.rawValue).db",
+      key: nil, tables, rows, valueSize: Self.recordSize)
   }
 
   /// SQLCipher, with a key that needs no derivation. It seals, so its values are as they are.
   convenience init(cipherIn folder: String, rows: Int) throws {
     try self.init(
       "libsqlcipher.so.0", package: "libsqlcipher-dev", folder + "/sqlcipher-\(rows).db",
-      key: String(repeating: "2f", count: 32), table: "", rows, valueSize: 32)
+      key: String(repeating: "2f", count: 32), peer_plain_table, rows, valueSize: 32)
   }
 
   private init(
-    _ library: String, package: String, _ path: String, key: String?, table: String, _ rows: Int,
-    valueSize: Int
+    _ library: String, package: String, _ path: String, key: String?, _ tables: peer_tables,
+    _ rows: Int, valueSize: Int
   ) throws {
     guard let loaded = unsafe peer_load(library) else {
       throw Failed(description: "\(library) is missing: apt-get install \(package)")
     }
-    guard let handle = unsafe peer_open(loaded, path, key, table) else {
+    guard let handle = unsafe peer_open(loaded, path, key, tables) else {
       throw Failed(description: "\(library) can't make \(path)")
     }
     unsafe self.handle = handle

@@ -1,3 +1,4 @@
+import CPeers
 import Foundation
 import SingletonBackend
 import StorageCore
@@ -24,7 +25,7 @@ enum VaultCalls {
     let session = Session()
     session.token = token
     session.volatile = token
-    let sqlite = try Peer(sqliteIn: Disk.folder, rows: rows)
+    let sqlite = try Peer(sqliteIn: Disk.folder, rows: rows, peer_vault_tables)
     let cipher = try Peer(cipherIn: Disk.folder, rows: rows)
     let files = try BareFiles()
     return try reads(session, sqlite, cipher, files) + writes(session, sqlite, cipher, files)
@@ -95,53 +96,45 @@ enum VaultCalls {
     func write(_ rounds: Int) throws {
       for _ in 0..<rounds { try session.$token.save(token) }
     }
-    let tree = try Peer(sqliteIn: Disk.folder, rows: rows, isOneTree: true)
+    let plain = try Peer(sqliteIn: Disk.folder, rows: rows, peer_plain_table)
+    let tree = try Peer(sqliteIn: Disk.folder, rows: rows, peer_one_tree)
     let stores = (0..<rows).map { Vault<String>(.standard, "row-\($0)") }
+    func writeInTurn(_ rounds: Int) throws {
+      for round in 0..<rounds { try stores[round % stores.count].save(token) }
+    }
+    func writeAll(_ rounds: Int) throws {
+      for _ in 0..<rounds {
+        try VaultStorage.standard.transaction { transaction in
+          for row in 0..<rows { try transaction.save(token, forKey: "row-\(row)") }
+        }
+      }
+    }
+    func durable(
+      _ name: String, _ floorName: String, _ target: Double?,
+      _ floor: @escaping (Int) throws -> Void,
+      _ ours: @escaping (Int) throws -> Void
+    ) -> Comparison {
+      Comparison(
+        name, against: floorName, target: target, clock: .wall, batch: 5e6, floor: floor, ours: ours
+      )
+    }
+    let one = "@Vault String: durable write"
+    let turn = "@Vault String: durable writes in turn"
+    let many = "1,000 writes in one transaction"
     return [
+      durable(one, "bare SQLite, two rows", 1.15, sqlite.write, write),
+      durable(one, "SQLCipher, two rows", 1.1, cipher.write, write),
+      durable(one, "bare SQLite, a plain table", nil, plain.write, write),
+      durable(one, "bare SQLite, WITHOUT ROWID", nil, tree.write, write),
+      durable(one, "fsync, rename, fsync", nil, files.write, write),
       Comparison(
-        "@Vault String: durable write", against: "bare SQLite, two rows", target: 1.15,
-        clock: .wall, floor: sqlite.write, ours: write),
+        one + ", processor time", against: "bare SQLite", floor: sqlite.write, ours: write),
+      durable(turn, "bare SQLite, two rows", nil, sqlite.writeInTurn, writeInTurn),
+      durable(many, "bare SQLite's", 2, sqlite.writeAll, writeAll),
+      durable(many, "bare SQLite, a plain table", nil, plain.writeAll, writeAll),
+      durable(many, "bare SQLite, WITHOUT ROWID", nil, tree.writeAll, writeAll),
       Comparison(
-        "@Vault String: durable write", against: "SQLCipher, two rows", target: 1.1,
-        clock: .wall, floor: cipher.write, ours: write),
-      Comparison(
-        "@Vault String: durable write", against: "bare SQLite, WITHOUT ROWID", clock: .wall,
-        floor: tree.write, ours: write),
-      Comparison(
-        "@Vault String: durable write", against: "processor time, bare SQLite",
-        floor: sqlite.write, ours: write),
-      Comparison(
-        "@Vault String: durable write", against: "processor time, WITHOUT ROWID",
-        floor: tree.write, ours: write),
-      Comparison(
-        "@Vault String: durable write", against: "fsync, rename, fsync", clock: .wall,
-        floor: files.write, ours: write),
-      Comparison(
-        "@Vault: durable writes to 1,000 keys in turn", against: "bare SQLite, two rows",
-        clock: .wall, floor: sqlite.writeInTurn,
-        ours: { rounds in
-          for round in 0..<rounds { try stores[round % stores.count].save(token) }
-        }),
-      Comparison(
-        "1,000 writes in one transaction", against: "bare SQLite's", target: 2, clock: .wall,
-        floor: sqlite.writeAll,
-        ours: { rounds in
-          for _ in 0..<rounds {
-            try VaultStorage.standard.transaction { transaction in
-              for row in 0..<rows { try transaction.save(token, forKey: "row-\(row)") }
-            }
-          }
-        }),
-      Comparison(
-        "1,000 writes in one transaction", against: "WITHOUT ROWID", clock: .wall,
-        floor: tree.writeAll,
-        ours: { rounds in
-          for _ in 0..<rounds {
-            try VaultStorage.standard.transaction { transaction in
-              for row in 0..<rows { try transaction.save(token, forKey: "row-\(row)") }
-            }
-          }
-        }),
+        many + ", processor time", against: "bare SQLite's", floor: sqlite.writeAll, ours: writeAll),
       Comparison(
         "8 threads: durable write", against: "1 thread", target: 1.0 / 3, clock: .wall,
         batch: 2e7, floor: write, ours: { rounds in try inThreads(8, rounds) }),

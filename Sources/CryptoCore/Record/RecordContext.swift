@@ -38,17 +38,31 @@ public final class RecordContext: @unchecked Sendable {
     store: StoreID, name: NameHash, authenticationTag: [UInt8],
     origin: (any AnyObject & Sendable)?
   ) {
-    var template: [UInt8] = []
-    template.reserveCapacity(110 + authenticationTag.count)
-    template.appendField(Self.magic)
-    template.appendField([UInt8](repeating: 0, count: RecordHeader.byteCount))
-    template.appendField(store.bytes)
-    template.appendField(name.bytes)
-    template.appendField(authenticationTag)
-    unsafe self.template = .allocate(byteCount: template.count, alignment: 16)
-    unsafe self.template.copyBytes(from: template)
+    // Without arrays in between: a transaction makes a context for each of its names.
+    let words = name.words
+    let header = (UInt32(0), UInt16(0))  // six bytes, written when the header is known
+    let fields = 5 * 4 + Self.magic.count + RecordHeader.byteCount + StoreID.byteCount
+    let count = fields + NameHash.byteCount + authenticationTag.count
+    unsafe template = .allocate(byteCount: count, alignment: 16)
     self.name = name
     self.origin = origin
+    var offset = 0
+    unsafe Self.magic.withUnsafeBytes { unsafe put($0, at: &offset) }
+    unsafe withUnsafeBytes(of: header) {
+      unsafe put(UnsafeRawBufferPointer(rebasing: $0[..<RecordHeader.byteCount]), at: &offset)
+    }
+    unsafe store.bytes.withUnsafeBytes { unsafe put($0, at: &offset) }
+    unsafe withUnsafeBytes(of: words) { unsafe put($0, at: &offset) }
+    unsafe authenticationTag.withUnsafeBytes { unsafe put($0, at: &offset) }
+  }
+
+  /// Writes a field of the template behind its length.
+  private func put(_ field: UnsafeRawBufferPointer, at offset: inout Int) {
+    unsafe template.storeBytes(
+      of: UInt32(field.count).bigEndian, toByteOffset: offset, as: UInt32.self)
+    unsafe UnsafeMutableRawBufferPointer(rebasing: template[(offset + 4)...])
+      .copyMemory(from: field)
+    offset += 4 + field.count
   }
 
   deinit { unsafe template.deallocate() }
@@ -74,6 +88,7 @@ public final class RecordContext: @unchecked Sendable {
     ).exchanged {
       unsafe header.write(to: template.baseAddress! + Self.headerOffset)
       placed.store(header.code, ordering: .releasing)
+      return try unsafe body(UnsafeRawBufferPointer(template))
     }
     return try unsafe withUnsafeTemporaryAllocation(byteCount: template.count, alignment: 16) {
       (buffer) throws(CryptoError) in

@@ -13,18 +13,24 @@ enum Payload: Sendable {
 
   /// The start of a payload: all but the value.
   static func head(name: String) throws(StorageError) -> [UInt8] {
+    try check(name: name)
     let count = name.utf8.count
-    guard count > 0 else { throw StorageError(.invalid, "a key can't be empty") }
-    guard count <= nameLimit else {
-      throw StorageError(
-        .invalid, "a key has at most \(nameLimit) bytes, this one \(count)")
-    }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + room)
     bytes.append(version)
     bytes.append(bigEndian: UInt16(count))
     bytes.append(utf8Of: name)
     return bytes
+  }
+
+  /// Refuses a name that can't be.
+  static func check(name: String) throws(StorageError) {
+    let count = name.utf8.count
+    guard count > 0 else { throw StorageError(.invalid, "a key can't be empty") }
+    guard count <= nameLimit else {
+      throw StorageError(
+        .invalid, "a key has at most \(nameLimit) bytes, this one \(count)")
+    }
   }
 
   /// Where the value begins in a payload.

@@ -23,6 +23,7 @@ package final class WriteQueue: Sendable {
         state.isLed = true
         return true
       }
+      ticket.prepareToWait()
       state.waiting.append(ticket)
       return false
     }
@@ -60,7 +61,9 @@ package final class WriteTicket: Sendable {
   package let end: ContinuousClock.Instant
 
   private let outcome = Lock<Result<CommitOutcome, StorageError>?>(nil)
-  private let isDecided = DispatchSemaphore(value: 0)
+  /// Only for one that waits. Set before the ticket is in the queue, whose lock makes it known to
+  /// those that take it out.
+  private nonisolated(unsafe) var isDecided: DispatchSemaphore?
 
   /// A batch for the file as it will be; an empty one for any header is a flush.
   package init(
@@ -79,18 +82,20 @@ package final class WriteTicket: Sendable {
   /// Says what became of the batch.
   package func settle(_ result: Result<CommitOutcome, StorageError>) {
     outcome.withLock { $0 = result }
-    isDecided.signal()
+    unsafe isDecided?.signal()
   }
 
+  fileprivate func prepareToWait() { unsafe isDecided = DispatchSemaphore(value: 0) }
+
   /// Makes the waiting thread the leader.
-  func promote() { isDecided.signal() }
+  func promote() { unsafe isDecided?.signal() }
 
   /// What became of the batch, once that is decided.
   package var result: Result<CommitOutcome, StorageError>? { outcome.withLock { $0 } }
 
   /// Waits; true when the caller leads, false when the batch was settled.
   fileprivate func wait() -> Bool {
-    isDecided.wait()
+    unsafe isDecided?.wait()
     return result == nil
   }
 }

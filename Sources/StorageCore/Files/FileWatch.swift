@@ -10,7 +10,7 @@ package final class FileWatch: Sendable {
   package enum Subject: Sendable {
     /// Files of the folder that were replaced, removed, or closed after writing.
     case folder(String)
-    /// Writes to the file.
+    /// Reads of the file and writes to it, for one that is there only to be touched.
     case file(String)
 
     fileprivate var path: String {
@@ -26,7 +26,8 @@ package final class FileWatch: Sendable {
           | UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
       case .file:
         // An unlinked file that somebody has open changes its link count, an attribute.
-        UInt32(IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF) | UInt32(IN_DONT_FOLLOW)
+        UInt32(IN_ACCESS | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+          | UInt32(IN_DONT_FOLLOW)
       }
     }
   }

@@ -10,6 +10,7 @@ package enum StandardFolders {
   /// The application's data folder: `$STATE_DIRECTORY` under systemd, else
   /// `$XDG_DATA_HOME/<application>`, or `.local/share/<application>` in the home folder.
   package static func data(application: String) throws(StorageError) -> String {
+    try SecureStorage.validate(application)
     // systemd.exec(5): several folders are separated by colons; the first is the main one.
     if let state = environment("STATE_DIRECTORY")?.split(separator: ":").first,
       state.hasPrefix("/")

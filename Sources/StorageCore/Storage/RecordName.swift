@@ -11,8 +11,10 @@ package final class RecordName: @unchecked Sendable {
   /// Set once and released in `deinit`. An atomic pointer, since a load of AtomicLazyReference is a
   /// generic call to another module.
   private let first = unsafe Atomic<UnsafeRawPointer?>(nil)
-  /// The context under a name key that came later.
-  private let later = Lock<RecordContext?>(nil)
+  /// The context under a name key that came later; under `rebinding`.
+  private nonisolated(unsafe) var later: RecordContext?
+  /// One for all names: keys are seldom replaced, and a name is made for many a single call.
+  private static let rebinding = Lock(())
 
   package init(_ text: String, tag: [UInt8]) {
     self.text = text
@@ -43,8 +45,12 @@ package final class RecordName: @unchecked Sendable {
   }
 
   private func bind(to keys: OpenKeys) throws(StorageError) -> RecordContext {
-    if let context = later.withLock({ $0 }), context.origin === keys.nameSpace { return context }
-    _ = try Payload.head(name: text)  // refuses a name that can't be
+    if unsafe uncounted != nil, let context = Self.rebinding.withLock({ _ in unsafe later }),
+      context.origin === keys.nameSpace
+    {
+      return context
+    }
+    try Payload.check(name: text)
     let hash = try cryptography(key: text) { () throws(CryptoError) in
       try keys.names.hash(name: text)
     }
@@ -56,7 +62,7 @@ package final class RecordName: @unchecked Sendable {
     ).exchanged
     if !isFirst {
       unsafe Unmanaged<RecordContext>.fromOpaque(pointer).release()
-      later.withLock { $0 = context }
+      Self.rebinding.withLock { _ in unsafe later = context }
     }
     return context
   }

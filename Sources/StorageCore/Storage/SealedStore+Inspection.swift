@@ -4,6 +4,9 @@ extension SealedStore {
   /// What opens the store.
   package var keySource: KeySource { keys.source }
 
+  /// Further data that must match when a record is opened; empty for none.
+  package var authenticationTag: [UInt8] { tag }
+
   /// Opens the keys of the store as it is now.
   ///
   /// - Returns: whether there are any; a new store has none.

@@ -48,7 +48,7 @@ public final class SealedStore: Sendable {
   func fetch(_ name: RecordName) throws(StorageError) -> Sealed? {
     for _ in 0..<Self.attempts {
       guard let open = try keys.forReading() else {
-        _ = try Payload.head(name: name.text)  // refuses a name that can't be
+        try Payload.check(name: name.text)
         return nil
       }
       let context = try name.context(in: open)

@@ -9,7 +9,7 @@ public final class StorageTransaction {
   /// In the order in which names were used first.
   private(set) var items: [TransactionItem] = []
   /// By the bytes of the names, since `String` compares without regard to normalisation.
-  private var positions: [[UInt8]: Int] = [:]
+  private var positions: [NameBytes: Int] = [:]
   private var isOver = false
 
   init(_ store: SealedStore) { self.store = store }
@@ -192,16 +192,32 @@ public final class StorageTransaction {
         .invalid, "the transaction is over; use it only in the closure that it was given to",
         key: key)
     }
-    let bytes = Array(key.utf8)
+    let bytes = NameBytes(text: key)
     if let position = positions[bytes] { return position }
     do throws(StorageError) {
-      _ = try Payload.head(name: key)  // refuses a name that can't be
+      try Payload.check(name: key)
     } catch {
       throw error.about(key)
     }
     items.append(TransactionItem(name: store.name(key)))
     positions[bytes] = items.count - 1
     return items.count - 1
+  }
+}
+
+/// A name, compared by its bytes.
+private struct NameBytes: Hashable {
+  let text: String
+
+  static func == (left: NameBytes, right: NameBytes) -> Bool {
+    var (left, right) = (left.text, right.text)
+    // Not of the views themselves, which goes through a witness for each byte.
+    return left.withUTF8 { left in right.withUTF8 { unsafe left.elementsEqual($0) } }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }
 

@@ -40,6 +40,9 @@ public struct VaultReport: Hashable, Sendable {
   public let generation: UInt64
   /// How many records there are, damaged ones included.
   public let recordCount: Int
+  /// How many of them were sealed with another authentication tag: they are as they were written, and
+  /// do not open here.
+  public let otherTagCount: Int
   /// What is not as it should be.
   public let findings: [Finding]
 

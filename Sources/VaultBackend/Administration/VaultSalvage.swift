@@ -51,7 +51,9 @@ enum VaultSalvage {
     }
     // What is gone is not known, so every process has to read everything anew.
     last += 1
-    try VaultRows.setMeta(VaultSchema.Row.manifest, [], sequence: last, destination)
+    var manifest: [UInt8] = []
+    try skippingDamage { () throws(StorageError) in manifest = try VaultRows.manifest(source) }
+    try VaultRows.setMeta(VaultSchema.Row.manifest, manifest, sequence: last, destination)
     try VaultRows.setMeta(VaultSchema.Row.horizon, [], sequence: last, destination)
     try destination.commit()
   }

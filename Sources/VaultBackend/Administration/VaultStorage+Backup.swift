@@ -1,6 +1,7 @@
 internal import CryptoCore
 public import StorageCore
 
+public import struct Foundation.Data
 public import struct Foundation.URL
 
 extension VaultStorage {
@@ -55,7 +56,7 @@ extension VaultStorage {
     let engine = try delegate.vault()
     let backup = VaultStorage(
       at: url, keySource: keySource ?? store.keySource, access: .readOnly,
-      deadline: delegate.deadline)
+      authenticationTag: Data(store.authenticationTag), deadline: delegate.deadline)
     guard try backup.delegate.vault().file != engine.file else {
       throw StorageError(.invalid, "a vault can't be restored from itself", path: engine.file.path)
     }

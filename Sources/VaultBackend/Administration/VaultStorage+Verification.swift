@@ -32,13 +32,13 @@ extension VaultStorage {
       }
       if isCurrent, let report, let report { return report }
     }
-    return VaultReport(generation: 0, recordCount: 0, findings: [])
+    return VaultReport(generation: 0, recordCount: 0, otherTagCount: 0, findings: [])
   }
 
   /// Takes the vault as it is, after a verification found it otherwise: the manifest is made anew.
   ///
-  /// Records that do not open are removed for good, so take a ``backup(to:replacing:progress:)`` of
-  /// the file before, and whatever was found is from then on as if it had been written so. A file
+  /// Damaged records are removed for good (without a sound manifest all that do not open, those of
+  /// another authentication tag among them), so take a ``backup(to:replacing:progress:)`` before, and whatever was found is from then on as if it had been written so. A file
   /// whose structure is broken is made anew out of the records that can still be read; then no
   /// other program may have the vault open.
   ///
@@ -58,25 +58,18 @@ extension VaultStorage {
             .busy, "the vault was written to since it was verified; verify it again",
             path: engine.file.path)
         }
-        try accept(&transaction, engine)
+        try accept(&transaction, engine.memory.withLock { $0.currentManifestKeys })
       }
     }
   }
 
   private func accept(
-    _ transaction: inout VaultTransaction, _ engine: VaultEngine
+    _ transaction: inout VaultTransaction, _ keys: ManifestKeys?
   ) throws(StorageError) {
     try transaction.requireKeys()
-    var damaged: [NameHash] = []
-    try VaultRows.visit(transaction.connection) { (name, record) throws(StorageError) in
-      do throws(StorageError) {
-        _ = try store.clearName(of: record, under: name)
-      } catch {
-        guard [.damaged, .unsupported].contains(error.code) else { throw error }
-        damaged.append(name)
-      }
-    }
-    for name in damaged { try transaction.set(nil, for: name) }
+    var verification = try VaultVerification(store, expecting: [])
+    _ = try verification.run(transaction.connection, keys, nil)
+    for name in verification.damagedNames { try transaction.set(nil, for: name) }
     try transaction.recompute()
   }
 }

@@ -4,9 +4,11 @@ internal import StorageCore
 /// Goes through a vault, in one snapshot of it, and gathers what does not fit.
 struct VaultVerification {
   private struct Seen {
+    let name: NameHash
+    /// The clear name, or what the caller expects under its hash.
     let key: String?
     let sum: UInt64
-    let isDamaged: Bool
+    let opens: Bool
   }
 
   private let store: SealedStore
@@ -14,7 +16,8 @@ struct VaultVerification {
   /// The records by bucket.
   private var seen = [[Seen]](repeating: [], count: Manifest.bucketCount)
   private var actual = Manifest()
-  private var damaged: [String?] = []
+  /// The buckets that are as they were written.
+  private var soundBuckets: Set<Int> = []
   /// Keys that the caller expects to be there, by their hashes.
   private var expected: [NameHash: String] = [:]
 
@@ -41,8 +44,11 @@ struct VaultVerification {
       guard error.code == .damaged else { throw error }
       add(.damagedFile, 0, [], error.message)
     }
-    let recordCount = seen.reduce(0) { $0 + $1.count }
-    return VaultReport(generation: generation, recordCount: recordCount, findings: findings)
+    reportDamaged()
+    let sealedOtherwise = soundBuckets.reduce(0) { $0 + seen[$1].count { !$0.opens } }
+    return VaultReport(
+      generation: generation, recordCount: seen.reduce(0) { $0 + $1.count },
+      otherTagCount: sealedOtherwise, findings: findings)
   }
 
   private mutating func add(
@@ -76,47 +82,50 @@ struct VaultVerification {
     _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) {
     var done = 0
-    do throws(StorageError) {
-      try VaultRows.visit(connection) { (name, record) throws(StorageError) in
-        try check(record, name, keys)
-        done += 1
-        if done % 1024 == 0 { progress?(done, total) }
-      }
-    } catch {
-      reportDamaged()
-      throw error
+    try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+      try check(record, name, keys)
+      done += 1
+      if done % 1024 == 0 { progress?(done, total) }
     }
     progress?(done, total)
-    reportDamaged()
   }
 
   private mutating func check(
     _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys?
   ) throws(StorageError) {
     var key = expected[name]
-    var isDamaged = false
+    var opens = true
     do throws(StorageError) {
       key = try store.clearName(of: record, under: name)
     } catch {
       guard [.damaged, .unsupported].contains(error.code) else { throw error }
-      damaged.append(key)
-      isDamaged = true
+      opens = false
     }
     let bucket = Manifest.bucket(of: name)
     let before = actual.buckets[bucket].sum
     if let keys { try actual.add(record, name, keys) }
     seen[bucket].append(
-      Seen(key: key, sum: actual.buckets[bucket].sum &- before, isDamaged: isDamaged))
+      Seen(
+        name: name, key: key, sum: actual.buckets[bucket].sum &- before, opens: opens))
     expected[name] = nil
   }
 
+  /// The names of the damaged records.
+  var damagedNames: [NameHash] { damaged.map(\.name) }
+
+  private var damaged: [Seen] {
+    seen.indices.filter { !soundBuckets.contains($0) }.flatMap { seen[$0].filter { !$0.opens } }
+  }
+
+  /// A record that does not open is damaged, unless the manifest says that it was written so: then
+  /// it was sealed with another authentication tag.
   private mutating func reportDamaged() {
+    let damaged = damaged
     guard !damaged.isEmpty else { return }
+    let subject = damaged.count == 1 ? "1 record does" : "\(damaged.count) records do"
     add(
-      .damagedRecord, damaged.count, damaged.compactMap { $0 },
-      "\(Self.records(damaged.count)) not open: altered, moved, or sealed with another "
-        + "authentication tag")
-    damaged = []
+      .damagedRecord, damaged.count, damaged.compactMap(\.key),
+      "\(subject) not open: altered, moved, or sealed with another authentication tag")
   }
 
   // MARK: - The manifest
@@ -137,26 +146,21 @@ struct VaultVerification {
         .alteredManifest, 0, [],
         "the manifest is of commit \(manifest.generation), the records of \(generation)")
     }
+    let buckets = 0..<Manifest.bucketCount
+    let differing = buckets.filter { manifest.buckets[$0] != actual.buckets[$0] }
+    soundBuckets = Set(buckets).subtracting(differing)
     guard !manifest.agrees(with: actual) else { return }
-    let differing = (0..<Manifest.bucketCount).filter {
-      manifest.buckets[$0] != actual.buckets[$0]
-    }
     for index in differing { compare(index, manifest.buckets[index]) }
     if differing.isEmpty {
       add(.alteredManifest, 0, [], "the manifest's sums contradict each other")
     }
   }
 
-  /// "1 record does", "2 records do": what follows is "not".
-  private static func records(_ count: Int) -> String {
-    count == 1 ? "1 record does" : "\(count) records do"
-  }
-
   private mutating func compare(_ index: Int, _ should: Manifest.Bucket) {
     let (records, sum) = (seen[index], actual.buckets[index].sum)
     let surplus = records.count - Int(should.count)
-    // A damaged record is why its bucket differs, and was told of already.
-    if surplus == 0, records.contains(where: \.isDamaged) { return }
+    // A damaged record is why its bucket differs, and is told of as such.
+    if surplus == 0, records.contains(where: { !$0.opens }) { return }
     if surplus < 0 {
       let missing = expected.filter { Manifest.bucket(of: $0.key) == index }.map(\.value)
       add(

@@ -15,11 +15,10 @@ struct NameKey: Hashable {
 
   @inline(__always)
   static func == (left: NameKey, right: NameKey) -> Bool {
-    // Not SIMD8's own, which compares element after element.
-    let difference = left.name.words ^ right.name.words
-    let half = difference.lowHalf | difference.highHalf
-    let quarter = half.lowHalf | half.highHalf
-    return quarter.x | quarter.y == 0
+    // Not SIMD8's own, which branches at each element.
+    var difference: UInt64 = 0
+    for index in 0..<8 { difference |= left.name.words[index] ^ right.name.words[index] }
+    return difference == 0
   }
 
   func hash(into hasher: inout Hasher) { hasher.combine(name) }

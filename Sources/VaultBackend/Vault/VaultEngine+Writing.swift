@@ -70,11 +70,13 @@ extension VaultEngine {
     _ ticket: WriteTicket, _ version: UInt64, _ transaction: inout VaultTransaction
   ) throws(StorageError) -> CommitOutcome {
     if let expected = ticket.headerVersion, expected != version { return .headerChanged }
-    for write in ticket.writes where write.condition != .always {
+    for write in ticket.writes {
+      if case .always = write.condition { continue }
       guard write.isAllowed(over: try transaction.record(write.name)) else {
         return .conditionFailed
       }
     }
+    transaction.reserve(ticket.writes.count)
     for write in ticket.writes where !write.isCheck {
       try transaction.set(write.record, for: write.name)
     }

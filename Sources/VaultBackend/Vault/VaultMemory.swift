@@ -34,6 +34,8 @@ struct VaultMemory {
   private(set) var generation: Int64 = 0
   /// Whether the file, or that there is none, was looked at before.
   private(set) var hasFollowed = false
+  /// The manifest as this process wrote it last, and under which keys.
+  private(set) var manifest: (bytes: [UInt8], manifest: Manifest, keys: ManifestKeys)?
   /// The manifest's keys that go with `headerVersion`.
   private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
 
@@ -93,6 +95,11 @@ struct VaultMemory {
     self.generation = generation
     self.currency = currency
     hasFollowed = true
+  }
+
+  /// Keeps the manifest that was written.
+  mutating func keep(_ manifest: Manifest, _ bytes: [UInt8], _ keys: ManifestKeys) {
+    self.manifest = (bytes, manifest, keys)
   }
 
   /// Has the file looked at again before anything is believed.

@@ -4,8 +4,10 @@ internal import StorageCore
 
 /// The file that says to watching processes that there is something new.
 ///
-/// It is written after a commit and not before: notices on the log itself come while the data is not
-/// durable yet. What is in it means nothing.
+/// It is touched after a commit and not before: notices on the log itself come while the data is not
+/// durable yet. What is in it means nothing. It is touched by a read, of which inotify(7) tells as of
+/// a write: a write would leave work for the next fdatasync(2) of the log, a fifth of the processor
+/// time of a small commit in `make bench`.
 final class VaultNotice: Sendable {
   private let file: VaultFile
   private let opened = Lock<Held?>(nil)
@@ -28,9 +30,12 @@ final class VaultNotice: Sendable {
   func post() {
     opened.withLock { opened in
       if opened.map({ Self.isGone($0) }) ?? true { opened = open() }
-      var byte: UInt8 = 1
       // Best effort: the change is durable, and whoever reads sees it all the same.
-      if let opened { _ = unsafe pwrite(opened.file.descriptor, &byte, 1, 0) }
+      guard let opened else { return }
+      var byte: UInt8 = 1
+      // A read of nothing tells nobody.
+      guard unsafe pread(opened.file.descriptor, &byte, 1, 0) != 1 else { return }
+      _ = unsafe pwrite(opened.file.descriptor, &byte, 1, 0)
     }
   }
 
@@ -40,7 +45,7 @@ final class VaultNotice: Sendable {
   }
 
   private func open() -> Held? {
-    let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
     do throws(StorageError) {
       guard let file = try OpenFile(file.noticePath, flags) else { return nil }
       return Held(file)

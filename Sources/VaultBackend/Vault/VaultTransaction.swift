@@ -18,7 +18,12 @@ struct VaultTransaction: ~Copyable {
   private(set) var isScrubNeeded = false
   /// What was changed, in order.
   private(set) var changes: [RecordChange] = []
-  private var written: [NameKey: [UInt8]?] = [:]
+  /// What each of the changes replaced.
+  private var replaced: [[UInt8]?] = []
+  /// How many of the changes are in the manifest.
+  private var accounted = 0
+  /// Which change of a name is the last.
+  private var lastChange: [NameKey: Int] = [:]
   private var manifest: Manifest?
   private var keys: ManifestKeys?
 
@@ -29,7 +34,15 @@ struct VaultTransaction: ~Copyable {
     (known, keys) = vault.memory.withLock { ($0.generation, $0.currentManifestKeys) }
     sequence = known
     guard let keys else { return }
-    manifest = try Self.manifest(try VaultRows.manifest(connection), keys)
+    let bytes = try VaultRows.manifest(connection)
+    // What this process has written itself, and nobody since, need not be authenticated again.
+    if let last = vault.memory.withLock({ $0.manifest }), last.keys.manifest === keys.manifest,
+      last.bytes == bytes
+    {
+      manifest = last.manifest
+    } else {
+      manifest = try Self.manifest(bytes, keys)
+    }
   }
 
   /// The manifest, or nil when it was altered: then it stays as it is, for verification to tell.
@@ -44,12 +57,21 @@ struct VaultTransaction: ~Copyable {
     }
   }
 
+  /// Makes room for as many writes.
+  mutating func reserve(_ count: Int) {
+    // One after the other would each grow it by one.
+    guard changes.isEmpty, count > 1 else { return }
+    lastChange.reserveCapacity(count)
+    replaced.reserveCapacity(count)
+    changes.reserveCapacity(count)
+  }
+
   /// Whether there is anything to commit.
   var isEmpty: Bool { sequence == known }
 
   /// The record of a name as this transaction sees it.
   func record(_ name: NameHash) throws(StorageError) -> [UInt8]? {
-    if let record = written[NameKey(name)] { return record }
+    if let change = lastChange[NameKey(name)] { return changes[change].record }
     if let record = vault.memory.withLock({ $0.record(for: name) }) { return record }
     return try VaultRows.record(name, connection)
   }
@@ -61,11 +83,8 @@ struct VaultTransaction: ~Copyable {
     guard record != nil || old != nil else { return }
     sequence += 1
     try VaultRows.set(record, for: name, sequence: sequence, connection)
-    if let keys, manifest != nil {
-      if let old { try manifest!.remove(old, name, keys) }
-      if let record { try manifest!.add(record, name, keys) }
-    }
-    written[NameKey(name)] = .some(record)
+    lastChange[NameKey(name)] = changes.count
+    replaced.append(old)
     changes.append(RecordChange(name: name, record: record))
   }
 
@@ -76,6 +95,21 @@ struct VaultTransaction: ~Copyable {
     guard keys == nil, try !VaultRows.manifest(connection).isEmpty else { return }
     throw StorageError(
       .busy, "the vault's keys were changed meanwhile; try again", path: connection.path)
+  }
+
+  /// Brings the manifest up to what was changed.
+  ///
+  /// In one go: by turns with SQLite, hashing a record takes longer, and so does writing the row.
+  private mutating func account() throws(StorageError) {
+    guard let keys, var manifest else { return }
+    self.manifest = nil  // changed in place
+    for index in accounted..<changes.count {
+      let name = changes[index].name
+      if let old = replaced[index] { try manifest.remove(old, name, keys) }
+      if let record = changes[index].record { try manifest.add(record, name, keys) }
+    }
+    accounted = changes.count
+    self.manifest = manifest
   }
 
   // MARK: - The header
@@ -176,6 +210,7 @@ struct VaultTransaction: ~Copyable {
     sequence += 1
     isWholesale = true
     guard let keys else { return }
+    accounted = changes.count  // the rows have it all
     manifest = try Self.computed(connection, keys)
   }
 
@@ -204,10 +239,12 @@ struct VaultTransaction: ~Copyable {
     if let horizon {
       try VaultRows.setMeta(VaultSchema.Row.horizon, [], sequence: horizon, connection)
     }
+    try account()
     if let keys, manifest != nil {
       manifest!.generation = UInt64(sequence)
-      try VaultRows.setMeta(
-        VaultSchema.Row.manifest, try manifest!.bytes(keys), sequence: sequence, connection)
+      let bytes = try manifest!.bytes(keys)
+      try VaultRows.setMeta(VaultSchema.Row.manifest, bytes, sequence: sequence, connection)
+      vault.memory.withLock { [manifest] in $0.keep(manifest!, bytes, keys) }
     } else {
       try connection.statement("UPDATE meta SET sequence = ?1 WHERE id = 2")
         .run(.integer(sequence))

@@ -11,6 +11,16 @@ typedef struct peer_library peer_library;
 // A database of names and values, and one row more as a manifest, open and with its statements.
 typedef struct peer peer;
 
+// What the rows are kept in.
+enum peer_tables {
+  // A table of names and values, as anybody would make it: its primary key is an index beside it.
+  peer_plain_table,
+  // The same WITHOUT ROWID: the least that SQLite can do.
+  peer_one_tree,
+  // The tables, the indices and the statements of a vault.
+  peer_vault_tables,
+};
+
 // Loads a shared library by its file name; NULL when that fails.
 peer_library *peer_load(const char *file);
 // The version of SQLite that the library says it is.
@@ -18,9 +28,9 @@ const char *peer_version(const peer_library *library);
 
 // Opens or makes a database with a write-ahead log, synced at every commit.
 //
-// `key` is 64 hexadecimal digits for SQLCipher, or NULL for none. `table` is how the table of names
-// ends: "" or "WITHOUT ROWID". NULL when something fails.
-peer *peer_open(const peer_library *library, const char *path, const char *key, const char *table);
+// `key` is 64 hexadecimal digits for SQLCipher, or NULL for none. NULL when something fails.
+peer *peer_open(const peer_library *library, const char *path, const char *key,
+                enum peer_tables tables);
 void peer_close(peer *peer);
 // The version of SQLCipher, or NULL when the library is none.
 const char *peer_cipher_version(peer *peer);

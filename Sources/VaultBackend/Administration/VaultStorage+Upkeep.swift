@@ -12,11 +12,27 @@ extension VaultStorage {
   ///   then holds what it held.
   public func compact() throws(StorageError) {
     let engine = try delegate.vault()
-    // The manifest has to be kept in step, for which its keys are needed.
+    // Every commit keeps the manifest in step, which takes the keys.
     guard try store.openKeys() else { return }
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.compact(until: end)
     }
+  }
+
+  /// Replaces all keys after one of them leaked, and with `names` the one that hashes names.
+  ///
+  /// The same as `keyAdministration.rotate(openedBy:names:)`.
+  ///
+  /// - Parameters:
+  ///   - source: what opens the vault from now on; nil keeps the storage's own.
+  ///   - names: whether names are hashed anew, in one step that others' writes wait for.
+  /// - Returns: what was sealed anew.
+  /// - Throws: `StorageError`; the vault opens with the old source or with the new one.
+  @discardableResult
+  public func rotate(
+    openedBy source: KeySource? = nil, names: Bool = false
+  ) throws(StorageError) -> ReencryptionReport {
+    try keyAdministration.rotate(openedBy: source, names: names)
   }
 
   /// Makes one more slot for a recovery key, which opens the vault when its key source is lost.

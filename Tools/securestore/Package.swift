@@ -1,0 +1,45 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that users of the library resolve none of what it depends on.
+let package = Package(
+  name: "securestore",
+  products: [.executable(name: "securestore", targets: ["securestore"])],
+  dependencies: [
+    .package(name: "SecurePropertyStorage", path: "../.."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+  ],
+  targets: [
+    .target(name: "CProcess"),
+    .executableTarget(
+      name: "securestore",
+      dependencies: [
+        "CProcess",
+        .product(name: "CryptoCore", package: "SecurePropertyStorage"),
+        .product(name: "StorageCore", package: "SecurePropertyStorage"),
+        .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .testTarget(
+      name: "SecurestoreTests",
+      dependencies: [
+        "securestore",
+        .product(name: "CryptoCore", package: "SecurePropertyStorage"),
+        .product(name: "StorageCore", package: "SecurePropertyStorage"),
+        .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// As in the library's Package.swift.
+for target in package.targets where target.name != "CProcess" {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+  ]
+}

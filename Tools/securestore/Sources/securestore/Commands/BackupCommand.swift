@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import Foundation
+internal import VaultBackend
+
+/// Copies a vault while it is in use.
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Copy the vault, as it is at one moment, to a new file.",
+    discussion: """
+      The copy is a vault as this one, sealed, and opens with the same keys; keep it apart from \
+      them. Others may use the vault meanwhile.
+      """)
+
+  @Argument(help: "The new file.", completion: .file()) var file: String
+
+  @Flag(name: .customLong("replace"), help: "Replace a file that is there.") var replaces = false
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let place = try vault.place()
+    try place.requireThere()
+    let path = Path.absolute(file)
+    guard replaces || !Path.isThere(path) else {
+      throw Failure(
+        .exists, "there is a file already; it was not touched. --replace replaces it", path: path)
+    }
+    // The copy stays sealed: no key is asked for.
+    let storage = place.storage(.firstAvailable([]), .readOnly)
+    try Progress.showing("backup", output.output) { progress in
+      try storage.backup(
+        to: URL(fileURLWithPath: path), replacing: replaces, progress: progress)
+    }
+    try output.output.done("copied to \(path)", .object([("path", .string(path))]))
+  }
+}

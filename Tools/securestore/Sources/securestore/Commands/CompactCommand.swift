@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultBackend
+
+/// Gives back the space of what was removed.
+struct CompactCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compact", abstract: "Give the space of what was removed back to the file system.",
+    discussion: "The file is written anew, in one step. Others can read meanwhile, and not write.")
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let place = try vault.place()
+    let storage = try place.open(key)
+    // The manifest, which vouches for the records, is written anew as well, and that takes its keys.
+    try storage.open()
+    let before = Self.size(place.path)
+    try storage.compact()
+    let after = Self.size(place.path)
+    try output.output.done(
+      "\(place.path): \(Printable.bytes(before)) before, \(Printable.bytes(after)) now",
+      .object([
+        ("path", .string(place.path)), ("before", .number("\(before)")),
+        ("after", .number("\(after)")),
+      ]))
+  }
+
+  private static func size(_ path: String) -> Int {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+}

@@ -1,0 +1,119 @@
+internal import ArgumentParser
+internal import Glibc
+internal import StorageCore
+internal import VaultBackend
+
+/// Writes all values, unsealed, where it is told to.
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write all values, unsealed, to a new file or standard output.",
+    discussion: """
+      There is no default: --to FILE makes a file for its owner alone, which must not be there yet; \
+      --stdout writes to standard output. JSON holds every type, with names of types where JSON \
+      alone would lose them; dotenv holds text, numbers and truth values.
+      """)
+
+  @Option(name: .customLong("to"), help: "The new file.", completion: .file()) var file: String?
+
+  @Flag(name: .customLong("stdout"), help: "Write to standard output.") var toStandardOutput = false
+
+  @Option(help: "The format; without it, json for a name that ends so, else dotenv.")
+  var format: FileFormat?
+
+  @Flag(help: "Leave out what the format can't hold, and say so.") var skip = false
+
+  @Argument(help: "Only these values; all, unless some are named.") var names: [String] = []
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard (file != nil) != toStandardOutput else {
+      throw ValidationError("say where the unsealed values go: --to FILE or --stdout")
+    }
+  }
+
+  func run() throws {
+    let storage = try vault.place().open(key, .readOnly)
+    var text = ""
+    var skipped: [String] = []
+    let format = format ?? FileFormat(ofFile: file ?? "")
+    let names = try self.names.isEmpty ? storage.keys() : self.names
+    var members: [(String, JSONValue)] = []
+    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      do {
+        guard let value = try StoredValue(name, in: storage) else {
+          guard !self.names.isEmpty else { continue }  // removed since it was listed
+          throw Failure(.absent, "there is no such value", key: name)
+        }
+        switch format {
+        case .json: members.append((name, value.exactJSON))
+        case .dotenv: text += try Self.line(name, value)
+        }
+      } catch let error where skip && Self.isUnsuited(error) {
+        skipped.append(name)
+      }
+    }
+    if format == .json { text = Self.file(members) }
+    try write(text)
+    if !skipped.isEmpty { Output.complain("left out: \(skipped.joined(separator: ", "))") }
+    guard let file else { return }
+    try output.output.done(
+      "exported \(names.count - skipped.count) values to \(file), unsealed",
+      .object([
+        ("path", .string(Path.absolute(file))),
+        ("exported", .number("\(names.count - skipped.count)")),
+        ("skipped", .array(skipped.map { .string($0) })),
+      ]))
+  }
+
+  /// One member a line, so that people can read and compare it.
+  private static func file(_ members: [(String, JSONValue)]) -> String {
+    guard !members.isEmpty else { return "{}\n" }
+    let lines = members.map { "  \(JSONValue.string($0).text): \($1.text)" }
+    return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+  }
+
+  private static func line(_ name: String, _ value: StoredValue) throws -> String {
+    guard Dotenv.isName(name) else {
+      throw Failure(
+        .unsupported, "the name can't be one in a dotenv file; use --format json, or --skip",
+        key: name)
+    }
+    guard let text = value.text else {
+      throw Failure(
+        .unsupported,
+        "a \(value.type) has no form in a dotenv file; use --format json, or --skip", key: name)
+    }
+    return Dotenv.line(name, text)
+  }
+
+  private static func isUnsuited(_ error: any Error) -> Bool {
+    switch error {
+    case let error as StorageError: error.code == .typeMismatch || error.code == .unsupported
+    case let failure as Failure: failure.status == .unsupported
+    default: false
+    }
+  }
+
+  private func write(_ text: String) throws {
+    guard let file else { return try Output.write(text) }
+    let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      guard errno != EEXIST else {
+        throw Failure(.exists, "there is a file already; it was not touched", path: file)
+      }
+      throw Failure(system: "make the file", path: file, number: errno)
+    }
+    defer { close(descriptor) }
+    do {
+      try Output.write(Array(text.utf8), to: descriptor, path: file)
+      guard fsync(descriptor) == 0 else { throw Failure(system: "sync", path: file, number: errno) }
+    } catch {
+      unsafe unlink(file)  // half of an export helps nobody
+      throw error
+    }
+  }
+}

@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import StorageCore
+internal import VaultBackend
+
+/// Writes a value to standard output.
+struct GetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get", abstract: "Write a value to standard output.",
+    discussion: """
+      Text and data are written as they are, with a line break behind them on a terminal only; \
+      other types as text or JSON. Exits with 1 when there is no such value.
+      """)
+
+  @Argument(help: "The name of the value.") var name: String
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let storage = try vault.place().open(key, .readOnly)
+    guard let value = try StoredValue(name, in: storage) else {
+      throw Failure(.absent, "there is no such value", key: name)
+    }
+    if output.isJSON {
+      return try output.output.json(
+        .object([
+          ("name", .string(name)), ("type", .string(value.type)), ("value", value.json),
+        ]))
+    }
+    guard Output.isTerminal else { return try Output.write(value.bytes) }
+    guard !value.isBinary else {
+      throw Failure(
+        .usage, "the value is data, not text; send it to a file or a pipe, or use --json",
+        key: name)
+    }
+    try Output.write(value.bytes + [UInt8(ascii: "\n")])
+  }
+}

@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+internal import StorageCore
+internal import VaultBackend
+
+/// The formats of import and export.
+enum FileFormat: String, CaseIterable, ExpressibleByArgument {
+  case dotenv
+  case json
+
+  /// The format that a file's name says: JSON for `.json`, else dotenv.
+  init(ofFile path: String) { self = path.hasSuffix(".json") ? .json : .dotenv }
+}
+
+/// Stores the values of a file.
+struct ImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Store all values of a dotenv or JSON file, in one step.",
+    discussion: """
+      Either all are stored or none. Where another value is stored under a name already, nothing is \
+      imported, unless --overwrite or --keep says which of the two is to stay. The file is left as \
+      it is: remove it when it is of no more use.
+      """)
+
+  @Argument(help: "The file; - is standard input.", completion: .file()) var file: String
+
+  @Option(help: "The format; without it, json for a name that ends so, else dotenv.")
+  var format: FileFormat?
+
+  @Flag(name: .customLong("overwrite"), help: "Replace values that are there.")
+  var overwrites = false
+
+  @Flag(name: .customLong("keep"), help: "Keep values that are there.") var keeps = false
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard !(overwrites && keeps) else {
+      throw ValidationError("give --overwrite or --keep, not both")
+    }
+  }
+
+  func run() throws {
+    let storage = try vault.place().open(key)
+    let entries = try read()
+    let kept = try storage.transaction { transaction in
+      var there: [String] = []
+      for (name, value) in entries {
+        if !overwrites, try transaction.contains(name) {
+          there.append(name)
+          continue
+        }
+        try transaction.save(opened: value, forKey: name)
+      }
+      guard there.isEmpty || keeps else { throw Self.conflict(there) }
+      return there
+    }
+    let count = entries.count - kept.count
+    try output.output.done(
+      "imported \(count) values" + (kept.isEmpty ? "" : ", kept \(kept.count) that were there"),
+      .object([
+        ("imported", .number("\(count)")), ("kept", .array(kept.map { .string($0) })),
+      ]))
+  }
+
+  private static func conflict(_ names: [String]) -> Failure {
+    Failure(
+      .exists,
+      "nothing was imported, since there is a value already under "
+        + names.prefix(10).joined(separator: ", ")
+        + (names.count > 10 ? " and \(names.count - 10) more" : "")
+        + "; --overwrite replaces, --keep keeps what is there")
+  }
+
+  private func read() throws -> [(name: String, value: Any)] {
+    let bytes =
+      file == "-"
+      ? try SecretInput.all(of: STDIN_FILENO)
+      : try SecretInput.file(file, isSecret: false)
+    do {
+      guard let text = bytes.text else {
+        throw Failure(.malformedInput, "it is not UTF-8")
+      }
+      switch format ?? FileFormat(ofFile: file) {
+      case .dotenv: return try Dotenv(text).entries.map { ($0.name, $0.value) }
+      case .json: return try Self.values(of: JSONReader.value(of: text))
+      }
+    } catch var failure as Failure {
+      failure.path = file == "-" ? "standard input" : file
+      throw failure
+    }
+  }
+
+  private static func values(of json: JSONValue) throws -> [(name: String, value: Any)] {
+    guard case .object(let members) = json else {
+      throw Failure(.malformedInput, "the file is not an object of names and values")
+    }
+    return try members.map { name, json in
+      guard let value = try TypedJSON.value(of: json, name) else {
+        throw Failure(.malformedInput, "null is no value", key: name)
+      }
+      return (name, value)
+    }
+  }
+}
+
+extension StorageTransaction {
+  /// Stores a value in the form of the type that it turns out to have.
+  fileprivate func save(opened value: Any, forKey key: StoreKey) throws(StorageError) {
+    func save<Value>(_ value: Value) throws(StorageError) {
+      try self.save(Optional(value), forKey: key)
+    }
+    try _openExistential(value, do: save)
+  }
+}

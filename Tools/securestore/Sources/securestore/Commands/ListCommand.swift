@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import StorageCore
+internal import VaultBackend
+
+/// Lists the names of the values.
+struct ListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the names of all values, in order.",
+    discussion: """
+      Names that can't be read, because their record is damaged, make it exit with 12 after the \
+      others are listed.
+      """)
+
+  @Flag(name: [.customLong("long"), .customShort("l")], help: "Show types and sizes too.")
+  var isLong = false
+
+  @Flag(
+    name: [.customLong("null"), .customShort("0")],
+    help: "End each name with a zero byte and not a line break.")
+  var endsWithZero = false
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard !(isLong && endsWithZero) else { throw ValidationError("--null goes without --long") }
+  }
+
+  func run() throws {
+    let place = try vault.place()
+    let storage = try place.open(key, .readOnly)
+    let listing = try storage.listing()
+    let names = listing.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    if output.isJSON {
+      try writeJSON(names, listing.unreadable, storage)
+    } else if isLong {
+      try writeTable(names, storage)
+    } else {
+      try writeNames(names)
+    }
+    guard listing.unreadable == 0 else {
+      throw Failure(
+        .damaged, "\(listing.unreadable) more can't be read; verify says more", path: place.path)
+    }
+  }
+
+  private func writeNames(_ names: [String]) throws {
+    let end = endsWithZero ? "\0" : "\n"
+    let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
+    try Output.write(shown.map { $0 + end }.joined())
+  }
+
+  private func writeTable(_ names: [String], _ storage: VaultStorage) throws {
+    var rows: [[String]] = []
+    for name in names {
+      guard let summary = try storage.summary(forKey: name) else { continue }  // removed since
+      rows.append([
+        Printable.line(name), summary.type.description, Printable.bytes(summary.byteCount),
+      ])
+    }
+    try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
+  }
+
+  private func writeJSON(_ names: [String], _ unreadable: Int, _ storage: VaultStorage) throws {
+    var values: [JSONValue] = []
+    for name in names {
+      guard isLong else {
+        values.append(.string(name))
+        continue
+      }
+      guard let summary = try storage.summary(forKey: name) else { continue }
+      values.append(
+        .object([
+          ("name", .string(name)), ("type", .string(summary.type.description)),
+          ("bytes", .number("\(summary.byteCount)")),
+        ]))
+    }
+    try output.output.json(
+      .object([("values", .array(values)), ("unreadable", .number("\(unreadable)"))]))
+  }
+}

@@ -1,0 +1,28 @@
+internal import ArgumentParser
+internal import StorageCore
+internal import VaultBackend
+
+/// Makes a recovery key.
+struct RecoveryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "recovery", abstract: "Make a recovery key and show it, once.",
+    discussion: """
+      Whoever has it can open the vault. Write it down and keep it away from the machine; it can't \
+      be shown again. slots remove takes it back.
+      """)
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let storage = try vault.place().open(key)
+    try storage.open()
+    let recoveryKey = try storage.keyAdministration.exportRecoveryKey()
+    try recoveryKey.withText { text in
+      if output.isJSON { return try output.output.json(.object([("recoveryKey", .string(text))])) }
+      output.output.note("a recovery key, shown this once; keep it away from this machine:")
+      try output.output.line(text)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import Foundation
+internal import VaultBackend
+
+/// Makes a vault what a backup was.
+struct RestoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Make the vault what a backup was, or make it of the backup.",
+    discussion: """
+      All values and all keys are the backup's afterwards, in one step; what was written since is \
+      gone. The backup has to open and to be sound. It asks first when there is a vault, unless \
+      --yes is given.
+      """)
+
+  @Argument(help: "The backup.", completion: .file()) var file: String
+
+  @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key of the backup") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let place = try vault.place()
+    let backup = Path.absolute(file)
+    guard Path.isThere(backup) else {
+      throw Failure(.noInput, "there is no backup", path: backup)
+    }
+    let storage = place.storage(try place.keySource(key))
+    if !isConfirmed, Path.isThere(place.path) {
+      let terminal = try Terminal(for: "a confirmation", instead: "--yes")
+      guard try terminal.confirm("Replace everything in \(place.path) by what is in \(backup)?")
+      else { throw Failure(.cancelled, "nothing was done", path: place.path) }
+    }
+    try storage.restore(from: URL(fileURLWithPath: backup))
+    try output.output.done(
+      "restored \(place.path) from \(backup)",
+      .object([("path", .string(place.path)), ("backup", .string(backup))]))
+  }
+}

@@ -1,0 +1,89 @@
+internal import ArgumentParser
+internal import StorageCore
+internal import VaultBackend
+
+/// Replaces the keys that seal.
+struct RotateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate", abstract: "Seal all values anew under a fresh key.",
+    discussion: """
+      Without an option, the key that seals values is replaced. --root replaces everything, after a \
+      key leaked: all that opened the vault does so no more, recovery keys too, and the new key opens \
+      it; --names replaces the key that hashes names too. --resume goes on where one of these was interrupted. The vault can be read and written \
+      meanwhile. Backups still open with the keys that they were made with.
+      """)
+
+  @Flag(name: .customLong("root"), help: "Replace the root key and what opens the vault.")
+  var replacesRoot = false
+
+  @Flag(
+    name: .customLong("names"),
+    help: "With --root: hash the names anew too, in one step that keeps others waiting.")
+  var replacesNames = false
+
+  @Flag(
+    name: .customLong("same-key"),
+    help: "With --root: let the key that opens the vault open it still.")
+  var keepsKey = false
+
+  @Flag(name: .customLong("resume"), help: "Finish a rotation that was interrupted.")
+  var resumes = false
+
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "New key") var newKey: NewKeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard !(replacesRoot && resumes) else {
+      throw ValidationError("give --root or --resume, not both")
+    }
+    guard replacesRoot || !(replacesNames || keepsKey) else {
+      throw ValidationError("--names and --same-key go with --root")
+    }
+  }
+
+  func run() throws {
+    try checkNewKey()
+    let storage = try vault.place().open(key)
+    try storage.open()
+    let administration = storage.keyAdministration
+    let report =
+      if replacesRoot {
+        try administration.rotate(
+          openedBy: keepsKey ? nil : newKey.source(), names: replacesNames)
+      } else if resumes {
+        try administration.reencrypt()
+      } else {
+        try administration.rotateDataKey()
+      }
+    try answer(report)
+  }
+
+  private func checkNewKey() throws {
+    let isGiven = try newKey.choice() != nil
+    guard replacesRoot || !isGiven else {
+      throw Failure(.usage, "a new key goes with --root; to change the key alone, use slots change")
+    }
+    guard !replacesRoot || isGiven != keepsKey else {
+      throw Failure(
+        .usage,
+        "say what opens the vault afterwards: a --new- option, or --same-key if that key is still "
+          + "a secret")
+    }
+  }
+
+  private func answer(_ report: ReencryptionReport) throws {
+    try output.output.done(
+      "sealed \(report.reencrypted) values anew",
+      .object([
+        ("reencrypted", .number("\(report.reencrypted)")),
+        ("remaining", .number("\(report.remaining)")),
+      ]))
+    guard report.remaining == 0 else {
+      throw Failure(
+        .unsound,
+        "\(report.remaining) values can't be opened and stay under the old key; verify says more")
+    }
+  }
+}

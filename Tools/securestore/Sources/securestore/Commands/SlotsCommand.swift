@@ -1,0 +1,93 @@
+internal import ArgumentParser
+internal import StorageCore
+internal import VaultBackend
+
+/// Shows and changes what opens the vault.
+struct SlotsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "slots", abstract: "Show or change what opens the vault.",
+    subcommands: [ListSlots.self, AddSlot.self, ChangeSlots.self, RemoveSlot.self],
+    defaultSubcommand: ListSlots.self)
+
+  /// Lists the slots; the file says them to whoever reads it.
+  struct ListSlots: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List what opens the vault; needs no key.")
+
+    @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws {
+      let place = try vault.place()
+      try place.requireThere()
+      let slots = try place.storage(.firstAvailable([]), .readOnly).keyAdministration.slots()
+      try output.output.write(slots)
+    }
+  }
+
+  /// Adds a slot.
+  struct AddSlot: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "add", abstract: "Make another key open the vault too.")
+
+    @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "Key") var key: KeyOptions
+    @OptionGroup(title: "New key") var newKey: NewKeyOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws {
+      let storage = try vault.place().open(key)
+      try storage.open()
+      let slot = try storage.keyAdministration.add(newKey.source())
+      try output.output.done("added slot \(slot.id), \(slot.title)", slot.json)
+    }
+  }
+
+  /// Replaces all slots but recovery keys.
+  struct ChangeSlots: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "change", abstract: "Make another key open the vault, and no more the old ones.",
+      discussion: "Recovery keys stay. The values are not sealed anew; rotate --root does that.")
+
+    @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "Key") var key: KeyOptions
+    @OptionGroup(title: "New key") var newKey: NewKeyOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws {
+      let storage = try vault.place().open(key)
+      try storage.open()
+      try storage.keyAdministration.change(to: newKey.source())
+      try output.output.write(try storage.keyAdministration.slots())
+    }
+  }
+
+  /// Removes a slot.
+  struct RemoveSlot: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Make a key open the vault no more.")
+
+    @Argument(help: "The number of the slot, as listed.") var id: UInt32
+
+    @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "Key") var key: KeyOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws {
+      let storage = try vault.place().open(key)
+      try storage.keyAdministration.remove(id)
+      try output.output.done(
+        "removed slot \(id)", .object([("removed", .number("\(id)"))]))
+    }
+  }
+}
+
+extension Output {
+  /// The slots, as the answer.
+  fileprivate func write(_ slots: [KeySlot]) throws {
+    if isJSON { return try json(.object([("slots", .array(slots.map(\.json)))])) }
+    for row in Printable.table(slots.map { ["\($0.id)", Printable.line($0.title)] }) {
+      try line(row)
+    }
+  }
+}

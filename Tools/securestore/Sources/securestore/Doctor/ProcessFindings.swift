@@ -1,0 +1,36 @@
+internal import CryptoCore
+internal import Glibc
+
+/// What the system lets a process do for its secrets.
+enum ProcessFindings {
+  static func all() -> [Finding] { [memory(), terminal()] }
+
+  private static func memory() -> Finding {
+    // A page of secrets may be locked, or must not: tried as the library does it.
+    let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+    let page = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let page = unsafe page, unsafe page != MAP_FAILED else {
+      return Finding("memory", .bad, "there is none: \(Failure.text(of: errno))")
+    }
+    defer { unsafe munmap(page, size) }
+    guard unsafe mlock(page, size) == 0 else {
+      return Finding(
+        "memory", .bad,
+        "keys can't be locked and may reach swap (\(Failure.text(of: errno))); raise "
+          + "RLIMIT_MEMLOCK (ulimit -l)")
+    }
+    let limit = ProcessProtection.lockableBytes.map { "up to \(Printable.bytes(Int($0)))" }
+    return Finding(
+      "memory", .good, "keys are locked in memory (\(limit ?? "no limit")); core dumps are off")
+  }
+
+  private static func terminal() -> Finding {
+    let descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      return Finding(
+        "terminal", .absent, "none; prompts are not possible, --passphrase-fd and the like are")
+    }
+    close(descriptor)
+    return Finding("terminal", .good, "prompts are possible")
+  }
+}

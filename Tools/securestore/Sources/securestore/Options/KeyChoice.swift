@@ -1,0 +1,66 @@
+internal import CryptoCore
+internal import Foundation
+internal import StorageCore
+
+/// Which key source the operator asked for.
+enum KeyChoice {
+  case file(String)
+  case passphrase
+  case passphraseDescriptor(Int32)
+  case passphraseFile(String)
+  case environment(String)
+  case credential(String)
+  case recovery
+  case recoveryDescriptor(Int32)
+
+  /// The one choice among options, or nil when there is none.
+  ///
+  /// - Throws: `Failure` when there are several, since which one counts would be a guess.
+  static func only(of choices: [KeyChoice?], _ what: String) throws -> KeyChoice? {
+    let given = choices.compactMap(\.self)
+    guard given.count < 2 else { throw Failure(.usage, "give only one \(what)") }
+    return given.first
+  }
+
+  /// The key source, whose secret is asked for now.
+  ///
+  /// - Parameters:
+  ///   - isNew: whether a passphrase is a new one, which is asked for twice.
+  ///   - name: what the prompt calls it.
+  /// - Returns: the source, which holds the secret.
+  /// - Throws: `Failure` when there is nobody to ask, or nothing to read.
+  func source(isNew: Bool, _ name: String = "passphrase") throws -> KeySource {
+    switch self {
+    case .file(let path):
+      return .file(URL(fileURLWithPath: Path.absolute(path)))
+    case .environment(let name): return .environment(name)
+    case .credential(let name): return .systemdCredential(name)
+    case .passphrase:
+      let terminal = try Terminal(
+        for: "a passphrase", instead: "--passphrase-file or --passphrase-fd")
+      return .passphrase(
+        try isNew
+          ? terminal.askNewSecret(name)
+          : terminal.askSecret(name.prefix(1).uppercased() + name.dropFirst() + ": "))
+    case .passphraseDescriptor(let number):
+      return try Self.passphrase(SecretInput.line(of: number), "descriptor \(number)")
+    case .passphraseFile(let path):
+      return try Self.passphrase(
+        SecretInput.file(path, isSecret: true, lineOnly: true), path)
+    case .recovery:
+      let terminal = try Terminal(for: "a recovery key", instead: "--recovery-fd")
+      return try Self.recovery(terminal.askSecret("Recovery key: "))
+    case .recoveryDescriptor(let number):
+      return try Self.recovery(SecretInput.line(of: number))
+    }
+  }
+
+  private static func passphrase(_ bytes: SecureBytes, _ place: String) throws -> KeySource {
+    guard bytes.count > 0 else { throw Failure(.usage, "there is no passphrase in \(place)") }
+    return .passphrase(bytes)
+  }
+
+  private static func recovery(_ bytes: SecureBytes) throws -> KeySource {
+    .recovery(try RecoveryKey(text: bytes.text ?? ""))
+  }
+}

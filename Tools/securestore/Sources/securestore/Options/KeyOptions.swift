@@ -1,0 +1,45 @@
+internal import ArgumentParser
+
+/// Which key opens the vault.
+struct KeyOptions: ParsableArguments {
+  @Option(help: "A key file, for its owner alone.", completion: .file())
+  var keyFile: String?
+
+  @Flag(name: .customLong("passphrase"), help: "Ask for a passphrase on the terminal.")
+  var asksPassphrase = false
+
+  @Option(
+    name: .customLong("passphrase-fd"),
+    help: ArgumentHelp(
+      "Read a passphrase from a file descriptor, up to a line break.", valueName: "number"))
+  var passphraseDescriptor: Int32?
+
+  @Option(help: "Read a passphrase from the first line of a file.", completion: .file())
+  var passphraseFile: String?
+
+  @Option(help: ArgumentHelp("An environment variable with the key.", valueName: "name"))
+  var keyEnv: String?
+
+  @Option(help: ArgumentHelp("A systemd credential with the key.", valueName: "name"))
+  var credential: String?
+
+  @Flag(name: .customLong("recovery"), help: "Ask for a recovery key on the terminal.")
+  var asksRecovery = false
+
+  @Option(
+    name: .customLong("recovery-fd"),
+    help: ArgumentHelp("Read a recovery key from a file descriptor.", valueName: "number"))
+  var recoveryDescriptor: Int32?
+
+  /// What was asked for, or nil.
+  func choice() throws -> KeyChoice? {
+    try .only(
+      of: [
+        keyFile.map { .file($0) }, asksPassphrase ? .passphrase : nil,
+        passphraseDescriptor.map { .passphraseDescriptor($0) },
+        passphraseFile.map { .passphraseFile($0) }, keyEnv.map { .environment($0) },
+        credential.map { .credential($0) }, asksRecovery ? .recovery : nil,
+        recoveryDescriptor.map { .recoveryDescriptor($0) },
+      ], "key option")
+  }
+}

@@ -1,0 +1,51 @@
+internal import ArgumentParser
+internal import StorageCore
+
+/// Which key is to open the vault from now on.
+struct NewKeyOptions: ParsableArguments {
+  @Option(
+    help: "The new key file, made if there is none.", completion: .file())
+  var newKeyFile: String?
+
+  @Flag(
+    name: .customLong("new-passphrase"), help: "Ask for the new passphrase on the terminal, twice.")
+  var asksNewPassphrase = false
+
+  @Option(
+    name: .customLong("new-passphrase-fd"),
+    help: ArgumentHelp("Read the new passphrase from a file descriptor.", valueName: "number"))
+  var newPassphraseDescriptor: Int32?
+
+  @Option(help: "Read the new passphrase from the first line of a file.", completion: .file())
+  var newPassphraseFile: String?
+
+  @Option(help: ArgumentHelp("The environment variable with the new key.", valueName: "name"))
+  var newKeyEnv: String?
+
+  @Option(help: ArgumentHelp("The systemd credential with the new key.", valueName: "name"))
+  var newCredential: String?
+
+  /// What was asked for, or nil.
+  func choice() throws -> KeyChoice? {
+    try .only(
+      of: [
+        newKeyFile.map { .file($0) }, asksNewPassphrase ? .passphrase : nil,
+        newPassphraseDescriptor.map { .passphraseDescriptor($0) },
+        newPassphraseFile.map { .passphraseFile($0) }, newKeyEnv.map { .environment($0) },
+        newCredential.map { .credential($0) },
+      ], "option for the new key")
+  }
+
+  /// The new source.
+  ///
+  /// - Throws: `Failure` when none was given.
+  func source() throws -> KeySource {
+    guard let choice = try choice() else {
+      throw Failure(
+        .usage,
+        "say what the new key is: --new-passphrase, --new-key-file PATH, or another --new-"
+          + " option")
+    }
+    return try choice.source(isNew: true)
+  }
+}

@@ -1,0 +1,28 @@
+internal import Glibc
+
+/// Paths as they were given on the command line.
+enum Path {
+  /// The path from the root, with no link resolved.
+  static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/") else { return path }
+    guard let folder = unsafe getcwd(nil, 0) else { return path }  // refused as a relative one
+    defer { unsafe free(folder) }
+    return unsafe String(cString: folder) + "/" + path
+  }
+
+  /// Whether there is anything, a broken link included.
+  static func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+  }
+}
+
+/// The environment of the process.
+enum Environment {
+  /// A variable that is set and not empty.
+  static func value(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+}

@@ -1,0 +1,50 @@
+internal import ArgumentParser
+internal import Foundation
+internal import StorageCore
+internal import VaultBackend
+
+/// Which vault is meant.
+struct VaultOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
+  var vault: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "An application's id: its standard vault, and the key that it uses.", valueName: "id"))
+  var app: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The authentication tag that the application seals its values with, if any.",
+      valueName: "text"))
+  var authenticationTag: String?
+
+  @Option(
+    help: ArgumentHelp("How long to wait for other programs.", valueName: "seconds"))
+  var wait = 5.0
+
+  func validate() throws {
+    guard wait >= 0, wait <= 86_400 else { throw ValidationError("--wait is 0 to 86400 seconds") }
+  }
+
+  /// The options and, where neither of the two is given, the environment.
+  ///
+  /// One that is given on the command line makes both variables count for nothing: what the
+  /// environment says must not lend its key to a vault that was named by hand.
+  func place() throws -> VaultPlace {
+    let (path, id) =
+      vault == nil && app == nil
+      ? (Environment.value("SECURESTORE_VAULT"), Environment.value("SECURESTORE_APP"))
+      : (vault, app)
+    guard path != nil || id != nil else {
+      throw Failure(
+        .usage,
+        "say which vault: --vault PATH, or --app ID, or the variable SECURESTORE_VAULT or "
+          + "SECURESTORE_APP")
+    }
+    return try VaultPlace(
+      path: path, application: id, authenticationTag: authenticationTag.map { Data($0.utf8) },
+      deadline: .milliseconds(Int64(wait * 1000)))
+  }
+}

@@ -1,0 +1,49 @@
+internal import StorageCore
+
+/// What the program tells its caller by its exit code; securestore(1) has the same table.
+enum ExitStatus: Int32, CaseIterable {
+  case success = 0
+  case absent = 1
+  case unsound = 2
+  case exists = 3
+  case cancelled = 4
+  case keyUnavailable = 10
+  case wrongKey = 11
+  case damaged = 12
+  case typeMismatch = 13
+  case locked = 14
+  case outcomeUnknown = 15
+  case full = 16
+  case readOnly = 17
+  case unsupported = 18
+  // sysexits.h(3head)
+  case usage = 64
+  case malformedInput = 65
+  case noInput = 66
+  case unavailable = 69
+  case software = 70
+  case io = 74
+  case busy = 75
+  case denied = 77
+
+  /// The status for a failure of the library.
+  init(_ code: StorageError.Code) {
+    switch code {
+    case .keyUnavailable: self = .keyUnavailable
+    case .wrongKey: self = .wrongKey
+    case .damaged: self = .damaged
+    case .typeMismatch: self = .typeMismatch
+    case .locked: self = .locked
+    case .outcomeUnknown: self = .outcomeUnknown
+    case .full: self = .full
+    case .readOnly: self = .readOnly
+    case .unsupported: self = .unsupported
+    case .invalid: self = .usage
+    case .unavailable: self = .unavailable
+    case .busy, .timedOut: self = .busy
+    case .io: self = .io
+    case .denied: self = .denied
+    default: self = .software  // a code of a later release
+    }
+  }
+}

@@ -1,0 +1,64 @@
+internal import StorageCore
+
+/// Why a command did not do what it was asked, in one line; never with a secret in it.
+struct Failure: Error {
+  let status: ExitStatus
+  /// A word for programs, as the codes of `StorageError`.
+  let code: String
+  let message: String
+  var key: String?
+  var path: String?
+  var number: Int?
+
+  init(_ status: ExitStatus, _ message: String, key: String? = nil, path: String? = nil) {
+    self.status = status
+    code = "\(status)"
+    self.message = message
+    self.key = key
+    self.path = path
+  }
+
+  init(_ error: StorageError) {
+    status = ExitStatus(error.code)
+    code = error.code.description
+    message = error.message
+    key = error.key
+    path = error.path
+    number = error.number
+  }
+
+  init(system call: String, path: String?, number: Int32) {
+    let status: ExitStatus =
+      switch number {
+      case 2: .noInput  // ENOENT
+      case 1, 13: .denied  // EPERM, EACCES
+      case 17: .exists  // EEXIST
+      case 28, 122: .full  // ENOSPC, EDQUOT
+      case 30: .readOnly  // EROFS
+      default: .io
+      }
+    self.init(status, "\(call): \(Self.text(of: number))", path: path)
+    self.number = Int(number)
+  }
+
+  /// The line for people, without what would end it or steer a terminal.
+  var line: String {
+    var subject = ""
+    if let key { subject += "key \"\(key)\": " }
+    if let path { subject += "\(path): " }
+    let suffix = number.map { " (\($0))" } ?? ""
+    return Printable.line("\(code): \(subject)\(message)\(suffix)")
+  }
+
+  /// The same for programs.
+  var json: JSONValue {
+    var error: [(String, JSONValue)] = [
+      ("code", .string(code)), ("message", .string(message)),
+      ("exit", .number("\(status.rawValue)")),
+    ]
+    if let key { error.append(("key", .string(key))) }
+    if let path { error.append(("path", .string(path))) }
+    if let number { error.append(("number", .number("\(number)"))) }
+    return .object([("error", .object(error))])
+  }
+}

@@ -1,0 +1,34 @@
+/// Text as it may be shown on a terminal.
+enum Printable {
+  /// The text with a `?` for everything that ends a line or steers a terminal.
+  static func line(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator, .format: shown.append("?")
+      default: shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+
+  /// A count of bytes for people.
+  static func bytes(_ count: Int) -> String {
+    count < 1 << 10
+      ? "\(count) B"
+      : count < 1 << 20 ? "\(count >> 10) KiB" : "\(count >> 20) MiB"
+  }
+
+  /// Columns of equal width, two spaces apart.
+  static func table(_ rows: [[String]]) -> [String] {
+    let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
+      rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+    }
+    return rows.map { row in
+      row.enumerated().map { column, cell in
+        column == row.count - 1
+          ? cell : cell + String(repeating: " ", count: widths[column] - cell.count + 2)
+      }.joined()
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import CryptoCore
+internal import Foundation
+internal import Glibc
+internal import StorageCore
+
+/// Runs a command and turns what it throws into a line and an exit code.
+@main
+enum Program {
+  static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
+    do {
+      try ProcessProtection.apply()
+      StorageDiagnostics.handler = { warn(Failure($0), isJSON) }
+      var command = try Securestore.parseAsRoot(arguments)
+      try command.run()
+    } catch {
+      end(error, isJSON)
+    }
+  }
+
+  private static func end(_ error: any Error, _ isJSON: Bool) -> Never {
+    guard let failure = failure(error, isJSON) else { Securestore.exit(withError: error) }
+    // A code alone: everything was said.
+    if failure.message.isEmpty { exit(failure.status.rawValue) }
+    if isJSON {
+      do { try Output.write(failure.json.text + "\n", to: STDERR_FILENO) } catch {}
+    } else {
+      Output.complain(failure.line)
+    }
+    exit(failure.status.rawValue)
+  }
+
+  /// What is ours to say; nil for what the argument parser says better: help, and errors of usage.
+  private static func failure(_ error: any Error, _ isJSON: Bool) -> Failure? {
+    switch error {
+    case let failure as Failure: return failure
+    case let error as StorageError: return Failure(error)
+    case let error as CryptoError: return Failure(StorageError(error))
+    default:
+      let code = Securestore.exitCode(for: error)
+      guard isJSON, code != .success else { return nil }
+      return Failure(.usage, Securestore.message(for: error))
+    }
+  }
+
+  private static func warn(_ failure: Failure, _ isJSON: Bool) {
+    guard isJSON else { return Output.complain("warning: \(failure.line)") }
+    let warning = JSONValue.object([("warning", failure.json["error"] ?? .null)])
+    do { try Output.write(warning.text + "\n", to: STDERR_FILENO) } catch {}
+  }
+}

@@ -1,0 +1,34 @@
+internal import ArgumentParser
+
+/// The commands.
+struct Securestore: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "securestore",
+    abstract: "Look after the secrets in a vault of SecurePropertyStorage.",
+    discussion: """
+      A vault is one encrypted file. --app ID means the standard vault of an application and the key \
+      that it uses; --vault PATH means any file, whose key is given with a key option. Values and \
+      passphrases are read from the terminal, from standard input or from files, never from \
+      arguments. securestore(1) has the exit codes.
+      """,
+    version: "0.1.0",
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Values",
+        subcommands: [
+          SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self,
+          ImportCommand.self, ExportCommand.self,
+        ]),
+      CommandGroup(
+        name: "Vaults",
+        subcommands: [
+          InitCommand.self, VerifyCommand.self, RepairCommand.self, BackupCommand.self,
+          RestoreCommand.self, CompactCommand.self, MigrateCommand.self, DoctorCommand.self,
+        ]),
+      CommandGroup(
+        name: "Keys",
+        subcommands: [
+          PassphraseCommand.self, SlotsCommand.self, RotateCommand.self, RecoveryCommand.self,
+        ]),
+    ])
+}

@@ -1,0 +1,168 @@
+/// Reads JSON, RFC 8259, strictly: no comments, no trailing commas, no name twice.
+///
+/// Its errors say where, and nothing of what is there.
+struct JSONReader {
+  private static let depthLimit = 128
+
+  private let bytes: [UInt8]
+  private var position = 0
+
+  /// The value that `text` is.
+  static func value(of text: String) throws -> JSONValue {
+    var reader = JSONReader(bytes: Array(text.utf8))
+    let value = try reader.value(depth: 0)
+    reader.skipSpace()
+    guard reader.position == reader.bytes.count else {
+      throw reader.malformed("something follows the value")
+    }
+    return value
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private func malformed(_ what: String) -> Failure {
+    let line = bytes[..<position].count { $0 == UInt8(ascii: "\n") } + 1
+    return Failure(.malformedInput, "line \(line) is not JSON: \(what)")
+  }
+
+  private mutating func skipSpace() {
+    while let byte = next, [0x20, 0x0A, 0x0D, 0x09].contains(byte) { position += 1 }
+  }
+
+  private mutating func take(_ byte: Unicode.Scalar) -> Bool {
+    guard next == UInt8(ascii: byte) else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func value(depth: Int) throws -> JSONValue {
+    guard depth < Self.depthLimit else { throw malformed("it is nested too deep") }
+    skipSpace()
+    switch next {
+    case UInt8(ascii: "{"): return try object(depth)
+    case UInt8(ascii: "["): return try array(depth)
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    case nil: throw malformed("it ends where a value is needed")
+    default: return .number(try number())
+    }
+  }
+
+  private mutating func word(_ word: String, _ value: JSONValue) throws -> JSONValue {
+    guard bytes[position...].starts(with: word.utf8) else { throw malformed("an unknown word") }
+    position += word.utf8.count
+    return value
+  }
+
+  private mutating func array(_ depth: Int) throws -> JSONValue {
+    position += 1
+    var values: [JSONValue] = []
+    skipSpace()
+    if take("]") { return .array([]) }
+    repeat {
+      values.append(try value(depth: depth + 1))
+      skipSpace()
+    } while take(",")
+    guard take("]") else { throw malformed("an array is not closed") }
+    return .array(values)
+  }
+
+  private mutating func object(_ depth: Int) throws -> JSONValue {
+    position += 1
+    var members: [(String, JSONValue)] = []
+    var names: Set<[UInt8]> = []
+    skipSpace()
+    if take("}") { return .object([]) }
+    repeat {
+      skipSpace()
+      guard next == UInt8(ascii: "\"") else { throw malformed("a name is needed") }
+      let name = try string()
+      guard names.insert(Array(name.utf8)).inserted else {
+        throw malformed("a name is there twice")
+      }
+      skipSpace()
+      guard take(":") else { throw malformed("a colon is needed") }
+      members.append((name, try value(depth: depth + 1)))
+      skipSpace()
+    } while take(",")
+    guard take("}") else { throw malformed("an object is not closed") }
+    return .object(members)
+  }
+
+  private mutating func digits() throws -> Int {
+    let start = position
+    while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
+    guard position > start else { throw malformed("a digit is needed") }
+    return position - start
+  }
+
+  private mutating func number() throws -> String {
+    let start = position
+    _ = take("-")
+    let isZero = next == UInt8(ascii: "0")
+    guard try digits() == 1 || !isZero else { throw malformed("a number begins with 0") }
+    if take(".") { _ = try digits() }
+    if take("e") || take("E") {
+      if !take("+") { _ = take("-") }
+      _ = try digits()
+    }
+    return String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private mutating func string() throws -> String {
+    position += 1
+    var text: [UInt8] = []
+    while let byte = next {
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+      case UInt8(ascii: "\\"): try escape(&text)
+      case 0..<0x20: throw malformed("a control character in a string")
+      default: text.append(byte)
+      }
+    }
+    throw malformed("a string is not closed")
+  }
+
+  private mutating func escape(_ text: inout [UInt8]) throws {
+    guard let byte = next else { throw malformed("a string is not closed") }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+    case UInt8(ascii: "b"): text.append(8)
+    case UInt8(ascii: "f"): text.append(12)
+    case UInt8(ascii: "n"): text.append(10)
+    case UInt8(ascii: "r"): text.append(13)
+    case UInt8(ascii: "t"): text.append(9)
+    case UInt8(ascii: "u"): text += try scalar().utf8
+    default: throw malformed("an unknown escape in a string")
+    }
+  }
+
+  /// The character of `\uXXXX`, or of two that are a surrogate pair.
+  private mutating func scalar() throws -> String {
+    let first = try unit()
+    var units = [first]
+    if UTF16.isLeadSurrogate(first) {
+      guard take("\\"), take("u") else { throw malformed("half a surrogate pair") }
+      units.append(try unit())
+    }
+    guard let text = String(validating: units, as: UTF16.self) else {
+      throw malformed("half a surrogate pair")
+    }
+    return text
+  }
+
+  private mutating func unit() throws -> UInt16 {
+    let digits = bytes[position...].prefix(4)
+    guard digits.count == 4, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+      let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { throw malformed("an escape needs four hexadecimal digits") }
+    position += 4
+    return unit
+  }
+}

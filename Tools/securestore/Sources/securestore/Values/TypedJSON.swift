@@ -1,0 +1,94 @@
+internal import Foundation
+internal import StorageCore
+
+/// Values of the types that a storage keeps, in JSON and back.
+///
+/// What JSON has a form for is itself. Anything else is an object of `$type`, as Swift writes the
+/// type, and `$value`.
+enum TypedJSON {
+  static let typeName = "$type"
+  static let valueName = "$value"
+
+  static func tagged(_ type: String, _ value: JSONValue) -> JSONValue {
+    .object([(typeName, .string(type)), (valueName, value)])
+  }
+
+  // MARK: - To JSON
+
+  /// The value in JSON.
+  static func json(of value: Any) -> JSONValue {
+    switch value {
+    case let value as JSONValue: return value
+    case let value as Bool: return .bool(value)
+    case let value as any FixedWidthInteger: return .number("\(value)")
+    case let value as Double: return number("\(value)", value.isFinite)
+    case let value as Float: return number("\(value)", value.isFinite)
+    case let value as Date:
+      return number("\(value.timeIntervalSinceReferenceDate)", true)
+    case let value as Data: return .string(value.base64EncodedString())
+    case let values as [Any]: return .array(values.map { json(of: $0) })
+    case let values as Set<AnyHashable>:
+      return .array(values.map { json(of: $0.base) }.sorted { $0.text < $1.text })
+    case let pairs as [String: Any]:
+      return .object(
+        pairs.sorted { $0.key < $1.key }.map { ($0.key, json(of: $0.value)) })
+    case let pairs as [AnyHashable: Any]:
+      let entries = pairs.map { JSONValue.array([json(of: $0.base), json(of: $1)]) }
+      return .array(entries.sorted { $0.text < $1.text })
+    case Optional<Any>.none: return .null
+    default: return .string(scalarText(of: value) ?? "")
+    }
+  }
+
+  /// Numbers that JSON does not have are strings.
+  private static func number(_ text: String, _ isFinite: Bool) -> JSONValue {
+    isFinite ? .number(text) : .string(text)
+  }
+
+  /// The text of a scalar, or nil for data and for what is made of parts.
+  static func scalarText(of value: Any) -> String? {
+    switch value {
+    case let value as String: value
+    case let value as Bool: "\(value)"
+    case let value as any FixedWidthInteger: "\(value)"
+    case let value as Double: "\(value)"
+    case let value as Float: "\(value)"
+    case let value as Date: value.formatted(.iso8601.time(includingFractionalSeconds: true))
+    case let value as URL: value.absoluteString
+    case let value as UUID: value.uuidString
+    case let value as Decimal: value.description
+    default: nil
+    }
+  }
+
+  // MARK: - From JSON
+
+  /// The value that a member of a JSON file stands for.
+  ///
+  /// - Returns: nil for `null`, which is no value.
+  static func value(of json: JSONValue, _ name: String) throws -> Any? {
+    switch json {
+    case .null: return nil
+    case .bool(let value): return value
+    case .string(let text): return text
+    case .number(let digits): return try number(digits, name)
+    case .object:
+      guard let type = json[typeName]?.string, let value = json[valueName] else { return json }
+      if type == "JSON" { return value }
+      guard let result = try TypeReader.value(of: value, type: type) else {
+        throw Failure(.malformedInput, "the value is not of the type it names", key: name)
+      }
+      return result
+    case .array: return json
+    }
+  }
+
+  private static func number(_ digits: String, _ name: String) throws -> Any {
+    if let value = Int(digits) { return value }
+    if let value = UInt(digits) { return value }
+    guard let value = Double(digits), value.isFinite else {
+      throw Failure(.malformedInput, "the number is too large", key: name)
+    }
+    return value
+  }
+}

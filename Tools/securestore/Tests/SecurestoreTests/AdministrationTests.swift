@@ -1,0 +1,150 @@
+import DefaultsBackend
+import Foundation
+import StorageCore
+import Testing
+
+/// What is done to whole vaults.
+struct AdministrationTests {
+  /// Flips a bit in the one record of the file that is as long as a value makes it.
+  private static func damage(_ tool: Tool) throws {
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
+    // A record begins with its version and its algorithm; only the value of BIG fills so much.
+    let middle = bytes.count - 2000
+    bytes[middle] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: tool.vault))
+  }
+
+  private static func damagedVault() throws -> Tool {
+    let tool = try Tool()
+    _ = try tool.run("set", "GOOD", input: "x")
+    _ = try tool.run("set", "BIG", input: String(repeating: "y", count: 100_000))
+    #expect(try tool.run("compact").code == 0)
+    try damage(tool)
+    return tool
+  }
+
+  @Test func aSoundVaultIsVerified() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "x")
+    let report = try tool.run("verify", "--expect", "A", "--json")
+    #expect(report.code == 0)
+    #expect(try report.json()["sound"] as? Bool == true)
+    #expect(try report.json()["values"] as? Int == 1)
+    let missing = try tool.run("verify", "--expect", "B")
+    #expect(missing.code == 2)
+    #expect(missing.text.contains("absent: B"))
+  }
+
+  @Test func damageIsFoundAndRepairedOnlyWhenConfirmed() throws {
+    let tool = try Self.damagedVault()
+    #expect(try tool.run("get", "BIG").code == 12)
+    #expect(try tool.run("get", "GOOD").text == "x")
+    let list = try tool.run("list")
+    #expect(list.code == 12)
+    #expect(list.lines == ["GOOD"])
+    let report = try tool.run("verify", "--json")
+    #expect(report.code == 2)
+    #expect(try report.json()["sound"] as? Bool == false)
+    #expect(try tool.run("doctor").code == 2)
+
+    let unasked = try tool.shell(#"setsid -w "$0" repair </dev/null"#)
+    #expect(unasked.code == 64)
+    #expect(try tool.run("verify").code == 2)
+    #expect(try tool.run("repair", "--yes").code == 0)
+    #expect(try tool.run("verify").code == 0)
+    #expect(try tool.run("list").lines == ["GOOD"])
+    #expect(try tool.run("repair", "--yes").code == 0)
+  }
+
+  @Test func aBackupNeedsNoKeyAndIsRestored() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "first")
+    let key = try Data(contentsOf: URL(fileURLWithPath: tool.keyFile))
+    try FileManager.default.removeItem(atPath: tool.keyFile)
+    #expect(try tool.run("backup", "copy.vault").code == 0)
+    #expect(
+      FileManager.default.createFile(
+        atPath: tool.keyFile, contents: key, attributes: [.posixPermissions: 0o600]))
+    #expect(try tool.run("backup", "copy.vault").code == 3)
+    _ = try tool.run("set", "A", input: "second")
+    _ = try tool.run("set", "B", input: "new")
+
+    let unasked = try tool.shell(#"setsid -w "$0" restore copy.vault </dev/null"#)
+    #expect(unasked.code == 64)
+    #expect(try tool.run("get", "A").text == "second")
+    let restored = try tool.run("restore", "copy.vault", "--yes")
+    #expect(restored.code == 0, "\(restored.errors)")
+    #expect(try tool.run("get", "A").text == "first")
+    #expect(try tool.run("list").lines == ["A"])
+    #expect(try tool.run("restore", "nothing.vault", "--yes").code == 66)
+    #expect(try tool.run("backup", "copy.vault", "--replace").code == 0)
+  }
+
+  @Test func aLostVaultIsMadeOfItsBackup() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "x")
+    _ = try tool.run("backup", "copy.vault")
+    try FileManager.default.removeItem(atPath: tool.vault)
+    let restored = try tool.run("restore", "copy.vault")
+    #expect(restored.code == 0, "\(restored.errors)")
+    #expect(try tool.run("get", "A").text == "x")
+  }
+
+  @Test func compactingGivesSpaceBack() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "BIG", input: String(repeating: "y", count: 1_000_000))
+    _ = try tool.run("remove", "BIG")
+    let result = try tool.run("compact", "--json").json()
+    let (before, after) = (result["before"] as? Int ?? 0, result["after"] as? Int ?? 0)
+    #expect(after > 0)
+    #expect(after < before)
+    #expect(try tool.run("verify").code == 0)
+  }
+
+  @Test func aSuiteOfUserDefaultsIsMovedIn() throws {
+    let tool = try Tool()
+    let variables = ProcessInfo.processInfo.environment
+    // Only where that is not the user's own folder: scripts/private-env.sh.
+    try #require(variables["SPS_PRIVATE_ENVIRONMENT"] == "1")
+    tool.environment["XDG_CONFIG_HOME"] = variables["XDG_CONFIG_HOME"]
+    let name = "com.example.suite.\(UUID().uuidString)"
+    let suite = UserDefaultsStorage(
+      suiteName: name, keySource: .file(URL(fileURLWithPath: tool.keyFile)))
+    try suite.save("x", forKey: "A")
+    try suite.save(7, forKey: "B")
+    let moved = try tool.run("migrate", "--from-suite", name, "--json")
+    #expect(moved.code == 0, "\(moved.errors)")
+    #expect(try moved.json()["removed"] as? Int == 2)
+    #expect(try tool.run("get", "B").text == "7")
+    #expect(try suite.keys().isEmpty)
+  }
+
+  @Test func anotherVaultIsMovedIn() throws {
+    let tool = try Tool()
+    #expect(try tool.run("init", "--vault", "old.vault", "--key-file", "old.key").code == 0)
+    for name in ["A", "B"] {
+      _ = try tool.run(
+        "set", name, "--vault", "old.vault", "--key-file", "old.key", input: name)
+    }
+    _ = try tool.run("set", "B", input: "mine")
+    let arguments = ["migrate", "--from-vault", "old.vault", "--from-key-file", "old.key"]
+    let moved = try tool.run(arguments + ["--json"])
+    #expect(moved.code == 3)
+    #expect(try moved.json()["conflicts"] as? [String] == ["B"])
+    #expect(try tool.run("get", "A").text == "A")
+    #expect(try tool.run("get", "B").text == "mine")
+    #expect(
+      try tool.run("list", "--vault", "old.vault", "--key-file", "old.key").lines == ["B"])
+    #expect(try tool.run(arguments + ["--overwrite"]).code == 0)
+    #expect(try tool.run("get", "B").text == "B")
+  }
+
+  @Test func aSuiteThatIsNotThereHoldsNothing() throws {
+    let tool = try Tool()
+    #expect(
+      try tool.run("migrate", "--from-suite", "com.example.old", "--json").json()["copied"] as? Int
+        == 0)
+    #expect(try tool.run("migrate", "--from-vault", "nothing.vault").code == 66)
+    #expect(try tool.run("migrate").code == 64)
+  }
+}

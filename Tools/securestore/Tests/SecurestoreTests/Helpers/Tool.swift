@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+/// The built program in a home folder of its own, with a vault that a key file opens.
+final class Tool {
+  /// What a run left.
+  struct Result {
+    let code: Int32
+    let output: Data
+    let errors: String
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var lines: [String] { text.split(separator: "\n").map(String.init) }
+
+    /// The answer in JSON.
+    func json() throws -> [String: Any] {
+      try #require(try JSONSerialization.jsonObject(with: output) as? [String: Any])
+    }
+
+    /// The error in JSON.
+    func error() throws -> [String: Any] {
+      let all = try #require(
+        try JSONSerialization.jsonObject(with: Data(errors.utf8)) as? [String: Any])
+      return try #require(all["error"] as? [String: Any])
+    }
+  }
+
+  /// The program, which is built beside the tests.
+  static let executable: String = {
+    let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    return tests.deletingLastPathComponent().appendingPathComponent("securestore").path
+  }()
+
+  let folder: URL
+  var environment: [String: String]
+  private static let application = "com.example.tool"
+
+  /// Makes the home folder and, unless `hasVault` is false, a vault that the environment names.
+  init(hasVault: Bool = true) throws {
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("securestore.\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    environment = [
+      "HOME": folder.path, "PATH": "/usr/bin:/bin", "SECURESTORE_APP": Self.application,
+    ]
+    for (name, value) in ProcessInfo.processInfo.environment where name == "LD_LIBRARY_PATH" {
+      environment[name] = value
+    }
+    if hasVault {
+      let made = try run("init")
+      try #require(made.code == 0, "\(made.errors)")
+    }
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// A path in the home folder.
+  func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  private var data: String { path(".local/share/\(Self.application)") }
+  /// The application's vault.
+  var vault: String { data + "/default.vault" }
+  /// The application's key file.
+  var keyFile: String { data + "/master.key" }
+
+  /// Writes a file for the owner alone.
+  @discardableResult
+  func write(_ text: String, to name: String) throws -> String {
+    let made = FileManager.default.createFile(
+      atPath: path(name), contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+    try #require(made)
+    return path(name)
+  }
+
+  /// Runs the program to its end.
+  func run(_ arguments: String..., input: String = "") throws -> Result {
+    try run(arguments, input: Data(input.utf8))
+  }
+
+  func run(_ arguments: [String], input: Data = Data()) throws -> Result {
+    try run([Self.executable] + arguments, input)
+  }
+
+  /// Runs the program by way of a shell, where it is `$0`.
+  func shell(_ script: String) throws -> Result {
+    try run(["/bin/bash", "-c", script, Self.executable], Data())
+  }
+
+  private func run(_ command: [String], _ input: Data) throws -> Result {
+    let files = try ["in", "out", "err"].map { name in
+      let path = path(".\(name).\(UUID().uuidString)")
+      try (name == "in" ? input : Data()).write(to: URL(fileURLWithPath: path))
+      return path
+    }
+    defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
+    let status = try ChildProcess.run(
+      command, environment: environment, folder: folder.path, streams: files)
+    return Result(
+      code: status.code,
+      output: try Data(contentsOf: URL(fileURLWithPath: files[1])),
+      errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: files[2])), as: UTF8.self))
+  }
+}

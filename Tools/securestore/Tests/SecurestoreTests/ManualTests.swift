@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@testable import securestore
+
+/// The manual page says what the program does.
+struct ManualTests {
+  private static let page: String = {
+    let package = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let path = package.appendingPathComponent("securestore.1").path
+    do { return try String(contentsOfFile: path, encoding: .utf8) } catch { return "" }
+  }()
+
+  /// The page as it is read, without the marks of roff.
+  private static let text = page.replacingOccurrences(of: "\\-", with: "-")
+    .replacingOccurrences(of: "\\f[BIRP]", with: "", options: .regularExpression)
+
+  @Test func everyExitCodeIsInIt() {
+    for status in ExitStatus.allCases {
+      #expect(
+        Self.text.contains(".IP \(status.rawValue) "), "\(status) is \(status.rawValue)")
+    }
+  }
+
+  @Test func everyCommandAndOptionIsInIt() throws {
+    let tool = try Tool(hasVault: false)
+    let dump = try tool.run("--experimental-dump-help").json()
+    let root = try #require(dump["command"] as? [String: Any])
+    try check(root)
+  }
+
+  private func check(_ command: [String: Any]) throws {
+    let name = try #require(command["commandName"] as? String)
+    #expect(Self.text.contains(name))
+    for argument in command["arguments"] as? [[String: Any]] ?? [] {
+      for spelling in argument["names"] as? [[String: Any]] ?? []
+      where spelling["kind"] as? String == "long" {
+        let option = "--" + (spelling["name"] as? String ?? "")
+        #expect(Self.text.contains(option), "\(name) \(option)")
+      }
+    }
+    for subcommand in command["subcommands"] as? [[String: Any]] ?? [] { try check(subcommand) }
+  }
+
+  @Test func itRendersWithoutAWarning() throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["groff", "-man", "-ww", "-z"]
+    let (input, errors) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardError = errors
+    try process.run()
+    try input.fileHandleForWriting.write(contentsOf: Data(Self.page.utf8))
+    try input.fileHandleForWriting.close()
+    let said = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(String(decoding: said, as: UTF8.self) == "")
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// Where secrets must not be.
+struct SecrecyTests {
+  private static let secret = "hunter2-Tr0ub4dor"
+
+  @Test func noCommandShowsAValueThatWasNotAskedFor() throws {
+    let tool = try Tool()
+    try tool.write("IMPORTED=\(Self.secret)-2\n", to: "app.env")
+    let set = try tool.run("set", "NAME", input: Self.secret)
+    var said = set.text + set.errors
+    for arguments in [
+      ["import", "app.env"], ["list"], ["list", "--long", "--json"], ["verify"], ["rotate"],
+      ["slots"], ["doctor"], ["doctor", "--json"], ["backup", "copy"], ["compact"],
+      ["export", "--to", "out.env"], ["restore", "copy", "--yes"], ["remove", "NAME"],
+    ] {
+      let result = try tool.run(arguments)
+      #expect(result.code == 0, "\(arguments): \(result.errors)")
+      said += result.text + result.errors
+    }
+    #expect(!said.contains(Self.secret))
+    for file in [tool.vault, tool.path("copy")] {
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+      #expect(bytes.range(of: Data(Self.secret.utf8)) == nil)
+      #expect(bytes.range(of: Data("IMPORTED".utf8)) == nil)
+    }
+  }
+
+  @Test func aValueInAnArgumentIsRefusedAndNotRepeated() throws {
+    let tool = try Tool()
+    for arguments in [["set", "NAME", Self.secret], ["set", "NAME", "--json", Self.secret]] {
+      let result = try tool.run(arguments)
+      #expect(result.code == 64)
+      #expect(!(result.text + result.errors).contains(Self.secret))
+    }
+    #expect(try tool.run("list").text == "")
+  }
+
+  @Test func theProcessLeavesNoCoreAndLetsNobodyLookAtItsMemory() throws {
+    let tool = try Tool()
+    // It waits for its input, so that it can be looked at; then it is made to crash.
+    let result = try tool.shell(
+      #"""
+      ulimit -c unlimited
+      mkfifo pipe
+      "$0" set NAME <pipe &
+      exec 3>pipe
+      printf hunter2 >&3
+      while ! grep -q '^Max core file size *0 *0 ' /proc/$!/limits; do sleep 0.01; done
+      kill -ABRT $!
+      wait $!
+      echo "code $?"
+      ls
+      """#)
+    #expect(result.lines.first == "code 134")
+    #expect(!result.errors.contains("core dumped"))
+    // The Swift runtime's own report of a crash shows what registers point to.
+    #expect(!result.errors.contains("rdi"))
+    #expect(!result.errors.contains("crashed:"))
+    #expect(!result.lines.contains { $0.hasPrefix("core") })
+    let list = try tool.run("list")
+    #expect(list.text == "")
+  }
+
+  @Test func errorsAreOneLineWhateverIsInAName() throws {
+    let tool = try Tool()
+    let result = try tool.run("get", "a\nb\u{1B}[31m")
+    #expect(result.code == 1)
+    #expect(result.errors.split(separator: "\n").count == 1)
+    #expect(!result.errors.contains("\u{1B}"))
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import StorageCore
+import Testing
+import VaultBackend
+
+/// What goes in by `set` and comes out by `get`.
+struct ValueTests {
+  @Test(arguments: [
+    "hunter2", "", "two\nlines", "  spaces  ", "$(x) `y` \"z\" 'w' \\", "pässwörd ✓",
+  ])
+  func textComesBackAsItWas(_ value: String) throws {
+    let tool = try Tool()
+    #expect(try tool.run("set", "NAME", input: value).code == 0)
+    let got = try tool.run("get", "NAME")
+    #expect(got.code == 0)
+    #expect(got.text == value)
+    #expect(got.errors == "")
+  }
+
+  @Test func oneLineBreakAtTheEndIsLeftOutUnlessAskedFor() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "x\n\n")
+    _ = try tool.run("set", "B", "--raw", input: "x\n")
+    #expect(try tool.run("get", "A").text == "x\n")
+    #expect(try tool.run("get", "B").text == "x\n")
+  }
+
+  @Test func dataComesBackByteForByte() throws {
+    let tool = try Tool()
+    let bytes = Data((0...255).map { UInt8($0) } + [10])
+    #expect(try tool.run(["set", "BLOB", "--type", "data"], input: bytes).code == 0)
+    #expect(try tool.run("get", "BLOB").output == bytes)
+    let json = try tool.run("get", "BLOB", "--json").json()
+    #expect(json["type"] as? String == "Data")
+    #expect(json["value"] as? String == bytes.base64EncodedString())
+  }
+
+  @Test func aLargeValueComesBack() throws {
+    let tool = try Tool()
+    let text = String(repeating: "0123456789abcdef", count: 1 << 16)
+    #expect(try tool.run("set", "BIG", input: text).code == 0)
+    #expect(try tool.run("get", "BIG").text == text)
+  }
+
+  @Test(arguments: [
+    ("int", "-42", "Int"), ("double", "2.5", "Double"), ("bool", "true", "Bool"),
+    ("json", #"{"a":[1,"x",null,true]}"#, "Codable as JSON"),
+  ])
+  func aTypeIsKept(_ type: String, _ text: String, _ stored: String) throws {
+    let tool = try Tool()
+    #expect(try tool.run("set", "V", "--type", type, input: text + "\n").code == 0)
+    #expect(try tool.run("get", "V").text == text)
+    #expect(try tool.run("get", "V", "--json").json()["type"] as? String == stored)
+    #expect(try tool.run("list", "--long").text.contains(stored))
+  }
+
+  @Test(arguments: ["int", "double", "bool", "json"])
+  func whatIsNotOfTheTypeIsRefusedAndNotQuoted(_ type: String) throws {
+    let tool = try Tool()
+    let result = try tool.run("set", "V", "--type", type, input: "hunter2-secret")
+    #expect(result.code == 65)
+    #expect(!(result.errors + result.text).contains("hunter2"))
+    #expect(try tool.run("get", "V").code == 1)
+  }
+
+  @Test func anApplicationReadsWhatTheToolStoredAndTheOtherWayRound() throws {
+    struct User: Codable, Equatable {
+      var name: String
+      var age: Int?
+    }
+    let tool = try Tool()
+    _ = try tool.run("set", "user", "--type", "json", input: #"{"name":"Ada","age":36}"#)
+    _ = try tool.run("set", "token", input: "abc")
+    let storage = VaultStorage(
+      at: URL(fileURLWithPath: tool.vault),
+      keySource: .file(URL(fileURLWithPath: tool.keyFile)))
+    #expect(try storage.load(User.self, forKey: "user") == User(name: "Ada", age: 36))
+    #expect(try storage.load(String.self, forKey: "token") == "abc")
+    try storage.save(User(name: "Bob"), forKey: "user")
+    try storage.save(["a", "b"], forKey: "list")
+    #expect(try tool.run("get", "user").text == #"{"name":"Bob"}"#)
+    #expect(try tool.run("get", "list").text == #"["a","b"]"#)
+  }
+
+  @Test func whatIsNotThereIsOneAndSaysSo() throws {
+    let tool = try Tool()
+    let got = try tool.run("get", "NOPE")
+    #expect(got.code == 1)
+    #expect(got.text == "")
+    #expect(got.errors.hasPrefix("securestore: absent: key \"NOPE\": "))
+    #expect(got.errors.split(separator: "\n").count == 1)
+    #expect(try tool.run("get", "NOPE", "--json").error()["exit"] as? Int == 1)
+    #expect(try tool.run("remove", "NOPE").code == 1)
+    #expect(try tool.run("remove", "NOPE", "--force").code == 0)
+  }
+
+  @Test func namesAreListedInOrder() throws {
+    let tool = try Tool()
+    for name in ["b", "a", "Z", "é"] { _ = try tool.run("set", name, input: "x") }
+    #expect(try tool.run("list").lines == ["Z", "a", "b", "é"])
+    #expect(try tool.run("list", "--null").text == "Z\0a\0b\0é\0")
+    #expect(try tool.run("list", "--json").json()["values"] as? [String] == ["Z", "a", "b", "é"])
+  }
+
+  @Test func removingIsAllOrNothing() throws {
+    let tool = try Tool()
+    for name in ["A", "B"] { _ = try tool.run("set", name, input: "x") }
+    #expect(try tool.run("remove", "A", "NOPE").code == 1)
+    #expect(try tool.run("list").lines == ["A", "B"])
+    #expect(
+      try tool.run("remove", "A", "B", "--json").json()["removed"] as? [String] == ["A", "B"])
+    #expect(try tool.run("list").text == "")
+  }
+
+  @Test func aFullDiskIsNoSuccess() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "x")
+    let result = try tool.shell(#""$0" get A >/dev/full"#)
+    #expect(result.code == 16)
+    #expect(result.errors.contains("No space left"))
+  }
+}

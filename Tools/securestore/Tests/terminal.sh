@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# Uses the built program as a person does, in a terminal of tmux: prompts, ^C and ^Z, questions,
+# progress, completion. Usage: terminal.sh PROGRAM, in a private environment.
+set -euo pipefail
+
+program=$(realpath "$1")
+work=$(mktemp -d)
+socket=$work/tmux
+mkdir "$work/bin"
+ln -s "$program" "$work/bin/securestore"
+
+tmux_() { tmux -S "$socket" -f /dev/null "$@"; }
+trap 'tmux_ kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
+
+screen() { tmux_ capture-pane -p -J -t test; }
+
+fail() {
+  printf 'terminal: %s; the screen is:\n' "$*" >&2
+  screen >&2
+  exit 1
+}
+
+# Waits until the screen matches.
+await() {
+  local _
+  for _ in {1..400}; do
+    if screen | grep -qE -- "$1"; then return 0; fi
+    sleep 0.05
+  done
+  fail "waited for: $1"
+}
+
+never() { if screen | grep -qF -- "$1"; then fail "the screen shows $1"; fi; }
+type_() { tmux_ send-keys -t test -l -- "$1"; }
+press() { tmux_ send-keys -t test "$@"; }
+
+# Runs a line on a clear screen.
+run() {
+  press C-l
+  tmux_ clear-history -t test
+  type_ "$1"
+  press Enter
+}
+
+# Runs a line to its end and wants its exit code.
+expect_code() {
+  await "^code $1\$"
+}
+
+cat >"$work/rc" <<RC
+PS1='ready> '
+PATH=$work/bin:\$PATH
+export SECURESTORE_VAULT=$work/test.vault
+cd $work
+RC
+chmod 700 "$work"
+tmux_ new-session -d -s test -x 100 -y 30 "bash --noprofile --rcfile '$work/rc' -i"
+await '^ready>'
+
+# A new passphrase is asked for twice, and never shown.
+run 'securestore init --passphrase; echo code $?'
+await '^New passphrase:'
+type_ 'correct-horse'
+press Enter
+await '^The same again:'
+type_ 'correct-house'
+press Enter
+await '^They differ. Once more.'
+for _ in 1 2; do
+  await '^(New passphrase|The same again): *$'
+  sleep 0.1
+  type_ 'correct-horse'
+  press Enter
+  sleep 0.3
+done
+expect_code 0
+never 'correct-'
+
+# A value is asked for, and not shown, nor the passphrase.
+run 'securestore set TOKEN --passphrase; echo code $?'
+await '^Passphrase: *$'
+type_ 'correct-horse'
+press Enter
+await '^Value of TOKEN: *$'
+type_ 'hunter2-value'
+press Enter
+expect_code 0
+never 'correct-'
+never 'hunter2'
+
+# It is shown when it is asked for, with a line break behind it.
+run 'securestore get TOKEN --passphrase; echo code $?'
+await '^Passphrase: *$'
+type_ 'correct-horse'
+press Enter
+await '^hunter2-value$'
+expect_code 0
+
+run 'securestore get TOKEN --passphrase; echo code $?'
+await '^Passphrase: *$'
+type_ 'wrong'
+press Enter
+await 'securestore: wrongKey'
+expect_code 11
+
+# ^C ends it, and the terminal shows again what is typed. A list ends with it, so the code comes next.
+run 'securestore get TOKEN --passphrase'
+await '^Passphrase: *$'
+press C-c
+await '^ready> *$'
+run 'echo code $?; stty -a | grep -o -- "[-]*echo\b"'
+expect_code 130
+await '^echo$'
+
+# ^Z stops it with the echo on; it asks again when it goes on.
+run 'securestore get TOKEN --passphrase'
+await '^Passphrase: *$'
+press C-z
+await 'Stopped'
+run 'stty -a | grep -o -- "[-]*echo\b"'
+await '^echo$'
+run 'fg; echo code $?'
+await '^Passphrase: *$'
+type_ 'correct-horse'
+press Enter
+await '^hunter2-value$'
+expect_code 0
+never 'correct-'
+
+# ^D is no answer.
+run 'securestore get TOKEN --passphrase; echo code $?'
+await '^Passphrase: *$'
+press C-d
+await 'securestore: cancelled'
+expect_code 4
+
+# What can't be taken back is asked for.
+printf 'correct-horse' >"$work/pass"
+chmod 600 "$work/pass"
+run 'securestore backup copy.vault; echo code $?'
+expect_code 0
+run 'securestore restore copy.vault --passphrase-file pass; echo code $?'
+await 'Replace everything in .*\[y/N\]'
+press Enter
+expect_code 4
+run 'securestore restore copy.vault --passphrase-file pass; echo code $?'
+await 'Replace everything in .*\[y/N\]'
+type_ 'y'
+press Enter
+expect_code 0
+
+# Long work shows how far it is.
+for number in {1..3000}; do echo "NAME_$number=value"; done >"$work/many.env"
+run 'securestore import many.env --passphrase-file pass; securestore verify --passphrase-file pass'
+await '^verify \[#{30}\] 100% \(3001 of 3001\)$'
+await '3001 values, nothing wrong'
+run 'securestore verify --passphrase-file pass 2>&1 | cat; echo code $?'
+expect_code 0
+never '100%'
+
+# Commands and options are completed.
+run 'source <(securestore --generate-completion-script bash); echo code $?'
+expect_code 0
+run ''
+type_ 'securestore pass'
+press Tab
+await 'ready> securestore passphrase'
+press C-u
+type_ 'securestore list --lo'
+press Tab
+await 'ready> securestore list --long'
+press C-u
+type_ 'securestore export --format do'
+press Tab
+await 'ready> securestore export --format dotenv'
+
+echo "terminal: prompts, signals, questions, progress and completion are as they should be"
