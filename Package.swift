@@ -39,7 +39,7 @@ let package = Package(
       ]),
     .executableTarget(
       name: "VaultTestChild",
-      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "CSQLite", "TestSupport"],
+      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "TestSupport"],
       path: "Tests/VaultTestChild"),
     .testTarget(
       name: "VaultBackendTests",

@@ -99,7 +99,11 @@ package struct HelperProgram: Sendable {
 
   /// Starts the program.
   ///
-  /// - Parameter prefix: a command that runs it, as `strace`.
+  /// - Parameters:
+  ///   - arguments: what it is to do.
+  ///   - prefix: a command that runs it, as `strace`.
+  ///   - environment: what it finds changed there.
+  /// - Returns: its process.
   package func start(
     _ arguments: [String], prefix: [String] = [], environment: [String: String?] = [:]
   ) throws -> Child {

@@ -40,7 +40,8 @@ struct FailingCallTests {
       calls: "rename,renameat,renameat2,link,linkat,unlink,unlinkat", error: "EIO",
       codes: ["io", "outcomeUnknown"]),
     Fault(calls: "openat", error: "EMFILE", codes: ["io", "outcomeUnknown"]),
-    Fault(calls: "pread64", error: "EIO", codes: ["io", "outcomeUnknown"]),
+    // SQLite takes an EIO at reading for a broken file system, and that for a broken file.
+    Fault(calls: "pread64", error: "EIO", codes: ["io", "outcomeUnknown", "damaged"]),
   ]
 
   private let vault = TemporaryVault()

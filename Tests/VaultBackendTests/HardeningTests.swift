@@ -10,7 +10,7 @@ import Testing
 
   private func connection(_ mode: Connection.Mode = .readWrite) throws -> Connection {
     try vault.storage().save("value", forKey: "key")
-    return try Connection(vault.path, mode)
+    return try Connection(vault.path, mode, until: .now)
   }
 
   private func value(_ sql: String, _ connection: Connection) throws -> String? {
@@ -111,7 +111,7 @@ import Testing
     _ = try connection()
     let link = vault.file("link.vault").path
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: vault.path)
-    #expect(throws: StorageError.self) { _ = try Connection(link, .readOnly) }
+    #expect(throws: StorageError.self) { _ = try Connection(link, .readOnly, until: .now) }
   }
 
   /// Debian's SQLite takes a name that begins with `file:` for a URI.
@@ -121,7 +121,8 @@ import Testing
         at: vault.file(name), keySource: .key(TemporaryVault.key))
       try storage.save("value", forKey: "key")
       #expect(vault.entries.contains(name), "\(name)")
-      #expect(try Connection(vault.file(name).path, .immutable).isInTransaction == false)
+      #expect(
+        try Connection(vault.file(name).path, .immutable, until: .now).isInTransaction == false)
     }
   }
 }

@@ -1,4 +1,3 @@
-import CSQLite
 import CryptoCore
 import Dispatch
 import Foundation
@@ -118,8 +117,6 @@ struct Program {
       return report.isSound ? "sound \(report.recordCount)" : "\(report.findings)"
     case "hold":  // lets nobody else write until its standard input goes on
       return try hold()
-    case "hold-file":  // lets nobody else do anything
-      return holdFile()
     case "die-inside":  // a transaction
       let delegate = VaultDelegate(at: URL(fileURLWithPath: path))
       _ = try delegate.updateHeader { _, _ in kill(getpid(), SIGKILL) }
@@ -143,7 +140,7 @@ struct Program {
         try storage.save(index, forKey: "writer \(writer) key \(index % 10)")
         say("\(index)")
       } catch {
-        say("error \(error.code)")
+        say("error \(error)")
         // Whoever kills it needs some time.
         sleep(1)
       }
@@ -188,18 +185,6 @@ struct Program {
       say("inside")
       _ = readLine()
     }
-    return "outside"
-  }
-
-  private func holdFile() -> String {
-    var handle: OpaquePointer?
-    let sql = "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; DELETE FROM record WHERE 0;"
-    guard unsafe sqlite3_open(path, &handle) == SQLITE_OK,
-      unsafe sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK
-    else { return "error" }
-    say("inside")
-    _ = readLine()
-    unsafe sqlite3_close(handle)
     return "outside"
   }
 

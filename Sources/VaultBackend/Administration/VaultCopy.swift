@@ -50,8 +50,7 @@ enum VaultCopy {
     of file: VaultFile, until end: ContinuousClock.Instant
   ) throws(StorageError) {
     do throws(StorageError) {
-      let connection = try Connection(file.path, .readWrite)
-      connection.wait(until: end)
+      let connection = try Connection(file.path, .readWrite, until: end)
       try connection.endLog()
     } catch {
       // A file that SQLite can't make sense of is nobody's, and keeps its log.
@@ -69,7 +68,8 @@ enum VaultCopy {
   private static func write(
     _ path: String, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) {
-    let connection = try Connection(path, .readWrite)
+    // Nobody else knows of it.
+    let connection = try Connection(path, .readWrite, until: .now)
     try body(connection)
     // One file that stands alone: no log beside it.
     try connection.endLog()

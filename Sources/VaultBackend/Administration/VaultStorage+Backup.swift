@@ -107,7 +107,7 @@ extension VaultStorage {
   ) throws(StorageError) {
     let source = try backup.delegate.vault()
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.withTransaction(until: end, scrubbing: true) {
+      try engine.withTransaction(until: end) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         let isDone = try source.reading(waiting: delegate.deadline) {
           (connection) throws(StorageError) -> Bool in

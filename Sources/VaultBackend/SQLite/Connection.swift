@@ -25,8 +25,13 @@ final class Connection: @unchecked Sendable {
 
   /// Opens the file at an absolute and canonical path, which must exist and be checked already.
   ///
+  /// Waits for locks of others until `end`, as everything does that it is used for, until
+  /// ``wait(until:)`` says otherwise: to be set up, it may have to read the file already.
+  ///
   /// - Throws: `StorageError`: `damaged` when it is no vault.
-  init(_ path: String, _ mode: Mode) throws(StorageError) {
+  init(
+    _ path: String, _ mode: Mode, until end: ContinuousClock.Instant
+  ) throws(StorageError) {
     let name = mode == .immutable ? Self.immutableName(path) : path
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
     flags |= mode == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
@@ -41,6 +46,7 @@ final class Connection: @unchecked Sendable {
     unsafe self.handle = handle
     self.path = path
     self.mode = mode
+    patience.end = end
     try harden()
   }
 

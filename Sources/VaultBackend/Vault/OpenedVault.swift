@@ -28,20 +28,31 @@ final class OpenedVault: Sendable {
     self.file = file
     mode = .readWrite
     copy = nil
-    main = try Connection(file.path, .readWrite)
+    guard file.isFolderWritable else { throw Self.readOnly(file) }
+    main = try Connection(file.path, .readWrite, until: end)
+    guard !main.isReadOnly else { throw Self.readOnly(file) }
+    try VaultSchema.check(main)
+    // What the header says about who may write is known by now.
     guard !main.isReadOnly else {
       throw StorageError(
-        .readOnly, "it can't be written to here; open it with VaultAccess.readOnly", path: file.path
-      )
+        .damaged, "the file is of another version of SQLite, or was altered; restore a backup",
+        path: file.path)
     }
-    main.wait(until: end)
-    try VaultSchema.check(main)
     try Self.useLog(main)
     guard let index = try main.writeAheadIndex() else {
       throw StorageError(
         .unsupported, "the file system offers no shared memory; use a local one", path: file.path)
     }
     watch = .index(index)
+  }
+
+  private static func readOnly(_ file: VaultFile) -> StorageError {
+    // SQLite opens for reading what it can't open for writing, for whatever reason.
+    file.isWritable && file.isFolderWritable
+      ? StorageError(.io, "it could not be opened for writing; try again", path: file.path)
+      : StorageError(
+        .readOnly, "it can't be written to here; open it with VaultAccess.readOnly", path: file.path
+      )
   }
 
   /// Opens the file for reading alone.
@@ -86,8 +97,7 @@ final class OpenedVault: Sendable {
   private static func open(
     _ path: String, _ mode: Connection.Mode, until end: ContinuousClock.Instant
   ) throws(StorageError) -> Connection {
-    let connection = try Connection(path, mode)
-    connection.wait(until: end)
+    let connection = try Connection(path, mode, until: end)
     try VaultSchema.check(connection)
     return connection
   }

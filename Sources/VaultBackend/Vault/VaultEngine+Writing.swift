@@ -98,7 +98,7 @@ extension VaultEngine {
   /// - Throws: `StorageError`, or what `body` throws; nothing is then changed, except with
   ///   `outcomeUnknown`.
   func withTransaction(
-    until end: ContinuousClock.Instant, scrubbing: Bool = false,
+    until end: ContinuousClock.Instant,
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard access == .readWrite else {
@@ -108,12 +108,12 @@ extension VaultEngine {
     let connection = opened.main
     try beginWriting(connection, until: end)
     defer { connection.rollBack() }
-    let hasWritten = try gate.withLock { (_) throws(StorageError) in
+    let isToBeScrubbed = try gate.withLock { (_) throws(StorageError) in
       try write(opened, body)
     }
-    guard hasWritten else { return }
+    guard let isToBeScrubbed else { return }
     notice.post()
-    if scrubbing {
+    if isToBeScrubbed {
       scrub()
     } else if isScrubNeeded.load(ordering: .relaxed) {
       // Whoever reads may do so for long: it is tried, and not waited for, with each commit.
@@ -158,10 +158,14 @@ extension VaultEngine {
   }
 
   /// Under the gate and SQLite's write lock.
+  ///
+  /// - Returns: whether the log has what is meant to be gone; nil when nothing was written.
   private func write(
     _ opened: OpenedVault, _ body: (inout VaultTransaction) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
-    guard case .index(let index) = opened.watch else { return false }
+  ) throws(StorageError) -> Bool? {
+    guard case .index(let index) = opened.watch else {
+      throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
+    }
     // Nobody else can write now, so the state stays what it is until the commit.
     let before = index.state
     if !memory.withLock({ $0.isCurrent(nil) }) {
@@ -169,7 +173,7 @@ extension VaultEngine {
     }
     var transaction = try VaultTransaction(opened.main, self)
     try body(&transaction)
-    guard !transaction.isEmpty else { return false }
+    guard !transaction.isEmpty else { return nil }
     try transaction.commit()
     let after = index.state
     // Another process may have written since: then memory is to be brought up to date again.
@@ -183,7 +187,7 @@ extension VaultEngine {
       guard !observers.isEmpty else { return }
       notify(transaction.changes, memory.headerVersion)
     }
-    return true
+    return transaction.isScrubNeeded
   }
 
   /// Copies the log into the file now and then.
@@ -197,16 +201,21 @@ extension VaultEngine {
   /// Empties the log, which has pages as they were before; to be called by the queue's leader.
   func scrub(waiting patience: Duration = scrubPatience) {
     guard let connection = gate.withLock({ $0?.main }) else { return }
-    connection.wait(until: .now + patience)
-    do throws(StorageError) {
-      try connection.checkpointAndTruncate()
-    } catch {
-      // The change is durable, so whatever this is, it is no error of the change. What that replaced
-      // stays in the log until the next commit.
-      isScrubNeeded.store(true, ordering: .relaxed)
-      return
+    let end = ContinuousClock.now + patience
+    isScrubNeeded.store(true, ordering: .relaxed)
+    while true {
+      // In short goes, since it keeps other writers away while it waits for readers.
+      connection.wait(until: min(end, .now + .milliseconds(20)))
+      do throws(StorageError) {
+        try connection.checkpointAndTruncate()
+        return isScrubNeeded.store(false, ordering: .relaxed)
+      } catch {
+        // The change is durable, so whatever this is, it is no error of the change. What that replaced
+        // stays in the log until the next commit.
+        guard error.code == .busy, ContinuousClock.now < end else { return }
+      }
+      usleep(1000)
     }
-    isScrubNeeded.store(false, ordering: .relaxed)
   }
 
   // MARK: - The header
@@ -219,7 +228,7 @@ extension VaultEngine {
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     try alone(waiting: deadline) { (end) throws(StorageError) in
-      try withTransaction(until: end, scrubbing: true) {
+      try withTransaction(until: end) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         try transaction.updateHeader(body)
       }

@@ -70,6 +70,9 @@ struct VaultFile: Hashable, Sendable {
     (try FileStatus.ofEntry(logPath)?.size ?? 0) > 0
   }
 
+  /// Whether the file can be written to.
+  var isWritable: Bool { unsafe access(path, W_OK) == 0 }
+
   /// Whether files can be made in the folder.
   var isFolderWritable: Bool { unsafe access(folder, W_OK) == 0 }
 
