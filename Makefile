@@ -48,7 +48,8 @@ lint: deps ## Check format, imports, warnings, scripts, links and the README's l
 docs: deps ## Build the documentation into .build/docs; any warning is an error
 	@scripts/docs.sh
 
-bench: deps ## Run the benchmarks in release (BENCH_ARGS='...' are handed on)
+bench: ## Run the benchmarks in release (BENCH_ARGS='...' are handed on)
+	@scripts/deps.sh bench
 	swift build -c release --package-path Benchmarks --product bench
 	@scripts/private-env.sh \
 	  "$$(swift build -c release --package-path Benchmarks --show-bin-path)/bench" $(BENCH_ARGS)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the build and the tests need and that are missing.
 # Where nothing is missing it only looks; where it cannot install, it says what to install.
+# With the argument "bench" it sees to what the benchmarks compare with as well.
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
@@ -10,6 +11,11 @@ test_packages=(python3 python3-venv util-linux tmux groff-base strace e2fsprogs)
 # The same needs by what they provide, for systems without dpkg.
 build_libraries=(libcrypto sqlite3)
 test_commands=(python3 setpriv tmux groff strace mkfs.ext4)
+
+if [[ ${1:-} == bench ]]; then
+  build_packages+=(libsqlcipher-dev)
+  build_libraries+=(sqlcipher)
+fi
 
 swift_minimum=6.2
 

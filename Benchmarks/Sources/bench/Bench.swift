@@ -24,11 +24,18 @@ struct Bench {
     }
     let threads = options.isChosen("threads") ? Contention.measure() : []
     for line in threads { print(line.line) }
+    let visits = options.isChosen("entries") ? try EntryVisit.all() : []
+    let figures = EntryVisit.figures(visits)
+    for figure in figures { print(figure.line) }
     if let path = options.report {
-      try Report(results: results, threads: threads, pairs: options.pairs).write(to: path)
+      try Report(
+        results: results, threads: threads, visits: visits, figures: figures, pairs: options.pairs
+      ).write(to: path)
     }
-    let missed = results.filter { !$0.isOnTarget }
-    for result in missed { print("missed: \(result.comparison.name)") }
+    let missed =
+      results.filter { !$0.isOnTarget }.map(\.comparison.name)
+      + figures.filter { !$0.isOnTarget }.map(\.name)
+    for name in missed { print("missed: \(name)") }
     if options.checks, !missed.isEmpty { exit(1) }
   }
 }

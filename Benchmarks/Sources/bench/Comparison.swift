@@ -2,6 +2,10 @@ import Glibc
 
 /// Two ways to do a thing, each a loop of a given number of rounds.
 struct Comparison {
+  /// Which part of the report it is in.
+  enum Part { case calls, vault }
+
+  let part: Part
   /// What is measured.
   let name: String
   /// What it is measured against.
@@ -18,11 +22,13 @@ struct Comparison {
   let ours: (Int) throws -> Void
 
   init(
-    _ name: String, against floorName: String, target: Double? = nil, clock: Clock = .thread,
+    _ name: String, against floorName: String, in part: Part = .calls, target: Double? = nil,
+    clock: Clock = .thread,
     batch: Double = 2e6, company: (() throws -> AnyObject)? = nil,
     floor: @escaping (Int) throws -> Void, ours: @escaping (Int) throws -> Void
   ) {
     self.name = name
+    self.part = part
     self.floorName = floorName
     self.target = target
     self.clock = clock

@@ -12,6 +12,8 @@ final class Entries {
   let count: Int
   let storage: VaultStorage
   let path: String
+  /// Goes on from batch to batch: the same few entries again would be in the processor's caches.
+  private var random = Random()
 
   struct WrongValue: Error {}
 
@@ -49,7 +51,6 @@ final class Entries {
 
   /// Reads entries picked at random.
   func readAnywhere(_ rounds: Int) throws {
-    var random = Random()
     for _ in 0..<rounds { try read(random.below(count)) }
   }
 
@@ -68,19 +69,22 @@ struct EntryVisit {
   let opening: Double
   /// Bytes of resident memory that were added by reading all.
   let growth: Int
-  /// Nanoseconds of the first read of an entry.
+  /// Nanoseconds of an entry's first read, when all are read one after the other.
   let firstRead: Double
+  /// Nanoseconds of a later read of an entry picked at random, in processor time.
+  let warmRead: Double
 
-  var line: String { "\(count) \(fileSize) \(opening) \(growth) \(firstRead)" }
+  var line: String { "\(count) \(fileSize) \(opening) \(growth) \(firstRead) \(warmRead)" }
   var growthRatio: Double { Double(growth) / Double(fileSize) }
 
   init?(_ line: String) {
     let parts = line.split(whereSeparator: \.isWhitespace)
-    guard parts.count == 5, let count = Int(parts[0]), let size = Int(parts[1]),
-      let opening = Double(parts[2]), let growth = Int(parts[3]), let read = Double(parts[4])
+    guard parts.count == 6, let count = Int(parts[0]), let size = Int(parts[1]),
+      let opening = Double(parts[2]), let growth = Int(parts[3]), let first = Double(parts[4]),
+      let warm = Double(parts[5])
     else { return nil }
     (self.count, fileSize, self.opening, self.growth) = (count, size, opening, growth)
-    firstRead = read
+    (firstRead, warmRead) = (first, warm)
   }
 
   /// Visits a vault in this process.
@@ -96,6 +100,10 @@ struct EntryVisit {
     try entries.readAll()
     firstRead = (Clock.wall.nanoseconds - begin) / Double(count)
     growth = Self.residentSize - before
+    let rounds = 200_000
+    let warm = Clock.thread.nanoseconds
+    try entries.readAnywhere(rounds)
+    warmRead = (Clock.thread.nanoseconds - warm) / Double(rounds)
   }
 
   /// Visits a vault in a process of its own; opening is the median of five.
@@ -111,6 +119,39 @@ struct EntryVisit {
       return visit
     }
     return visits.sorted { $0.opening < $1.opening }[visits.count / 2]
+  }
+
+  /// All sizes, and what is asked of the largest.
+  static func all() throws -> [EntryVisit] { try Entries.counts.map { try elsewhere($0) } }
+
+  static func figures(_ visits: [EntryVisit]) -> [Figure] {
+    guard let largest = visits.last else { return [] }
+    return [
+      Figure(
+        name: "1,000,000 entries: opening", value: largest.opening, unit: "ms", limit: 50),
+      Figure(
+        name: "1,000,000 entries: memory for all of them", value: largest.growthRatio,
+        unit: "of the file", limit: 1.5),
+    ]
+  }
+
+  static func plots(_ visits: [EntryVisit]) -> [Plot] {
+    guard let smallest = visits.first else { return [] }
+    func points(_ value: (EntryVisit) -> Double) -> [(entries: Int, value: Double)] {
+      visits.map { ($0.count, value($0)) }
+    }
+    return [
+      Plot(
+        name: "vault-read", title: "Warm read of any entry", unit: "ns",
+        points: points(\.warmRead),
+        limit: (smallest.warmRead * 1.5, "1.5 times that at 1,000")),
+      Plot(
+        name: "vault-opening", title: "Opening, up to the first value", unit: "ms",
+        points: points(\.opening), limit: (50, "50 ms")),
+      Plot(
+        name: "vault-memory", title: "Memory when all entries were read, to the file's size",
+        unit: "x", points: points(\.growthRatio), limit: (1.5, "1.5")),
+    ]
   }
 
   /// proc(5), statm: the second number counts pages.

@@ -18,6 +18,18 @@ final class Peer {
   /// What it calls itself.
   let version: String
 
+  /// What the peers call themselves.
+  static var versions: [String] {
+    [
+      unsafe peer_load("libsqlite3.so.0").map {
+        unsafe "SQLite " + String(cString: peer_version($0))
+      },
+      unsafe peer_load("libsqlcipher.so.0").map {
+        unsafe "SQLCipher of SQLite " + String(cString: peer_version($0))
+      },
+    ].compactMap(\.self)
+  }
+
   struct Failed: Error, CustomStringConvertible {
     let description: String
   }
@@ -80,12 +92,6 @@ final class Peer {
   /// Reads one value over and over.
   func read(_ rounds: Int) throws {
     try read(rounds, row: 0)
-  }
-
-  /// Reads values of rows picked at random.
-  func readAnywhere(_ rounds: Int) throws {
-    var random = Random()
-    for _ in 0..<rounds { try read(1, row: random.below(names.count / Self.nameSize)) }
   }
 
   private func read(_ rounds: Int, row: Int) throws {

@@ -50,7 +50,7 @@ enum VaultCalls {
     let sizes = Sizes()
     return [
       Comparison(
-        "read any of 1,000,000 entries", against: "any of 1,000", target: 1.5,
+        "read any of 1,000,000 entries", against: "any of 1,000", in: .vault, target: 1.5,
         floor: { rounds in try sizes.small.get().readAnywhere(rounds) },
         ours: { rounds in try sizes.large.get().readAnywhere(rounds) })
     ]
@@ -73,20 +73,24 @@ enum VaultCalls {
     func ours(_ rounds: Int) throws { try read(session, rounds) }
     return [
       Comparison(
-        "@Vault String: read", against: "@Singleton read", target: 1.5, floor: volatile, ours: ours),
+        "@Vault String: read", against: "@Singleton read", in: .vault, target: 1.5, floor: volatile,
+        ours: ours),
       Comparison(
-        "@Vault String: read, others written", against: "@Singleton read", target: 1.5,
+        "@Vault String: read, others written", against: "@Singleton read", in: .vault, target: 1.5,
         company: Neighbour.init, floor: volatile, ours: ours),
       Comparison(
-        "@Vault String: read", against: "SQLCipher point read", target: 0.25,
+        "@Vault String: read", against: "SQLCipher point read", in: .vault, target: 0.25,
         floor: cipher.read, ours: ours),
       Comparison(
-        "@Vault String: read, others written", against: "SQLCipher point read", target: 0.25,
+        "@Vault String: read, others written", against: "SQLCipher point read", in: .vault,
+        target: 0.25,
         company: Neighbour.init, floor: cipher.read, ours: ours),
       Comparison(
-        "@Vault String: read", against: "bare SQLite point read", floor: sqlite.read, ours: ours),
+        "@Vault String: read", against: "bare SQLite point read", in: .vault, floor: sqlite.read,
+        ours: ours),
       Comparison(
-        "@Vault String: read", against: "open, read, close", floor: files.read, ours: ours),
+        "@Vault String: read", against: "open, read, close", in: .vault, floor: files.read,
+        ours: ours),
     ]
   }
 
@@ -115,7 +119,8 @@ enum VaultCalls {
       _ ours: @escaping (Int) throws -> Void
     ) -> Comparison {
       Comparison(
-        name, against: floorName, target: target, clock: .wall, batch: 5e6, floor: floor, ours: ours
+        name, against: floorName, in: .vault, target: target, clock: .wall, batch: 5e6,
+        floor: floor, ours: ours
       )
     }
     let one = "@Vault String: durable write"
@@ -128,15 +133,17 @@ enum VaultCalls {
       durable(one, "bare SQLite, WITHOUT ROWID", nil, tree.write, write),
       durable(one, "fsync, rename, fsync", nil, files.write, write),
       Comparison(
-        one + ", processor time", against: "bare SQLite", floor: sqlite.write, ours: write),
+        one + ", processor time", against: "bare SQLite", in: .vault, floor: sqlite.write,
+        ours: write),
       durable(turn, "bare SQLite, two rows", nil, sqlite.writeInTurn, writeInTurn),
       durable(many, "bare SQLite's", 2, sqlite.writeAll, writeAll),
       durable(many, "bare SQLite, a plain table", nil, plain.writeAll, writeAll),
       durable(many, "bare SQLite, WITHOUT ROWID", nil, tree.writeAll, writeAll),
       Comparison(
-        many + ", processor time", against: "bare SQLite's", floor: sqlite.writeAll, ours: writeAll),
+        many + ", processor time", against: "bare SQLite's", in: .vault, floor: sqlite.writeAll,
+        ours: writeAll),
       Comparison(
-        "8 threads: durable write", against: "1 thread", target: 1.0 / 3, clock: .wall,
+        "8 threads: durable write", against: "1 thread", in: .vault, target: 1.0 / 3, clock: .wall,
         batch: 2e7, floor: write, ours: { rounds in try inThreads(8, rounds) }),
     ]
   }

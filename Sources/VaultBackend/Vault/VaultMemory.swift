@@ -35,7 +35,7 @@ struct VaultMemory {
   /// Whether the file, or that there is none, was looked at before.
   private(set) var hasFollowed = false
   /// The manifest as this process wrote it last, and under which keys.
-  private(set) var manifest: (bytes: [UInt8], manifest: Manifest, keys: ManifestKeys)?
+  private var writtenManifest: (manifest: Manifest, keys: ManifestKeys)?
   /// The manifest's keys that go with `headerVersion`.
   private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
 
@@ -98,8 +98,18 @@ struct VaultMemory {
   }
 
   /// Keeps the manifest that was written.
-  mutating func keep(_ manifest: Manifest, _ bytes: [UInt8], _ keys: ManifestKeys) {
-    self.manifest = (bytes, manifest, keys)
+  mutating func keep(_ manifest: Manifest?, _ keys: ManifestKeys?) {
+    writtenManifest = nil
+    if let manifest, let keys { writtenManifest = (manifest, keys) }
+  }
+
+  /// The manifest in the file, if it is the one that this process wrote under `keys`: then it need be
+  /// neither read nor authenticated again.
+  func manifest(_ keys: ManifestKeys) -> Manifest? {
+    guard let (manifest, writtenKeys) = writtenManifest, writtenKeys.manifest === keys.manifest,
+      manifest.generation == UInt64(generation)
+    else { return nil }
+    return manifest
   }
 
   /// Has the file looked at again before anything is believed.
@@ -120,6 +130,7 @@ struct VaultMemory {
 
   /// Forgets a file that is no longer there.
   mutating func reset() {
+    writtenManifest = nil
     dropAll()
     adopt(header: nil)
     follow(0, .unknown)

@@ -22,10 +22,11 @@ struct VaultTransaction: ~Copyable {
   private var replaced: [[UInt8]?] = []
   /// How many of the changes are in the manifest.
   private var accounted = 0
-  /// Which change of a name is the last.
+  /// Which change of a name is the last; empty while there are few.
   private var lastChange: [NameKey: Int] = [:]
-  private var manifest: Manifest?
-  private var keys: ManifestKeys?
+  private static let fewChanges = 8
+  private(set) var manifest: Manifest?
+  private(set) var keys: ManifestKeys?
 
   /// A transaction over the present state of the file, which memory has caught up with.
   init(_ connection: Connection, _ vault: VaultEngine) throws(StorageError) {
@@ -34,14 +35,10 @@ struct VaultTransaction: ~Copyable {
     (known, keys) = vault.memory.withLock { ($0.generation, $0.currentManifestKeys) }
     sequence = known
     guard let keys else { return }
-    let bytes = try VaultRows.manifest(connection)
-    // What this process has written itself, and nobody since, need not be authenticated again.
-    if let last = vault.memory.withLock({ $0.manifest }), last.keys.manifest === keys.manifest,
-      last.bytes == bytes
-    {
-      manifest = last.manifest
+    if let written = vault.memory.withLock({ $0.manifest(keys) }) {
+      manifest = written
     } else {
-      manifest = try Self.manifest(bytes, keys)
+      manifest = try Self.manifest(try VaultRows.manifest(connection), keys)
     }
   }
 
@@ -61,7 +58,7 @@ struct VaultTransaction: ~Copyable {
   mutating func reserve(_ count: Int) {
     // One after the other would each grow it by one.
     guard changes.isEmpty, count > 1 else { return }
-    lastChange.reserveCapacity(count)
+    if count >= Self.fewChanges { lastChange.reserveCapacity(count) }
     replaced.reserveCapacity(count)
     changes.reserveCapacity(count)
   }
@@ -71,7 +68,7 @@ struct VaultTransaction: ~Copyable {
 
   /// The record of a name as this transaction sees it.
   func record(_ name: NameHash) throws(StorageError) -> [UInt8]? {
-    if let change = lastChange[NameKey(name)] { return changes[change].record }
+    if let change = lastChange(of: name) { return changes[change].record }
     if let record = vault.memory.withLock({ $0.record(for: name) }) { return record }
     return try VaultRows.record(name, connection)
   }
@@ -83,9 +80,18 @@ struct VaultTransaction: ~Copyable {
     guard record != nil || old != nil else { return }
     sequence += 1
     try VaultRows.set(record, for: name, sequence: sequence, connection)
-    lastChange[NameKey(name)] = changes.count
     replaced.append(old)
     changes.append(RecordChange(name: name, record: record))
+    if changes.count == Self.fewChanges {
+      for (index, change) in changes.enumerated() { lastChange[NameKey(change.name)] = index }
+    } else if changes.count > Self.fewChanges {
+      lastChange[NameKey(name)] = changes.count - 1
+    }
+  }
+
+  private func lastChange(of name: NameHash) -> Int? {
+    guard changes.count < Self.fewChanges else { return lastChange[NameKey(name)] }
+    return changes.lastIndex { NameKey($0.name) == NameKey(name) }
   }
 
   /// Refuses to change what the manifest tells of without the keys to keep it in step.
@@ -242,9 +248,8 @@ struct VaultTransaction: ~Copyable {
     try account()
     if let keys, manifest != nil {
       manifest!.generation = UInt64(sequence)
-      let bytes = try manifest!.bytes(keys)
-      try VaultRows.setMeta(VaultSchema.Row.manifest, bytes, sequence: sequence, connection)
-      vault.memory.withLock { [manifest] in $0.keep(manifest!, bytes, keys) }
+      try VaultRows.setMeta(
+        VaultSchema.Row.manifest, try manifest!.bytes(keys), sequence: sequence, connection)
     } else {
       try connection.statement("UPDATE meta SET sequence = ?1 WHERE id = 2")
         .run(.integer(sequence))
