@@ -80,7 +80,7 @@ public struct HeldRecords {
   public let isEmpty: Bool
   private let forEachRecord: ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
   private let rewriteEach: ((Rewriting) throws(StorageError) -> Void)?
-  private let takeKeys: ((ManifestKeys) throws(StorageError) -> Void)?
+  private let takeKeys: ((ManifestKeys, ManifestKeys?) throws(StorageError) -> Void)?
 
   /// The records that `visiting` goes through.
   ///
@@ -89,11 +89,12 @@ public struct HeldRecords {
   ///   - visiting: goes through all of them.
   ///   - rewriting: replaces records, in one atomic step with the change of the header; nil where
   ///     the delegate can't.
-  ///   - authenticating: takes the keys of the new header for the manifest; nil where there is none.
+  ///   - authenticating: takes the keys of the new header for the manifest, and those of the old one;
+  ///     nil where there is no manifest.
   public init(
     isEmpty: Bool, visiting: @escaping ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void,
     rewriting: ((Rewriting) throws(StorageError) -> Void)? = nil,
-    authenticating: ((ManifestKeys) throws(StorageError) -> Void)? = nil
+    authenticating: ((ManifestKeys, ManifestKeys?) throws(StorageError) -> Void)? = nil
   ) {
     self.isEmpty = isEmpty
     self.forEachRecord = visiting
@@ -120,9 +121,14 @@ public struct HeldRecords {
 
   /// Has the manifest authenticated with `keys` from now on; does nothing where there is none.
   ///
+  /// - Parameters:
+  ///   - keys: those that go with the header as it is left.
+  ///   - old: those that go with the header as it was; nil when there was none.
   /// - Throws: `StorageError` when it can't be computed.
-  public func authenticate(with keys: ManifestKeys) throws(StorageError) {
-    try takeKeys?(keys)
+  public func authenticate(
+    with keys: ManifestKeys, replacing old: ManifestKeys?
+  ) throws(StorageError) {
+    try takeKeys?(keys, old)
   }
 }
 
