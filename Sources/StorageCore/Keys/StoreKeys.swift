@@ -224,7 +224,10 @@ package final class StoreKeys: @unchecked Sendable {
       unsafe newest.store(nil, ordering: .releasing)
       return nil
     }
-    if let current, current.headerVersion == version, current.isOwn { return current }
+    if let current, current.headerVersion == version, current.isOwn {
+      adopt(current, delegate)
+      return current
+    }
     let header = try StoreHeader(reading: bytes)
     let root = try root(of: header, source: state.source)
     let keyset = try root.openKeyset(of: header)
@@ -297,7 +300,7 @@ package final class StoreKeys: @unchecked Sendable {
       guard bytes == nil else { return }
       guard records.isEmpty else { throw Self.missingHeader }
       bytes = header.bytes
-      try records.authenticate(with: keyset.manifestKeys(store: store))
+      try records.authenticate(with: keyset.manifestKeys(store: store), replacing: nil)
     }
   }
 
@@ -323,9 +326,12 @@ package final class StoreKeys: @unchecked Sendable {
           return
         }
         var draft = try HeaderDraft(header, root)
+        // Somebody else may have changed the header since these keys were opened.
+        let old = try draft.keyset.manifestKeys(store: header.store)
         try body(&draft, records)
         bytes = try draft.finish()
-        try records.authenticate(with: draft.keyset.manifestKeys(store: header.store))
+        try records.authenticate(
+          with: draft.keyset.manifestKeys(store: header.store), replacing: old)
       }
       if !isStale {
         _ = try refresh(&state)

@@ -76,6 +76,7 @@ extension VaultEngine {
     _ ticket: WriteTicket, _ version: UInt64, _ transaction: inout VaultTransaction
   ) throws(StorageError) -> CommitOutcome {
     if let expected = ticket.headerVersion, expected != version { return .headerChanged }
+    try transaction.requireKeys()
     for write in ticket.writes {
       if case .always = write.condition { continue }
       guard write.isAllowed(over: try transaction.record(write.name)) else {

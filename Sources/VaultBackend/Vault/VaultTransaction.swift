@@ -96,7 +96,8 @@ struct VaultTransaction: ~Copyable {
 
   /// Refuses to change what the manifest tells of without the keys to keep it in step.
   ///
-  /// - Throws: `busy` when another process has changed them since they were opened.
+  /// - Throws: `busy` when another process has changed them since they were opened, and for a delegate
+  ///   that is written to without a storage.
   func requireKeys() throws(StorageError) {
     guard keys == nil, try !VaultRows.manifest(connection).isEmpty else { return }
     throw StorageError(
@@ -127,6 +128,7 @@ struct VaultTransaction: ~Copyable {
     let old = vault.memory.withLock { $0.header }
     var new = old
     var newKeys: ManifestKeys?
+    var oldKeys: ManifestKeys?
     var renamed: [(old: NameHash, new: NameHash, record: [UInt8])] = []
     let connection = connection
     let held = HeldRecords(
@@ -143,7 +145,7 @@ struct VaultTransaction: ~Copyable {
           }
         }
       },
-      authenticating: { (keys) throws(StorageError) in newKeys = keys })
+      authenticating: { (keys, old) throws(StorageError) in (newKeys, oldKeys) = (keys, old) })
     try body(&new, held)
     guard new != old || !renamed.isEmpty else { return }
     guard let new else {
@@ -153,17 +155,22 @@ struct VaultTransaction: ~Copyable {
     isScrubNeeded = !renamed.isEmpty || !HeaderChange.isReservation(from: old, to: new)
     sequence += 1
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
-    try authenticate(with: newKeys, isNew: old == nil && held.isEmpty)
+    try authenticate(with: newKeys, replacing: oldKeys, isNew: old == nil && held.isEmpty)
     try rename(renamed)
   }
 
   /// Goes on with other keys.
   private mutating func authenticate(
-    with new: ManifestKeys?, isNew: Bool
+    with new: ManifestKeys?, replacing old: ManifestKeys?, isNew: Bool
   ) throws(StorageError) {
     guard let new else { return }
+    if manifest == nil, isNew {
+      manifest = Manifest()
+    } else if keys == nil, let old {
+      // Another process has changed the header since this one opened its keys.
+      manifest = try Self.manifest(try VaultRows.manifest(connection), old)
+    }
     keys = new
-    if manifest == nil, isNew { manifest = Manifest() }
   }
 
   /// Puts records under other names, and the manifest on the keys that go with them.
