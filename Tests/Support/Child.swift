@@ -104,6 +104,7 @@ package struct HelperProgram: Sendable {
   ///   - prefix: a command that runs it, as `strace`.
   ///   - environment: what it finds changed there.
   /// - Returns: its process.
+  /// - Throws: what kept it from starting.
   package func start(
     _ arguments: [String], prefix: [String] = [], environment: [String: String?] = [:]
   ) throws -> Child {

@@ -107,7 +107,7 @@ import Testing
   }
 
   /// SQLITE_OPEN_NOFOLLOW.
-  @Test func SQLiteItselfFollowsNoLink() throws {
+  @Test func notEvenSQLiteFollowsALink() throws {
     _ = try connection()
     let link = vault.file("link.vault").path
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: vault.path)

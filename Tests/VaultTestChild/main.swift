@@ -10,11 +10,11 @@ let program = Program(
   path: arguments[2], access: arguments[1] == "serve-read-only" ? .readOnly : .readWrite)
 
 switch arguments[1] {
-case "serve", "serve-read-only":  // performs the commands on its standard input, each a line, with one line each
+case "serve", "serve-read-only":  // performs each line of its standard input, and answers in one
   while let line = readLine() {
     say(program.answer(line.split(separator: " ").map(String.init)))
   }
-case "write-on":  // WRITER FIRST: sets ten keys in turn until it is killed
+case "write-on":  // WRITER FIRST: ten keys in turn, until it is killed
   program.writeOn(Int(arguments[3])!, from: Int(arguments[4])!)
 case "full-disk":
   program.fillTheDisk()

@@ -7,6 +7,7 @@ enum VaultCopy {
   /// Makes a vault's file by `body` and puts it at `file`'s path.
   ///
   /// - Parameters:
+  ///   - file: the place.
   ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
   ///   - end: how long those are waited for that have the file open which is replaced.
   ///   - body: is given a connection to an empty file. What it writes is durable when it returns.

@@ -268,7 +268,10 @@ final class Connection: @unchecked Sendable {
 
   /// Copies the whole file, as it is at one moment, into an empty one.
   ///
-  /// - Parameter progress: told how many pages are done, of how many.
+  /// - Parameters:
+  ///   - destination: the empty file.
+  ///   - progress: told how many pages are done, of how many.
+  /// - Throws: `StorageError`; what is in the destination then is nothing.
   func copy(
     to destination: Connection, _ progress: (Int, Int) -> Void
   ) throws(StorageError) {

@@ -7,7 +7,9 @@ extension VaultEngine {
   ///
   /// No other process may have it open. To be called by whoever leads the queue.
   ///
-  /// - Parameter body: writes the new vault into an empty file; the old one is still in place.
+  /// - Parameters:
+  ///   - end: how long others are waited for.
+  ///   - body: writes the new vault into an empty file; the old one is still in place.
   /// - Throws: `StorageError`: `busy` when another process has the vault open. The old file is then
   ///   in place, except with `outcomeUnknown`.
   func replaceFile(

@@ -39,9 +39,8 @@ struct VaultMemory {
   /// The manifest's keys that go with `headerVersion`.
   private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
 
-  /// Whether all this is what the file holds.
-  ///
-  /// - Parameter stamp: the present state of the files, where that was asked for.
+  /// Whether all this is what the file holds; `stamp` is the present state of the files, where that
+  /// was asked for.
   @inline(__always)
   func isCurrent(_ stamp: VaultFile.Stamp?) -> Bool {
     switch currency {
