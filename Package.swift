@@ -37,10 +37,15 @@ let package = Package(
         "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
         "TestSupport",
       ]),
+    .executableTarget(
+      name: "VaultTestChild",
+      dependencies: ["VaultBackend", "StorageCore", "CryptoCore", "TestSupport"],
+      path: "Tests/VaultTestChild"),
     .testTarget(
       name: "VaultBackendTests",
       dependencies: [
-        "VaultBackend", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite", "TestSupport",
+        "VaultBackend", "VaultTestChild", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite",
+        "TestSupport",
       ]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),

@@ -6,11 +6,11 @@ set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
 build_packages=(libssl-dev libsqlite3-dev 'pkg-config|pkgconf')
-test_packages=(python3 python3-venv util-linux tmux groff-base)
+test_packages=(python3 python3-venv util-linux tmux groff-base strace e2fsprogs)
 
 # The same needs by what they provide, for systems without dpkg.
 build_libraries=(libcrypto sqlite3)
-test_commands=(python3 setpriv tmux groff)
+test_commands=(python3 setpriv tmux groff strace mkfs.ext4)
 
 if [[ ${1:-} == bench ]]; then
   build_packages+=(libsqlcipher-dev)

@@ -2,6 +2,7 @@ import CryptoCore
 import DefaultsBackend
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite(.serialized) struct CoalescingTests {
@@ -13,7 +14,7 @@ import Testing
     #expect(try delegate.record(for: name(999)) == record(999))
     #expect(try delegate.names().count == 1_000)
     #expect(waits(.seconds(2)) { folder.bytes != nil })
-    #expect(try Child.run("count", folder.path) == ["1000"])
+    #expect(try helper.run("count", folder.path) == ["1000"])
   }
 
   @Test func flushMakesEverythingDurable() throws {
@@ -23,7 +24,7 @@ import Testing
     try delegate.set([2], for: name(2))
     try delegate.remove(name(1))
     try delegate.flush()
-    #expect(try Child.run("count", folder.path) == ["1"])
+    #expect(try helper.run("count", folder.path) == ["1"])
     let bytes = folder.bytes
     try delegate.flush()
     #expect(folder.bytes == bytes)
@@ -35,7 +36,7 @@ import Testing
     try delegate.set([1], for: name(1))
     #expect(try delegate.setIfAbsent([9], for: name(1)) == false)
     #expect(try delegate.setIfAbsent([2], for: name(2)))
-    #expect(try Child.run("count", folder.path) == ["2"])
+    #expect(try helper.run("count", folder.path) == ["2"])
     #expect(try delegate.record(for: name(1)) == [1])
   }
 
@@ -43,7 +44,7 @@ import Testing
     let folder = TemporaryFolder()
     let delegate = folder.delegate(.coalesced(within: .seconds(2)))
     try delegate.set([1], for: name(1))
-    #expect(try Child.run("set", folder.path, "2", "3") == ["set"])
+    #expect(try helper.run("set", folder.path, "2", "3") == ["set"])
     #expect(try delegate.setIfAbsent([9], for: name(2)) == false)
     #expect(try delegate.record(for: name(2)) == record(3))
   }
@@ -69,7 +70,7 @@ import Testing
     let folder = TemporaryFolder()
     let delegate = folder.delegate()
     _ = try delegate.updateHeader { header, _ in header = [1] }
-    let child = try Child(["coalesce-until-told", folder.path])
+    let child = try helper.start(["coalesce-until-told", folder.path])
     child.waitUntilItSpeaks()
     #expect(try delegate.record(for: name(1)) == nil)
     var seen: [NameHash: [UInt8]] = [:]
@@ -87,15 +88,15 @@ import Testing
     let folder = TemporaryFolder()
     let delegate = folder.delegate(.coalesced(within: .seconds(2)))
     let version = try delegate.updateHeader { header, _ in header = [1] }
-    #expect(try Child.run("header", folder.path, "2") == ["header"])
+    #expect(try helper.run("header", folder.path, "2") == ["header"])
     let write = RecordWrite([1], for: name(1))
     #expect(try delegate.commit(write, headerVersion: version) == .headerChanged)
-    #expect(try Child.run("header", folder.path, "3") == ["header"])
+    #expect(try helper.run("header", folder.path, "3") == ["header"])
   }
 
   @Test func processesThatCoalesceAllTheTimeDontKeepOneFromChangingTheHeader() throws {
     let folder = TemporaryFolder()
-    let children = try (0..<2).map { _ in try Child(["coalesce-on", folder.path]) }
+    let children = try (0..<2).map { _ in try helper.start(["coalesce-on", folder.path]) }
     for child in children { child.waitUntilItSpeaks() }
     for byte in 1...3 as ClosedRange<UInt8> {
       let start = ContinuousClock.now
@@ -127,7 +128,7 @@ import Testing
     try FileManager.default.removeItem(atPath: obstacle)
     // By the retry, without being asked.
     #expect(waits(.seconds(5)) { folder.bytes != nil })
-    #expect(try Child.run("count", folder.path) == ["1"])
+    #expect(try helper.run("count", folder.path) == ["1"])
   }
 
   @Test func whileTheFileIsDamagedNothingMoreIsAcknowledged() throws {
@@ -147,7 +148,7 @@ import Testing
     #expect(code { _ = try delegate.commit(write, headerVersion: version) } == .damaged)
     try folder.put(good)
     #expect(waits(.seconds(5)) { folder.bytes != good })
-    #expect(try Child.run("count", folder.path) == ["2"])
+    #expect(try helper.run("count", folder.path) == ["2"])
   }
 
   @Test func whileTheLockIsHeldTheCallerGetsTheErrorAfterAFailedFlush() throws {
@@ -160,7 +161,7 @@ import Testing
     #expect(code { try delegate.set([2], for: name(2)) } == .busy)
     _ = consume lock
     try delegate.set([3], for: name(3))
-    #expect(try Child.run("count", folder.path) == ["2"])
+    #expect(try helper.run("count", folder.path) == ["2"])
   }
 
   @Test func writesThatWaitForAFileThatIsGoneDontGoIntoTheOneInItsPlace() throws {
@@ -180,7 +181,7 @@ import Testing
       try delegate.commit(RecordWrite([2], for: name(2)), headerVersion: next) == .committed)
     #expect(code { try delegate.flush() } == .outcomeUnknown)
     #expect(try delegate.names() == [name(2)])
-    #expect(try Child.run("count", folder.path) == ["1"])
+    #expect(try helper.run("count", folder.path) == ["1"])
   }
 
   @Test func aFlushSaysWhatWasDroppedBeforeIt() throws {

@@ -1,6 +1,7 @@
 import DefaultsBackend
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite struct CrashTests {
@@ -12,7 +13,7 @@ import Testing
     var next = 0
     var generator = SystemRandomNumberGenerator()
     for round in 0..<rounds {
-      let child = try Child(["write-on", folder.path, "\(next)"])
+      let child = try helper.start(["write-on", folder.path, "\(next)"])
       child.waitUntilItSpeaks(lines: .random(in: 1...4, using: &generator))
       usleep(UInt32.random(in: 0...3_000, using: &generator))
       child.kill()
@@ -41,7 +42,7 @@ import Testing
     try killWriters(rounds: 1_000)
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["SPS_SOAK"] == "1"))
+  @Test(.enabled(if: Soak.isOn))
   func noAcknowledgedWriteIsLostInManyKillsSoak() throws {
     try killWriters(rounds: 10_000)
   }
@@ -49,7 +50,7 @@ import Testing
   @Test func whatAKilledWriterLeavesBehindDoesNotAccumulate() throws {
     let folder = TemporaryFolder()
     for _ in 0..<20 {
-      let child = try Child(["write-on", folder.path, "0"])
+      let child = try helper.start(["write-on", folder.path, "0"])
       child.waitUntilItSpeaks()
       usleep(UInt32.random(in: 0...3_000))
       child.kill()
@@ -61,13 +62,13 @@ import Testing
 
   @Test func coalescedWritesAreInTheFileAfterAnExit() throws {
     let folder = TemporaryFolder()
-    #expect(try Child.run("coalesce", folder.path, "100", "exit") == ["set"])
+    #expect(try helper.run("coalesce", folder.path, "100", "exit") == ["set"])
     #expect(try folder.delegate().names().count == 100)
   }
 
   @Test func coalescedWritesAreInTheFileAfterTheirTime() throws {
     let folder = TemporaryFolder()
-    let child = try Child(["coalesce", folder.path, "100", "wait"])
+    let child = try helper.start(["coalesce", folder.path, "100", "wait"])
     child.waitUntilItSpeaks()
     #expect(waits(.milliseconds(2_800)) { (try? folder.delegate().names().count) == 100 })
     child.kill()
@@ -76,7 +77,7 @@ import Testing
   @Test func aKillLosesCoalescedWritesAndNothingElse() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set([1], for: name(1_000))
-    #expect(try Child.run("coalesce", folder.path, "100", "kill") == ["set"])
+    #expect(try helper.run("coalesce", folder.path, "100", "kill") == ["set"])
     #expect(try folder.delegate().names() == [name(1_000)])
     // The dead process's lock on the header went with it.
     _ = try folder.delegate().updateHeader { header, _ in header = [1] }

@@ -1,6 +1,7 @@
 import DefaultsBackend
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 /// System calls on the suite's files fail in turn, by strace's fault injection.
@@ -34,7 +35,7 @@ struct FailingCallTests {
     for occurrence in 1...10 {
       let folder = TemporaryFolder()
       try folder.delegate().set(record(1), for: name(1))
-      let answer = try Child.run(
+      let answer = try helper.run(
         "set", folder.path, "1", "2", prefix: Self.inject(fault, at: occurrence, in: folder))
       let said = try #require(answer.first, "the child died")
       let found = try folder.delegate().record(for: name(1))
@@ -47,7 +48,7 @@ struct FailingCallTests {
         let allowed = code == "outcomeUnknown" ? [record(1), record(2)] : [record(1)]
         #expect(found.map { allowed.contains($0) } == true, "\(fault.call) \(occurrence)")
       }
-      #expect(try Child.run("set", folder.path, "1", "3") == ["set"], "it does not recover")
+      #expect(try helper.run("set", folder.path, "1", "3") == ["set"], "it does not recover")
     }
     #expect(failures > 0 || fault.call.hasPrefix("unlink"), "no call was hit")
   }
@@ -75,8 +76,8 @@ struct FailingCallTests {
         "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,link,linkat,unlink,rename",
         "-e", "inject=fsync,link,linkat,unlink,rename:signal=KILL:when=\(occurrence)",
       ]
-      let said = try Child.run("standard", "-", "app", prefix: kill, environment: environment)
-      let again = try Child.run("standard", "-", "app", environment: environment)
+      let said = try helper.run("standard", "-", "app", prefix: kill, environment: environment)
+      let again = try helper.run("standard", "-", "app", environment: environment)
       #expect(again == ["value"], "killed before step \(occurrence)")
       let made = folder.path + "/data/app/master.key.made"
       #expect(FileManager.default.fileExists(atPath: made), "killed before step \(occurrence)")
@@ -92,7 +93,7 @@ struct FailingCallTests {
     let log = TemporaryFolder().path + "/log"
     let calls = "trace=fsync,fdatasync,rename,renameat,renameat2,write"
     let prefix = ["strace", "-f", "-y", "-qq", "-o", log, "-e", calls]
-    #expect(try Child.run("set", folder.path, "1", "2", prefix: prefix) == ["set"])
+    #expect(try helper.run("set", folder.path, "1", "2", prefix: prefix) == ["set"])
     let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
     // Each step behind the one before; the fsync(2) of a folder that a read makes comes first.
     let steps: [(Substring) -> Bool] = [
@@ -112,7 +113,7 @@ struct FailingCallTests {
   @Test func aReaderDoesNotWaitForAWritersSync() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set(record(1), for: name(1))
-    let answer = try Child.run(
+    let answer = try helper.run(
       "read-while-writing", folder.path,
       prefix: [
         "strace", "-f", "-qq", "-o", "/dev/null", "-P", folder.file + ".new", "-e",

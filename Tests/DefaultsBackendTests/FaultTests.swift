@@ -3,6 +3,7 @@ import DefaultsBackend
 import Foundation
 import Glibc
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite struct FaultTests {
@@ -151,7 +152,7 @@ import Testing
     let before = folder.bytes
     #expect(unsafe chmod(folder.path, mode_t(mode)) == 0)
     #expect(code { try folder.delegate().set([2], for: name(1)) } == .denied)
-    #expect(try Child.run("get", folder.path, "1") == ["error denied"])
+    #expect(try helper.run("get", folder.path, "1") == ["error denied"])
     #expect(folder.bytes == before)
   }
 
@@ -167,8 +168,8 @@ import Testing
 
   @Test func withoutAHomeTheStorageIsUnavailable() throws {
     let empty: [String: String?] = ["HOME": nil, "XDG_CONFIG_HOME": nil]
-    #expect(try Child.run("public", "-", "suite", environment: empty) == ["error unavailable"])
+    #expect(try helper.run("public", "-", "suite", environment: empty) == ["error unavailable"])
     let relative: [String: String?] = ["HOME": nil, "XDG_CONFIG_HOME": "relative"]
-    #expect(try Child.run("public", "-", "suite", environment: relative) == ["error unavailable"])
+    #expect(try helper.run("public", "-", "suite", environment: relative) == ["error unavailable"])
   }
 }

@@ -3,6 +3,7 @@ import DefaultsBackend
 import Foundation
 import Glibc
 import StorageCore
+import TestSupport
 import Testing
 
 /// Lock files that are held, or removed, while the header is changed.
@@ -66,10 +67,10 @@ import Testing
     #expect(folder.bytes == nil)
     try FileManager.default.removeItem(atPath: headerLockPath)
     try delegate.set([2], for: name(2))
-    #expect(try Child.run("count", folder.path) == ["2"])
+    #expect(try helper.run("count", folder.path) == ["2"])
     // The next one holds the new lock.
     try delegate.set([3], for: name(3))
-    #expect(try Child.run("count", folder.path) == ["2"])
+    #expect(try helper.run("count", folder.path) == ["2"])
     #expect(FileManager.default.fileExists(atPath: headerLockPath))
     try delegate.flush()
   }

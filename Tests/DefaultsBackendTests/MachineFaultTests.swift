@@ -1,14 +1,17 @@
 import Foundation
 import Glibc
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: Machine.canBecomeAnother, "needs root and setpriv"))
 struct OtherUserTests {
+  /// The helper program where every user can run it.
+  private static let shared = Result { try helper.copy(to: TemporaryFolder.root) }
+
   private func run(_ command: String..., in folder: TemporaryFolder) throws -> [String] {
-    try Child(
-      [command[0], folder.path] + command.dropFirst(), prefix: Machine.asOtherUser,
-      executable: Machine.sharedExecutable!
+    try Self.shared.get().start(
+      [command[0], folder.path] + command.dropFirst(), prefix: Machine.asOtherUser
     ).lines()
   }
 
@@ -67,7 +70,7 @@ struct OtherUserTests {
 @Suite(.enabled(if: Machine.canMount, "needs the right to mount in a namespace"))
 struct MountTests {
   private func run(_ script: String) throws -> [String] {
-    try Child.run(executable: Child.executable, script: script)
+    try helper.run(script: script)
   }
 
   @Test func onAFullDiskAWriteIsFullAndTheFileAsItWas() throws {
@@ -88,7 +91,7 @@ struct MountTests {
 
   @Test func aReadOnlyFileSystemIsReadOnlyAndCanBeRead() throws {
     let folder = TemporaryFolder()
-    #expect(try Child.run("set", folder.path, "1", "2") == ["set"])
+    #expect(try helper.run("set", folder.path, "1", "2") == ["set"])
     let path = folder.path
     let lines = try run(
       """
@@ -96,6 +99,6 @@ struct MountTests {
       "$0" get \(path) 1; "$0" set \(path) 1 3; "$0" header \(path) 1
       """)
     #expect(lines == ["2", "error readOnly", "error readOnly"])
-    #expect(try Child.run("get", folder.path, "1") == ["2"])
+    #expect(try helper.run("get", folder.path, "1") == ["2"])
   }
 }

@@ -2,6 +2,7 @@ import CryptoCore
 import DefaultsBackend
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 /// Plain values that change, or look different, while they are moved.
@@ -61,7 +62,7 @@ import Testing
 
   @Test func foundationKeepsURLsAndFloatsAsTheCommentSays() throws {
     let environment: [String: String?] = ["XDG_CONFIG_HOME": folder.path, "HOME": folder.path]
-    let lines = try Child.run("migrate-types", folder.path, environment: environment)
+    let lines = try helper.run("migrate-types", folder.path, environment: environment)
     #expect(lines == ["String /a/b", "String /tmp/c", "Double 0.5"])
   }
 }

@@ -3,13 +3,14 @@ import DefaultsBackend
 import Dispatch
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite struct ProcessTests {
   @Test func twoProcessesThatWriteDifferentKeysLoseNone() throws {
     let folder = TemporaryFolder()
     let children = try [0, 5_000].map {
-      try Child(["fill", folder.path, "\($0)", "5000", "64"])
+      try helper.start(["fill", folder.path, "\($0)", "5000", "64"])
     }
     for child in children { #expect(try child.lines() == ["failures 0"]) }
     let delegate = folder.delegate()
@@ -20,7 +21,9 @@ import Testing
 
   @Test func processesThatCountUpLoseNoStep() throws {
     let folder = TemporaryFolder()
-    let children = try (0..<3).map { _ in try Child(["count-up", folder.path, "count", "100"]) }
+    let children = try (0..<3).map { _ in
+      try helper.start(["count-up", folder.path, "count", "100"])
+    }
     for child in children { #expect(try child.lines() == ["counted"]) }
     let storage = UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
     #expect(try storage.load(Int.self, forKey: "count") == 300)
@@ -30,27 +33,27 @@ import Testing
     let folder = TemporaryFolder()
     let delegate = folder.delegate()
     for value in 1...20 {
-      #expect(try Child.run("set", folder.path, "1", "\(value)") == ["set"])
+      #expect(try helper.run("set", folder.path, "1", "\(value)") == ["set"])
       #expect(try delegate.record(for: name(1)) == record(value))
       try delegate.set(record(value + 100), for: name(1))
-      #expect(try Child.run("get", folder.path, "1") == ["\(value + 100)"])
+      #expect(try helper.run("get", folder.path, "1") == ["\(value + 100)"])
     }
   }
 
   @Test func valuesSealedByOneProcessAreOpenedByAnother() throws {
     let folder = TemporaryFolder()
     let storage = UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
-    #expect(try Child.run("save", folder.path, "theirs", "one") == ["saved"])
+    #expect(try helper.run("save", folder.path, "theirs", "one") == ["saved"])
     #expect(try storage.load(String.self, forKey: "theirs") == "one")
     try storage.save("two", forKey: "ours")
-    #expect(try Child.run("load", folder.path, "ours") == ["two"])
+    #expect(try helper.run("load", folder.path, "ours") == ["two"])
   }
 
   @Test func anotherProcesssHeaderChangesTheVersionAndStopsACommit() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate()
     let version = try delegate.updateHeader { header, _ in header = [1] }
-    #expect(try Child.run("header", folder.path, "2") == ["header"])
+    #expect(try helper.run("header", folder.path, "2") == ["header"])
     let write = RecordWrite([1], for: name(1))
     #expect(try delegate.commit(write, headerVersion: version) == .headerChanged)
     #expect(try delegate.header().header == [2])
@@ -65,9 +68,9 @@ import Testing
     let observation = delegate.observe { change in
       seen.withLock { $0[change.name] = change.record ?? [] }
     }
-    #expect(try Child.run("set", folder.path, "1", "2") == ["set"])
+    #expect(try helper.run("set", folder.path, "1", "2") == ["set"])
     #expect(waits(.seconds(1)) { seen.withLock { $0 } == [name(1): record(2)] })
-    #expect(try Child.run("set", folder.path, "3", "4") == ["set"])
+    #expect(try helper.run("set", folder.path, "3", "4") == ["set"])
     #expect(waits(.seconds(1)) { seen.withLock { $0[name(3)] } == record(4) })
     try FileManager.default.removeItem(atPath: folder.file)
     #expect(waits(.seconds(1)) { seen.withLock { $0 } == [name(1): [], name(3): []] })
@@ -80,7 +83,7 @@ import Testing
     let delegate = DefaultsDelegate(folder: later, suiteName: "suite")
     let count = Lock(0)
     let observation = delegate.observe { _ in count.withLock { $0 += 1 } }
-    #expect(try Child.run("set", later, "1", "2") == ["set"])
+    #expect(try helper.run("set", later, "1", "2") == ["set"])
     #expect(waits(.milliseconds(1_500)) { count.withLock { $0 } == 1 })
     withExtendedLifetime(observation) {}
   }

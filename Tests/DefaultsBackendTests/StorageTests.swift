@@ -2,6 +2,7 @@ import CryptoCore
 import DefaultsBackend
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite struct StorageTests {
@@ -65,8 +66,8 @@ import Testing
     #expect(await states.next() == .value("before"))
     try FileManager.default.removeItem(atPath: folder.file)
     if byAnother {
-      #expect(try Child.run("save", folder.path, "other", "value") == ["saved"])
-      #expect(try Child.run("save", folder.path, "key", "after") == ["saved"])
+      #expect(try helper.run("save", folder.path, "other", "value") == ["saved"])
+      #expect(try helper.run("save", folder.path, "key", "after") == ["saved"])
     } else {
       let other = storage(folder)
       try other.save("value", forKey: "other")
@@ -99,8 +100,8 @@ import Testing
       ["XDG_CONFIG_HOME": nil, "HOME": folder.path],
     ]
     for (environment, place) in zip(environments, ["/config", "/.config"]) {
-      #expect(try Child.run("public", "-", "app", environment: environment) == ["value"])
-      let read = try Child.run("user-defaults", "-", "app.secure", environment: environment)
+      #expect(try helper.run("public", "-", "app", environment: environment) == ["value"])
+      let read = try helper.run("user-defaults", "-", "app.secure", environment: environment)
       let file = folder.path + place + "/app.secure.plist"
       let data = try #require(FileManager.default.contents(atPath: file))
       let list = try unsafe PropertyListSerialization.propertyList(from: data, format: nil)
@@ -115,16 +116,16 @@ import Testing
       "XDG_CONFIG_HOME": folder.path + "/config", "XDG_DATA_HOME": folder.path + "/data",
       "CREDENTIALS_DIRECTORY": nil, "STATE_DIRECTORY": nil,
     ]
-    #expect(try Child.run("standard", "-", "org.example", environment: environment) == ["value"])
+    #expect(try helper.run("standard", "-", "org.example", environment: environment) == ["value"])
     let file = folder.path + "/config/org.example.secure.plist"
     #expect(FileManager.default.fileExists(atPath: file))
-    #expect(try Child.run("standard", "-", "a/b", environment: environment) == ["error invalid"])
+    #expect(try helper.run("standard", "-", "a/b", environment: environment) == ["error invalid"])
   }
 
   @Test func plainValuesAreMovedInAndOthersValuesAreLeftAlone() throws {
     let folder = TemporaryFolder()
     let environment: [String: String?] = ["XDG_CONFIG_HOME": folder.path, "HOME": folder.path]
-    let lines = try Child.run("migrate", folder.path, environment: environment)
+    let lines = try helper.run("migrate", folder.path, environment: environment)
     #expect(
       lines == [
         "moved text number flag ratio bytes list table", "conflicting taken", "absent missing",

@@ -2,6 +2,7 @@ import CryptoCore
 import DefaultsBackend
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite struct TransactionTests {
@@ -33,7 +34,7 @@ import Testing
 
   @Test func moneyThatProcessesMoveIsNeitherMadeNorLost() throws {
     try openAccounts()
-    let children = try (0..<3).map { _ in try Child(["transfer", folder.path, "60"]) }
+    let children = try (0..<3).map { _ in try helper.start(["transfer", folder.path, "60"]) }
     let storage = storage()
     for _ in 0..<200 { #expect(try sum(storage) == 4_000) }
     for child in children { #expect(try child.lines() == ["transferred"]) }
@@ -44,7 +45,7 @@ import Testing
     try openAccounts()
     let storage = storage()
     for _ in 0..<60 {
-      let child = try Child(["transfer", folder.path, "0"])
+      let child = try helper.start(["transfer", folder.path, "0"])
       child.waitUntilItSpeaks(lines: .random(in: 1...3))
       usleep(.random(in: 0...3_000))
       child.kill()
@@ -59,7 +60,7 @@ import Testing
     try storage().transaction { transaction in
       runs += 1
       let read = try transaction.load(String.self, forKey: "read")
-      if runs == 1 { #expect(try Child.run("save", folder.path, "read", "2") == ["saved"]) }
+      if runs == 1 { #expect(try helper.run("save", folder.path, "read", "2") == ["saved"]) }
       try transaction.save(read, forKey: "written")
     }
     #expect(runs == 2)
@@ -77,7 +78,7 @@ import Testing
     try stores[0].saveAll(values)
     var kills = 0
     while try !stores[0].keys().isEmpty, kills < 50 {
-      let child = try Child(["move", folder.path, "old", "new"])
+      let child = try helper.start(["move", folder.path, "old", "new"])
       if kills > 0 { child.waitUntilItSpeaks() }
       usleep(.random(in: 0...20_000))
       child.kill()
@@ -86,7 +87,7 @@ import Testing
       let kept = try Set(stores[0].keys()).union(stores[1].keys())
       #expect(kept.count == count, "after \(kills) kills")
     }
-    let lines = try Child.run("move", folder.path, "old", "new")
+    let lines = try helper.run("move", folder.path, "old", "new")
     #expect(lines.last?.hasPrefix("removed") == true)
     #expect(try stores[0].keys().isEmpty)
     for (key, value) in values { #expect(try stores[1].load(forKey: key) == value) }
@@ -137,14 +138,14 @@ import Testing
     try coalescing.save(0, forKey: "a")
     try coalescing.flush()
     try coalescing.saveAll(["b": 1, "c": 2])
-    #expect(try Child.run("count", folder.path) == ["1"])
+    #expect(try helper.run("count", folder.path) == ["1"])
     let sum = try coalescing.transaction { transaction in
       (try transaction.load(Int.self, forKey: "b") ?? 0)
         + (try transaction.load(Int.self, forKey: "c") ?? 0)
     }
     #expect(sum == 3)
     // What a transaction found to be so is as durable as a write.
-    #expect(try Child.run("count", folder.path) == ["3"])
+    #expect(try helper.run("count", folder.path) == ["3"])
   }
 
   @Test func removingAllIsOneWrite() throws {
@@ -158,6 +159,6 @@ import Testing
     #expect(try storage().keys().count == 3)
     try storage().removeAll()
     #expect(try storage().keys().isEmpty)
-    #expect(try Child.run("count", folder.path) == ["0"])
+    #expect(try helper.run("count", folder.path) == ["0"])
   }
 }

@@ -110,6 +110,13 @@ extension OpenFile {
     return request.l_type != Int16(F_UNLCK)
   }
 
+  /// Whether another open file has a share of a byte, or all of it.
+  package func isShared(byte: Int) -> Bool {
+    var request = Self.request(byte, F_WRLCK)
+    guard unsafe fcntl(descriptor, Self.getLock, &request) == 0 else { return false }
+    return request.l_type != Int16(F_UNLCK)
+  }
+
   /// Gives back a byte, or a share of it.
   package func unlock(byte: Int) throws(StorageError) {
     _ = try tryLock(byte: byte, F_UNLCK)

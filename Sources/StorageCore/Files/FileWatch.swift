@@ -110,7 +110,11 @@ private final class Notices: @unchecked Sendable {
   ///
   /// - Returns: whether it was called.
   func wait(orUntil stop: OwnedDescriptor?, every interval: Int32) -> Bool {
-    if descriptor == nil { watch() }
+    if descriptor == nil {
+      watch()
+      // What happened before it was watched is to be looked for.
+      if descriptor != nil { return false }
+    }
     var polled = [
       pollfd(fd: stop?.number ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: descriptor?.number ?? -1, events: Int16(POLLIN), revents: 0),
@@ -145,7 +149,8 @@ private final class Notices: @unchecked Sendable {
       while offset + 16 <= count {
         // inotify(7): the mask is the second word of an event, the length of its name the fourth.
         let mask = Self.word(buffer, at: offset + 4)
-        let gone = UInt32(IN_IGNORED) | UInt32(IN_MOVE_SELF) | UInt32(IN_DELETE_SELF)
+        // A file that was unlinked while somebody has it open tells of an attribute: its link count.
+        let gone = UInt32(IN_IGNORED | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF)
         if mask & gone != 0 { isWatched = false }
         offset += 16 + Int(Self.word(buffer, at: offset + 12))
       }

@@ -8,12 +8,11 @@ enum VaultCopy {
   ///
   /// - Parameters:
   ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
-  ///   - settling: runs when the new file is durable and not yet in place.
+  ///   - end: how long those are waited for that have the file open which is replaced.
   ///   - body: is given a connection to an empty file. What it writes is durable when it returns.
   /// - Throws: `StorageError`; there is then what was there before, except with `outcomeUnknown`.
   static func make(
-    _ file: VaultFile, replacing: Bool,
-    settling: () throws(StorageError) -> Void = {},
+    _ file: VaultFile, replacing: Bool, until end: ContinuousClock.Instant,
     _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) {
     try Folder.create(file.folder)
@@ -25,7 +24,10 @@ enum VaultCopy {
     try createEmpty(sibling)
     try write(sibling, body)
     try OpenFile.synchronize(sibling)
-    try settling()
+    if !isFree {
+      try endLog(of: file, until: end)
+      try removeLog(of: file)
+    }
     if replacing {
       guard unsafe rename(sibling, file.path) == 0 else {
         throw StorageError(system: "put the new file in its place", path: file.path)
@@ -41,10 +43,33 @@ enum VaultCopy {
     }
   }
 
+  /// Takes the log of a file that is to be replaced into it, which only one who is alone with it can.
+  ///
+  /// - Throws: `busy` when another process has the file open.
+  static func endLog(
+    of file: VaultFile, until end: ContinuousClock.Instant
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      let connection = try Connection(file.path, .readWrite, until: end)
+      try connection.endLog()
+    } catch {
+      // A file that SQLite can't make sense of is nobody's, and keeps its log.
+      guard error.code == .damaged else { throw error }
+    }
+  }
+
+  /// Removes what lies beside a file that is to be replaced, and would be taken for the new one's.
+  private static func removeLog(of file: VaultFile) throws(StorageError) {
+    for path in [file.logPath, file.indexPath] where unsafe unlink(path) != 0 {
+      if errno != ENOENT { throw StorageError(system: "remove the old log", path: path) }
+    }
+  }
+
   private static func write(
     _ path: String, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) {
-    let connection = try Connection(path, .readWrite)
+    // Nobody else knows of it.
+    let connection = try Connection(path, .readWrite, until: .now)
     try body(connection)
     // One file that stands alone: no log beside it.
     try connection.endLog()

@@ -62,7 +62,9 @@ enum VaultSalvage {
     _ row: Statement.Row, _ destination: Connection, _ last: inout Int64
   ) throws(StorageError) {
     let sequence = row.integer(0)
-    guard let value = row.blob(2), sequence > 0, sequence < VaultRows.sequenceLimit else { return }
+    guard let value = try row.blob(2), sequence > 0, sequence < VaultRows.sequenceLimit else {
+      return
+    }
     let name = try VaultRows.name(row, 1, destination)
     last = max(last, sequence)
     try destination.statement(

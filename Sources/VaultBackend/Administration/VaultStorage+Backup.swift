@@ -15,7 +15,8 @@ extension VaultStorage {
   ///   - url: where to; a missing folder is made for the owner alone.
   ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
   ///   - progress: told how many pages are done, of how many, now and then.
-  /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `full` and the like.
+  /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `busy` when the file that
+  ///   is replaced is a vault that somebody has open, `full` and the like.
   public func backup(
     to url: URL, replacing: Bool = false, progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) {
@@ -24,9 +25,10 @@ extension VaultStorage {
     guard destination != engine.file else {
       throw StorageError(.invalid, "a vault can't be its own copy", path: destination.path)
     }
+    let end = ContinuousClock.now + delegate.deadline
     let isDone: Bool? = try engine.reading(waiting: delegate.deadline) {
       (source) throws(StorageError) in
-      try VaultCopy.make(destination, replacing: replacing) {
+      try VaultCopy.make(destination, replacing: replacing, until: end) {
         (connection) throws(StorageError) in
         try source.copy(to: connection) { progress?($0, $1) }
       }
@@ -105,7 +107,7 @@ extension VaultStorage {
   ) throws(StorageError) {
     let source = try backup.delegate.vault()
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.withTransaction(until: end, scrubbing: true) {
+      try engine.withTransaction(until: end) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         let isDone = try source.reading(waiting: delegate.deadline) {
           (connection) throws(StorageError) -> Bool in

@@ -9,7 +9,8 @@ extension VaultStorage {
     let engine = try delegate.vault()
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.replaceFile(until: end) { (connection) throws(StorageError) in
-        try VaultSalvage.copy(try Connection(engine.file.path, .readOnly), to: connection)
+        try VaultSalvage.copy(
+          try Connection(engine.file.path, .readOnly, until: end), to: connection)
       }
     }
   }

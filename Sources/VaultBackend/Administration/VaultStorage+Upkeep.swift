@@ -8,7 +8,8 @@ extension VaultStorage {
   /// Others can read meanwhile; they can't write, and get `busy` when that takes longer than their
   /// deadline.
   ///
-  /// - Throws: `StorageError`: `busy`, `full` and the like; the vault is then as it was.
+  /// - Throws: `StorageError`: `busy`, `full` and the like, or why the keys can't be opened; the vault
+  ///   then holds what it held.
   public func compact() throws(StorageError) {
     let engine = try delegate.vault()
     // Every commit keeps the manifest in step, which takes the keys.

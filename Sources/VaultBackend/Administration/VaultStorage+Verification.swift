@@ -66,6 +66,7 @@ extension VaultStorage {
   private func accept(
     _ transaction: inout VaultTransaction, _ keys: ManifestKeys?
   ) throws(StorageError) {
+    try transaction.requireKeys()
     var verification = try VaultVerification(store, expecting: [])
     _ = try verification.run(transaction.connection, keys, nil)
     for name in verification.damagedNames { try transaction.set(nil, for: name) }

@@ -25,8 +25,13 @@ final class Connection: @unchecked Sendable {
 
   /// Opens the file at an absolute and canonical path, which must exist and be checked already.
   ///
+  /// Waits for locks of others until `end`, as everything does that it is used for, until
+  /// ``wait(until:)`` says otherwise: to be set up, it may have to read the file already.
+  ///
   /// - Throws: `StorageError`: `damaged` when it is no vault.
-  init(_ path: String, _ mode: Mode) throws(StorageError) {
+  init(
+    _ path: String, _ mode: Mode, until end: ContinuousClock.Instant
+  ) throws(StorageError) {
     let name = mode == .immutable ? Self.immutableName(path) : path
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
     flags |= mode == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
@@ -41,6 +46,7 @@ final class Connection: @unchecked Sendable {
     unsafe self.handle = handle
     self.path = path
     self.mode = mode
+    patience.end = end
     try harden()
   }
 
@@ -172,6 +178,9 @@ final class Connection: @unchecked Sendable {
 
   // MARK: - Transactions
 
+  /// Whether the file can't be written to, though that was asked for.
+  var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") != 0 }
+
   /// Whether a transaction is open.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
@@ -197,8 +206,9 @@ final class Connection: @unchecked Sendable {
       try statement("COMMIT").run()
     } catch {
       rollBack()
-      // The record of the commit may be in the file: whoever reads it next will tell.
-      guard error.code == .io else { throw error }
+      // The record of the commit may be in the log, whatever the reason that it could not be made
+      // durable: whoever reads it next will tell.
+      guard Int32(truncatingIfNeeded: error.number ?? 0) & 0xFF == SQLITE_IOERR else { throw error }
       throw StorageError(
         .outcomeUnknown, error.message + "; read back before you rely on it", path: path,
         number: error.number)
@@ -412,9 +422,18 @@ final class Statement {
     }
 
     /// The bytes of a blob, or nil for NULL.
-    func blob(_ column: Int32) -> [UInt8]? {
+    ///
+    /// - Throws: `damaged` for anything else: that a table is STRICT is a promise of who writes it.
+    func blob(_ column: Int32) throws(StorageError) -> [UInt8]? {
       let handle = unsafe statement.handle
-      guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else { return nil }
+      switch unsafe sqlite3_column_type(handle, column) {
+      case SQLITE_BLOB: break
+      case SQLITE_NULL: return nil
+      default:
+        throw StorageError(
+          .damaged, "a row holds what no vault does; verify it, and restore it from a backup",
+          path: statement.connection.path)
+      }
       // sqlite3_column_blob(): NULL for an empty one; the count is to be asked for afterwards.
       guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
       let count = Int(unsafe sqlite3_column_bytes(handle, column))

@@ -32,7 +32,9 @@ struct WriteAheadIndex: @unchecked Sendable {
     var region: UnsafeMutableRawPointer?
     guard let methods = unsafe file.pointee.pMethods, unsafe methods.pointee.iVersion >= 2,
       let map = unsafe methods.pointee.xShmMap,
-      unsafe map(file, 0, 32768, 0, &region) == SQLITE_OK, let region = unsafe region
+      // SQLITE_READONLY is of one that can be looked at and not be written to.
+      case let code = unsafe map(file, 0, 32768, 0, &region),
+      code == SQLITE_OK || code == SQLITE_READONLY, let region = unsafe region
     else { return nil }
     unsafe start = UnsafeRawPointer(region)
   }

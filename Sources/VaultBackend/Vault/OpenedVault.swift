@@ -1,5 +1,4 @@
 internal import CryptoCore
-internal import Glibc
 internal import StorageCore
 
 /// A vault's file while it is open: connections, and what tells that it changed.
@@ -18,21 +17,27 @@ final class OpenedVault: Sendable {
   /// Used by whoever leads the queue of writers; the index is mapped for as long as it is there.
   let main: Connection
   private let idle = Lock<[Connection]>([])
-  private let process = getpid()
   /// A copy that goes away with this.
   private let copy: PrivateCopy?
 
   // The last one that closes takes the log into the file, which those for reading can't.
   deinit { idle.withLock { $0 = [] } }
 
-  /// Opens the file for reading and writing.
-  init(writing file: VaultFile, waiting deadline: Duration) throws(StorageError) {
+  /// Opens the file for reading and writing, and waits for others until `end`.
+  init(writing file: VaultFile, until end: ContinuousClock.Instant) throws(StorageError) {
     self.file = file
     mode = .readWrite
     copy = nil
-    main = try Connection(file.path, .readWrite)
-    main.wait(until: .now + deadline)
+    guard file.isFolderWritable else { throw Self.readOnly(file) }
+    main = try Connection(file.path, .readWrite, until: end)
+    guard !main.isReadOnly else { throw Self.readOnly(file) }
     try VaultSchema.check(main)
+    // What the header says about who may write is known by now.
+    guard !main.isReadOnly else {
+      throw StorageError(
+        .damaged, "the file is of another version of SQLite, or was altered; restore a backup",
+        path: file.path)
+    }
     try Self.useLog(main)
     guard let index = try main.writeAheadIndex() else {
       throw StorageError(
@@ -41,21 +46,30 @@ final class OpenedVault: Sendable {
     watch = .index(index)
   }
 
+  private static func readOnly(_ file: VaultFile) -> StorageError {
+    // SQLite opens for reading what it can't open for writing, for whatever reason.
+    file.isWritable && file.isFolderWritable
+      ? StorageError(.io, "it could not be opened for writing; try again", path: file.path)
+      : StorageError(
+        .readOnly, "it can't be written to here; open it with VaultAccess.readOnly", path: file.path
+      )
+  }
+
   /// Opens the file for reading alone.
   ///
   /// Where files can be made beside it, others may write meanwhile and their changes are followed.
   /// Elsewhere: without a log the file is read as it is, with one SQLite reads both, and where it
   /// can't, both are copied to a private place and put together there.
-  init(reading file: VaultFile, waiting deadline: Duration) throws(StorageError) {
+  init(reading file: VaultFile, until end: ContinuousClock.Instant) throws(StorageError) {
     self.file = file
     let stamp = try file.stamp()
     let hasLog = try file.hasLog()
     if !file.isFolderWritable, !hasLog {
-      (main, mode, copy) = (try Self.open(file.path, .immutable, deadline), .immutable, nil)
+      (main, mode, copy) = (try Self.open(file.path, .immutable, until: end), .immutable, nil)
       watch = .stamp(stamp)
       return
     }
-    let (connection, copy) = try Self.openBesideLog(file, deadline)
+    let (connection, copy) = try Self.openBesideLog(file, until: end)
     main = connection
     mode = connection.mode
     self.copy = copy
@@ -68,23 +82,22 @@ final class OpenedVault: Sendable {
 
   /// A connection that sees what the log holds.
   private static func openBesideLog(
-    _ file: VaultFile, _ deadline: Duration
+    _ file: VaultFile, until end: ContinuousClock.Instant
   ) throws(StorageError) -> (Connection, PrivateCopy?) {
     do throws(StorageError) {
-      return (try open(file.path, .readOnly, deadline), nil)
+      return (try open(file.path, .readOnly, until: end), nil)
     } catch {
       guard !file.isFolderWritable, [.readOnly, .denied, .io, .unavailable].contains(error.code)
       else { throw error }
       let copy = try PrivateCopy(of: file)
-      return (try open(copy.path, .immutable, deadline), copy)
+      return (try open(copy.path, .immutable, until: end), copy)
     }
   }
 
   private static func open(
-    _ path: String, _ mode: Connection.Mode, _ deadline: Duration
+    _ path: String, _ mode: Connection.Mode, until end: ContinuousClock.Instant
   ) throws(StorageError) -> Connection {
-    let connection = try Connection(path, mode)
-    connection.wait(until: .now + deadline)
+    let connection = try Connection(path, mode, until: end)
     try VaultSchema.check(connection)
     return connection
   }
@@ -107,28 +120,18 @@ final class OpenedVault: Sendable {
   func withReader<Result>(
     waiting deadline: Duration, _ body: (Connection) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    try requireSameProcess()
+    let end = ContinuousClock.now + deadline
     let reader: Connection
     if let last = idle.withLock({ $0.popLast() }) {
       reader = last
     } else {
       reader = try Self.open(
-        copy?.path ?? file.path, mode == .readWrite ? .readOnly : mode, deadline)
+        copy?.path ?? file.path, mode == .readWrite ? .readOnly : mode, until: end)
     }
-    reader.wait(until: .now + deadline)
+    reader.wait(until: end)
     defer {
       idle.withLock { idle in if idle.count < Self.idleLimit { idle.append(reader) } }
     }
     return try body(reader)
-  }
-
-  /// https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
-  func requireSameProcess() throws(StorageError) {
-    guard getpid() == process else {
-      throw StorageError(
-        .unavailable,
-        "the vault was opened before fork(2) and can't be used in the child; use it after execve(2)",
-        path: file.path)
-    }
   }
 }

@@ -20,7 +20,7 @@ final class PrivateCopy: Sendable {
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     do throws(StorageError) {
       try Self.copy(file, to: path)
-      try Connection(path, .readWrite).endLog()
+      try Connection(path, .readWrite, until: .now).endLog()
     } catch {
       remove()
       throw error

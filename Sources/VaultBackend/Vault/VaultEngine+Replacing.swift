@@ -15,30 +15,11 @@ extension VaultEngine {
   ) throws(StorageError) {
     try gate.withLock { (opened) throws(StorageError) in
       close(&opened)
-      try requireSoleUse(until: end)
+      try VaultCopy.endLog(of: file, until: end)
       try keepOldFile()
-      try VaultCopy.make(
-        file, replacing: true,
-        settling: { () throws(StorageError) in
-          // A log that stays would be taken for the new file's.
-          for path in [file.logPath, file.indexPath] where unsafe unlink(path) != 0 {
-            if errno != ENOENT { throw StorageError(system: "remove the old log", path: path) }
-          }
-        }, body)
+      try VaultCopy.make(file, replacing: true, until: end, body)
     }
     notice.post()
-  }
-
-  /// A log can be ended only by whoever is alone with the file.
-  private func requireSoleUse(until end: ContinuousClock.Instant) throws(StorageError) {
-    do throws(StorageError) {
-      let connection = try Connection(file.path, .readWrite)
-      connection.wait(until: end)
-      try connection.endLog()
-    } catch {
-      // A file that SQLite can't make sense of is nobody's, and keeps its log.
-      guard error.code == .damaged else { throw error }
-    }
   }
 
   /// Gives the old file a second name, `<vault>.damaged-<number>`, and its log one to match.
@@ -62,6 +43,7 @@ extension VaultEngine {
   /// Writes the file anew without what was removed.
   func compact(until end: ContinuousClock.Instant) throws(StorageError) {
     try withTransaction(until: end) { (transaction: inout VaultTransaction) throws(StorageError) in
+      try transaction.requireKeys()
       try transaction.forgetRemovals()
     }
     try gate.withLock { (opened) throws(StorageError) in
@@ -73,6 +55,6 @@ extension VaultEngine {
       }
       memory.withLock { $0.doubt() }
     }
-    try scrub()
+    scrub()
   }
 }

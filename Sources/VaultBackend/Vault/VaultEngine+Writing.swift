@@ -1,4 +1,5 @@
 internal import CryptoCore
+internal import Glibc
 internal import StorageCore
 internal import Synchronization
 
@@ -6,16 +7,23 @@ extension VaultEngine {
   /// The log is copied into the file when it has this many frames of 4 KiB.
   private static let checkpointThreshold: UInt32 = 1000
   /// How long readers are waited for when the log is to be emptied.
-  private static let scrubPatience: Duration = .seconds(1)
+  static let scrubPatience: Duration = .seconds(1)
+  /// How long another writer is waited for before that is made known.
+  private static let quietPatience: Duration = .milliseconds(10)
+  /// How long others are given to take the lock, in microseconds: a little more than the longest
+  /// pause between two of their attempts.
+  private static let headStart: useconds_t = 700
 
   /// Makes all of `writes` or none, durably, if the header is that of the version.
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
+    try requireSameProcess()
     let ticket = WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline)
     if queue.enter(ticket) {
       defer { queue.leave() }
       lead(ticket)
+      if notice.isAwaited { usleep(Self.headStart) }
     }
     guard let result = ticket.result else {
       throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)
@@ -90,7 +98,7 @@ extension VaultEngine {
   /// - Throws: `StorageError`, or what `body` throws; nothing is then changed, except with
   ///   `outcomeUnknown`.
   func withTransaction(
-    until end: ContinuousClock.Instant, scrubbing: Bool = false,
+    until end: ContinuousClock.Instant,
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard access == .readWrite else {
@@ -98,18 +106,36 @@ extension VaultEngine {
     }
     let opened = try openForWriting(until: end)
     let connection = opened.main
-    connection.wait(until: end)
-    try connection.beginWriting()
+    try beginWriting(connection, until: end)
     defer { connection.rollBack() }
-    let hasWritten = try gate.withLock { (_) throws(StorageError) in
+    let isToBeScrubbed = try gate.withLock { (_) throws(StorageError) in
       try write(opened, body)
     }
-    guard hasWritten else { return }
+    guard let isToBeScrubbed else { return }
     notice.post()
-    if scrubbing || isScrubNeeded.load(ordering: .relaxed) {
-      try scrub()
+    if isToBeScrubbed {
+      scrub()
+    } else if isScrubNeeded.load(ordering: .relaxed) {
+      // Whoever reads may do so for long: it is tried, and not waited for, with each commit.
+      scrub(waiting: .zero)
     } else {
       tidyUp(opened)
+    }
+  }
+
+  /// Waits to be the only writer among all processes.
+  private func beginWriting(
+    _ connection: Connection, until end: ContinuousClock.Instant
+  ) throws(StorageError) {
+    connection.wait(until: min(end, .now + Self.quietPatience))
+    do throws(StorageError) {
+      return try connection.beginWriting()
+    } catch {
+      guard error.code == .busy, ContinuousClock.now < end else { throw error }
+    }
+    try notice.whileWaiting { () throws(StorageError) in
+      connection.wait(until: end)
+      try connection.beginWriting()
     }
   }
 
@@ -118,14 +144,12 @@ extension VaultEngine {
     until end: ContinuousClock.Instant
   ) throws(StorageError) -> OpenedVault {
     try gate.withLock { (opened) throws(StorageError) in
-      let deadline = ContinuousClock.now.duration(to: end)
       if let current = opened {
-        try current.requireSameProcess()
         if try current.main.hasMoved() { close(&opened) }
       }
-      if let opened = try open(&opened, waiting: deadline) { return opened }
+      if let opened = try open(&opened, until: end) { return opened }
       try file.create()
-      guard let opened = try open(&opened, waiting: deadline) else {
+      guard let opened = try open(&opened, until: end) else {
         throw StorageError(
           .unavailable, "the vault was removed as soon as it was made", path: file.path)
       }
@@ -134,10 +158,14 @@ extension VaultEngine {
   }
 
   /// Under the gate and SQLite's write lock.
+  ///
+  /// - Returns: whether the log has what is meant to be gone; nil when nothing was written.
   private func write(
     _ opened: OpenedVault, _ body: (inout VaultTransaction) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
-    guard case .index(let index) = opened.watch else { return false }
+  ) throws(StorageError) -> Bool? {
+    guard case .index(let index) = opened.watch else {
+      throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
+    }
     // Nobody else can write now, so the state stays what it is until the commit.
     let before = index.state
     if !memory.withLock({ $0.isCurrent(nil) }) {
@@ -145,7 +173,7 @@ extension VaultEngine {
     }
     var transaction = try VaultTransaction(opened.main, self)
     try body(&transaction)
-    guard !transaction.isEmpty else { return false }
+    guard !transaction.isEmpty else { return nil }
     try transaction.commit()
     let after = index.state
     // Another process may have written since: then memory is to be brought up to date again.
@@ -160,7 +188,7 @@ extension VaultEngine {
       guard !observers.isEmpty else { return }
       notify(transaction.changes, memory.headerVersion)
     }
-    return true
+    return transaction.isScrubNeeded
   }
 
   /// Copies the log into the file now and then.
@@ -172,18 +200,23 @@ extension VaultEngine {
   }
 
   /// Empties the log, which has pages as they were before; to be called by the queue's leader.
-  func scrub() throws(StorageError) {
+  func scrub(waiting patience: Duration = scrubPatience) {
     guard let connection = gate.withLock({ $0?.main }) else { return }
-    connection.wait(until: .now + Self.scrubPatience)
-    do throws(StorageError) {
-      try connection.checkpointAndTruncate()
-    } catch {
-      // The change is durable. What it replaced stays in the log until the next commit.
-      guard [.busy, .full, .io].contains(error.code) else { throw error }
-      isScrubNeeded.store(true, ordering: .relaxed)
-      return
+    let end = ContinuousClock.now + patience
+    isScrubNeeded.store(true, ordering: .relaxed)
+    while true {
+      // In short goes, since it keeps other writers away while it waits for readers.
+      connection.wait(until: min(end, .now + .milliseconds(20)))
+      do throws(StorageError) {
+        try connection.checkpointAndTruncate()
+        return isScrubNeeded.store(false, ordering: .relaxed)
+      } catch {
+        // The change is durable, so whatever this is, it is no error of the change. What that replaced
+        // stays in the log until the next commit.
+        guard error.code == .busy, ContinuousClock.now < end else { return }
+      }
+      usleep(1000)
     }
-    isScrubNeeded.store(false, ordering: .relaxed)
   }
 
   // MARK: - The header
@@ -196,7 +229,7 @@ extension VaultEngine {
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     try alone(waiting: deadline) { (end) throws(StorageError) in
-      try withTransaction(until: end, scrubbing: true) {
+      try withTransaction(until: end) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         try transaction.updateHeader(body)
       }
@@ -208,6 +241,7 @@ extension VaultEngine {
   func alone<Result>(
     waiting deadline: Duration, _ body: (ContinuousClock.Instant) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
+    try requireSameProcess()
     let ticket = WriteTicket(isAlone: true, until: .now + deadline)
     guard queue.enter(ticket) else {
       throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)

@@ -1,4 +1,5 @@
 internal import CryptoCore
+internal import Glibc
 internal import StorageCore
 internal import Synchronization
 
@@ -24,6 +25,11 @@ final class VaultEngine: Sendable {
   /// Whether the log may hold what was meant to be gone.
   let isScrubNeeded = Atomic<Bool>(false)
   private let watch = Lock<FileWatch?>(nil)
+  private let forks = ForkCount.shared
+  /// The count of forks when the file was opened; -1 when it is not open.
+  private let openedAt = Atomic<Int>(-1)
+  /// The process that has the file open, or 0.
+  private let opener = Atomic<pid_t>(0)
 
   /// The vault of a file; see ``VaultRegistry``.
   init(_ file: VaultFile, _ access: VaultAccess) {
@@ -38,7 +44,8 @@ final class VaultEngine: Sendable {
   /// they are current.
   @inline(__always)
   func known(_ name: NameHash) -> (record: [UInt8]?, headerVersion: UInt64)? {
-    guard !isStamped.load(ordering: .relaxed) else { return nil }
+    guard !isStamped.load(ordering: .relaxed), openedAt.load(ordering: .relaxed) == forks.current
+    else { return nil }
     return memory.withLock { memory in
       guard memory.isCurrent(nil), let record = memory.record(for: name) else { return nil }
       return (record, memory.headerVersion)
@@ -49,6 +56,7 @@ final class VaultEngine: Sendable {
   func lookup(
     _ name: NameHash, waiting deadline: Duration
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    try requireSameProcess()
     let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
     let known: (record: [UInt8]?, headerVersion: UInt64)? = memory.withLock { memory in
       guard memory.isCurrent(stamp), let record = memory.record(for: name) else { return nil }
@@ -67,25 +75,28 @@ final class VaultEngine: Sendable {
       guard let opened = try follow(waiting: deadline) else {
         return (nil, memory.withLock { $0.headerVersion })
       }
-      let (known, generation) = memory.withLock { ($0.record(for: name), $0.generation) }
-      if let known { return (known, memory.withLock { $0.headerVersion }) }
+      let (known, generation, version) = memory.withLock {
+        ($0.record(for: name), $0.generation, $0.headerVersion)
+      }
+      if let known { return (known, version) }
       let record = try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
         try VaultRows.record(name, reader)
       }
       let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
       // Nobody has written since memory was brought up to date, so the row is of that state too.
-      let version: UInt64? = memory.withLock { memory in
+      let current: UInt64? = memory.withLock { memory in
         guard memory.generation == generation, memory.isCurrent(stamp) else { return nil }
         memory.keep(record, for: name)
         return memory.headerVersion
       }
-      if let version { return (record, version) }
+      if let current { return (record, current) }
     }
     throw StorageError(.busy, "others write to the vault all the time; try again", path: file.path)
   }
 
   /// The header and its version.
   func header(waiting deadline: Duration) throws(StorageError) -> ([UInt8]?, UInt64) {
+    try requireSameProcess()
     let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
     let known: ([UInt8]?, UInt64)? = memory.withLock { memory in
       memory.isCurrent(stamp) ? (memory.header, memory.headerVersion) : nil
@@ -120,15 +131,17 @@ final class VaultEngine: Sendable {
   /// - Returns: nil when there is no file.
   @discardableResult
   func follow(waiting deadline: Duration) throws(StorageError) -> OpenedVault? {
-    try gate.withLock { (opened) throws(StorageError) in
-      guard let current = try open(&opened, waiting: deadline) else {
+    try requireSameProcess()
+    let end = ContinuousClock.now + deadline
+    return try gate.withLock { (opened) throws(StorageError) in
+      guard let current = try open(&opened, until: end) else {
         forget()
         return nil
       }
       if case .stamp(let stamp) = current.watch, try file.stamp() != stamp {
         // What an immutable connection has read may be of the old file.
-        close(&opened)
-        guard let again = try open(&opened, waiting: deadline) else { return nil }
+        try reopen(&opened, stamp)
+        guard let again = try open(&opened, until: end) else { return nil }
         try catchUp(again, waiting: deadline)
         return again
       }
@@ -137,28 +150,61 @@ final class VaultEngine: Sendable {
     }
   }
 
-  /// The open file; opened, if there is one.
+  /// The open file; opened, if there is one, for which others are waited for until `end`.
   func open(
-    _ opened: inout OpenedVault?, waiting deadline: Duration
+    _ opened: inout OpenedVault?, until end: ContinuousClock.Instant
   ) throws(StorageError) -> OpenedVault? {
     if let opened { return opened }
     guard try file.check(mending: access == .readWrite) else { return nil }
     let new: OpenedVault
     switch access {
-    case .readWrite: new = try OpenedVault(writing: file, waiting: deadline)
-    case .readOnly: new = try OpenedVault(reading: file, waiting: deadline)
+    case .readWrite: new = try OpenedVault(writing: file, until: end)
+    case .readOnly: new = try OpenedVault(reading: file, until: end)
     }
     if case .stamp = new.watch { isStamped.store(true, ordering: .relaxed) }
     opened = new
+    opener.store(getpid(), ordering: .relaxed)
+    openedAt.store(forks.current, ordering: .relaxed)
     return new
+  }
+
+  /// Refuses to go on in a forked child, before it waits for a lock that nobody there will give back.
+  ///
+  /// https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
+  func requireSameProcess() throws(StorageError) {
+    let process = opener.load(ordering: .relaxed)
+    guard process != 0, process != getpid() else { return }
+    throw StorageError(
+      .unavailable,
+      "the vault was opened before fork(2) and can't be used in the child; use it after execve(2)",
+      path: file.path)
   }
 
   /// Closes the file, which is no longer there or was replaced.
   func close(_ opened: inout OpenedVault?) {
     // First, since it may look at the index of what is closed.
     forget()
+    release(&opened)
+  }
+
+  private func release(_ opened: inout OpenedVault?) {
     isStamped.store(false, ordering: .relaxed)
+    openedAt.store(-1, ordering: .relaxed)
+    opener.store(0, ordering: .relaxed)
     opened = nil
+  }
+
+  /// Closes a file that others have changed, to be opened as it is now.
+  private func reopen(
+    _ opened: inout OpenedVault?, _ stamp: VaultFile.Stamp
+  ) throws(StorageError) {
+    let now = try file.stamp().file
+    // In the same file, what has changed since can be told; in another, nothing need be the same.
+    guard let old = stamp.file, now?.inode == old.inode, now?.device == old.device else {
+      return close(&opened)
+    }
+    memory.withLock { $0.doubt() }
+    release(&opened)
   }
 
   /// Knows of a vault without anything, and tells the observers what is gone.
@@ -173,7 +219,6 @@ final class VaultEngine: Sendable {
   private func catchUp(
     _ opened: OpenedVault, waiting deadline: Duration
   ) throws(StorageError) {
-    try opened.requireSameProcess()
     let currency = Self.currency(of: opened)
     if memory.withLock({ $0.isCurrent(Self.stamp(of: opened)) }) { return }
     try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
@@ -218,8 +263,15 @@ final class VaultEngine: Sendable {
       changes = try differences(connection)
     }
     memory.withLock { memory in
-      if !isFollowable || known == 0 { memory.dropAll() }
-      for change in changes { memory.drop(change.name) }
+      // Those that listen hear of what memory has, so it keeps what they were told.
+      if known == 0 || !isFollowable && !isListening { memory.dropAll() }
+      for change in changes {
+        if isListening {
+          memory.keep(change.record, for: change.name)
+        } else {
+          memory.drop(change.name)
+        }
+      }
       memory.adopt(header: header)
       memory.follow(stamps.generation, currency)
       guard !observers.isEmpty else { return }
@@ -241,6 +293,11 @@ final class VaultEngine: Sendable {
     for (key, old) in memory.withLock({ $0.records }) {
       let new = try VaultRows.record(key.name, connection)
       if new != old { changes.append(RecordChange(name: key.name, record: new)) }
+    }
+    // Of those too long to be kept, nobody knows what they were.
+    for key in memory.withLock({ $0.unkept }) {
+      changes.append(
+        RecordChange(name: key.name, record: try VaultRows.record(key.name, connection)))
     }
     return changes
   }

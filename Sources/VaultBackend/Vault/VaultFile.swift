@@ -70,6 +70,9 @@ struct VaultFile: Hashable, Sendable {
     (try FileStatus.ofEntry(logPath)?.size ?? 0) > 0
   }
 
+  /// Whether the file can be written to.
+  var isWritable: Bool { unsafe access(path, W_OK) == 0 }
+
   /// Whether files can be made in the folder.
   var isFolderWritable: Bool { unsafe access(folder, W_OK) == 0 }
 
@@ -88,7 +91,7 @@ struct VaultFile: Hashable, Sendable {
   func check(mending: Bool, allowingEmpty: Bool = false) throws(StorageError) -> Bool {
     guard try FileStatus.of(folder) != nil else { return false }
     try checkFolders()
-    guard let status = try FileStatus.ofEntry(path) else { return false }
+    guard let status = try entry() else { return false }
     try check(status, path, mending)
     guard status.size > 0 || allowingEmpty else {
       throw StorageError(
@@ -99,6 +102,19 @@ struct VaultFile: Hashable, Sendable {
       if let status = try FileStatus.ofEntry(path) { try check(status, path, mending) }
     }
     return true
+  }
+
+  /// The vault's own file, or nil when there is none, and nothing that was its.
+  private func entry() throws(StorageError) -> FileStatus? {
+    if let status = try FileStatus.ofEntry(path) { return status }
+    guard try hasLog() else { return nil }
+    // Another process may just have made it.
+    if let status = try FileStatus.ofEntry(path) { return status }
+    // A vault that is made or put here would be read together with that log.
+    throw StorageError(
+      .damaged,
+      "the vault is gone and its log is still there: put the vault back, or move the log away",
+      path: logPath)
   }
 
   private func check(

@@ -23,6 +23,8 @@ struct VaultMemory {
   private var currency = Currency.unknown
   /// Records as they were read; nil for a name that has none.
   private(set) var records: [NameKey: [UInt8]?] = [:]
+  /// Names whose record was too long to be kept.
+  private(set) var unkept: Set<NameKey> = []
   private var absentCount = 0
 
   private(set) var header: [UInt8]?
@@ -65,22 +67,26 @@ struct VaultMemory {
   mutating func keep(_ record: [UInt8]?, for name: NameHash) {
     guard let record, record.count <= Self.recordLimit else {
       drop(name)
+      if record != nil { unkept.insert(NameKey(name)) }
       guard record == nil, absentCount < Self.absentLimit else { return }
       records[NameKey(name)] = .some(nil)
       absentCount += 1
       return
     }
     if case .some(.none) = records.updateValue(record, forKey: NameKey(name)) { absentCount -= 1 }
+    if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 
   /// Drops what is known of a name.
   mutating func drop(_ name: NameHash) {
     if case .some(.none) = records.removeValue(forKey: NameKey(name)) { absentCount -= 1 }
+    if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 
   /// Drops what is known of all names.
   mutating func dropAll() {
     records = [:]
+    unkept = []
     absentCount = 0
   }
 

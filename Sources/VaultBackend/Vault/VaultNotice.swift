@@ -39,6 +39,32 @@ final class VaultNotice: Sendable {
     }
   }
 
+  // MARK: - Waiting
+
+  /// The byte of which those who wait to write have a share.
+  ///
+  /// SQLite's lock can only be tried for, again and again: one who writes all the time would take it
+  /// back before anybody else had noticed that it was free. So whoever waits says so, by a lock that
+  /// goes away with its process, and the others give way after their commits.
+  private static let waiting = 0
+
+  /// Runs `body` while other processes can see that this one waits.
+  func whileWaiting(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    let held = opened.withLock { opened in
+      if opened == nil { opened = open() }
+      return opened
+    }
+    // Best effort: without it, waiting takes longer.
+    do throws(StorageError) { _ = try held?.file.tryShare(byte: Self.waiting) } catch {}
+    defer { do throws(StorageError) { try held?.file.unlock(byte: Self.waiting) } catch {} }
+    try body()
+  }
+
+  /// Whether another process waits to write.
+  var isAwaited: Bool {
+    opened.withLock { $0?.file.isShared(byte: Self.waiting) ?? false }
+  }
+
   private static func isGone(_ held: Held) -> Bool {
     var status = stat()
     return unsafe fstat(held.file.descriptor, &status) != 0 || status.st_nlink == 0

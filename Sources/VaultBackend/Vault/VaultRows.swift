@@ -55,7 +55,8 @@ enum VaultRows {
   ) throws(StorageError) -> [UInt8]? {
     var value: [UInt8]?
     try connection.statement("SELECT value FROM meta WHERE id = ?1").run(.integer(row)) {
-      value = $0.blob(0)
+      (row) throws(StorageError) in
+      value = try row.blob(0)
       return false
     }
     return value
@@ -75,7 +76,8 @@ enum VaultRows {
   ) throws(StorageError) -> [UInt8]? {
     var record: [UInt8]?
     try connection.statement("SELECT value FROM record WHERE name = ?1").run(.blob(name.bytes)) {
-      record = $0.blob(0)
+      (row) throws(StorageError) in
+      record = try row.blob(0)
       return false
     }
     return record
@@ -126,7 +128,7 @@ enum VaultRows {
   ) throws(StorageError) {
     try connection.statement("SELECT name, value FROM record WHERE value IS NOT NULL").run {
       (row) throws(StorageError) in
-      try body(try name(row, 0, connection), row.blob(1) ?? [])
+      try body(try name(row, 0, connection), try row.blob(1) ?? [])
       return true
     }
   }
@@ -143,7 +145,7 @@ enum VaultRows {
     try connection.statement(sql).run(.integer(sequence)) { (row) throws(StorageError) in
       changes.append(
         RecordChange(
-          name: try name(row, 0, connection), record: withRecords ? row.blob(1) : nil))
+          name: try name(row, 0, connection), record: withRecords ? try row.blob(1) : nil))
       return true
     }
     return changes
@@ -152,7 +154,7 @@ enum VaultRows {
   static func name(
     _ row: Statement.Row, _ column: Int32, _ connection: Connection
   ) throws(StorageError) -> NameHash {
-    guard let bytes = row.blob(column), let name = NameHash(bytes) else {
+    guard let bytes = try row.blob(column), let name = NameHash(bytes) else {
       throw StorageError(
         .damaged, "a record has no name that can be one; verify the vault", path: connection.path)
     }

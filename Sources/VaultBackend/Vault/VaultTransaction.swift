@@ -14,6 +14,8 @@ struct VaultTransaction: ~Copyable {
   private(set) var isWholesale = false
   /// The header, if it was changed.
   private(set) var header: [UInt8]?
+  /// Whether what was replaced is to be wiped from the log as well.
+  private(set) var isScrubNeeded = false
   /// What was changed, in order.
   private(set) var changes: [RecordChange] = []
   /// What each of the changes replaced.
@@ -92,6 +94,15 @@ struct VaultTransaction: ~Copyable {
     return changes.lastIndex { NameKey($0.name) == NameKey(name) }
   }
 
+  /// Refuses to change what the manifest tells of without the keys to keep it in step.
+  ///
+  /// - Throws: `busy` when another process has changed them since they were opened.
+  func requireKeys() throws(StorageError) {
+    guard keys == nil, try !VaultRows.manifest(connection).isEmpty else { return }
+    throw StorageError(
+      .busy, "the vault's keys were changed meanwhile; try again", path: connection.path)
+  }
+
   /// Brings the manifest up to what was changed.
   ///
   /// In one go: by turns with SQLite, hashing a record takes longer, and so does writing the row.
@@ -139,6 +150,7 @@ struct VaultTransaction: ~Copyable {
       throw StorageError(.invalid, "the header of a vault can't be removed")
     }
     header = new
+    isScrubNeeded = !renamed.isEmpty || !HeaderChange.isReservation(from: old, to: new)
     sequence += 1
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     try authenticate(with: newKeys, isNew: old == nil && held.isEmpty)
@@ -193,6 +205,7 @@ struct VaultTransaction: ~Copyable {
     }
     sequence = last + 1
     header = new
+    isScrubNeeded = true
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     keys = sourceKeys
     try recompute()

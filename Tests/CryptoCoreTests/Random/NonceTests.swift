@@ -16,7 +16,7 @@ struct NonceTests {
 
   @Test(
     .enabled(
-      if: ProcessInfo.processInfo.environment["SPS_SOAK"] == "1", "set SPS_SOAK=1 to run it"))
+      if: Soak.isOn, "set SPS_SOAK=1 to run it"))
   func noNonceComesTwiceSoak() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent]

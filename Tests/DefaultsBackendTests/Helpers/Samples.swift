@@ -1,6 +1,10 @@
 import CryptoCore
 import Foundation
 import StorageCore
+import TestSupport
+
+/// The program of the target DefaultsTestChild.
+let helper = HelperProgram("DefaultsTestChild")
 
 /// The name that the helper program uses for a number.
 func name(_ index: Int) -> NameHash {

@@ -1,5 +1,6 @@
 import StorageCore
 import StorageTesting
+import TestSupport
 import Testing
 
 @Suite struct StoreTests {
@@ -216,7 +217,7 @@ import Testing
 
   @Test(.enabled(if: Soak.isOn)) func anUpdateLosesNoStepOfManyThreadsSoak() throws {
     let counter = UnwrappedStore<Int, DelegatedStorage>(wrappedValue: 0, storage, "k")
-    Soak.onThreads(8) { _ in
+    Threads.run(8) { _ in
       #expect(throws: Never.self) {
         for _ in 0..<10_000 { try counter.update { $0 += 1 } }
       }

@@ -17,7 +17,7 @@ final class TemporaryVault: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
+  func file(_ name: String) -> URL { folder.appendingPathComponent(name, isDirectory: false) }
 
   var entries: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()) ?? []
@@ -37,10 +37,10 @@ final class TemporaryVault: Sendable {
   }
 
   /// Changes the file behind the library's back, with all that SQLite can do.
-  func tamper(_ sql: String) throws {
+  func tamper(_ sql: String, _ name: String = "test.vault") throws {
     var handle: OpaquePointer?
     defer { unsafe sqlite3_close(handle) }
-    #expect(unsafe sqlite3_open(path, &handle) == SQLITE_OK)
+    #expect(unsafe sqlite3_open(file(name).path, &handle) == SQLITE_OK)
     var message: UnsafeMutablePointer<CChar>?
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, &message)
     let text = unsafe message.map { unsafe String(cString: $0) } ?? ""

@@ -1,0 +1,126 @@
+private import Foundation
+
+/// A process that a test started.
+package final class Child {
+  private let process = Process()
+  private let output = Pipe()
+  private let input = Pipe()
+  private var said = Data()
+
+  /// Starts a command, which is looked for on the path.
+  package init(_ command: [String], environment: [String: String?] = [:]) throws {
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
+    if !environment.isEmpty {
+      var all = ProcessInfo.processInfo.environment
+      for (name, value) in environment { all[name] = value }
+      process.environment = all
+    }
+    process.standardOutput = output
+    process.standardInput = input
+    process.standardError = FileHandle.standardError
+    try process.run()
+  }
+
+  // A test that fails leaves no process behind.
+  deinit { if process.isRunning { kill() } }
+
+  /// Runs a command to its end.
+  ///
+  /// - Returns: the lines it said.
+  package static func run(
+    _ command: [String], environment: [String: String?] = [:]
+  ) throws -> [String] {
+    try Child(command, environment: environment).lines()
+  }
+
+  /// Waits for the end, and gives the lines that were said and not taken yet.
+  package func lines() throws -> [String] {
+    said += try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// Waits until it has said some lines, or has ended.
+  package func waitUntilItSpeaks(lines: Int = 1) {
+    while said.count(where: { $0 == UInt8(ascii: "\n") }) < lines {
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { return }
+      said += data
+    }
+  }
+
+  /// Tells it a line, and waits for one.
+  ///
+  /// - Returns: the answer; nil when it ended instead.
+  package func ask(_ line: String) throws -> String? {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+    return nextLine()
+  }
+
+  /// Takes the next line that it says; nil when it ended instead.
+  package func nextLine() -> String? {
+    waitUntilItSpeaks()
+    guard let end = said.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    defer { said = Data(said[(end + 1)...]) }
+    return String(decoding: said[..<end], as: UTF8.self)
+  }
+
+  /// Ends its standard input, for which some commands wait.
+  package func release() { try? input.fileHandleForWriting.close() }
+
+  /// For whoever stops it from another thread.
+  package var processIdentifier: Int32 { process.processIdentifier }
+
+  package func kill() { send(SIGKILL) }
+
+  package func send(_ signal: Int32) { _ = Foundation.kill(process.processIdentifier, signal) }
+}
+
+/// A program that is built beside the tests, to be killed, traced, or run as somebody else.
+package struct HelperProgram: Sendable {
+  package let path: String
+
+  private init(path: String) { self.path = path }
+
+  /// The program of a target.
+  package init(_ name: String) {
+    let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    path = tests.deletingLastPathComponent().appendingPathComponent(name).path
+  }
+
+  /// A copy in a folder that every user can get at.
+  package func copy(to folder: String) throws -> HelperProgram {
+    let copy = folder + "/" + URL(fileURLWithPath: path).lastPathComponent
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
+    return HelperProgram(path: copy)
+  }
+
+  /// Starts the program.
+  ///
+  /// - Parameters:
+  ///   - arguments: what it is to do.
+  ///   - prefix: a command that runs it, as `strace`.
+  ///   - environment: what it finds changed there.
+  /// - Returns: its process.
+  package func start(
+    _ arguments: [String], prefix: [String] = [], environment: [String: String?] = [:]
+  ) throws -> Child {
+    try Child(prefix + [path] + arguments, environment: environment)
+  }
+
+  /// Runs the program to its end.
+  ///
+  /// - Returns: the lines it said.
+  package func run(
+    _ arguments: String..., prefix: [String] = [], environment: [String: String?] = [:]
+  ) throws -> [String] {
+    try start(arguments, prefix: prefix, environment: environment).lines()
+  }
+
+  /// Runs a shell script in a mount namespace of its own; `$0` is the program.
+  package func run(script: String) throws -> [String] {
+    try Child.run(Machine.inMountNamespace + ["sh", "-c", script, path])
+  }
+}

@@ -1,0 +1,40 @@
+private import Foundation
+
+/// What this machine lets tests do.
+package enum Machine {
+  /// A user and a group that are not ours.
+  package static let otherUser: UInt32 = 65_533
+
+  /// Runs what follows as that user.
+  package static let asOtherUser = [
+    "setpriv", "--reuid", "\(otherUser)", "--regid", "\(otherUser)", "--clear-groups",
+  ]
+
+  /// Runs what follows where mounts are seen by nobody else, and go away with it.
+  package static let inMountNamespace = ["unshare", "-m", "--propagation", "private"]
+
+  /// Whether programs can be run as another user: only root can.
+  package static let canBecomeAnother = geteuid() == 0 && answers(asOtherUser)
+
+  /// Whether file systems can be mounted, in a namespace that vanishes with its process.
+  package static let canMount = answersScript("mount -t tmpfs -o size=64k tmpfs /mnt")
+
+  /// Whether a file can be mounted as an ext4.
+  package static let canMountFiles: Bool = answersScript(
+    """
+    mount -t tmpfs -o size=16m tmpfs /mnt && truncate -s 8M /mnt/image &&
+    mkfs.ext4 -q -F /mnt/image && mkdir /mnt/folder && mount -o loop /mnt/image /mnt/folder &&
+    umount /mnt/folder
+    """)
+
+  /// Whether system calls can be made to fail.
+  package static let hasStrace = answers(["strace", "-f", "-qq", "-o", "/dev/null"])
+
+  private static func answers(_ prefix: [String]) -> Bool {
+    (try? Child.run(prefix + ["echo", "yes"])) == ["yes"]
+  }
+
+  private static func answersScript(_ script: String) -> Bool {
+    answers(inMountNamespace + ["sh", "-c", "{ \(script); } >&2 && exec \"$@\"", "sh"])
+  }
+}

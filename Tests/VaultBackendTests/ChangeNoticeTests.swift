@@ -1,0 +1,68 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+import VaultBackend
+
+@Suite struct ChangeNoticeTests {
+  private let vault = TemporaryVault()
+
+  /// Waits for each of another process's changes.
+  ///
+  /// - Returns: from each one's acknowledgement to its arrival, in milliseconds.
+  private func follow(_ count: Int) async throws -> [Double] {
+    let storage = vault.storage()
+    let property = Vault<Int>(storage, "count")
+    var values = property.projectedValue.values.makeAsyncIterator()
+    #expect(await values.next() == .some(nil))
+    let child = try vault.serve()
+    var times: [Double] = []
+    for round in 1...count {
+      let said = try #require(try child.ask("save-timed count \(round)"))
+      let acknowledged = try #require(Double(said))
+      // At least the latest is told, and here each is the latest until it has arrived.
+      let value = await values.next()
+      try #require(value == .some(.some(round)))
+      times.append((Double(DispatchTime.now().uptimeNanoseconds) - acknowledged) / 1e6)
+    }
+    return times
+  }
+
+  @Test(.timeLimit(.minutes(2))) func eachOfAnotherProcesssChangesArrives() async throws {
+    _ = try await follow(300)
+  }
+
+  @Test(.enabled(if: Soak.isOn)) func anotherProcesssChangesArriveSoonSoak() async throws {
+    let times = try await follow(3_000).sorted()
+    print(
+      "change notices: median \(times[times.count / 2]) ms, 99 % \(times[times.count * 99 / 100]) ms,",
+      "slowest \(times.last ?? 0) ms")
+    #expect(times[times.count * 99 / 100] < 50)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func changesOfManyKindsArrive() async throws {
+    let storage = vault.storage()
+    try storage.save("ours", forKey: "key")
+    let property = Vault<String>(storage, "key")
+    var values = property.projectedValue.values.makeAsyncIterator()
+    #expect(await values.next() == .some("ours"))
+    let child = try vault.serve()
+    #expect(try child.ask("save key theirs") == "saved")
+    #expect(await values.next() == .some("theirs"))
+    #expect(try child.ask("delete key") == "deleted")
+    #expect(await values.next() == .some(nil))
+    #expect(try child.ask("rotate 7 names") == "rotated")
+    #expect(try child.ask("save key renamed") == "saved")
+    #expect(await values.next() == .some("renamed"))
+    let copy = vault.file("copy.vault").path
+    #expect(try child.ask("backup \(copy)") == "copied")
+    #expect(try child.ask("save key later") == "saved")
+    #expect(await values.next() == .some("later"))
+    #expect(try child.ask("restore \(copy)") == "restored")
+    #expect(await values.next() == .some("renamed"))
+    // Somebody removed what the notices come by.
+    try FileManager.default.removeItem(at: vault.file("test.vault-notice"))
+    #expect(try child.ask("save key again") == "saved")
+    #expect(await values.next() == .some("again"))
+  }
+}

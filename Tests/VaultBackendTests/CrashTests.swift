@@ -1,0 +1,144 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultBackend
+
+@Suite struct CrashTests {
+  private static let writerCount = 8
+
+  /// Kills writers again and again, one at a time or all at once, and compares what they said to
+  /// have written with what is there.
+  private func killWriters(_ kills: Int) throws {
+    let vault = TemporaryVault()
+    try vault.storage().save(0, forKey: "start")
+    var next = [Int](repeating: 0, count: Self.writerCount)
+    var writers = try next.indices.map { try start($0, next, vault) }
+    var generator = SystemRandomNumberGenerator()
+    var done = 0
+    while done < kills {
+      usleep(UInt32.random(in: 0...4_000, using: &generator))
+      // All at once, so that nobody is left who has the log's index.
+      let areAll = Int.random(in: 0..<16, using: &generator) == 0
+      let victims = areAll ? Array(next.indices) : [.random(in: next.indices, using: &generator)]
+      for index in victims { writers[index].kill() }
+      let storage = vault.storage()
+      for index in victims {
+        next[index] = try check(index, try writers[index].lines(), next[index], storage)
+      }
+      if areAll || done % 50 == 0 { #expect(try storage.verify().isSound) }
+      done += victims.count
+      for index in victims { writers[index] = try start(index, next, vault) }
+    }
+    for writer in writers { writer.kill() }
+    for writer in writers { _ = try writer.lines() }
+    #expect(try vault.storage().verify().isSound)
+    #expect(next.allSatisfy { $0 > 0 }, "the children wrote too little for the test to mean much")
+    #expect(vault.entries.filter { !$0.hasPrefix("test.vault") || $0.hasSuffix(".new") } == [])
+  }
+
+  private func start(_ writer: Int, _ next: [Int], _ vault: TemporaryVault) throws -> Child {
+    let child = try helper.start(["write-on", vault.path, "\(writer)", "\(next[writer])"])
+    child.waitUntilItSpeaks()
+    return child
+  }
+
+  /// - Returns: what the writer is to go on with.
+  private func check(
+    _ writer: Int, _ said: [String], _ first: Int, _ storage: VaultStorage
+  ) throws -> Int {
+    #expect(!said.contains { $0.hasPrefix("error") }, "\(said.suffix(2))")
+    let last = said.compactMap { Int($0) }.last ?? first - 1
+    func found(_ index: Int) throws -> Int? {
+      try storage.load(Int.self, forKey: "writer \(writer) key \(index % 10)")
+    }
+    for index in max(0, last - 9)..<max(0, last + 1) {
+      let value = try found(index)
+      // The one after the last may have been written and not said.
+      if value != index, value != last + 1 || index != last - 9 {
+        Issue.record("write \(index) of \(last) is lost: \(value ?? -1)")
+      }
+    }
+    return try found(last + 1) == last + 1 ? last + 2 : last + 1
+  }
+
+  @Test func noAcknowledgedWriteIsLostWhenItsWriterIsKilled() throws {
+    try killWriters(200)
+  }
+
+  @Test(.enabled(if: Soak.isOn)) func noAcknowledgedWriteIsLostInManyKillsSoak() throws {
+    try killWriters(10_000)
+  }
+
+  @Test(arguments: ["data", "names"]) func aRotationThatIsKilledIsFinishedWhenAsked(
+    _ kind: String
+  ) throws {
+    let vault = TemporaryVault()
+    var kills = 0
+    for delay in stride(from: UInt32(0), to: 40_000, by: 2_000) {
+      let storage = vault.storage()
+      for index in 0..<40 { try storage.save("value \(index)", forKey: "key-\(index)") }
+      let child = try vault.serve()
+      #expect(try child.ask("load key-1") == "value 1")
+      let process = child.processIdentifier
+      Thread.detachNewThread {
+        usleep(delay)
+        kill(process, SIGKILL)
+      }
+      if try child.ask("rotate 7 \(kind)") == nil { kills += 1 }
+      let again = vault.storage()
+      #expect(try again.load(String.self, forKey: "key-39") == "value 39")
+      #expect(try again.keyAdministration.reencrypt().remaining == 0)
+      #expect(try again.verify(expecting: ["key-0", "key-39"]).isSound)
+    }
+    #expect(kills > 2)
+  }
+
+  @Test func aProcessThatDiesInsideATransactionBlocksNobody() throws {
+    let vault = TemporaryVault()
+    let storage = vault.storage(deadline: .milliseconds(500))
+    try storage.save("before", forKey: "key")
+    for round in 0..<5 {
+      #expect(try vault.run("die-inside") == "")
+      try storage.save("after \(round)", forKey: "key")
+    }
+    #expect(try storage.verify().isSound)
+  }
+}
+
+@Suite(.enabled(if: Machine.canMountFiles, "needs the right to mount an ext4"))
+struct PowerCutTests {
+  /// Takes an ext4 down under a writer, as without power, and looks at what is left.
+  private func shutDown(trials: Int) throws {
+    let vault = TemporaryVault()
+    let folder = vault.folder.path
+    let lines = try helper.run(
+      script: """
+        cd \(folder) && truncate -s 24M image && mkfs.ext4 -q -F image && mkdir disk || exit 1
+        next=0
+        for trial in $(seq \(trials)); do
+          mount -o loop image disk && mkdir -p -m 700 disk/v || exit 1
+          "$0" write-on \(folder)/disk/v/test.vault 0 $next > said &
+          writer=$!
+          sleep 0.$(shuf -i 150-400 -n 1)
+          "$0" shut-down \(folder)/disk >&2
+          kill -9 $writer; wait $writer
+          umount disk && mount -o loop image disk || exit 1
+          next=$("$0" check \(folder)/disk/v/test.vault \(folder)/said)
+          umount disk || exit 1
+          echo "$next"
+          case $next in nothing) next=0 ;; *[!0-9]*) exit 1 ;; esac
+        done
+        """)
+    let numbers = lines.compactMap { Int($0) }
+    #expect(numbers.count == trials, "\(lines)")
+    #expect(numbers.last ?? 0 > trials * 10, "too little was written for this to mean much")
+  }
+
+  @Test func nothingAcknowledgedIsLostWithThePower() throws {
+    try shutDown(trials: 4)
+  }
+
+  @Test(.enabled(if: Soak.isOn)) func nothingAcknowledgedIsLostWithThePowerSoak() throws {
+    try shutDown(trials: 100)
+  }
+}

@@ -1,0 +1,340 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultBackend
+
+/// Files that an enemy wrote, or a broken disk.
+@Suite struct HostileFileTests {
+  private let vault = TemporaryVault()
+  private let keys = ["key-0", "key-1", "key-2", "key-3"]
+
+  /// A small vault, closed.
+  private func fill() throws -> [UInt8] {
+    let storage = vault.storage()
+    for key in keys { try storage.save("value of \(key)", forKey: key) }
+    try storage.delete(forKey: "key-3")
+    return try closedBytes(storage)
+  }
+
+  private func closedBytes(_ storage: consuming VaultStorage) throws -> [UInt8] {
+    try storage.backup(to: vault.file("closed.vault"), replacing: true)
+    return try vault.bytes("closed.vault")
+  }
+
+  /// Reads all that there is, and expects the right values or errors.
+  ///
+  /// An absent value is the answer only where a verification tells that something is wrong.
+  private func expectNoWrongValue(
+    _ name: String, access: VaultAccess = .readWrite, _ what: @autoclosure () -> String
+  ) {
+    let start = ContinuousClock.now
+    let storage = VaultStorage(
+      at: vault.file(name), keySource: .key(TemporaryVault.key), access: access)
+    var missing = 0
+    for key in keys {
+      do throws(StorageError) {
+        let value = try storage.load(String.self, forKey: key)
+        if value == nil { missing += key == "key-3" ? 0 : 1 }
+        if let value, value != "value of \(key)" { Issue.record("\(what()): wrong value") }
+      } catch {
+        let codes: Set<StorageError.Code> = [
+          .damaged, .wrongKey, .unsupported, .denied, .io, .keyUnavailable, .full,
+        ]
+        if !codes.contains(error.code) { Issue.record("\(what()): \(error)") }
+      }
+    }
+    do throws(StorageError) {
+      let isSound = try storage.verify().isSound
+      if isSound, missing > 0 { Issue.record("\(what()): values are gone unnoticed") }
+    } catch {}
+    if start.duration(to: .now) > .seconds(5) { Issue.record("\(what()): it took long") }
+  }
+
+  private func flip(_ masks: [UInt8], every step: Int) throws {
+    let bytes = try fill()
+    let chunk = (bytes.count + 3) / 4
+    Threads.run(4) { thread in
+      let name = "flipped-\(thread).vault"
+      for index in thread * chunk..<min(bytes.count, (thread + 1) * chunk) {
+        // The file's own header whole, the rest as densely as there is time for.
+        let isSparse = bytes[index] == 0 && step > 1
+        guard index < 100 || index % (isSparse ? step * 16 : step) == 0 else { continue }
+        for mask in masks {
+          var flipped = bytes
+          flipped[index] ^= mask
+          for suffix in ["-wal", "-shm", "-notice"] {
+            try? FileManager.default.removeItem(at: vault.file(name + suffix))
+          }
+          do { try vault.put(flipped, name) } catch { Issue.record(error) }
+          expectNoWrongValue(name, "byte \(index) ^ \(mask)")
+        }
+      }
+    }
+  }
+
+  @Test func noFlippedByteMakesAWrongValue() throws { try flip([0x81], every: 5) }
+
+  @Test(.enabled(if: Soak.isOn)) func noFlippedByteMakesAWrongValueSoak() throws {
+    try flip([0x01, 0x80, 0x81, 0xFF], every: 1)
+  }
+
+  /// SQLite takes a log up to the first frame that is damaged, so older values may come back; those
+  /// and no others, and the file as a whole is one that was there.
+  @Test func noFlippedByteOfALogMakesAnythingButAnOlderState() throws {
+    try vault.saveAndDie()
+    let (file, log) = (try vault.bytes(), try vault.bytes("test.vault-wal"))
+    for index in stride(from: 0, to: log.count, by: log.count / 300) {
+      var flipped = log
+      flipped[index] ^= 0x40
+      try vault.put(file, "log.vault")
+      try vault.put(flipped, "log.vault-wal")
+      let storage = VaultStorage(
+        at: vault.file("log.vault"), keySource: .key(TemporaryVault.key))
+      let value = try storage.load(String.self, forKey: "key")
+      #expect([nil, "before", "newest"].contains(value))
+      #expect(try storage.verify().isSound)
+    }
+  }
+
+  @Test func aVaultThatIsCutOffIsNoVaultOrSaysWhatIsGone() throws {
+    let bytes = try fill()
+    for size in Array(stride(from: 0, to: bytes.count, by: 512)) + [1, 99, 100, bytes.count - 1] {
+      for access in [VaultAccess.readWrite, .readOnly] {
+        try? FileManager.default.removeItem(at: vault.file("cut.vault-wal"))
+        try vault.put(Array(bytes.prefix(size)), "cut.vault")
+        expectNoWrongValue("cut.vault", access: access, "cut to \(size)")
+        let storage = VaultStorage(
+          at: vault.file("cut.vault"), keySource: .key(TemporaryVault.key), access: access)
+        var isSound = false
+        let found = code { isSound = try storage.verify().isSound }
+        #expect(!isSound && found != .io, "\(size)")
+      }
+    }
+  }
+
+  // MARK: - What is no vault
+
+  @Test(arguments: [
+    "CREATE TABLE other (a)", "ANALYZE",
+    "CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM meta; END",
+    "CREATE TRIGGER t AFTER UPDATE ON meta BEGIN UPDATE record SET value = NULL; END",
+    "CREATE VIEW v AS SELECT * FROM record",
+    "DROP INDEX tombstone", "CREATE INDEX more ON record (value)",
+    "ALTER TABLE record RENAME TO records; CREATE VIEW record AS SELECT * FROM records",
+    "ALTER TABLE record ADD COLUMN more BLOB", "DROP TABLE meta", "PRAGMA application_id = 1",
+    "CREATE VIRTUAL TABLE f USING fts5(a)",
+    """
+    DROP TABLE record; CREATE TABLE record (sequence INTEGER PRIMARY KEY, name BLOB NOT NULL \
+    UNIQUE, value BLOB GENERATED ALWAYS AS (zeroblob(1000000000)))
+    """,
+    """
+    PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || ' -- ' || \
+    hex(zeroblob(10000000)) WHERE name = 'meta'
+    """,
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) "
+      + "SELECT 1; CREATE TABLE a1 (b); CREATE TABLE a2 (b); CREATE TABLE a3 (b)",
+  ])
+  func aFileOfAnotherSchemaIsDamaged(_ sql: String) throws {
+    _ = try fill()
+    do { try vault.tamper(sql) } catch { return }  // this SQLite lacks what is tried
+    for access in [VaultAccess.readWrite, .readOnly] {
+      let storage = vault.storage(access: access)
+      #expect(code { _ = try storage.load(String.self, forKey: "key-0") } == .damaged)
+      #expect(code { try storage.save("value", forKey: "key-0") } != nil)
+    }
+  }
+
+  @Test func aLaterVersionIsUnsupported() throws {
+    _ = try fill()
+    try vault.tamper("PRAGMA user_version = 2")
+    #expect(code { _ = try vault.storage().load(String.self, forKey: "key-0") } == .unsupported)
+  }
+
+  @Test(arguments: ["empty", "text", "zeros", "database", "folder", "fifo", "socket", "device"])
+  func whatIsNoVaultIsRefusedAndLeftAsItIs(_ kind: String) throws {
+    switch kind {
+    case "empty": try vault.put([])
+    case "text": try vault.put(Array(repeating: 0x41, count: 9000))
+    case "zeros": try vault.put(Array(repeating: 0, count: 9000))
+    case "database": try vault.tamper("CREATE TABLE record (a); CREATE TABLE meta (b)")
+    case "folder":
+      try FileManager.default.createDirectory(at: vault.url, withIntermediateDirectories: false)
+    case "fifo": #expect(unsafe mkfifo(vault.path, 0o600) == 0)
+    case "socket": #expect(unsafe mknod(vault.path, S_IFSOCK | 0o600, 0) == 0)
+    default: #expect(unsafe mknod(vault.path, S_IFCHR | 0o600, 0x105) == 0)  // /dev/zero
+    }
+    _ = unsafe chmod(vault.path, 0o600)
+    let status = try FileManager.default.attributesOfItem(atPath: vault.path)
+    let isFile = status[.type] as? FileAttributeType == .typeRegular
+    let expected: StorageError.Code = isFile ? .damaged : .denied
+    for access in [VaultAccess.readWrite, .readOnly] {
+      let storage = vault.storage(access: access)
+      #expect(code { _ = try storage.load(String.self, forKey: "key") } == expected)
+      #expect(code { _ = try storage.verify() } == expected)
+      #expect(code { try storage.compact() } == expected)
+    }
+    #expect(code { try vault.storage().save("value", forKey: "key") } == expected)
+    let after = try FileManager.default.attributesOfItem(atPath: vault.path)
+    #expect(status[.size] as? Int == after[.size] as? Int)
+  }
+
+  // MARK: - Rows
+
+  @Test(arguments: [
+    "UPDATE meta SET sequence = -1 WHERE id = 2",
+    "UPDATE meta SET sequence = 9223372036854775807 WHERE id = 2",
+    "UPDATE meta SET sequence = 9223372036854775807 WHERE id = 3",
+    "UPDATE meta SET sequence = -9223372036854775808 WHERE id = 3",
+    "UPDATE record SET sequence = 9223372036854775807 WHERE sequence = (SELECT min(sequence) FROM record)",
+    "UPDATE meta SET sequence = 4611686018427387904",
+    "DELETE FROM meta WHERE id = 2", "DELETE FROM meta WHERE id = 3",
+  ])
+  func sequenceNumbersThatContradictEachOtherAreDamage(_ sql: String) throws {
+    _ = try fill()
+    try vault.tamper(sql)
+    #expect(code { _ = try vault.storage().load(String.self, forKey: "key-0") } == .damaged)
+    #expect(code { try vault.storage().save("value", forKey: "key-0") } == .damaged)
+  }
+
+  @Test func sequenceNumbersThatMayBeMakeNoWrongValue() throws {
+    for sql in [
+      "UPDATE record SET sequence = -sequence", "UPDATE meta SET sequence = 0",
+      "UPDATE record SET sequence = -9223372036854775808 WHERE sequence = (SELECT min(sequence) FROM record)",
+      "UPDATE record SET sequence = 4611686018427387902 WHERE sequence = (SELECT max(sequence) FROM record)",
+      "UPDATE meta SET sequence = 4611686018427387902 WHERE id = 2",
+      "UPDATE meta SET sequence = (SELECT sequence FROM meta WHERE id = 2) WHERE id = 3",
+    ] {
+      try vault.put(try fill(), "sequence.vault")
+      try vault.tamper(sql, "sequence.vault")
+      expectNoWrongValue("sequence.vault", sql)
+      let storage = VaultStorage(
+        at: vault.file("sequence.vault"), keySource: .key(TemporaryVault.key))
+      _ = code { try storage.save("value of key-1", forKey: "key-1") }
+      expectNoWrongValue("sequence.vault", sql)
+    }
+  }
+
+  @Test(arguments: [
+    "UPDATE record SET value = zeroblob(30000000) WHERE name IN (SELECT name FROM record)",
+    "UPDATE meta SET value = zeroblob(30000000) WHERE id = 1",
+    "UPDATE meta SET value = zeroblob(30000000) WHERE id = 2",
+    "UPDATE record SET name = zeroblob(sequence * 1000000) WHERE value IS NOT NULL",
+    "UPDATE record SET name = zeroblob(sequence) WHERE value IS NOT NULL",
+    "UPDATE record SET value = zeroblob(0)",
+    "UPDATE meta SET value = zeroblob(0) WHERE id = 1",
+  ])
+  func oversizedAndEmptyBlobsAreDamage(_ sql: String) throws {
+    try vault.put(try fill(), "blob.vault")
+    try vault.tamper(sql, "blob.vault")
+    expectNoWrongValue("blob.vault", sql)
+    expectNoWrongValue("blob.vault", access: .readOnly, sql)
+  }
+
+  @Test(.enabled(if: Soak.isOn)) func aBlobThatIsLongerThanAnyRecordIsNotReadSoak() throws {
+    try vault.put(try fill(), "blob.vault")
+    try vault.tamper(
+      "UPDATE record SET value = zeroblob(900000000) WHERE sequence = 3", "blob.vault")
+    expectNoWrongValue("blob.vault", "900 MB")
+  }
+
+  /// STRICT is SQLite's promise for what is written with it, not for what is in a file.
+  @Test func aRecordThatIsNoBlobIsDamagedAndNotAbsent() throws {
+    let bytes = try fill()
+    // https://sqlite.org/fileformat2.html#record_format: the types of a row are those of a name of 64
+    // bytes, 0x81 0x0C, and of a record of more than 57, two bytes too.
+    let place = try #require(
+      bytes.indices.dropLast(4).first { index in
+        bytes[index] == 0x81 && bytes[index + 1] == 0x0C && (0x81...0x83).contains(bytes[index + 2])
+      })
+    // An odd type is text.
+    var text = bytes
+    text[place + 3] |= 1
+    try vault.put(text, "text.vault")
+    let storage = VaultStorage(at: vault.file("text.vault"), keySource: .key(TemporaryVault.key))
+    let codes = keys.prefix(3).compactMap { key in
+      code {
+        let value = try storage.load(String.self, forKey: key)
+        #expect(value == "value of \(key)")
+      }
+    }
+    #expect(codes == [.damaged])
+    #expect(try !storage.verify().isSound)
+  }
+
+  @Test func anAbsurdKeyDerivationIsDamageAndTakesNoTime() throws {
+    let source = KeySource.passphrase("open sesame")
+    try vault.storage(source).save("value", forKey: "key")
+    let header = try #require(try vault.delegate().header().header)
+    // docs/file-format.md, section "Slot": the parameters follow the function's number.
+    for offset in 30..<50 {
+      var hostile = header
+      hostile[offset] = 0xFF
+      let hex = hostile.map { String(format: "%02x", $0) }.joined()
+      try vault.tamper("UPDATE meta SET value = x'\(hex)' WHERE id = 1")
+      let start = ContinuousClock.now
+      let found = code { _ = try vault.storage(source).load(String.self, forKey: "key") }
+      #expect(found != nil, "byte \(offset)")
+      #expect(start.duration(to: .now) < .seconds(10), "byte \(offset)")
+    }
+  }
+
+  // MARK: - What lies beside it
+
+  @Test func anIndexThatNobodyHoldsIsMadeAnew() throws {
+    for fill in [UInt8(0), 1, 0xFF] {
+      try vault.saveAndDie("newest-\(fill)")
+      try vault.put([UInt8](repeating: fill, count: 65_536), "test.vault-shm")
+      #expect(try vault.storage().load(String.self, forKey: "key") == "newest-\(fill)")
+      #expect(try vault.storage().verify().isSound)
+    }
+  }
+
+  @Test func aLogWithoutItsVaultIsNotTakenForAnothers() throws {
+    try vault.saveAndDie()
+    let log = try vault.bytes("test.vault-wal")
+    try FileManager.default.removeItem(at: vault.url)
+    // A vault made now would be read together with that log.
+    #expect(code { try vault.storage().save("value", forKey: "other") } == .damaged)
+    #expect(try vault.bytes("test.vault-wal") == log)
+    #expect(!vault.entries.contains("test.vault"))
+    #expect(code { _ = try vault.storage().load(String.self, forKey: "key") } == .damaged)
+    for name in ["test.vault-wal", "test.vault-shm"] {
+      try? FileManager.default.removeItem(at: vault.file(name))
+    }
+    try vault.storage().save("value", forKey: "other")
+  }
+
+  @Test func aBackupIsNotMixedWithTheLogOfWhatWasThereBefore() throws {
+    try vault.saveAndDie()
+    for name in ["test.vault", "test.vault-wal"] {
+      try vault.put(try vault.bytes(name), name.replacing("test", with: "copy"))
+    }
+    let storage = vault.storage()
+    for index in 0..<100 { try storage.save("value \(index)", forKey: "key") }
+    try storage.backup(to: vault.file("copy.vault"), replacing: true)
+    let copy = VaultStorage(at: vault.file("copy.vault"), keySource: .key(TemporaryVault.key))
+    #expect(try copy.load(String.self, forKey: "key") == "value 99")
+    #expect(try copy.verify().isSound)
+  }
+
+  @Test func aVaultThatWasLostButForItsLogIsRestoredWithoutIt() throws {
+    try vault.storage().save("old", forKey: "key")
+    try vault.storage().backup(to: vault.file("copy.vault"))
+    try vault.saveAndDie()
+    try FileManager.default.removeItem(at: vault.url)
+    #expect(code { try vault.storage().restore(from: vault.file("copy.vault")) } == .damaged)
+    try FileManager.default.removeItem(at: vault.file("test.vault-wal"))
+    try vault.storage().restore(from: vault.file("copy.vault"))
+    #expect(try vault.storage().load(String.self, forKey: "key") == "old")
+    #expect(try vault.storage().verify().isSound)
+  }
+
+  @Test func aLogOfAnotherVaultMakesNoWrongValue() throws {
+    let other = TemporaryVault()
+    try other.saveAndDie()
+    let bytes = try fill()
+    try vault.put(bytes, "mixed.vault")
+    try vault.put(try other.bytes("test.vault-wal"), "mixed.vault-wal")
+    expectNoWrongValue("mixed.vault", "the log of another")
+  }
+}

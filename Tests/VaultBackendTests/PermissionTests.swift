@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultBackend
+
+/// Who may have put a file there, and who may look at it.
+@Suite struct PermissionTests {
+  private let vault = TemporaryVault()
+
+  private func mode(_ name: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: vault.file(name).path)
+    return try #require(attributes[.posixPermissions] as? Int)
+  }
+
+  private func loads(_ access: VaultAccess = .readWrite) -> StorageError.Code? {
+    code {
+      let value = try vault.storage(access: access).load(String.self, forKey: "key")
+      #expect(value == "newest")
+    }
+  }
+
+  @Test func allFilesAreForTheOwnerAlone() throws {
+    let mask = umask(0)
+    defer { umask(mask) }
+    let storage = vault.storage()
+    try storage.save("value", forKey: "key")
+    try storage.backup(to: vault.file("copy.vault"))
+    #expect(vault.entries.count == 5)
+    for name in vault.entries { #expect(try mode(name) == 0o600, "\(name)") }
+    let made = VaultStorage(
+      at: vault.file("made/now/deep.vault"), keySource: .key(TemporaryVault.key))
+    try made.save("value", forKey: "key")
+    #expect(try mode("made") == 0o700 && mode("made/now") == 0o700)
+  }
+
+  @Test(arguments: ["", "-wal", "-shm", "-notice"])
+  func aFileThatOthersCanReadIsTakenFromTheirEyes(_ suffix: String) throws {
+    try vault.saveAndDie()
+    _ = unsafe chmod(vault.path + suffix, 0o644)
+    #expect(loads(.readOnly) == nil)
+    #expect(try mode("test.vault" + suffix) == 0o644, "reading alone changes nothing")
+    let storage = vault.storage()
+    #expect(try storage.load(String.self, forKey: "key") == "newest")
+    for name in vault.entries { #expect(try mode(name) == 0o600, "\(name)") }
+  }
+
+  @Test(arguments: ["", "-wal", "-shm", "-notice", "-journal"], [0o622, 0o666, 0o620])
+  func aFileThatOthersCanWriteToIsRefused(_ suffix: String, _ mode: Int) throws {
+    try vault.saveAndDie()
+    if suffix == "-journal" { try vault.put([1, 2, 3], "test.vault-journal") }
+    _ = unsafe chmod(vault.path + suffix, mode_t(mode))
+    #expect(loads() == .denied)
+    #expect(loads(.readOnly) == .denied)
+    _ = unsafe chmod(vault.path + suffix, 0o600)
+    if suffix == "-journal" { try FileManager.default.removeItem(atPath: vault.path + suffix) }
+    #expect(loads() == nil)
+  }
+
+  @Test(arguments: ["", "-wal", "-shm", "-notice", "-journal"])
+  func aLinkInThePlaceOfAFileIsNotFollowed(_ suffix: String) throws {
+    try vault.saveAndDie()
+    let path = vault.path + suffix
+    let elsewhere = vault.folder.path + "/elsewhere"
+    if suffix == "-journal" { try vault.put([], "test.vault-journal") }
+    try FileManager.default.moveItem(atPath: path, toPath: elsewhere)
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: elsewhere)
+    let before = try vault.bytes("elsewhere")
+    #expect(loads() == .denied)
+    #expect(loads(.readOnly) == .denied)
+    #expect(code { try vault.storage().save("value", forKey: "key") } == .denied)
+    #expect(try vault.bytes("elsewhere") == before)
+    // One that leads nowhere is a link too.
+    try FileManager.default.removeItem(atPath: elsewhere)
+    #expect(code { try vault.storage().save("value", forKey: "key") } == .denied)
+    #expect(!FileManager.default.fileExists(atPath: elsewhere))
+  }
+
+  @Test func aFolderMayBeReachedThroughLinksAndIsOneVault() throws {
+    let link = vault.folder.path + "/link"
+    try FileManager.default.createDirectory(
+      at: vault.file("real"), withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real")
+    let (one, other) = (
+      VaultStorage(at: vault.file("link/a.vault"), keySource: .key(TemporaryVault.key)),
+      VaultStorage(at: vault.file("real/a.vault"), keySource: .key(TemporaryVault.key))
+    )
+    try one.save("value", forKey: "key")
+    #expect(try other.load(String.self, forKey: "key") == "value")
+    // Where it led at the first use counts: whoever turns it elsewhere moves no vault.
+    try FileManager.default.removeItem(atPath: link)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/nowhere")
+    #expect(try one.load(String.self, forKey: "key") == "value")
+  }
+
+  @Test(arguments: [0o770, 0o707, 0o1777])
+  func aFolderThatOthersCanWriteToIsRefused(_ mode: Int) throws {
+    try vault.saveAndDie()
+    _ = unsafe chmod(vault.folder.path, mode_t(mode))
+    #expect(loads() == .denied)
+    #expect(loads(.readOnly) == .denied)
+    #expect(code { try vault.storage().save("value", forKey: "key") } == .denied)
+    let new = VaultStorage(at: vault.file("new.vault"), keySource: .key(TemporaryVault.key))
+    #expect(code { try new.save("value", forKey: "key") } == .denied)
+    #expect(!vault.entries.contains("new.vault"))
+    _ = unsafe chmod(vault.folder.path, 0o755)
+    #expect(loads() == nil)
+  }
+
+  @Test func aFolderOnTheWayThatOthersCanWriteToIsRefusedUnlessItIsSticky() throws {
+    let inner = vault.file("way/inner")
+    try FileManager.default.createDirectory(
+      at: inner, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let url = inner.appendingPathComponent("a.vault")
+    let way = vault.file("way").path
+    for (mode, expected) in [(0o777, StorageError.Code.denied), (0o1777, nil), (0o755, nil)] {
+      _ = unsafe chmod(way, mode_t(mode))
+      let storage = VaultStorage(at: url, keySource: .key(TemporaryVault.key))
+      #expect(code { try storage.save("value", forKey: "key") } == expected, "\(mode)")
+    }
+  }
+
+  @Test(.enabled(if: Machine.canBecomeAnother, "needs root"))
+  func whatBelongsToAnotherUserIsRefused() throws {
+    try vault.saveAndDie()
+    let other = Machine.otherUser
+    for path in ["", "-wal", "-shm", "-notice"].map({ vault.path + $0 }) + [vault.folder.path] {
+      #expect(unsafe chown(path, other, other) == 0)
+      #expect(loads() == .denied, "\(path)")
+      #expect(loads(.readOnly) == .denied, "\(path)")
+      #expect(code { try vault.storage().save("value", forKey: "key") } == .denied, "\(path)")
+      #expect(unsafe chown(path, 0, 0) == 0)
+    }
+    #expect(loads() == nil)
+  }
+
+  @Test(.enabled(if: Machine.canBecomeAnother, "needs root"))
+  func anotherUserCantReadOrWriteIt() throws {
+    try vault.storage().save("newest", forKey: "key")
+    _ = unsafe chmod(vault.folder.path, 0o755)
+    let shared = TemporaryVault()
+    _ = unsafe chmod(shared.folder.path, 0o755)
+    let program = try helper.copy(to: shared.folder.path)
+    for command in [["load", vault.path, "key"], ["save", vault.path, "key", "value"]] {
+      let said = try program.start(command, prefix: Machine.asOtherUser).lines()
+      #expect(said == ["error denied"])
+    }
+    #expect(loads() == nil)
+  }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import VaultBackend
+
+// A process of its own for the tests: to be killed, to share a vault with, to run out of disk.
+// VaultTestChild COMMAND PATH [ARGUMENT...]
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else { fatalError("usage: VaultTestChild COMMAND PATH ...") }
+let program = Program(
+  path: arguments[2], access: arguments[1] == "serve-read-only" ? .readOnly : .readWrite)
+
+switch arguments[1] {
+case "serve", "serve-read-only":  // performs the commands on its standard input, each a line, with one line each
+  while let line = readLine() {
+    say(program.answer(line.split(separator: " ").map(String.init)))
+  }
+case "write-on":  // WRITER FIRST: sets ten keys in turn until it is killed
+  program.writeOn(Int(arguments[3])!, from: Int(arguments[4])!)
+case "full-disk":
+  program.fillTheDisk()
+default:
+  say(program.answer([arguments[1]] + arguments.dropFirst(3)))
+}
