@@ -72,25 +72,24 @@ struct EntryVisit {
   /// Nanoseconds of an entry's first read, when all are read one after the other.
   let firstRead: Double
   /// Nanoseconds of a later read of an entry picked at random, in processor time.
-  let warmRead: Double
+  var warmRead = 0.0
 
-  var line: String { "\(count) \(fileSize) \(opening) \(growth) \(firstRead) \(warmRead)" }
+  var line: String { "\(count) \(fileSize) \(opening) \(growth) \(firstRead)" }
   var growthRatio: Double { Double(growth) / Double(fileSize) }
 
   init?(_ line: String) {
     let parts = line.split(whereSeparator: \.isWhitespace)
-    guard parts.count == 6, let count = Int(parts[0]), let size = Int(parts[1]),
-      let opening = Double(parts[2]), let growth = Int(parts[3]), let first = Double(parts[4]),
-      let warm = Double(parts[5])
+    guard parts.count == 5, let count = Int(parts[0]), let size = Int(parts[1]),
+      let opening = Double(parts[2]), let growth = Int(parts[3]), let first = Double(parts[4])
     else { return nil }
     (self.count, fileSize, self.opening, self.growth) = (count, size, opening, growth)
-    (firstRead, warmRead) = (first, warm)
+    firstRead = first
   }
 
   /// Visits a vault in this process.
   init(of path: String, count: Int) throws {
     self.count = count
-    fileSize = Disk.size(of: path)
+    fileSize = Disk.size(of: path) + Disk.size(of: path + "-wal")
     let start = Clock.wall.nanoseconds
     let entries = try Entries(count)
     try entries.readFirst()
@@ -100,17 +99,14 @@ struct EntryVisit {
     try entries.readAll()
     firstRead = (Clock.wall.nanoseconds - begin) / Double(count)
     growth = Self.residentSize - before
-    let rounds = 200_000
-    let warm = Clock.thread.nanoseconds
-    try entries.readAnywhere(rounds)
-    warmRead = (Clock.thread.nanoseconds - warm) / Double(rounds)
   }
 
-  /// Visits a vault in a process of its own; opening is the median of five.
+  /// Visits a vault in a process of its own; opening is the median of three.
   static func elsewhere(_ count: Int) throws -> EntryVisit {
-    let entries = try Entries(count)
-    let visits = try (0..<5).map { _ in
-      let helper = try Helper.start(["--visit-entries", entries.path, "\(count)"])
+    // Closed again: the last one that closes takes the log into the file.
+    let path = try Entries(count).path
+    let visits = try (0..<3).map { _ in
+      let helper = try Helper.start(["--visit-entries", path, "\(count)"])
       let output = try helper.output.fileHandleForReading.readToEnd() ?? Data()
       helper.process.waitUntilExit()
       guard let visit = EntryVisit(String(decoding: output, as: UTF8.self)) else {
@@ -122,7 +118,26 @@ struct EntryVisit {
   }
 
   /// All sizes, and what is asked of the largest.
-  static func all() throws -> [EntryVisit] { try Entries.counts.map { try elsewhere($0) } }
+  static func all() throws -> [EntryVisit] {
+    var visits = try Entries.counts.map { try elsewhere($0) }
+    for (index, time) in try warmReads().enumerated() { visits[index].warmRead = time }
+    return visits
+  }
+
+  /// Medians of batches that take turns, so that what slows the machine slows all sizes.
+  private static func warmReads() throws -> [Double] {
+    let sizes = try Entries.counts.map { try Entries($0) }
+    for entries in sizes { try entries.readAll() }
+    var times = [[Double]](repeating: [], count: sizes.count)
+    for _ in 0..<101 {
+      for (index, entries) in sizes.enumerated() {
+        let start = Clock.thread.nanoseconds
+        try entries.readAnywhere(1000)
+        times[index].append((Clock.thread.nanoseconds - start) / 1000)
+      }
+    }
+    return times.map(\.median)
+  }
 
   static func figures(_ visits: [EntryVisit]) -> [Figure] {
     guard let largest = visits.last else { return [] }
