@@ -108,6 +108,10 @@ import VaultBackend
 @Suite(.enabled(if: Machine.canMountFiles, "needs the right to mount an ext4"))
 struct PowerCutTests {
   /// Takes an ext4 down under a writer, as without power, and looks at what is left.
+  ///
+  /// The writer is stopped before, between any two system calls: an fdatasync(2) that is under way
+  /// while an ext4 is shut down may return 0 and have done nothing. A bare append and fdatasync lost
+  /// its last record so in 11 of 135 trials (Linux 6.18).
   private func shutDown(trials: Int) throws {
     let vault = TemporaryVault()
     let folder = vault.folder.path
@@ -120,13 +124,15 @@ struct PowerCutTests {
           "$0" write-on \(folder)/disk/v/test.vault 0 $next > said &
           writer=$!
           sleep 0.$(shuf -i 150-400 -n 1)
+          kill -STOP $writer
+          until grep -q '^State:.T' /proc/$writer/status; do :; done
           "$0" shut-down \(folder)/disk >&2
           kill -9 $writer; wait $writer
           umount disk && mount -o loop image disk || exit 1
-          next=$("$0" check \(folder)/disk/v/test.vault \(folder)/said)
+          found=$("$0" check \(folder)/disk/v/test.vault \(folder)/said)
           umount disk || exit 1
-          echo "$next"
-          case $next in nothing) next=0 ;; *[!0-9]*) exit 1 ;; esac
+          case $found in nothing) ;; *[!0-9]*) echo "$found"; exit 1 ;; *) next=$found ;; esac
+          echo $next
         done
         """)
     let numbers = lines.compactMap { Int($0) }
