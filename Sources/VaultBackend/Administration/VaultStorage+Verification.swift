@@ -9,8 +9,8 @@ extension VaultStorage {
   /// the whole vault. What it can't find is the whole file put back as it was.
   ///
   /// - Parameters:
-  ///   - keys: keys that should have a value: one that somebody removed is then told by its name,
-  ///     which nothing in the vault says any more.
+  ///   - keys: keys that may have had a value. They are not looked for; but when somebody removed a
+  ///     record, nothing in the vault says its name any more, and these are tried.
   ///   - progress: told how many records are done, of how many, now and then.
   /// - Returns: what is not as it should be.
   /// - Throws: `StorageError` when the vault can't be opened, as without its key.
@@ -19,7 +19,14 @@ extension VaultStorage {
   ) throws(StorageError) -> VaultReport {
     let engine = try delegate.vault()
     for _ in 0..<100 {
-      guard try store.openKeys() else { break }
+      do throws(StorageError) {
+        guard try store.openKeys() else { break }
+      } catch {
+        guard error.code == .damaged else { throw error }
+        return VaultReport(
+          generation: 0, recordCount: 0, otherTagCount: 0,
+          findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.message)])
+      }
       var verification = try VaultVerification(store, expecting: keys)
       var isCurrent = false
       let report = try engine.reading(waiting: delegate.deadline) {

@@ -103,6 +103,10 @@ extension VaultEngine {
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard access == .readWrite else {
+      guard try file.check(mending: false) else {
+        throw StorageError(
+          .unavailable, "there is no vault, and none is made for reading alone", path: file.path)
+      }
       throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
     }
     let opened = try openForWriting(until: end)

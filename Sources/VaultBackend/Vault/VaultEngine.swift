@@ -187,6 +187,14 @@ final class VaultEngine: Sendable {
     release(&opened)
   }
 
+  /// Closes the file at the end of the process; whoever still uses it opens it anew.
+  func shutDown() {
+    gate.withLock { opened in
+      memory.withLock { $0.doubt() }
+      release(&opened)
+    }
+  }
+
   private func release(_ opened: inout OpenedVault?) {
     isStamped.store(false, ordering: .relaxed)
     openedAt.store(-1, ordering: .relaxed)
