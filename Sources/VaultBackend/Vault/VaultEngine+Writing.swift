@@ -150,7 +150,13 @@ extension VaultEngine {
   ) throws(StorageError) -> OpenedVault {
     try gate.withLock { (opened) throws(StorageError) in
       if let current = opened {
-        if try current.main.hasMoved() { close(&opened) }
+        if try current.main.hasMoved() {
+          close(&opened)
+        } else if case .stamp = current.watch {
+          // The disk was full when it was opened.
+          memory.withLock { $0.doubt() }
+          release(&opened)
+        }
       }
       if let opened = try open(&opened, until: end) { return opened }
       try file.create()
