@@ -34,18 +34,14 @@ final class Peer {
     let description: String
   }
 
-  /// The distribution's SQLite.
-  ///
-  /// - Parameters:
-  ///   - rows: how many names there are.
-  ///   - tables: what the rows are kept in.
+  /// The distribution's SQLite, with as many rows.
   convenience init(sqliteIn folder: String, rows: Int, _ tables: peer_tables) throws {
     try self.init(
       "libsqlite3.so.0", package: "libsqlite3-0", folder + "/sqlite-\(rows)-\(tables.rawValue).db",
       key: nil, tables, rows, valueSize: Self.recordSize)
   }
 
-  /// SQLCipher, with a key that needs no derivation. It seals, so its values are as they are.
+  /// SQLCipher, with a key that needs no derivation, and values as they are, since it seals them.
   convenience init(cipherIn folder: String, rows: Int) throws {
     try self.init(
       "libsqlcipher.so.0", package: "libsqlcipher-dev", folder + "/sqlcipher-\(rows).db",
@@ -135,7 +131,7 @@ final class Peer {
 struct Random {
   private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-  /// https://prng.di.unimi.it/splitmix64.c
+  /// As in https://prng.di.unimi.it/splitmix64.c.
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

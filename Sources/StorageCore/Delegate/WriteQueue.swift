@@ -61,8 +61,9 @@ package final class WriteTicket: Sendable {
   package let end: ContinuousClock.Instant
 
   private let outcome = Lock<Result<CommitOutcome, StorageError>?>(nil)
-  /// Only for one that waits. Set before the ticket is in the queue, whose lock makes it known to
-  /// those that take it out.
+  /// Only for one that waits.
+  ///
+  /// Set before the ticket is in the queue, whose lock makes it known to those that take it out.
   private nonisolated(unsafe) var isDecided: DispatchSemaphore?
 
   /// A batch for the file as it will be; an empty one for any header is a flush.

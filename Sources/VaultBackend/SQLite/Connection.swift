@@ -56,7 +56,7 @@ final class Connection: @unchecked Sendable {
     unsafe sqlite3_close_v2(handle)
   }
 
-  /// https://sqlite.org/uri.html
+  /// A URI as https://sqlite.org/uri.html has it.
   private static func immutableName(_ path: String) -> String {
     var name = "file:"
     for byte in path.utf8 {

@@ -194,8 +194,8 @@ extension VaultEngine {
       // Then all is read anew at the next access, here as in every other process.
       if transaction.isWholesale { return memory.doubt() }
       for change in transaction.changes { memory.keep(change.record, for: change.name) }
-      memory.keep(isOurs ? transaction.manifest : nil, transaction.keys)
       memory.follow(transaction.sequence, isOurs ? .live(index, after) : .unknown)
+      memory.keep(isOurs ? transaction.manifest : nil, transaction.keys)
       guard !observers.isEmpty else { return }
       notify(transaction.changes, memory.headerVersion)
     }

@@ -89,14 +89,16 @@ struct VaultMemory {
     absentCount = 0
   }
 
-  /// Moves on to a state of the file.
+  /// Moves on to a state of the file, whose manifest is to be read.
   mutating func follow(_ generation: Int64, _ currency: Currency) {
     self.generation = generation
+    // Whoever wrote may have left the sequence number as it was, and the manifest not.
+    writtenManifest = nil
     self.currency = currency
     hasFollowed = true
   }
 
-  /// Keeps the manifest that was written.
+  /// Keeps the manifest that was written with the state that was moved on to last.
   mutating func keep(_ manifest: Manifest?, _ keys: ManifestKeys?) {
     writtenManifest = nil
     if let manifest, let keys { writtenManifest = (manifest, keys) }
