@@ -158,7 +158,7 @@ extension VaultEngine {
           release(&opened)
         }
       }
-      if let opened = try open(&opened, until: end) { return opened }
+      if let opened = try open(&opened, until: end) { return try withRoom(opened) }
       try file.create()
       guard let opened = try open(&opened, until: end) else {
         throw StorageError(
@@ -166,6 +166,14 @@ extension VaultEngine {
       }
       return opened
     }
+  }
+
+  /// Refuses a file that was opened for reading since there is no room beside it.
+  private func withRoom(_ opened: OpenedVault) throws(StorageError) -> OpenedVault {
+    guard case .index = opened.watch else {
+      throw StorageError(.full, "there is no space to write in; free some", path: file.path)
+    }
+    return opened
   }
 
   /// Under the gate and SQLite's write lock.

@@ -169,9 +169,11 @@ final class VaultEngine: Sendable {
   private func openFile(
     until end: ContinuousClock.Instant
   ) throws(StorageError) -> OpenedVault {
-    guard access == .readWrite else { return try OpenedVault(reading: file, until: end) }
     do throws(StorageError) {
-      return try OpenedVault(writing: file, until: end)
+      switch access {
+      case .readWrite: return try OpenedVault(writing: file, until: end)
+      case .readOnly: return try OpenedVault(reading: file, until: end)
+      }
     } catch {
       // Where there is no room for shared memory, nobody has the vault open: it can be read as it is.
       guard error.code == .full, try !file.hasLog() else { throw error }

@@ -255,7 +255,8 @@ struct VaultTransaction: ~Copyable {
   mutating func commit() throws(StorageError) {
     guard sequence < VaultRows.sequenceLimit else {
       throw StorageError(
-        .damaged, "the vault's sequence numbers were altered and have come to their end; verify and "
+        .damaged,
+        "the vault's sequence numbers were altered and have come to their end; verify and "
           + "repair it", path: connection.path)
     }
     if isWholesale {
