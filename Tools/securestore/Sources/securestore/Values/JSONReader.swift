@@ -16,6 +16,8 @@ struct JSONReader {
   /// - Parameters:
   ///   - text: the JSON.
   ///   - hasValueNames: whether the outermost object is one of names and values of a storage.
+  /// - Returns: the value.
+  /// - Throws: `Failure` that says where the text is not JSON, or has a number that is not kept.
   static func value(of text: String, hasValueNames: Bool = false) throws -> JSONValue {
     var reader = JSONReader(bytes: Array(text.utf8), hasValueNames: hasValueNames)
     let value = try reader.value(depth: 0)
