@@ -91,7 +91,7 @@ struct MigrateCommand: ParsableCommand {
       throw Failure(
         ExitStatus(error.code),
         "\(error.message); give the other store's key with --from-key-file, --from-passphrase or "
-          + "--from-passphrase-fd", path: old.path)
+          + "--from-passphrase-fd", path: error.path ?? old.path)
     }
   }
 
