@@ -81,6 +81,17 @@ import VaultBackend
     #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
   }
 
+  @Test func aBackupThatTheStorageCouldNotOpenAfterwardsIsNotRestored() throws {
+    let storage = try fill()
+    let other = KeySource.key(SymmetricKey(data: Data(repeating: 8, count: 32)))
+    let elsewhere = VaultStorage(at: vault.file("elsewhere.vault"), keySource: other)
+    try elsewhere.save("theirs", forKey: "key 9")
+    try elsewhere.backup(to: copy)
+    #expect(code { try storage.restore(from: copy, keySource: other) } == .wrongKey)
+    #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
+    #expect(try storage.verify().isSound)
+  }
+
   @Test func aDamagedBackupIsNotRestored() throws {
     let storage = try fill()
     try storage.backup(to: copy)

@@ -107,22 +107,39 @@ public struct KeySource: Sendable {
   /// - Parameters:
   ///   - derivation: how it is stretched when a slot is made for it.
   ///   - ask: gives the passphrase, or nil when there is none to be had. May be called again after
-  ///     another process changed the store's keys.
+  ///     another process changed the store's keys. What it throws, if it is no `StorageError`, is the
+  ///     error `keyUnavailable`.
   /// - Returns: the source.
   public static func passphrase(
     derivation: PassphraseDerivation = .standard,
-    _ ask: @escaping @Sendable () throws(StorageError) -> SecureBytes?
+    _ ask: @escaping @Sendable () throws -> SecureBytes?
   ) -> KeySource {
     KeySource([
       Candidate(kind: .passphrase, identifier: "", derivation: derivation) {
         () throws(StorageError) in
-        guard let bytes = try ask() else { return nil }
+        guard let bytes = try asked(ask) else { return nil }
         guard bytes.count > 0 else {
           throw StorageError(.invalid, "a passphrase can't be empty")
         }
         return .passphrase(bytes)
       }
     ])
+  }
+
+  private static func asked(
+    _ ask: () throws -> SecureBytes?
+  ) throws(StorageError) -> SecureBytes? {
+    do {
+      return try ask()
+    } catch let error as StorageError {
+      throw error
+    } catch let error as CryptoError {
+      throw StorageError(error)
+    } catch {
+      // Its text may say what was typed.
+      throw StorageError(
+        .keyUnavailable, "the passphrase could not be had: \(type(of: error)) was thrown")
+    }
   }
 
   /// A key file, readable by its owner alone; made with a fresh key if the store is new.

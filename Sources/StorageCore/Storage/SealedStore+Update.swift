@@ -92,6 +92,8 @@ extension SealedStore {
       return
     }
     for _ in 0..<Self.attempts {
+      // A delegate may need the keys to keep its manifest in step.
+      try keys.refresh()
       let version = try keyed.header().version
       let removals = try keyed.names().map { RecordWrite(nil, for: $0) }
       guard !removals.isEmpty else { return }

@@ -9,12 +9,13 @@ enum VaultCopy {
   /// - Parameters:
   ///   - file: the place.
   ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
+  ///   - keepingOld: whether the file that is replaced gets another name.
   ///   - end: how long those are waited for that have the file open which is replaced.
   ///   - body: is given a connection to an empty file. What it writes is durable when it returns.
   /// - Throws: `StorageError`; there is then what was there before, except with `outcomeUnknown`.
   static func make(
-    _ file: VaultFile, replacing: Bool, until end: ContinuousClock.Instant,
-    _ body: (Connection) throws(StorageError) -> Void
+    _ file: VaultFile, replacing: Bool, keepingOld: Bool = false,
+    until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) {
     try Folder.create(file.folder)
     _ = try file.check(mending: false, allowingEmpty: true)
@@ -25,17 +26,10 @@ enum VaultCopy {
     try createEmpty(sibling)
     try write(sibling, body)
     try OpenFile.synchronize(sibling)
-    if !isFree {
-      try endLog(of: file, until: end)
-      try removeLog(of: file)
-    }
-    if replacing {
-      guard unsafe rename(sibling, file.path) == 0 else {
-        throw StorageError(system: "put the new file in its place", path: file.path)
-      }
-    } else if unsafe link(sibling, file.path) != 0 {
-      if errno == EEXIST { throw taken(file.path) }
-      throw StorageError(system: "put the new file in its place", path: file.path)
+    if isFree {
+      try link(sibling, as: file)
+    } else {
+      try replace(file, with: sibling, keepingOld: keepingOld, until: end)
     }
     do throws(StorageError) {
       try Folder.synchronize(file.folder)
@@ -44,19 +38,49 @@ enum VaultCopy {
     }
   }
 
-  /// Takes the log of a file that is to be replaced into it, which only one who is alone with it can.
-  ///
-  /// - Throws: `busy` when another process has the file open.
-  static func endLog(
-    of file: VaultFile, until end: ContinuousClock.Instant
+  private static func link(_ sibling: String, as file: VaultFile) throws(StorageError) {
+    guard unsafe Glibc.link(sibling, file.path) != 0 else { return }
+    if errno == EEXIST { throw taken(file.path) }
+    throw StorageError(system: "put the new file in its place", path: file.path)
+  }
+
+  private static func replace(
+    _ file: VaultFile, with sibling: String, keepingOld: Bool, until end: ContinuousClock.Instant
   ) throws(StorageError) {
+    let sole = try SoleUse(of: file, until: end)
+    let kept = keepingOld ? try keep(file) : nil
     do throws(StorageError) {
-      let connection = try Connection(file.path, .readWrite, until: end)
-      try connection.endLog()
+      try removeLog(of: file)
+      guard unsafe rename(sibling, file.path) == 0 else {
+        throw StorageError(system: "put the new file in its place", path: file.path)
+      }
     } catch {
-      // A file that SQLite can't make sense of is nobody's, and keeps its log.
-      guard error.code == .damaged else { throw error }
+      // The file is still in its place. Its log may be gone; then it is the other name's.
+      if let kept {
+        let isWhole = try file.hasLog() == (FileStatus.ofEntry(kept + "-wal") != nil)
+        if isWhole { for name in [kept, kept + "-wal"] { unsafe unlink(name) } }
+      }
+      throw error
     }
+    _ = consume sole
+  }
+
+  /// Gives the old file a second name, `<vault>.damaged-<number>`, and its log one to match.
+  private static func keep(_ file: VaultFile) throws(StorageError) -> String {
+    for number in 1..<1000 {
+      let name = "\(file.path).damaged-\(number)"
+      guard unsafe Glibc.link(file.path, name) != 0 else {
+        let isLinked = unsafe Glibc.link(file.logPath, name + "-wal") == 0
+        guard isLinked || errno == ENOENT else {
+          throw StorageError(system: "keep the old log", path: file.logPath)
+        }
+        return name
+      }
+      guard errno == EEXIST else {
+        throw StorageError(system: "keep the old file", path: file.path)
+      }
+    }
+    throw StorageError(.full, "there are too many old files; move them away", path: file.path)
   }
 
   /// Removes what lies beside a file that is to be replaced, and would be taken for the new one's.

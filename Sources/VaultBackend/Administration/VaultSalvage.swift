@@ -23,7 +23,7 @@ enum VaultSalvage {
       try skippingDamage { () throws(StorageError) in
         try source.statement(
           once:
-            "SELECT sequence, name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
+            "SELECT name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
             + order
         ).run { (row) throws(StorageError) in
           try insert(row, destination, &last)
@@ -42,7 +42,7 @@ enum VaultSalvage {
     }
     for name in names {
       try skippingDamage { () throws(StorageError) in
-        try source.statement("SELECT sequence, name, value FROM record WHERE name = ?1")
+        try source.statement("SELECT name, value FROM record WHERE name = ?1")
           .run(.blob(name.bytes)) { (row) throws(StorageError) in
             try insert(row, destination, &last)
             return false
@@ -61,15 +61,13 @@ enum VaultSalvage {
   private static func insert(
     _ row: Statement.Row, _ destination: Connection, _ last: inout Int64
   ) throws(StorageError) {
-    let sequence = row.integer(0)
-    guard let value = try row.blob(2), sequence > 0, sequence < VaultRows.sequenceLimit else {
-      return
-    }
-    let name = try VaultRows.name(row, 1, destination)
-    last = max(last, sequence)
+    guard let value = try row.blob(1) else { return }
+    let name = try VaultRows.name(row, 0, destination)
+    // Numbered anew, since the old numbers may be what is broken.
+    last += 1
     try destination.statement(
       "INSERT OR IGNORE INTO record (sequence, name, value) VALUES (?1, ?2, ?3)"
-    ).run(.integer(sequence), .blob(name.bytes), .blob(value))
+    ).run(.integer(last), .blob(name.bytes), .blob(value))
   }
 
   private static func skippingDamage(

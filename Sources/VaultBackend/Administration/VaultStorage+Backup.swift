@@ -61,6 +61,12 @@ extension VaultStorage {
       throw StorageError(.invalid, "a vault can't be restored from itself", path: engine.file.path)
     }
     let report = try backup.soundReport()
+    if keySource != nil {
+      // What is put in place has to open with this storage's own source.
+      let own = VaultStorage(
+        at: url, keySource: store.keySource, access: .readOnly, deadline: delegate.deadline)
+      try own.store.openKeys()
+    }
     guard try engine.file.check(mending: false, allowingEmpty: true) else {
       return try backup.backup(to: URL(filePath: engine.file.path))
     }

@@ -9,17 +9,27 @@ extension VaultStorage {
   /// the whole vault. What it can't find is the whole file put back as it was.
   ///
   /// - Parameters:
-  ///   - keys: keys that should have a value: one that somebody removed is then told by its name,
-  ///     which nothing in the vault says any more.
+  ///   - keys: keys that may have had a value. They are not looked for; but when somebody removed a
+  ///     record, nothing in the vault says its name any more, and these are tried.
   ///   - progress: told how many records are done, of how many, now and then.
   /// - Returns: what is not as it should be.
-  /// - Throws: `StorageError` when the vault can't be opened, as without its key.
+  /// - Throws: `StorageError`: `unavailable` when there is no vault, or why it can't be opened, as
+  ///   without its key.
   public func verify(
     expecting keys: [StoreKey] = [], progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> VaultReport {
     let engine = try delegate.vault()
     for _ in 0..<100 {
-      guard try store.openKeys() else { break }
+      do throws(StorageError) {
+        guard try store.openKeys() else { return try emptyReport(engine) }
+      } catch {
+        guard error.code == .damaged, try engine.isVault(waiting: delegate.deadline) else {
+          throw error
+        }
+        return VaultReport(
+          generation: 0, recordCount: 0, otherTagCount: 0,
+          findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.message)])
+      }
       var verification = try VaultVerification(store, expecting: keys)
       var isCurrent = false
       let report = try engine.reading(waiting: delegate.deadline) {
@@ -31,6 +41,15 @@ extension VaultStorage {
         return isCurrent ? try verification.run(connection, manifestKeys, progress) : nil
       }
       if isCurrent, let report, let report { return report }
+    }
+    throw StorageError(
+      .busy, "the vault's keys are being changed all the time; try again", path: engine.file.path)
+  }
+
+  /// The report of a vault without a header.
+  private func emptyReport(_ engine: VaultEngine) throws(StorageError) -> VaultReport {
+    guard try engine.file.check(mending: false) else {
+      throw StorageError(.unavailable, "there is no vault", path: engine.file.path)
     }
     return VaultReport(generation: 0, recordCount: 0, otherTagCount: 0, findings: [])
   }

@@ -239,6 +239,13 @@ final class Connection: @unchecked Sendable {
       unsafe sqlite3_wal_checkpoint_v2(handle, "main", kind, nil, nil), "tidy up")
   }
 
+  /// Whether the file is one with a write-ahead log.
+  func hasLog() throws(StorageError) -> Bool {
+    var mode: String?
+    try Statement.once("PRAGMA journal_mode", self) { mode = $0.text(0) }
+    return mode == "wal"
+  }
+
   /// Takes the log into the file and goes without one, which only one who is alone with it can.
   func endLog() throws(StorageError) {
     forgetStatements()

@@ -60,11 +60,18 @@ final class OpenedVault: Sendable {
   /// Where files can be made beside it, others may write meanwhile and their changes are followed.
   /// Elsewhere: without a log the file is read as it is, with one SQLite reads both, and where it
   /// can't, both are copied to a private place and put together there.
-  init(reading file: VaultFile, until end: ContinuousClock.Instant) throws(StorageError) {
+  ///
+  /// - Parameters:
+  ///   - file: the file.
+  ///   - end: how long others are waited for.
+  ///   - isFull: whether there is no room for files beside it.
+  init(
+    reading file: VaultFile, until end: ContinuousClock.Instant, isFull: Bool = false
+  ) throws(StorageError) {
     self.file = file
     let stamp = try file.stamp()
     let hasLog = try file.hasLog()
-    if !file.isFolderWritable, !hasLog {
+    if !file.isFolderWritable || isFull, !hasLog {
       (main, mode, copy) = (try Self.open(file.path, .immutable, until: end), .immutable, nil)
       watch = .stamp(stamp)
       return
@@ -73,7 +80,8 @@ final class OpenedVault: Sendable {
     main = connection
     mode = connection.mode
     self.copy = copy
-    if copy == nil, let index = try connection.writeAheadIndex() {
+    // Without a log there is no index, and one would be made by asking for it.
+    if copy == nil, try connection.hasLog(), let index = try connection.writeAheadIndex() {
       watch = .index(index)
     } else {
       watch = .stamp(stamp)

@@ -17,29 +17,9 @@ extension VaultEngine {
   ) throws(StorageError) {
     try gate.withLock { (opened) throws(StorageError) in
       close(&opened)
-      try VaultCopy.endLog(of: file, until: end)
-      try keepOldFile()
-      try VaultCopy.make(file, replacing: true, until: end, body)
+      try VaultCopy.make(file, replacing: true, keepingOld: true, until: end, body)
     }
     notice.post()
-  }
-
-  /// Gives the old file a second name, `<vault>.damaged-<number>`, and its log one to match.
-  private func keepOldFile() throws(StorageError) {
-    for number in 1..<1000 {
-      let name = "\(file.path).damaged-\(number)"
-      guard unsafe link(file.path, name) != 0 else {
-        let isLinked = unsafe link(file.logPath, name + "-wal") == 0
-        guard isLinked || errno == ENOENT else {
-          throw StorageError(system: "keep the old log", path: file.logPath)
-        }
-        return
-      }
-      guard errno == EEXIST else {
-        throw StorageError(system: "keep the old file", path: file.path)
-      }
-    }
-    throw StorageError(.full, "there are too many old files; move them away", path: file.path)
   }
 
   /// Writes the file anew without what was removed.

@@ -103,6 +103,10 @@ extension VaultEngine {
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard access == .readWrite else {
+      guard try file.check(mending: false) else {
+        throw StorageError(
+          .unavailable, "there is no vault, and none is made for reading alone", path: file.path)
+      }
       throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
     }
     let opened = try openForWriting(until: end)
@@ -146,7 +150,13 @@ extension VaultEngine {
   ) throws(StorageError) -> OpenedVault {
     try gate.withLock { (opened) throws(StorageError) in
       if let current = opened {
-        if try current.main.hasMoved() { close(&opened) }
+        if try current.main.hasMoved() {
+          close(&opened)
+        } else if case .stamp = current.watch {
+          // The disk was full when it was opened.
+          memory.withLock { $0.doubt() }
+          release(&opened)
+        }
       }
       if let opened = try open(&opened, until: end) { return opened }
       try file.create()

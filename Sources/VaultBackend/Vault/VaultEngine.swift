@@ -156,16 +156,38 @@ final class VaultEngine: Sendable {
   ) throws(StorageError) -> OpenedVault? {
     if let opened { return opened }
     guard try file.check(mending: access == .readWrite) else { return nil }
-    let new: OpenedVault
-    switch access {
-    case .readWrite: new = try OpenedVault(writing: file, until: end)
-    case .readOnly: new = try OpenedVault(reading: file, until: end)
-    }
+    var new = try openFile(until: end)
+    // It may have been replaced while its lock was waited for.
+    for _ in 0..<100 where try new.main.hasMoved() { new = try openFile(until: end) }
     if case .stamp = new.watch { isStamped.store(true, ordering: .relaxed) }
     opened = new
     opener.store(getpid(), ordering: .relaxed)
     openedAt.store(forks.current, ordering: .relaxed)
     return new
+  }
+
+  private func openFile(
+    until end: ContinuousClock.Instant
+  ) throws(StorageError) -> OpenedVault {
+    guard access == .readWrite else { return try OpenedVault(reading: file, until: end) }
+    do throws(StorageError) {
+      return try OpenedVault(writing: file, until: end)
+    } catch {
+      // Where there is no room for shared memory, nobody has the vault open: it can be read as it is.
+      guard error.code == .full, try !file.hasLog() else { throw error }
+      return try OpenedVault(reading: file, until: end, isFull: true)
+    }
+  }
+
+  /// Whether the file is a vault, whatever is in it.
+  func isVault(waiting deadline: Duration) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try VaultSchema.check(try Connection(file.path, .readOnly, until: .now + deadline))
+      return true
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return false
+    }
   }
 
   /// Refuses to go on in a forked child, before it waits for a lock that nobody there will give back.
@@ -187,7 +209,15 @@ final class VaultEngine: Sendable {
     release(&opened)
   }
 
-  private func release(_ opened: inout OpenedVault?) {
+  /// Closes the file at the end of the process; whoever still uses it opens it anew.
+  func shutDown() {
+    gate.withLock { opened in
+      memory.withLock { $0.doubt() }
+      release(&opened)
+    }
+  }
+
+  func release(_ opened: inout OpenedVault?) {
     isStamped.store(false, ordering: .relaxed)
     openedAt.store(-1, ordering: .relaxed)
     opener.store(0, ordering: .relaxed)

@@ -1,4 +1,5 @@
 internal import CryptoCore
+internal import Glibc
 internal import StorageCore
 
 /// The vaults of this process that are in use: one for each file and way of access.
@@ -10,6 +11,21 @@ enum VaultRegistry {
   private struct Entry {
     weak var vault: VaultEngine?
   }
+  /// Has exit(3) close what is open, so that the log is in the file when nobody uses the vault.
+  ///
+  /// A static storage is never released. After a kill the log stays, and whoever opens the vault next
+  /// reads it.
+  private static let closing: pid_t = {
+    _ = atexit { closeAll() }
+    return getpid()
+  }()
+
+  private static func closeAll() {
+    // A child of fork(2) has its parent's locks, which nobody there gives back.
+    guard getpid() == closing else { return }
+    for vault in entries.withLock({ $0.values.compactMap(\.vault) }) { vault.shutDown() }
+  }
+
   private static let entries = Lock<[Key: Entry]>([:])
 
   /// The vault of a file.
@@ -17,6 +33,7 @@ enum VaultRegistry {
     entries.withLock { entries in
       let key = Key(file: file, access: access)
       if let vault = entries[key]?.vault { return vault }
+      _ = closing
       let vault = VaultEngine(file, access)
       entries = entries.filter { $0.value.vault != nil }
       entries[key] = Entry(vault: vault)

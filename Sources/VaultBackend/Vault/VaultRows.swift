@@ -54,7 +54,10 @@ enum VaultRows {
     _ row: Int64, _ connection: Connection
   ) throws(StorageError) -> [UInt8]? {
     var value: [UInt8]?
-    try connection.statement("SELECT value FROM meta WHERE id = ?1").run(.integer(row)) {
+    // No header of ours is longer, and this is read at every look at the file.
+    try connection.statement(
+      "SELECT value FROM meta WHERE id = ?1 AND length(value) <= 4194304"
+    ).run(.integer(row)) {
       (row) throws(StorageError) in
       value = try row.blob(0)
       return false

@@ -156,7 +156,7 @@ struct VaultTransaction: ~Copyable {
     sequence += 1
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     try authenticate(with: newKeys, replacing: oldKeys, isNew: old == nil && held.isEmpty)
-    try rename(renamed)
+    try rename(renamed, oldKeys)
   }
 
   /// Goes on with other keys.
@@ -175,9 +175,18 @@ struct VaultTransaction: ~Copyable {
 
   /// Puts records under other names, and the manifest on the keys that go with them.
   private mutating func rename(
-    _ renamed: [(old: NameHash, new: NameHash, record: [UInt8])]
+    _ renamed: [(old: NameHash, new: NameHash, record: [UInt8])], _ oldKeys: ManifestKeys?
   ) throws(StorageError) {
     guard !renamed.isEmpty else { return }
+    // A manifest that is made anew would hide what somebody has done to the records.
+    if let manifest, let oldKeys,
+      try !manifest.agrees(with: Self.computed(connection, oldKeys))
+    {
+      throw StorageError(
+        .damaged,
+        "records were removed or put back by somebody without the keys; verify and repair the vault "
+          + "first", path: connection.path)
+    }
     for entry in renamed {
       sequence += 1
       try connection.statement("DELETE FROM record WHERE name = ?1").run(.blob(entry.old.bytes))
@@ -244,6 +253,11 @@ struct VaultTransaction: ~Copyable {
   ///
   /// - Throws: `StorageError`; nothing is changed, except with `outcomeUnknown`.
   mutating func commit() throws(StorageError) {
+    guard sequence < VaultRows.sequenceLimit else {
+      throw StorageError(
+        .damaged, "the vault's sequence numbers were altered and have come to their end; verify and "
+          + "repair it", path: connection.path)
+    }
     if isWholesale {
       horizon = sequence
     } else if changes.contains(where: { $0.record == nil }) {

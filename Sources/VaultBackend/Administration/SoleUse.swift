@@ -1,0 +1,52 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+/// The right to replace a vault's file: nobody has it open, and nobody can open it, until this ends.
+struct SoleUse: ~Copyable {
+  /// Of these bytes every connection in write-ahead mode has a share, for as long as it is open:
+  /// https://sqlite.org/src/file/src/os.h, SHARED_FIRST.
+  private static var shared: Int { 0x4000_0002 }
+
+  private let file: OpenFile
+
+  /// Waits to be alone with a file, and takes its log into it.
+  ///
+  /// A file that SQLite can't make sense of keeps its log.
+  ///
+  /// - Throws: `busy` when another process has it open, or a storage of this one.
+  init(of vault: VaultFile, until end: ContinuousClock.Instant) throws(StorageError) {
+    while true {
+      let isSound = try Self.endLog(of: vault, until: end)
+      guard let file = try OpenFile(vault.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK) else {
+        throw StorageError(.unavailable, "the file is gone", path: vault.path)
+      }
+      guard try file.lock(byte: Self.shared, until: end) else { throw Self.busy(vault) }
+      // Between the two somebody may have come, written and gone.
+      let hasLog = try vault.hasLog()
+      if !isSound || !hasLog {
+        self.file = file
+        return
+      }
+      guard ContinuousClock.now < end else { throw Self.busy(vault) }
+    }
+  }
+
+  /// - Returns: whether SQLite could make sense of the file.
+  private static func endLog(
+    of vault: VaultFile, until end: ContinuousClock.Instant
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      let connection = try Connection(vault.path, .readWrite, until: end)
+      try connection.endLog()
+      return true
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return false
+    }
+  }
+
+  private static func busy(_ vault: VaultFile) -> StorageError {
+    StorageError(.busy, "another process has the vault open", path: vault.path)
+  }
+}
