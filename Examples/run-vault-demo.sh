@@ -48,8 +48,8 @@ for text in STRIPE_SECRET_KEY SMTP_PASSWORD "$(cat "$work/secret")"; do
 done
 echo "  searched for names and values: none found"
 
-step "All keys are replaced, the vault is checked and backed up"
-run rotate "${app[@]}"
+step "All keys in the vault are replaced, those of names too; it is checked and backed up"
+run rotate --root --names --same-key "${app[@]}"
 run verify "${app[@]}"
 run backup "${app[@]}" "$work/copy.vault"
 "$shopfront" show | head -2

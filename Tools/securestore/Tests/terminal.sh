@@ -88,6 +88,16 @@ expect_code 0
 never 'correct-'
 never 'hunter2'
 
+# Just Enter is no value, and replaces none.
+run 'securestore set TOKEN --passphrase; echo code $?'
+await '^Passphrase: *$'
+type_ 'correct-horse'
+press Enter
+await '^Value of TOKEN: *$'
+press Enter
+await 'securestore: malformedInput: key "TOKEN": the value is empty'
+expect_code 65
+
 # It is shown when it is asked for, with a line break behind it.
 run 'securestore get TOKEN --passphrase; echo code $?'
 await '^Passphrase: *$'
@@ -173,5 +183,13 @@ press C-u
 type_ 'securestore export --format do'
 press Tab
 await 'ready> securestore export --format dotenv'
+press C-u
+type_ 'securestore init --cipher x'
+press Tab
+await 'ready> securestore init --cipher xaes-256-gcm'
+press C-u
+type_ 'securestore set NAME --type d'
+press Tab Tab
+await '^data +double'
 
 echo "terminal: prompts, signals, questions, progress and completion are as they should be"

@@ -12,11 +12,23 @@ enum Program {
     let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
     do {
       try ProcessProtection.apply()
+      try requireText()
       StorageDiagnostics.handler = { warn(Failure($0), isJSON) }
       var command = try Securestore.parseAsRoot(arguments)
       try command.run()
     } catch {
       end(error, isJSON)
+    }
+  }
+
+  /// Refuses arguments that are no text, which Swift would hand us with U+FFFD in them: a value
+  /// would be stored under another name than was said.
+  private static func requireText() throws {
+    for index in 0..<Int(CommandLine.argc) {
+      guard let argument = unsafe CommandLine.unsafeArgv[index] else { continue }
+      guard unsafe String(validatingCString: argument) != nil else {
+        throw Failure(.usage, "argument \(index) is not UTF-8, as names and paths have to be")
+      }
     }
   }
 

@@ -56,12 +56,36 @@ struct AdministrationTests {
     #expect(try tool.run("repair", "--yes").code == 0)
   }
 
+  @Test func whatIsNotDamagedIsExportedWhenTheRestIsLeftOut() throws {
+    let tool = try Self.damagedVault()
+    let refused = try tool.run("export", "--to", "out.env")
+    #expect(refused.code == 12)
+    #expect(refused.errors.contains("--skip"))
+    #expect(!refused.errors.contains("listing()"))
+    #expect(!FileManager.default.fileExists(atPath: tool.path("out.env")))
+    let exported = try tool.run("export", "--skip", "--stdout")
+    #expect(exported.code == 0)
+    #expect(exported.text == "GOOD=x\n")
+    #expect(exported.errors.contains("1 value that can't be read"))
+    let named = try tool.run("export", "--skip", "--to", "out.json", "--json", "GOOD", "BIG")
+    #expect(try named.json()["exported"] as? Int == 1)
+    #expect(try named.json()["skipped"] as? [String] == ["BIG"])
+    #expect(try tool.run("export", "--stdout", "BIG").code == 12)
+    for arguments in [["--long"], ["--json"], ["--null"]] {
+      let list = try tool.run(["list"] + arguments)
+      #expect(list.code == 12)
+      #expect(list.text.contains("GOOD"))
+    }
+  }
+
   @Test func aBackupNeedsNoKeyAndIsRestored() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "first")
     let key = try Data(contentsOf: URL(fileURLWithPath: tool.keyFile))
     try FileManager.default.removeItem(atPath: tool.keyFile)
-    #expect(try tool.run("backup", "copy.vault").code == 0)
+    #expect(try tool.run("backup", "copy.vault", "--key-file", tool.keyFile).code == 0)
+    #expect(try tool.run("slots", "list", "--key-file", tool.keyFile).code == 0)
+    #expect(try tool.run("slots", "--key-file", tool.keyFile).code == 0)
     #expect(
       FileManager.default.createFile(
         atPath: tool.keyFile, contents: key, attributes: [.posixPermissions: 0o600]))
@@ -139,12 +163,37 @@ struct AdministrationTests {
     #expect(try tool.run("get", "B").text == "B")
   }
 
-  @Test func aSuiteThatIsNotThereHoldsNothing() throws {
+  @Test func anotherApplicationsVaultIsMovedIn() throws {
     let tool = try Tool()
-    #expect(
-      try tool.run("migrate", "--from-suite", "com.example.old", "--json").json()["copied"] as? Int
-        == 0)
+    let old = ["--app", "com.example.old"]
+    #expect(try tool.run(["init"] + old).code == 0)
+    #expect(try tool.run(["set", "A"] + old, input: Data("x".utf8)).code == 0)
+    #expect(try tool.run("migrate", "--from-app", "com.example.old").code == 0)
+    #expect(try tool.run("get", "A").text == "x")
+    #expect(try tool.run(["list"] + old).text == "")
+    #expect(try tool.run("migrate", "--from-app", "com.example.tool").code == 64)
+  }
+
+  @Test func whatTheKeyOfTheOtherStoreIsIsHinted() throws {
+    let tool = try Tool()
+    let old = ["--vault", "old.vault", "--key-file", "old/master.key"]
+    #expect(try tool.run(["init"] + old).code == 0)
+    #expect(try tool.run(["set", "A"] + old, input: Data("x".utf8)).code == 0)
+    let result = try tool.run("migrate", "--from-vault", "old.vault")
+    #expect(result.code == 11, "\(result.errors)")
+    #expect(result.errors.contains("--from-key-file"))
+    #expect(result.errors.contains("old.vault"))
+  }
+
+  @Test func aSourceThatIsNotThereIsAnError() throws {
+    let tool = try Tool()
+    let suite = try tool.run("migrate", "--from-suite", "com.example.old")
+    #expect(suite.code == 66)
+    #expect(suite.errors.contains("com.example.old.secure.plist"))
+    #expect(try tool.run("migrate", "--from-suite", "a/b").code == 64)
     #expect(try tool.run("migrate", "--from-vault", "nothing.vault").code == 66)
+    #expect(try tool.run("migrate", "--from-app", "com.example.nothing").code == 66)
+    #expect(try tool.run("migrate", "--from-app", "a/b").code == 64)
     #expect(try tool.run("migrate").code == 64)
   }
 }

@@ -29,6 +29,12 @@ struct DotenvTests {
     #expect(throws: Failure.self) { try Dotenv("X=1\n" + text) }
   }
 
+  @Test(arguments: ["ÜMLAUT=x", "MÜ=x", "1A=x"])
+  func anotherNameIsToldTheRule(_ text: String) {
+    let failure = #expect(throws: Failure.self) { try Dotenv(text) }
+    #expect(failure?.message.contains("ASCII letters, digits, _") == true)
+  }
+
   @Test func namesThatAreNoVariablesAreNotWritten() {
     #expect(Dotenv.isName("A_1.b-c"))
     for name in ["", "1A", "a b", "a=b", "a\n", "é"] { #expect(!Dotenv.isName(name)) }

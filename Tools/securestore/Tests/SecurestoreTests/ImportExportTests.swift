@@ -42,6 +42,29 @@ struct ImportExportTests {
     #expect(try tool.run("list").text == "")
   }
 
+  @Test func aLargeNumberIsReadBackOrRefusedAtItsPlace() throws {
+    let tool = try Tool()
+    let large = #"{"q":{"n":12345678901234567890,"x":1.5,"e":1e20}}"#
+    #expect(try tool.run("import", "-", "--format", "json", input: large).code == 0)
+    #expect(try tool.run("get", "q").text.contains("12345678901234567890"))
+    #expect(
+      try tool.run("export", "--stdout", "--format", "json").text.contains("1234567890123456789"))
+    try tool.write("{\"a\": 1,\n \"b\": [1, 1e400]}\n", to: "bad.json")
+    let refused = try tool.run("import", "bad.json")
+    #expect(refused.code == 65)
+    #expect(refused.errors.contains("bad.json: line 2, column 11: "))
+    #expect(try tool.run("list").lines == ["q"])
+    let typed = #"{"a":{"$type":"Double","$value":1e400}}"#
+    #expect(try tool.run("import", "-", "--format", "json", input: typed).code == 65)
+  }
+
+  @Test func countsAreInTheSingularAndThePlural() throws {
+    let tool = try Tool()
+    #expect(try tool.run("import", "-", input: "A=1\n").errors.contains("imported 1 value\n"))
+    #expect(try tool.run("import", "-", input: "B=1\nC=1\n").errors.contains("imported 2 values\n"))
+    #expect(try tool.run("export", "--to", "a.env", "A").errors.contains("exported 1 value to"))
+  }
+
   @Test func aConflictChangesNothingUnlessToldWhatToDo() throws {
     let tool = try Tool()
     _ = try tool.run("set", "B", input: "old")
@@ -95,7 +118,9 @@ struct ImportExportTests {
       "BOTH": "it's $HOME\\ \"x\"", "EMPTY": "", "UNICODE": "é✓", "HASH": "#x", "EQUALS": "a=b",
     ]
     let tool = try Tool()
-    for (name, value) in values { _ = try tool.run("set", name, "--raw", input: value) }
+    for (name, value) in values {
+      _ = try tool.run("set", name, "--raw", "--allow-empty", input: value)
+    }
     _ = try tool.run("set", "LINES", "--raw", input: "a\nb\r\n'")
     #expect(try tool.run("export", "--to", "out.env").code == 0)
     for (name, value) in values {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import securestore
@@ -5,7 +6,7 @@ import Testing
 /// What is read as JSON, and written again.
 struct JSONTests {
   @Test(arguments: [
-    "null", "true", "false", "0", "-1.5e+10", "1E5", "18446744073709551616", "\"\"",
+    "null", "true", "false", "0", "-1.5e+10", "1E5", "18446744073709551615", "\"\"",
     "\"a\\\"\\\\\\n\"", "[]", "[1,[2]]", "{}", "{\"b\":1,\"a\":{}}", "\"é✓\"",
   ])
   func itIsWrittenAsItWasRead(_ text: String) throws {
@@ -19,9 +20,54 @@ struct JSONTests {
   @Test(arguments: [
     "", "nul", "01", "1.", ".5", "+1", "1e", "-", "\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"",
     "\"\u{1}\"", "[1,]", "[1", "{\"a\"}", "{\"a\":1,}", "{a:1}", "{\"a\":1,\"a\":2}", "1 2", "'a'",
-    "// c\n1", "\"\\u+123\"",
+    "// c\n1", "\"\\u+123\"", "[{\"é\":1,\"e\u{301}\":2}]",
   ])
   func whatIsNotJSONIsRefused(_ text: String) {
+    #expect(throws: Failure.self) { try JSONReader.value(of: text) }
+  }
+
+  @Test(arguments: [
+    "0", "-0.0", "0e999", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
+    "1.0",
+    "1.50", "0.1", "0.10000000000000001", "3.1415926535897931", "1e300", "5e-324", "123e-2",
+    "100000000000000000000", "100000000000000000000.000",
+  ])
+  func aNumberThatIsReadBackIsTaken(_ text: String) throws {
+    let value = try JSONReader.value(of: "[\(text)]")
+    let data = try JSONEncoder().encode(value)
+    guard case .array(let values) = try JSONDecoder().decode(JSONValue.self, from: data),
+      case .number(let digits)? = values.first
+    else { throw Failure(.software, "it was not read back") }
+    #expect(Double(digits) == Double(text))
+    if let whole = UInt64(text) { #expect(UInt64(digits) == whole) }
+    if let whole = Int64(text) { #expect(Int64(digits) == whole) }
+  }
+
+  @Test(arguments: [
+    "18446744073709551616", "-9223372036854775809", "12345678901234567890123", "1e400", "-1e400",
+    "1e-400", "1e99999999999999999999", "0.1234567890123456789", "9007199254740993.00001",
+  ])
+  func anyOtherNumberIsRefusedWithItsPlace(_ text: String) {
+    let failure = #expect(throws: Failure.self) {
+      try JSONReader.value(of: "{\"a\": 1,\n  \"é\": [1, \(text)]}")
+    }
+    #expect(failure?.status == .malformedInput)
+    #expect(failure?.message.hasPrefix("line 2, column 12: ") == true)
+    #expect(failure?.message.contains(text) == false)
+  }
+
+  @Test(arguments: [
+    ("{\n\"a\": 1\n\n\n", 2), ("[1,\n2,\n", 2), ("\n{\"a\":\n", 2), ("[\"a\n\"]", 1), ("", 1),
+    ("[\n\"a\\\n\"]", 2), ("[1\n2]", 2),
+  ])
+  func theLineIsThatOfTheMistake(_ text: String, _ line: Int) {
+    let failure = #expect(throws: Failure.self) { try JSONReader.value(of: text) }
+    #expect(failure?.message.hasPrefix("line \(line) is not JSON: ") == true)
+  }
+
+  @Test func namesOfValuesDifferByTheirBytes() throws {
+    let text = "{\"é\":1,\"e\u{301}\":2}"
+    #expect(throws: Never.self) { try JSONReader.value(of: text, hasValueNames: true) }
     #expect(throws: Failure.self) { try JSONReader.value(of: text) }
   }
 

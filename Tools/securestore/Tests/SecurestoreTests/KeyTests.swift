@@ -25,6 +25,21 @@ struct KeyTests {
     #expect(try tool.run("init").code == 3)
   }
 
+  @Test func ofManyThatMakeAVaultOneDoes() throws {
+    let tool = try Tool(hasVault: false)
+    for round in 0..<5 {
+      let result = try tool.shell(
+        """
+        for number in 1 2 3 4 5 6; do
+          "$0" init --vault new/\(round).vault --key-file new/the.key 2>/dev/null &
+          children="$children $!"
+        done
+        for child in $children; do wait $child; echo $?; done
+        """)
+      #expect(result.lines.sorted() == ["0", "3", "3", "3", "3", "3"])
+    }
+  }
+
   @Test func whichVaultIsNeverGuessed() throws {
     let tool = try Tool()
     tool.environment["SECURESTORE_APP"] = nil
@@ -108,6 +123,28 @@ struct KeyTests {
     let mistyped = try tool.run("get", "A", "--recovery-fd", "0", input: "0000" + text.dropFirst(4))
     #expect(mistyped.code == 64)
     #expect(!mistyped.errors.contains(text.suffix(8)))
+  }
+
+  @Test func aNewKeyFileTakesThePlaceOfALostOne() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "x")
+    let text = try #require(try tool.run("recovery").lines.first)
+    try FileManager.default.removeItem(atPath: tool.keyFile)
+    let arguments = ["slots", "change", "--recovery-fd", "0", "--new-key-file", tool.keyFile]
+    let input = Data((text + "\n").utf8)
+    let refused = try tool.run(arguments, input: input)
+    #expect(refused.code == 10)
+    #expect(refused.errors.contains("remove \(tool.keyFile).made and say this again"))
+    #expect(!FileManager.default.fileExists(atPath: tool.keyFile))
+    try FileManager.default.removeItem(atPath: tool.keyFile + ".made")
+    let changed = try tool.run(arguments, input: input)
+    #expect(changed.code == 0)
+    #expect(changed.text == "")
+    #expect(changed.errors.contains("opens with"))
+    #expect(changed.errors.contains("file master.key"))
+    #expect(try tool.run("get", "A").text == "x")
+    #expect(try tool.run("rotate", "--root", "--names", "--same-key").code == 0)
+    #expect(try tool.run("get", "A").text == "x")
   }
 
   @Test func anEnvironmentVariableAndACredentialHoldKeys() throws {

@@ -43,6 +43,20 @@ struct ManualTests {
     for subcommand in command["subcommands"] as? [[String: Any]] ?? [] { try check(subcommand) }
   }
 
+  @Test func valuesOfOptionsAreCompleted() throws {
+    let tool = try Tool(hasVault: false)
+    for shell in ["bash", "zsh", "fish"] {
+      let script = try tool.run("--generate-completion-script", shell).text
+      for value in ["xaes-256-gcm", "dotenv", "double"] { #expect(script.contains(value)) }
+    }
+    #expect(try tool.run("set", "--help").text.contains("double"))
+  }
+
+  @Test func copyingWithoutBackupIsWarnedOf() {
+    #expect(Self.text.contains("-wal"))
+    #expect(Self.text.contains("slots change --recovery"))
+  }
+
   @Test func itRendersWithoutAWarning() throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -6,7 +6,7 @@ import VaultBackend
 /// What goes in by `set` and comes out by `get`.
 struct ValueTests {
   @Test(arguments: [
-    "hunter2", "", "two\nlines", "  spaces  ", "$(x) `y` \"z\" 'w' \\", "pässwörd ✓",
+    "hunter2", "two\nlines", "  spaces  ", "$(x) `y` \"z\" 'w' \\", "pässwörd ✓",
   ])
   func textComesBackAsItWas(_ value: String) throws {
     let tool = try Tool()
@@ -15,6 +15,52 @@ struct ValueTests {
     #expect(got.code == 0)
     #expect(got.text == value)
     #expect(got.errors == "")
+  }
+
+  @Test func nothingIsNoValueUnlessItIsToBeOne() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "S", input: "hunter2")
+    let failed = try tool.shell(#"false | "$0" set S"#)
+    #expect(failed.code == 65)
+    #expect(failed.errors.contains("--allow-empty"))
+    #expect(try tool.run("set", "S", input: "\n").code == 65)
+    #expect(try tool.run("set", "S", "--type", "data").code == 65)
+    #expect(try tool.run("get", "S").text == "hunter2")
+    #expect(try tool.run("set", "S", "--allow-empty").code == 0)
+    let got = try tool.run("get", "S")
+    #expect(got.code == 0)
+    #expect(got.text == "")
+  }
+
+  @Test func aNameThatIsNotUTF8IsRefused() throws {
+    let tool = try Tool()
+    let result = try tool.shell(#"printf x | "$0" set $'\xff'"#)
+    #expect(result.code == 64)
+    #expect(result.errors.contains("UTF-8"))
+    #expect(try tool.run("list").text == "")
+  }
+
+  @Test(arguments: ["12345678901234567890123", "[1,1e400]", #"{"n":0.12345678901234567890}"#])
+  func aNumberThatWouldNotComeBackIsRefused(_ text: String) throws {
+    let tool = try Tool()
+    let result = try tool.run("set", "V", "--type", "json", input: text)
+    #expect(result.code == 65)
+    #expect(result.errors.contains("line 1, column "))
+    #expect(try tool.run("get", "V").code == 1)
+  }
+
+  @Test func aNumberThatIsTooLargeIsNoInfinity() throws {
+    let tool = try Tool()
+    #expect(try tool.run("set", "V", "--type", "double", input: "1e400").code == 65)
+    #expect(try tool.run("set", "V", "--type", "double", input: "inf").code == 0)
+  }
+
+  @Test func boolsAreWrittenAsTheManualSays() throws {
+    let tool = try Tool()
+    for (word, value) in [("yes", "true"), ("On", "true"), ("0", "false"), ("no", "false")] {
+      #expect(try tool.run("set", "B", "--type", "bool", input: word).code == 0)
+      #expect(try tool.run("get", "B").text == value)
+    }
   }
 
   @Test func oneLineBreakAtTheEndIsLeftOutUnlessAskedFor() throws {

@@ -8,7 +8,8 @@ struct BackupCommand: ParsableCommand {
     commandName: "backup", abstract: "Copy the vault, as it is at one moment, to a new file.",
     discussion: """
       The copy is a vault as this one, sealed, and opens with the same keys; keep it apart from \
-      them. Others may use the vault meanwhile.
+      them. Others may use the vault meanwhile. No key is needed; a key option is taken, so that all \
+      commands take the same, and not used.
       """)
 
   @Argument(help: "The new file.", completion: .file()) var file: String
@@ -16,6 +17,7 @@ struct BackupCommand: ParsableCommand {
   @Flag(name: .customLong("replace"), help: "Replace a file that is there.") var replaces = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Key, not used") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {

@@ -55,9 +55,11 @@ struct DoctorCommand: ParsableCommand {
       Finding("vault", place.path) {
         let listing = try place.storage(try place.keySource(key), .readOnly).listing()
         guard listing.unreadable == 0 else {
-          throw Failure(.damaged, "\(listing.unreadable) values can't be read; verify says more")
+          throw Failure(
+            .damaged,
+            "\(Printable.count(listing.unreadable, "value")) can't be read; verify says more")
         }
-        return "opens; \(listing.keys.count) values"
+        return "opens; \(Printable.count(listing.keys.count, "value"))"
       },
     ]
   }
@@ -75,9 +77,9 @@ struct DoctorCommand: ParsableCommand {
       let storage = UserDefaultsStorage(suiteName: application, keySource: .automatic)
       let listing = try storage.listing()
       guard listing.unreadable == 0 else {
-        throw Failure(.damaged, "\(listing.unreadable) values can't be read")
+        throw Failure(.damaged, "\(Printable.count(listing.unreadable, "value")) can't be read")
       }
-      return "opens; \(listing.keys.count) values"
+      return "opens; \(Printable.count(listing.keys.count, "value"))"
     }
   }
 }

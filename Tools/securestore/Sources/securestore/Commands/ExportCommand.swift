@@ -21,7 +21,8 @@ struct ExportCommand: ParsableCommand {
   @Option(help: "The format; without it, json for a name that ends so, else dotenv.")
   var format: FileFormat?
 
-  @Flag(help: "Leave out what the format can't hold, and say so.") var skip = false
+  @Flag(help: "Leave out what the format can't hold or can't be read, and say so.")
+  var skip = false
 
   @Argument(help: "Only these values; all, unless some are named.") var names: [String] = []
 
@@ -36,11 +37,13 @@ struct ExportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let storage = try vault.place().open(key, .readOnly)
+    let place = try vault.place()
+    let storage = try place.open(key, .readOnly)
     var text = ""
     var skipped: [String] = []
+    var exported = 0
     let format = format ?? FileFormat(ofFile: file ?? "")
-    let names = try self.names.isEmpty ? storage.keys() : self.names
+    let (names, unreadable) = try wanted(in: storage, place.path)
     var members: [(String, JSONValue)] = []
     for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
       do {
@@ -52,6 +55,7 @@ struct ExportCommand: ParsableCommand {
         case .json: members.append((name, value.exactJSON))
         case .dotenv: text += try Self.line(name, value)
         }
+        exported += 1
       } catch let error where skip && Self.isUnsuited(error) {
         skipped.append(name)
       }
@@ -59,14 +63,34 @@ struct ExportCommand: ParsableCommand {
     if format == .json { text = Self.file(members) }
     try write(text)
     if !skipped.isEmpty { Output.complain("left out: \(skipped.joined(separator: ", "))") }
+    if unreadable > 0 {
+      Output.complain(
+        "left out: \(Printable.count(unreadable, "value")) that can't be read; verify says more")
+    }
     guard let file else { return }
     try output.output.done(
-      "exported \(names.count - skipped.count) values to \(file), unsealed",
+      "exported \(Printable.count(exported, "value")) to \(file), unsealed",
       .object([
         ("path", .string(Path.absolute(file))),
-        ("exported", .number("\(names.count - skipped.count)")),
+        ("exported", .number("\(exported)")),
         ("skipped", .array(skipped.map { .string($0) })),
+        ("unreadable", .number("\(unreadable)")),
       ]))
+  }
+
+  /// The names of what to export, and how many values there are whose name can't be read.
+  private func wanted(
+    in storage: VaultStorage, _ path: String
+  ) throws -> (names: [String], unreadable: Int) {
+    guard names.isEmpty else { return (names, 0) }
+    let listing = try storage.listing()
+    guard listing.unreadable == 0 || skip else {
+      throw Failure(
+        .damaged,
+        "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was exported; "
+          + "verify says more, --skip exports the others", path: path)
+    }
+    return (listing.keys, listing.unreadable)
   }
 
   /// One member a line, so that people can read and compare it.
@@ -92,7 +116,7 @@ struct ExportCommand: ParsableCommand {
 
   private static func isUnsuited(_ error: any Error) -> Bool {
     switch error {
-    case let error as StorageError: error.code == .typeMismatch || error.code == .unsupported
+    case let error as StorageError: [.typeMismatch, .unsupported, .damaged].contains(error.code)
     case let failure as Failure: failure.status == .unsupported
     default: false
     }

@@ -60,7 +60,8 @@ struct ImportCommand: ParsableCommand {
     }
     let count = entries.count - kept.count
     try output.output.done(
-      "imported \(count) values" + (kept.isEmpty ? "" : ", kept \(kept.count) that were there"),
+      "imported \(Printable.count(count, "value"))"
+        + (kept.isEmpty ? "" : ", kept \(kept.count) that were there"),
       .object([
         ("imported", .number("\(count)")), ("kept", .array(kept.map { .string($0) })),
       ]))
@@ -86,7 +87,7 @@ struct ImportCommand: ParsableCommand {
       }
       switch format ?? FileFormat(ofFile: file) {
       case .dotenv: return try Dotenv(text).entries.map { ($0.name, $0.value) }
-      case .json: return try Self.values(of: JSONReader.value(of: text))
+      case .json: return try Self.values(of: JSONReader.value(of: text, hasValueNames: true))
       }
     } catch var failure as Failure {
       failure.path = file == "-" ? "standard input" : file

@@ -31,13 +31,14 @@ struct InitCommand: ParsableCommand {
 
   func run() throws {
     let place = try vault.place()
-    guard !Path.isThere(place.path) else {
-      throw Failure(.exists, "there is a file already; it was not touched", path: place.path)
-    }
+    // First, so that nobody thinks of a passphrase for nothing.
+    try place.requireAbsent()
     let storage = place.storage(
       try place.keySource(key, isNew: true), algorithm: cipher.algorithm)
-    try storage.open()
-    let slots = try storage.keyAdministration.slots()
+    let slots = try place.making {
+      try storage.open()
+      return try storage.keyAdministration.slots()
+    }
     try output.output.done(
       "made \(place.path), which opens with \(slots.map(\.title).joined(separator: ", "))",
       .object([

@@ -23,6 +23,11 @@ struct MigrateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Another application's standard vault, which the key file beside it opens.", valueName: "id"))
+  var fromApp: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The key file of the other store; without an option, the vault's own key.",
       valueName: "path"), completion: .file())
   var fromKeyFile: String?
@@ -47,38 +52,73 @@ struct MigrateCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
-    guard (fromSuite != nil) != (fromVault != nil) else {
-      throw ValidationError("say where the values are: --from-suite NAME or --from-vault PATH")
+    guard [fromSuite, fromVault, fromApp].count(where: { $0 != nil }) == 1 else {
+      throw ValidationError(
+        "say where the values are: --from-suite NAME, --from-vault PATH or --from-app ID")
     }
   }
 
   func run() throws {
     let place = try vault.place()
     try place.requireThere()
+    let old = try oldPlace()
     let source = try place.keySource(key)
     let oldChoice = try KeyChoice.only(
       of: [
         fromKeyFile.map { .file($0) }, asksOldPassphrase ? .passphrase : nil,
         oldPassphraseDescriptor.map { .passphraseDescriptor($0) },
       ], "option for the other store's key")
-    let oldSource = try oldChoice?.source(isNew: false, "passphrase of the other store") ?? source
     let destination = place.storage(source)
     try destination.open()
-    let report =
-      if let fromSuite {
-        try migrate(
-          UserDefaultsStorage(suiteName: fromSuite, keySource: oldSource), to: destination)
-      } else {
-        try migrate(try otherVault(oldSource), to: destination)
-      }
-    try answer(report)
+    let oldSource =
+      try oldChoice?.source(isNew: false, "passphrase of the other store") ?? old.key ?? source
+    do {
+      let report =
+        if let fromSuite {
+          try migrate(
+            UserDefaultsStorage(suiteName: fromSuite, keySource: oldSource), to: destination)
+        } else {
+          try migrate(
+            VaultStorage(
+              at: URL(fileURLWithPath: old.path), keySource: oldSource,
+              access: keeps ? .readOnly : .readWrite), to: destination)
+        }
+      try answer(report)
+    } catch let error as StorageError
+      where oldChoice == nil && [.wrongKey, .keyUnavailable].contains(error.code)
+    {
+      // The vault is open: it is the other store that does not open.
+      throw Failure(
+        ExitStatus(error.code),
+        "\(error.message); give the other store's key with --from-key-file, --from-passphrase or "
+          + "--from-passphrase-fd", path: error.path ?? old.path)
+    }
   }
 
-  private func otherVault(_ source: KeySource) throws -> VaultStorage {
-    let path = Path.absolute(fromVault ?? "")
-    guard Path.isThere(path) else { throw Failure(.noInput, "there is no vault", path: path) }
-    return VaultStorage(
-      at: URL(fileURLWithPath: path), keySource: source, access: keeps ? .readOnly : .readWrite)
+  /// Where the other store is, and the key that its application uses, where one is known.
+  private func oldPlace() throws -> (path: String, key: KeySource?) {
+    if let fromSuite {
+      let delegate = DefaultsDelegate(suiteName: fromSuite)
+      guard let path = delegate.location else {
+        // Says what is wrong with the name, or with the environment.
+        _ = try delegate.header()
+        throw Failure(.unavailable, "there is no place for suites of UserDefaults")
+      }
+      return (try Self.required(path, "suite"), nil)
+    }
+    guard let fromApp else {
+      return (try Self.required(Path.absolute(fromVault ?? ""), "vault"), nil)
+    }
+    let path = try Self.required(VaultStorage.standardPath(applicationID: fromApp), "vault")
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+    return (path, .file(folder.appendingPathComponent("master.key")))
+  }
+
+  private static func required(_ path: String, _ what: String) throws -> String {
+    guard Path.isThere(path) else {
+      throw Failure(.noInput, "there is no such \(what)", path: path)
+    }
+    return path
   }
 
   private func migrate(
@@ -103,7 +143,9 @@ struct MigrateCommand: ParsableCommand {
         ("unreadable", .number("\(report.unreadable)")),
       ]))
     guard report.unreadable == 0 else {
-      throw Failure(.unsound, "\(report.unreadable) values of the other store can't be opened")
+      throw Failure(
+        .unsound,
+        "\(Printable.count(report.unreadable, "value")) of the other store can't be opened")
     }
     guard report.conflicts.isEmpty else {
       throw Failure(

@@ -50,8 +50,9 @@ struct RotateCommand: ParsableCommand {
     let administration = storage.keyAdministration
     let report =
       if replacesRoot {
-        try administration.rotate(
-          openedBy: keepsKey ? nil : newKey.source(), names: replacesNames)
+        try keepsKey
+          ? administration.rotate(openedBy: nil, names: replacesNames)
+          : newKey.use { try administration.rotate(openedBy: $0, names: replacesNames) }
       } else if resumes {
         try administration.reencrypt()
       } else {
@@ -75,7 +76,7 @@ struct RotateCommand: ParsableCommand {
 
   private func answer(_ report: ReencryptionReport) throws {
     try output.output.done(
-      "sealed \(report.reencrypted) values anew",
+      "sealed \(Printable.count(report.reencrypted, "value")) anew",
       .object([
         ("reencrypted", .number("\(report.reencrypted)")),
         ("remaining", .number("\(report.remaining)")),
@@ -83,7 +84,8 @@ struct RotateCommand: ParsableCommand {
     guard report.remaining == 0 else {
       throw Failure(
         .unsound,
-        "\(report.remaining) values can't be opened and stay under the old key; verify says more")
+        "\(Printable.count(report.remaining, "value")) can't be opened and stay under the old key; "
+          + "verify says more")
     }
   }
 }

@@ -11,7 +11,9 @@ struct SetCommand: ParsableCommand {
     commandName: "set", abstract: "Store a value, read from standard input or a prompt.",
     discussion: """
       On a terminal the value is one line, which is not shown. From a pipe or a file it is \
-      everything up to the end; of text one line break at the end is left out, unless --raw is given.
+      everything up to the end; of text one line break at the end is left out, unless --raw is given. \
+      A value of no bytes is refused, unless --allow-empty is given. A bool is true, yes, on or 1, or \
+      false, no, off or 0.
       """)
 
   @Argument(help: "The name of the value.") var name: String
@@ -23,6 +25,9 @@ struct SetCommand: ParsableCommand {
 
   @Flag(name: .customLong("raw"), help: "Keep the line break at the end of text.")
   var isRaw = false
+
+  @Flag(name: .customLong("allow-empty"), help: "Store a value of no bytes, if it is one.")
+  var allowsEmpty = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -39,6 +44,11 @@ struct SetCommand: ParsableCommand {
   func run() throws {
     let storage = try vault.place().open(key)
     let bytes = try read()
+    guard allowsEmpty || bytes.count > 0 else {
+      throw Failure(
+        .malformedInput,
+        "the value is empty, and nothing was changed; --allow-empty stores it so", key: name)
+    }
     switch try type.value(of: bytes, name) {
     case let value as JSONValue: try storage.save(value, forKey: name)
     case let value as String: try storage.save(value, forKey: name)

@@ -12,9 +12,11 @@ struct SlotsCommand: ParsableCommand {
   /// Lists the slots; the file says them to whoever reads it.
   struct ListSlots: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List what opens the vault; needs no key.")
+      commandName: "list", abstract: "List what opens the vault; needs no key.",
+      discussion: "A key option is taken, so that all commands take the same, and not used.")
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "Key, not used") var key: KeyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
@@ -38,7 +40,7 @@ struct SlotsCommand: ParsableCommand {
     func run() throws {
       let storage = try vault.place().open(key)
       try storage.open()
-      let slot = try storage.keyAdministration.add(newKey.source())
+      let slot = try newKey.use { try storage.keyAdministration.add($0) }
       try output.output.done("added slot \(slot.id), \(slot.title)", slot.json)
     }
   }
@@ -55,10 +57,14 @@ struct SlotsCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-      let storage = try vault.place().open(key)
+      let place = try vault.place()
+      let storage = try place.open(key)
       try storage.open()
-      try storage.keyAdministration.change(to: newKey.source())
-      try output.output.write(try storage.keyAdministration.slots())
+      try newKey.use { try storage.keyAdministration.change(to: $0) }
+      let slots = try storage.keyAdministration.slots()
+      try output.output.done(
+        "\(place.path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",
+        .object([("slots", .array(slots.map(\.json)))]))
     }
   }
 

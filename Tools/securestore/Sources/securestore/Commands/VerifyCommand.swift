@@ -38,11 +38,12 @@ struct VerifyCommand: ParsableCommand {
       throw Failure(
         .unsound,
         report.isSound
-          ? "\(missing.count) of the values that should be there are absent"
+          ? "\(missing.count) of the \(Printable.count(expected.count, "value")) to expect "
+            + "\(missing.count == 1 ? "is" : "are") absent"
           : "the vault is not sound; restore a backup, or see what repair would do",
         path: place.path)
     }
-    output.output.note("\(report.recordCount) values, nothing wrong")
+    output.output.note("\(Printable.count(report.recordCount, "value")), nothing wrong")
   }
 }
 

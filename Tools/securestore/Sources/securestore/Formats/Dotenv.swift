@@ -51,9 +51,11 @@ struct Dotenv {
       name = readName()
       skipSpace()
     }
-    guard !name.isEmpty else { throw malformed("it is not NAME=value") }
-    guard next == UInt8(ascii: "=") else {
-      throw malformed("an = is needed behind the name")
+    guard next == UInt8(ascii: "="), !name.isEmpty else {
+      throw malformed(
+        name.isEmpty
+          ? "it is not NAME=value: \(Self.nameRule)"
+          : "an = is needed behind the name: \(Self.nameRule)")
     }
     position += 1
     skipSpace()
@@ -72,6 +74,9 @@ struct Dotenv {
     while let byte = next, Self.isName(byte, first: position == start) { position += 1 }
     return String(decoding: bytes[start..<position], as: UTF8.self)
   }
+
+  private static let nameRule =
+    "a name has ASCII letters, digits, _, . and -, and begins with a letter or _"
 
   private static func isName(_ byte: UInt8, first: Bool) -> Bool {
     switch byte {

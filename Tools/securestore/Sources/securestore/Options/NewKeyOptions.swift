@@ -48,4 +48,25 @@ struct NewKeyOptions: ParsableArguments {
     }
     return try choice.source(isNew: true)
   }
+
+  /// Runs `body`, which makes the new key what opens a vault that is open already.
+  ///
+  /// Where the key file was lost, its marker forbids a new one, which nothing sealed would open
+  /// with. That is said in other words to whoever has opened the vault without it.
+  func use<Result>(_ body: (KeySource) throws -> Result) throws -> Result {
+    let source = try source()
+    do {
+      return try body(source)
+    } catch let error as StorageError where error.code == .keyUnavailable {
+      guard let newKeyFile else { throw error }
+      let path = Path.absolute(newKeyFile)
+      guard !Path.isThere(path), Path.isThere(path + ".made") else { throw error }
+      throw Failure(
+        .keyUnavailable,
+        "a key file was here, and its marker forbids to make another. This vault needs it no more, "
+          + "since it has opened with another key: if nothing else was sealed under the lost one, "
+          + "remove \(path).made and say this again. Otherwise give the new key file another name",
+        path: path)
+    }
+  }
 }

@@ -9,7 +9,7 @@ struct VaultPlace {
   let path: String
   let application: String?
   private let authenticationTag: Data?
-  private let deadline: Duration
+  let deadline: Duration
 
   init(
     path: String?, application: String?, authenticationTag: Data?, deadline: Duration

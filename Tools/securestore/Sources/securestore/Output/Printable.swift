@@ -12,6 +12,11 @@ enum Printable {
     return String(shown)
   }
 
+  /// A count of things, with the noun in the plural where there is not one.
+  static func count(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+  }
+
   /// A count of bytes for people.
   static func bytes(_ count: Int) -> String {
     count < 1 << 10

@@ -1,15 +1,25 @@
 /// Reads JSON, RFC 8259, strictly: no comments, no trailing commas, no name twice.
 ///
-/// Its errors say where, and nothing of what is there.
+/// A number must be one that programs read back as it was written, and names of an object must
+/// differ as Swift compares them, which takes é and e with an accent for one. Its errors say where,
+/// and nothing of what is there.
 struct JSONReader {
   private static let depthLimit = 128
 
   private let bytes: [UInt8]
+  /// Whether the names of the outermost object are those of values, which differ by their bytes.
+  private let hasValueNames: Bool
   private var position = 0
 
   /// The value that `text` is.
-  static func value(of text: String) throws -> JSONValue {
-    var reader = JSONReader(bytes: Array(text.utf8))
+  ///
+  /// - Parameters:
+  ///   - text: the JSON.
+  ///   - hasValueNames: whether the outermost object is one of names and values of a storage.
+  /// - Returns: the value.
+  /// - Throws: `Failure` that says where the text is not JSON, or has a number that is not kept.
+  static func value(of text: String, hasValueNames: Bool = false) throws -> JSONValue {
+    var reader = JSONReader(bytes: Array(text.utf8), hasValueNames: hasValueNames)
     let value = try reader.value(depth: 0)
     reader.skipSpace()
     guard reader.position == reader.bytes.count else {
@@ -18,17 +28,35 @@ struct JSONReader {
     return value
   }
 
-  private init(bytes: [UInt8]) { self.bytes = bytes }
+  private init(bytes: [UInt8], hasValueNames: Bool) {
+    self.bytes = bytes
+    self.hasValueNames = hasValueNames
+  }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  private func malformed(_ what: String) -> Failure {
-    let line = bytes[..<position].count { $0 == UInt8(ascii: "\n") } + 1
-    return Failure(.malformedInput, "line \(line) is not JSON: \(what)")
+  /// The line of a place, and the column in characters.
+  ///
+  /// Of an early end it is the last line that has anything on it.
+  private func place(_ position: Int) -> (line: Int, column: Int) {
+    var before = bytes[..<position]
+    if position == bytes.count {
+      while let byte = before.last, Self.isSpace(byte) { before.removeLast() }
+    }
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    let line = before[..<start].count { $0 == UInt8(ascii: "\n") } + 1
+    return (line, String(decoding: before[start...], as: UTF8.self).count + 1)
   }
 
+  private func malformed(_ what: String, at position: Int? = nil) -> Failure {
+    Failure(
+      .malformedInput, "line \(place(position ?? self.position).line) is not JSON: \(what)")
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x0A, 0x0D, 0x09].contains(byte) }
+
   private mutating func skipSpace() {
-    while let byte = next, [0x20, 0x0A, 0x0D, 0x09].contains(byte) { position += 1 }
+    while let byte = next, Self.isSpace(byte) { position += 1 }
   }
 
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
@@ -75,6 +103,7 @@ struct JSONReader {
     position += 1
     var members: [(String, JSONValue)] = []
     var names: Set<[UInt8]> = []
+    var texts: Set<String> = []
     skipSpace()
     if take("}") { return .object([]) }
     repeat {
@@ -83,6 +112,9 @@ struct JSONReader {
       let name = try string()
       guard names.insert(Array(name.utf8)).inserted else {
         throw malformed("a name is there twice")
+      }
+      guard texts.insert(name).inserted || hasValueNames && depth == 0 else {
+        throw malformed("two names differ in nothing but how their accents are coded")
       }
       skipSpace()
       guard take(":") else { throw malformed("a colon is needed") }
@@ -110,7 +142,15 @@ struct JSONReader {
       if !take("+") { _ = take("-") }
       _ = try digits()
     }
-    return String(decoding: bytes[start..<position], as: UTF8.self)
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    guard JSONNumber.isKept(text) else {
+      let place = place(start)
+      throw Failure(
+        .malformedInput,
+        "line \(place.line), column \(place.column): the number is too large or has too many digits "
+          + "to be read back as it is; make it a string")
+    }
+    return text
   }
 
   private mutating func string() throws -> String {
@@ -121,7 +161,7 @@ struct JSONReader {
       switch byte {
       case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
       case UInt8(ascii: "\\"): try escape(&text)
-      case 0..<0x20: throw malformed("a control character in a string")
+      case 0..<0x20: throw malformed("a control character in a string", at: position - 1)
       default: text.append(byte)
       }
     }
@@ -139,7 +179,7 @@ struct JSONReader {
     case UInt8(ascii: "r"): text.append(13)
     case UInt8(ascii: "t"): text.append(9)
     case UInt8(ascii: "u"): text += try scalar().utf8
-    default: throw malformed("an unknown escape in a string")
+    default: throw malformed("an unknown escape in a string", at: position - 1)
     }
   }
 

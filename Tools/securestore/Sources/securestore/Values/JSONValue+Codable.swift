@@ -60,13 +60,13 @@ extension JSONValue: Codable {
   }
 
   private init(scalarOf container: any SingleValueDecodingContainer) throws {
-    if let value = try Self.attempt({ try container.decode(Bool.self) }) {
+    if let value = Self.scalar({ try container.decode(Bool.self) }) {
       self = .bool(value)
-    } else if let value = try Self.attempt({ try container.decode(Int64.self) }) {
+    } else if let value = Self.scalar({ try container.decode(Int64.self) }) {
       self = .number("\(value)")
-    } else if let value = try Self.attempt({ try container.decode(UInt64.self) }) {
+    } else if let value = Self.scalar({ try container.decode(UInt64.self) }) {
       self = .number("\(value)")
-    } else if let value = try Self.attempt({ try container.decode(Double.self) }) {
+    } else if let value = Self.scalar({ try container.decode(Double.self) }) {
       self = .number("\(value)")
     } else {
       self = .string(try container.decode(String.self))
@@ -79,8 +79,14 @@ extension JSONValue: Codable {
       return try body()
     } catch DecodingError.typeMismatch {
       return nil
-    } catch DecodingError.dataCorrupted {
-      return nil  // a number that the type can't hold
     }
+  }
+
+  /// Nil for a value that the type can't hold.
+  ///
+  /// Foundation's error for a number that is too large is one that can't be named here. When no type
+  /// holds the value, the last one that is tried says why.
+  private static func scalar<Value>(_ body: () throws -> Value) -> Value? {
+    do { return try body() } catch { return nil }
   }
 }

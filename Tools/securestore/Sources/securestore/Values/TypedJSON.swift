@@ -86,7 +86,7 @@ enum TypedJSON {
   private static func number(_ digits: String, _ name: String) throws -> Any {
     if let value = Int(digits) { return value }
     if let value = UInt(digits) { return value }
-    guard let value = Double(digits), value.isFinite else {
+    guard let value = Double(digits), value.isFinite else {  // told by the reader before
       throw Failure(.malformedInput, "the number is too large", key: name)
     }
     return value

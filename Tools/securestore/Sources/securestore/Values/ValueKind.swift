@@ -24,7 +24,7 @@ enum ValueKind: String, CaseIterable, ExpressibleByArgument {
       switch self {
       case .string, .data: text
       case .int: Int(word)
-      case .double: Double(word)
+      case .double: Self.double(word)
       case .bool: Self.booleans[word.lowercased()]
       case .json: try JSONReader.value(of: text)
       }
@@ -43,6 +43,12 @@ enum ValueKind: String, CaseIterable, ExpressibleByArgument {
     case .data: "data"
     case .json: "JSON"
     }
+  }
+
+  /// An infinity only where it is called so, and not for a number that is too large.
+  private static func double(_ word: String) -> Double? {
+    guard let value = Double(word) else { return nil }
+    return value.isFinite || !word.contains(where: \.isNumber) ? value : nil
   }
 
   private static let booleans = [

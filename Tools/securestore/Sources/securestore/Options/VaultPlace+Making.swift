@@ -1,0 +1,45 @@
+internal import Foundation
+internal import Glibc
+internal import StorageCore
+
+extension VaultPlace {
+  /// Refuses a path where there is something.
+  func requireAbsent() throws {
+    guard !Path.isThere(path) else {
+      throw Failure(.exists, "there is a file already; it was not touched", path: path)
+    }
+  }
+
+  /// Runs `body`, which makes the vault, where there is none and nobody else is making one.
+  ///
+  /// Two that are told to make it would otherwise both open what the first of them made. They take
+  /// turns by a lock on the folder, flock(2), which leaves no file behind.
+  func making<Result>(_ body: () throws -> Result) throws -> Result {
+    try requireAbsent()
+    let folder = (path as NSString).deletingLastPathComponent
+    // With the rights that the library gives to a folder it makes, which checks those of this one.
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw Failure(system: "open the folder", path: folder, number: errno)
+    }
+    defer { close(descriptor) }
+    try lock(descriptor, folder)
+    try requireAbsent()
+    return try body()
+  }
+
+  private func lock(_ descriptor: Int32, _ folder: String) throws {
+    let start = ContinuousClock.now
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR else {
+        throw Failure(system: "lock the folder", path: folder, number: errno)
+      }
+      guard start.duration(to: .now) < deadline else {
+        throw Failure(.busy, "another program keeps the folder locked; try again", path: folder)
+      }
+      usleep(20_000)
+    }
+  }
+}
