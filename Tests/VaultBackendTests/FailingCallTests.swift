@@ -49,7 +49,6 @@ struct FailingCallTests {
   /// Fails each occurrence of the fault's calls, or every `step`th, in a run of its own.
   private func failEach(_ fault: Fault, _ operation: Operation, every step: Int) throws {
     var occurrence = 1
-    var failures = 0
     while true {
       try prepare()
       let log = vault.file("strace.log")
@@ -63,7 +62,6 @@ struct FailingCallTests {
       guard text.contains("(INJECTED)") else { break }
       let what: Comment = "\(fault.calls) \(occurrence) in \(operation): \(said)"
       if said.hasPrefix("error ") {
-        failures += 1
         #expect(fault.codes.contains(String(said.dropFirst("error ".count))), what)
       } else {
         #expect(!said.isEmpty, what)
@@ -71,7 +69,9 @@ struct FailingCallTests {
       try check(operation, said, what)
       occurrence += step
     }
-    #expect(occurrence > 1, "no call was hit")
+    // Only what puts files in their places changes names.
+    let isNeeded = !fault.calls.hasPrefix("rename") || operation == .backup
+    #expect(occurrence > 1 || !isNeeded, "no call was hit")
   }
 
   /// Whether a program makes such calls before it has begun.
@@ -108,13 +108,11 @@ struct FailingCallTests {
         == nil
     }
     #expect(keys.count == 1, what)
-    // Of a rotation without names, the first of its steps may be done.
+    // Of a rotation, the first of its steps may be done.
     if operation == .commit || operation == .backup || operation == .compaction {
       #expect(keys == [7], what)
     } else if isDone {
       #expect(keys == [9], what)
-    } else if operation == .renaming, !isUnknown {
-      #expect(keys == [7] || keys == [9] && said == "error io", what)
     }
     let storage = vault.storage(TemporaryVault.source(try #require(keys.first)))
     let value = try storage.load(String.self, forKey: "key-1")

@@ -13,7 +13,11 @@ extension StorageError {
   ///   - systemNumber: the `errno` behind it, or 0.
   init(sqlite code: Int32, _ action: String, path: String, systemNumber: Int32 = 0) {
     let reason = unsafe String(cString: sqlite3_errstr(code))
-    let (kind, advice) = Self.meaning(of: code, systemNumber: systemNumber)
+    // An ENOENT that SQLite tells of may be that of a later call, behind what really failed.
+    let isMisleading = [ENOENT, ENOTDIR].contains(systemNumber)
+    let isThere = FileStatus.ofFolder(containing: path) != nil
+    let (kind, advice) = Self.meaning(
+      of: code, systemNumber: isMisleading && isThere ? 0 : systemNumber)
     self.init(
       kind, "could not \(action) the vault: \(reason)\(advice)", path: path, number: Int(code))
   }

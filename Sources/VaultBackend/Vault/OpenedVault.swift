@@ -65,7 +65,7 @@ final class OpenedVault: Sendable {
   ///   - file: the file.
   ///   - end: how long others are waited for.
   ///   - isFull: whether there is no room for files beside it.
-  /// - Throws: `StorageError`: why it can't be read.
+  /// - Throws: `StorageError` when it can't be opened, or is no vault.
   init(
     reading file: VaultFile, until end: ContinuousClock.Instant, isFull: Bool = false
   ) throws(StorageError) {
