@@ -152,9 +152,10 @@ import VaultBackend
     #expect(!report.isSound)
     try storage.repair(accepting: report)
     #expect(try storage.verify(expecting: keys).isSound)
-    #expect(try storage.load(String.self, forKey: "key 19") == nil)
+    #expect(code { _ = try storage.load(String.self, forKey: "key 19") } == .unsupported)
     #expect(try storage.load(String.self, forKey: "key 10") == "value 10")
     try storage.save("again", forKey: "key 19")
+    #expect(try storage.load(String.self, forKey: "key 19") == "again")
     #expect(try vault.storage().verify().isSound)
   }
 

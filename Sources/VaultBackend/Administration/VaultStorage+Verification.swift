@@ -56,10 +56,10 @@ extension VaultStorage {
 
   /// Takes the vault as it is, after a verification found it otherwise: the manifest is made anew.
   ///
-  /// Damaged records are removed for good (without a sound manifest all that do not open, those of
-  /// another authentication tag among them), so take a ``backup(to:replacing:progress:)`` before, and whatever was found is from then on as if it had been written so. A file
-  /// whose structure is broken is made anew out of the records that can still be read; then no
-  /// other program may have the vault open.
+  /// No record is removed: a damaged one stays as it is, and is read as `damaged` until its key is saved
+  /// or removed; it counts from then on as one of another authentication tag, from which it can't be
+  /// told apart. A file whose structure is broken is made anew out of the records that can still be
+  /// read, for which no other program may have the vault open; the old one stays beside it.
   ///
   /// - Parameter report: what ``verify(expecting:progress:)`` found and the caller accepts.
   /// - Throws: `StorageError`: `busy` when somebody has written since; nothing is then changed.
@@ -77,18 +77,9 @@ extension VaultStorage {
             .busy, "the vault was written to since it was verified; verify it again",
             path: engine.file.path)
         }
-        try accept(&transaction, engine.memory.withLock { $0.currentManifestKeys })
+        try transaction.requireKeys()
+        try transaction.recompute()
       }
     }
-  }
-
-  private func accept(
-    _ transaction: inout VaultTransaction, _ keys: ManifestKeys?
-  ) throws(StorageError) {
-    try transaction.requireKeys()
-    var verification = try VaultVerification(store, expecting: [])
-    _ = try verification.run(transaction.connection, keys, nil)
-    for name in verification.damagedNames { try transaction.set(nil, for: name) }
-    try transaction.recompute()
   }
 }

@@ -4,7 +4,6 @@ internal import StorageCore
 /// Goes through a vault, in one snapshot of it, and gathers what does not fit.
 struct VaultVerification {
   private struct Seen {
-    let name: NameHash
     /// The clear name, or what the caller expects under its hash.
     let key: String?
     let sum: UInt64
@@ -106,12 +105,9 @@ struct VaultVerification {
     if let keys { try actual.add(record, name, keys) }
     seen[bucket].append(
       Seen(
-        name: name, key: key, sum: actual.buckets[bucket].sum &- before, opens: opens))
+        key: key, sum: actual.buckets[bucket].sum &- before, opens: opens))
     expected[name] = nil
   }
-
-  /// The names of the damaged records.
-  var damagedNames: [NameHash] { damaged.map(\.name) }
 
   private var damaged: [Seen] {
     seen.indices.filter { !soundBuckets.contains($0) }.flatMap { seen[$0].filter { !$0.opens } }

@@ -8,8 +8,9 @@ struct RepairCommand: ParsableCommand {
     commandName: "repair",
     abstract: "Take a vault that is not sound as it is, after showing what is wrong.",
     discussion: """
-      Values that don't open are removed for good, and what was found is from then on as if it had \
-      been written so: make a copy of the file before. It asks first, unless --yes is given.
+      Values that don't open stay as they are until they are set or removed, and what was found is \
+      from then on as if it had been written so: make a copy of the file before. It asks first, \
+      unless --yes is given.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
@@ -36,7 +37,7 @@ struct RepairCommand: ParsableCommand {
     for row in report.rows { Output.complain(row) }
     let terminal = try Terminal(for: "a confirmation", instead: "--yes")
     guard
-      try terminal.confirm("Remove what does not open, and take the rest of \(path) as it is?")
+      try terminal.confirm("Take \(path) as it is, as if all of it had been written so?")
     else { throw Failure(.cancelled, "nothing was done", path: path) }
   }
 }
