@@ -118,6 +118,7 @@ import Testing
       try storage.save("value", forKey: "key")
       #expect(log.codes == [.locked, .locked])
       #expect(try storage.load(forKey: "other") == "by the closure")
+      failing.errorClosure = nil  // it holds the storage that holds it
     }
   }
 
