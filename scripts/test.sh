@@ -16,7 +16,8 @@ selection=(--skip Soak)
 # makes a search of memory endless, and a writer is too slow for a power cut in time; published vectors
 # show nothing new there and take many times as long.
 [[ -z ${SPS_SANITIZER:-} ]] || selection+=(
-  --skip 'ForkTests|ForkedSealTests|NonceTests|KeyPageTests|WipeTests|MemoryLockLimitTests|PowerCutTests'
+  --skip 'ForkTests|ForkedSealTests|NonceTests|NoncePoolTests|KeyPageTests|WipeTests'
+  --skip 'MemoryLockLimitTests|PowerCutTests'
   --skip 'aHandlerMayUseTheStorageThatIsBeingMade'  # which lowers the limit of mlock(2)
   --skip 'CAVP|Wycheproof|RFCVector|XAES')
 [[ -z ${FILTER:-} ]] || selection=(--filter "$FILTER")
