@@ -13,7 +13,8 @@ DESTDIR ?=
 
 # A fork in a threaded process is part of what the tests try.
 TSAN = TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1 SPS_SANITIZER=thread
-ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 SPS_SANITIZER=address
+ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
+  LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/leaks.supp SPS_SANITIZER=address
 
 .PHONY: help deps build test test-tool tool install demo lint docs bench soak sanitize client clean
 
