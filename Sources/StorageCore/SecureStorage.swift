@@ -46,7 +46,8 @@ public enum SecureStorage: Sendable {
   public static func bootstrap(applicationID: String, keySource: KeySource = .automatic) {
     state.withLock { configuration in
       guard configuration == nil else {
-        // Not a precondition, whose text a release build leaves out.
+        // A mistake of the program's, that no caller could mend. Not a precondition, whose text a
+        // release build leaves out.
         fatalError("SecureStorage.bootstrap was called twice, or after a standard storage was used")
       }
       configuration = Configuration(applicationID: applicationID, keySource: keySource)
@@ -82,14 +83,21 @@ extension KeySource {
   /// The data folder is `$STATE_DIRECTORY` under systemd, else
   /// `$XDG_DATA_HOME/<application id>`.
   public static var automatic: KeySource {
-    .firstAvailable([
-      .systemdCredential("securestorage-key"),
-      .file(named: "master.key") { () throws(StorageError) in try masterKeyFile() },
-    ])
+    var source = KeySource.firstAvailable([.standardCredential, .masterKeyFile])
+    source.isAutomatic = true
+    return source
+  }
+
+  /// The credential `securestorage-key`.
+  package static var standardCredential: KeySource { .systemdCredential("securestorage-key") }
+
+  /// The key file `master.key` in the application's data folder.
+  package static var masterKeyFile: KeySource {
+    .file(named: "master.key") { () throws(StorageError) in try findMasterKeyFile() }
   }
 
   /// Found when it is needed, since that is when the environment can be an error.
-  private static func masterKeyFile() throws(StorageError) -> KeyFile {
+  private static func findMasterKeyFile() throws(StorageError) -> KeyFile {
     let application = try SecureStorage.configuration.validated().applicationID
     let folder = try StandardFolders.data(application: application)
     return KeyFile(URL(fileURLWithPath: folder + "/master.key"))

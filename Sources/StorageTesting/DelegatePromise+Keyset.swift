@@ -67,6 +67,7 @@ extension DelegatePromise {
     promise("a commit is all or nothing, by its conditions") { subject, delegate in
       let version = try delegate.updateHeader { header, _ in header = [1] }
       try delegate.set([1], for: Sample.name(1))
+      guard delegate.commitLimit > 1 else { return try refusesMany(subject, delegate, version) }
       let failed = try delegate.commit(
         [
           RecordWrite([5], for: Sample.name(2)),
@@ -104,6 +105,34 @@ extension DelegatePromise {
       try subject.require(end == [80, 0], "80 steps ended at \(end ?? [])")
     },
   ]
+
+  /// What is left of "all or nothing" where a commit takes one write.
+  private static func refusesMany(
+    _ subject: Subject, _ delegate: any KeysetDelegate, _ version: UInt64
+  ) throws {
+    let both = [
+      RecordWrite([5], for: Sample.name(2)), RecordWrite([6], for: Sample.name(1)),
+    ]
+    do {
+      let outcome = try delegate.commit(both, headerVersion: version)
+      try subject.require(false, "two writes where one is the limit say \(outcome)")
+    } catch let error as StorageError {
+      try subject.require(error.code == .unsupported, "two writes are the error \(error)")
+    }
+    let records = (
+      try delegate.record(for: Sample.name(1)), try delegate.record(for: Sample.name(2))
+    )
+    try subject.require(records == ([1], nil), "a refused commit wrote")
+    let stale = try delegate.commit(
+      [RecordWrite([5], for: Sample.name(2)), .check([4], for: Sample.name(1))],
+      headerVersion: version)
+    try subject.require(stale == .conditionFailed, "a check that fails says \(stale)")
+    let done = try delegate.commit(
+      [RecordWrite([5], for: Sample.name(2)), .check([1], for: Sample.name(1))],
+      headerVersion: version)
+    try subject.require(done == .committed, "a check that holds says \(done)")
+    try subject.require(try delegate.record(for: Sample.name(2)) == [5], "it was not written")
+  }
 
   private static func increment(_ delegate: any KeysetDelegate, _ version: UInt64) throws {
     while true {

@@ -61,6 +61,9 @@ public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
     }
   }
 
+  /// As what is behind it, unless a fault delays it.
+  public var asksOthers: Bool { base.asksOthers }
+
   /// Makes everything work again.
   public func recover() {
     plans.withLock { $0 = [] }
@@ -88,6 +91,7 @@ public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
       case .delay(let duration):
         let (seconds, attoseconds) = duration.components
         let microseconds = seconds.multipliedReportingOverflow(by: 1_000_000).partialValue
+        // The call is to be slow: that is the fault that was asked for.
         usleep(UInt32(clamping: microseconds + attoseconds / 1_000_000_000_000))
       }
     }

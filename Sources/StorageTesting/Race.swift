@@ -78,7 +78,8 @@ final class Race: Sendable {
     while arrivals.load(ordering: .acquiring) < all, !isOver.load(ordering: .acquiring) {
       spun += 1
       guard spun.isMultiple(of: 256), .now > end else { continue }
-      // Not sched_yield(2): who wakes up is put on a core that is idle.
+      // The other thread may have no core to run on while this one spins. Not sched_yield(2): who
+      // wakes up is put on a core that is idle.
       usleep(50)
     }
   }

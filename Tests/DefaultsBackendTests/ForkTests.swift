@@ -24,8 +24,8 @@ struct ForkTests {
       ForkedChild.prepare()
       for _ in 0..<3 {
         // Each worker has one of its own beside it.
-        let (outcome, _) = ForkedChild.run(deadline: 30) { _ in
-          let (other, _) = ForkedChild.run(deadline: 20) { _ in countUp() }
+        let (outcome, _) = ForkedChild.run(deadline: 120) { _ in
+          let (other, _) = ForkedChild.run(deadline: 120) { _ in countUp() }
           return other == .exited(0) ? countUp() : 2
         }
         #expect(outcome == .exited(0))

@@ -163,26 +163,4 @@ import Testing
     bytes.replaceSubrange(keys[1]..<keys[1] + 128, with: bytes[keys[0]..<keys[0] + 128])
     #expect(code { _ = try SuiteContents(reading: bytes) } == .damaged)
   }
-
-  @Test func parsingAndWritingIsSeveralTimesFasterThanFoundationSoak() throws {
-    let contents = Self.contents(10_000)
-    let bytes = try contents.propertyList()
-    var list: Any = 0
-    let clock = ContinuousClock()
-    func best(_ body: () throws -> Void) rethrows -> Duration {
-      try (0..<10).map { _ in try clock.measure(body) }.min()!
-    }
-    let read = try best { _ = try SuiteContents(reading: bytes) }
-    let written = try best { _ = try contents.propertyList() }
-    let data = Data(bytes)
-    let foundationRead = try best {
-      list = try unsafe PropertyListSerialization.propertyList(from: data, format: nil)
-    }
-    let foundationWritten = try best {
-      _ = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
-    }
-    print("10,000 keys: read \(read), Foundation \(foundationRead)")
-    print("10,000 keys: written \(written), Foundation \(foundationWritten)")
-    #expect(read * 2 < foundationRead && written * 2 < foundationWritten)
-  }
 }

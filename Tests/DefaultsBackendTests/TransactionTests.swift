@@ -9,7 +9,7 @@ import Testing
   private let folder = TemporaryFolder()
 
   private func storage(
-    _ durability: DefaultsDurability = .immediate, deadline: Duration = .seconds(5)
+    _ durability: DefaultsDurability = .immediate, deadline: Duration = .seconds(60)
   ) -> UserDefaultsStorage {
     UserDefaultsStorage(
       folder.delegate(durability, deadline: deadline), keySource: .key(sampleKey))
@@ -37,7 +37,10 @@ import Testing
     let children = try (0..<3).map { _ in try helper.start(["transfer", folder.path, "60"]) }
     let storage = storage()
     for _ in 0..<200 { #expect(try sum(storage) == 4_000) }
-    for child in children { #expect(try child.lines() == ["transferred"]) }
+    for child in children {
+      let said = try child.lines()
+      #expect(said == ["transferred"])
+    }
     #expect(try sum(storage) == 4_000)
   }
 
@@ -98,7 +101,7 @@ import Testing
   @Test func readingNeedsNoLockAndWritesNothing() throws {
     try storage().saveAll(["a": 1, "b": 2])
     let before = folder.bytes
-    let lock = try FileLock(folder.file + ".lock", waiting: .seconds(5))
+    let lock = try FileLock(folder.file + ".lock", waiting: .seconds(60))
     let other = storage(deadline: .milliseconds(100))
     let sum = try other.transaction { transaction in
       (try transaction.load(Int.self, forKey: "a") ?? 0)
@@ -150,7 +153,7 @@ import Testing
 
   @Test func removingAllIsOneWrite() throws {
     try storage().saveAll(["a": 1, "b": 2, "c": 3])
-    let lock = try FileLock(folder.file + ".lock", waiting: .seconds(5))
+    let lock = try FileLock(folder.file + ".lock", waiting: .seconds(60))
     let error = #expect(throws: StorageError.self) {
       try storage(deadline: .milliseconds(100)).removeAll()
     }

@@ -30,7 +30,8 @@ let folder = arguments[2]
 func number(_ position: Int) -> Int { Int(arguments[position])! }
 
 func delegate(_ durability: DefaultsDurability = .immediate) -> DefaultsDelegate {
-  DefaultsDelegate(folder: folder, suiteName: "suite", durability: durability)
+  DefaultsDelegate(
+    folder: folder, suiteName: "suite", durability: durability, deadline: .seconds(300))
 }
 
 func storage(_ delegate: DefaultsDelegate = delegate()) -> UserDefaultsStorage {
@@ -206,7 +207,8 @@ case "move":  // FROM TO: migrates one suite to another
   answer {
     let stores = [3, 4].map { position in
       UserDefaultsStorage(
-        DefaultsDelegate(folder: folder, suiteName: arguments[position]),
+        DefaultsDelegate(
+          folder: folder, suiteName: arguments[position], deadline: .seconds(300)),
         keySource: .key(SymmetricKey(data: Data(repeating: 5, count: 32))))
     }
     let report = try SecureStorage.migrate(from: stores[0], to: stores[1]) { done, _ in

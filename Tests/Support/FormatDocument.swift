@@ -1,6 +1,7 @@
 private import Foundation
 
-/// The worked examples of docs/file-format.md, by the name behind the opening fence.
+/// The worked examples of docs/file-format.md, or of another page, by the name behind the opening
+/// fence.
 ///
 /// A block of the kind `hex` has hexadecimal digits, in which spaces mean nothing and `;` begins a
 /// comment; one of the kind `text` is taken as it is. A block without a name is no example.
@@ -8,12 +9,14 @@ package struct FormatDocument: Sendable {
   /// The lines of each example, without comments and blank lines.
   private let blocks: [String: [String]]
 
-  /// The document of this repository, read from the disk.
-  package init(testFile: String = #filePath) throws {
-    let root = URL(fileURLWithPath: testFile)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  /// A document of this repository, read from the disk.
+  package init(_ page: String = "file-format.md", testFile: String = #filePath) throws {
+    var root = URL(fileURLWithPath: testFile).deletingLastPathComponent()
+    while root.path != "/",
+      !FileManager.default.fileExists(atPath: root.appendingPathComponent("Package.swift").path)
+    { root.deleteLastPathComponent() }
     let text = try String(
-      contentsOf: root.appendingPathComponent("docs/file-format.md"), encoding: .utf8)
+      contentsOf: root.appendingPathComponent("docs/" + page), encoding: .utf8)
     var blocks: [String: [String]] = [:]
     var open: (name: String, isHex: Bool)?
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -67,8 +67,9 @@ package enum ProcessMemory {
   }
 
   /// A mapping of its own to read into, zeroed and unmapped at the end.
+  // Not private: the linker of a release build would miss its metadata.
   @safe
-  private struct Window: ~Copyable {
+  struct Window: ~Copyable {
     static let size = 1 << 20
     private static let fence = MemoryMapping.pageSize
     let start: UnsafeMutableRawPointer

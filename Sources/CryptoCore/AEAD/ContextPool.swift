@@ -8,7 +8,8 @@ internal import Synchronization
 /// Not a class: a pool is a part of the key that owns it, and a loan counts no references.
 @safe
 struct ContextPool<Context: ~Copyable>: ~Copyable, @unchecked Sendable {
-  // Slots are the only state, and each is used by whoever has turned its `isLent`.
+  // Slots are the only state, and the value of each is touched by whoever has turned its `isLent`
+  // from false to true, one at a time.
   private struct Slot: ~Copyable {
     let isLent = Atomic<Bool>(false)
     var value: Context?

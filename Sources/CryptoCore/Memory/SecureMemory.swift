@@ -26,18 +26,25 @@ package enum SecureMemory {
     var protection: Protection = .unused
   }
   private static let state: Lock<State> = {
-    // Made before the handlers, since a child can't wait for a thread that makes it.
-    _ = ForkCount.shared
+    let state = Lock(State())
+    unsafe shared = (.passRetained(state), .passUnretained(ForkCount.shared))
     // pthread_atfork(3): the forking thread takes the lock, and both processes give it back.
     let result = pthread_atfork(
-      { SecureMemory.state.lock() }, { SecureMemory.state.unlock() },
+      { unsafe SecureMemory.shared!.state.takeUnretainedValue().lock() },
+      { unsafe SecureMemory.shared!.state.takeUnretainedValue().unlock() },
       {
-        ForkCount.shared.increase()
-        SecureMemory.state.unlock()
+        unsafe SecureMemory.shared!.forks.takeUnretainedValue().increase()
+        unsafe SecureMemory.shared!.state.takeUnretainedValue().unlock()
       })
     precondition(result == 0, "pthread_atfork failed with errno \(result)")
-    return Lock(State())
+    return state
   }()
+
+  // Unsafe, and right without a lock: it is set once, before the handlers are registered that alone
+  // read it. It begins as a constant, so that its use takes no lock of Swift's either: of any other
+  // global a child might wait for a thread that it does not have.
+  nonisolated(unsafe) private static var shared:
+    (state: Unmanaged<Lock<State>>, forks: Unmanaged<ForkCount>)? = nil
 
   /// Whether key pages are locked.
   package static var protection: Protection { state.withLock { $0.protection } }

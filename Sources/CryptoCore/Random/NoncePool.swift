@@ -18,7 +18,8 @@ package enum NoncePool {
   /// All zero means: unlocked, empty, and in a forked child.
   @safe
   struct Page: @unchecked Sendable {
-    // `lock` guards `remaining` and `bytes`; `isOriginal` is written in `init` and by fork(2).
+    // The pointers never change. `lock` guards `remaining` and `bytes`; `isOriginal` is written in
+    // `init` and by fork(2).
     fileprivate let lock: UnsafeMutablePointer<Atomic<UInt32>>
     fileprivate let remaining: UnsafeMutablePointer<Int>
     fileprivate let isOriginal: UnsafeMutablePointer<Bool>

@@ -11,10 +11,10 @@ final class Suite: Sendable {
   /// Held while the file is read, which therefore happens once and not in every waiting reader.
   private let gate = Lock(())
   let queue = WriteQueue()
-  let observers = ChangeObservers()
+  private let fileObservers = FileObservers()
+  var observers: ChangeObservers { fileObservers.changes }
   /// Of its own, so that a suite whose disk or lock is stuck delays no other's writes.
   let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
-  private let watch = Lock<FileWatch?>(nil)
 
   /// The suite at a canonical path; see ``SuiteRegistry``.
   init(path: String) {
@@ -86,29 +86,8 @@ final class Suite: Sendable {
 
   /// Calls `observer` for each change, also of other processes, until the observation is released.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
-    let registration = Lock<Observation?>(observers.add(observer))
-    watch.withLock { watch in
-      guard watch == nil else { return }
-      watch = FileWatch(.folder(file.folder), threadName: "SPS defaults") { [weak self] in
-        guard let self else { return false }
-        follow()
-        return true
-      }
-    }
-    // What is there now is not news.
-    follow()
-    return Observation { [self] in
-      registration.withLock { $0 = nil }
-      watch.withLock { watch in
-        guard observers.isEmpty else { return }
-        watch?.stop()
-        watch = nil
-      }
-    }
-  }
-
-  private func follow() {
-    // Whoever reads gets the error; an observer has nowhere to take it.
-    do throws(StorageError) { try refresh() } catch {}
+    fileObservers.add(
+      observer, of: self, watching: .folder(file.folder), threadName: "SPS defaults"
+    ) { (suite) throws(StorageError) in try suite.refresh() }
   }
 }

@@ -112,7 +112,7 @@ public struct CodableCoding: Sendable {
   }
 
   /// The kind of a coding error, without the words that quote what was coded.
-  private static func reason(_ error: any Error) -> String {
+  package static func reason(_ error: any Error) -> String {
     switch error {
     case DecodingError.typeMismatch(let type, _): "a part is not a \(type)"
     case DecodingError.valueNotFound(let type, _): "a \(type) is missing"

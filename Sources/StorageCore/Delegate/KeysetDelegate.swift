@@ -39,6 +39,12 @@ public protocol KeysetDelegate: EnumerableDelegate {
     _ body: (inout [UInt8]?, _ records: HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64
 
+  /// How many writes a commit can take; checks (``RecordWrite/isCheck``) don't count.
+  ///
+  /// No limit unless said otherwise. 1 where the place has no transactions: then a transaction over
+  /// several keys is the error `unsupported`, and what needs no atomicity is done one by one.
+  var commitLimit: Int { get }
+
   /// Takes the keys that authenticate all records together, for a version of the header.
   ///
   /// Called whenever keys of the store were opened, before anything is committed against that
@@ -201,6 +207,9 @@ public enum CommitOutcome: Hashable, Sendable {
 extension KeysetDelegate {
   /// Does nothing.
   public func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {}
+
+  /// No limit.
+  public var commitLimit: Int { .max }
 
   /// Empty.
   public func place() throws(StorageError) -> String { "" }

@@ -9,6 +9,11 @@ public import CryptoCore
 /// do is said by conforming to the protocols that refine this one.
 /// `DelegatePromise` in StorageTesting checks what can be checked.
 public protocol StorageDelegate: Sendable {
+  /// Whether a call may wait for another program, such as a service, and not for a file alone.
+  ///
+  /// Async code then makes it on a thread that may block. `false` unless a delegate says otherwise.
+  var asksOthers: Bool { get }
+
   /// The record kept under `name`, or nil when there is none.
   ///
   /// - Throws: `StorageError` when that can't be known.
@@ -29,6 +34,11 @@ public protocol StorageDelegate: Sendable {
   ///
   /// - Throws: `StorageError`; the record is then still there.
   func remove(_ name: NameHash) throws(StorageError)
+}
+
+extension StorageDelegate {
+  /// False: it answers from this process, or from a file.
+  public var asksOthers: Bool { false }
 }
 
 /// A delegate that can list what it holds.

@@ -63,7 +63,8 @@ package final class WriteTicket: Sendable {
   private let outcome = Lock<Result<CommitOutcome, StorageError>?>(nil)
   /// Only for one that waits.
   ///
-  /// Set before the ticket is in the queue, whose lock makes it known to those that take it out.
+  /// Not behind a lock: set once, before the ticket is in the queue, whose lock makes it known to
+  /// those that take it out, and only read from then on.
   private nonisolated(unsafe) var isDecided: DispatchSemaphore?
 
   /// A batch for the file as it will be; an empty one for any header is a flush.

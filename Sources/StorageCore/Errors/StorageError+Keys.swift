@@ -27,7 +27,7 @@ extension StorageError {
     let known = header.slots.map {
       "\($0.kind)" + ($0.identifier.isEmpty ? "" : " \($0.identifier)")
     }
-    let listed = source.candidates.map(\.title).joined(separator: ", ")
+    let listed = source.candidates.map(\.titleAndAbsence).joined(separator: ", ")
     return StorageError(
       .keyUnavailable,
       "the store opens with \(known.joined(separator: " or ")), and no such source is listed and "

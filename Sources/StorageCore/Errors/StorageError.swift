@@ -46,6 +46,18 @@ public struct StorageError: Error, Hashable, Sendable {
     public static let denied = Code("denied")
     /// An argument is outside the documented limits; nothing was changed.
     public static let invalid = Code("invalid")
+    /// There is no session bus: no address of one is known, or nobody answers there.
+    public static let noBus = Code("noBus")
+    /// The session bus is there, and no Secret Service is on it, nor can one be started.
+    public static let noService = Code("noService")
+    /// The keyring's service has no such collection, or no default one.
+    public static let noCollection = Code("noCollection")
+    /// The user dismissed the prompt; nothing was changed.
+    public static let dismissed = Code("dismissed")
+    /// Several items answer to what names one; none was picked, and nothing was changed.
+    public static let duplicate = Code("duplicate")
+    /// The caller's task was cancelled before an answer came.
+    public static let cancelled = Code("cancelled")
   }
 
   /// What to act on.

@@ -20,9 +20,13 @@ package struct FileLock: ~Copyable {
   /// The file at `path` is made if need be and never removed by us. When somebody else removes it,
   /// who waits for it takes the new one; who holds it then excludes nobody any more.
   ///
-  /// - Throws: `StorageError`: `busy` when the deadline passed, or what opening the file said.
-  package init(_ path: String, waiting deadline: Duration) throws(StorageError) {
-    let locks = try LockFile.locking([Self.turnstile, Self.holder], of: path, waiting: deadline)
+  /// - Throws: `StorageError`: `busy` when the deadline passed, `cancelled`, or what opening the file
+  ///   said.
+  package init(
+    _ path: String, waiting deadline: Duration, _ cancellation: Cancellation? = nil
+  ) throws(StorageError) {
+    let locks = try LockFile.locking(
+      [Self.turnstile, Self.holder], of: path, waiting: deadline, cancellation)
     try locks.file.unlock(byte: Self.turnstile)
     self.locks = locks
   }
@@ -45,13 +49,15 @@ package struct LockFile: ~Copyable {
   ///
   /// - Throws: `StorageError`: `busy` when the deadline passed, or what opening the file said.
   package static func locking(
-    _ bytes: [Int], of path: String, waiting deadline: Duration
+    _ bytes: [Int], of path: String, waiting deadline: Duration, _ cancellation: Cancellation? = nil
   ) throws(StorageError) -> LockFile {
     let end = ContinuousClock.now + deadline
     repeat {
       let locks = try LockFile(path)
       var isLocked = true
-      for byte in bytes where isLocked { isLocked = try locks.file.lock(byte: byte, until: end) }
+      for byte in bytes where isLocked {
+        isLocked = try locks.file.lock(byte: byte, until: end, cancellation)
+      }
       guard isLocked else { break }
       if try locks.isInPlace() { return locks }
     } while ContinuousClock.now < end
@@ -87,10 +93,16 @@ extension OpenFile {
   /// Locks a byte for this open file alone.
   ///
   /// - Returns: false when others held it until `end`.
-  package func lock(byte: Int, until end: ContinuousClock.Instant) throws(StorageError) -> Bool {
+  /// - Throws: `cancelled` when `cancellation` was, or what fcntl(2) said.
+  package func lock(
+    byte: Int, until end: ContinuousClock.Instant, _ cancellation: Cancellation? = nil
+  ) throws(StorageError) -> Bool {
     var pause = useconds_t(50)
     while try !tryLock(byte: byte, F_WRLCK) {
       guard ContinuousClock.now < end else { return false }
+      if cancellation?.isCancelled == true {
+        throw StorageError(.cancelled, "the program ended the wait for the lock", path: path)
+      }
       usleep(pause)  // there is no lock call with a deadline; the pause grows to 2 ms
       pause = min(pause * 2, 2_000)
     }

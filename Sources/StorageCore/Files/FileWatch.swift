@@ -97,7 +97,8 @@ private final class OwnedDescriptor: Sendable {
 ///
 /// Used by one thread after another.
 private final class Notices: @unchecked Sendable {
-  // Changed by the watching thread alone, once that has started.
+  // `descriptor` is set in `init`, before there is a watching thread, and by that thread alone from
+  // then on.
   private let subject: FileWatch.Subject
   private var descriptor: OwnedDescriptor?
 

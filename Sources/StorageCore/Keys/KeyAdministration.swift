@@ -63,7 +63,9 @@ public struct KeyAdministration: Sendable {
   /// All other slots go, but for recovery keys. The data is not touched. This storage uses the new
   /// source from now on; the application lists it from its next start.
   ///
-  /// - Throws: `StorageError`; the store then still opens with the old source.
+  /// - Throws: `StorageError`; the store then still opens with the old source. With the code
+  ///   `outcomeUnknown`, as of a keyring whose service went away, it opens with one of the two: keep
+  ///   both until a next call succeeds.
   public func change(to source: KeySource) throws(StorageError) {
     let new = try SlotMaterial(of: try store.keys.material(of: source))
     try store.keys.update(source: source) { (draft, _) throws(StorageError) in

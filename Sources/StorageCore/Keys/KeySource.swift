@@ -18,16 +18,39 @@ public struct KeySource: Sendable {
     package var derivation: PassphraseDerivation = .standard
     /// The material that is there now, or nil when the source is absent.
     package let read: @Sendable () throws(StorageError) -> KeyMaterial?
-    /// Makes material where there was none; nil for sources that can't.
-    package var make: (@Sendable () throws(StorageError) -> KeyMaterial)?
+    /// Makes material where there was none, unless the place for it is absent as well; nil for
+    /// sources that can't.
+    package var make: (@Sendable () throws(StorageError) -> KeyMaterial?)?
     /// The file that holds the material, for errors; nil where there is none or it can't be known.
     package var path: @Sendable () -> String? = { nil }
+    /// Why the material is absent, as far as it is known, for errors.
+    package var absence: @Sendable () -> String? = { nil }
+
+    /// A rung of the ladder; see the properties.
+    package init(
+      kind: SlotKind, identifier: String, derivation: PassphraseDerivation = .standard,
+      read: @escaping @Sendable () throws(StorageError) -> KeyMaterial?,
+      make: (@Sendable () throws(StorageError) -> KeyMaterial?)? = nil,
+      path: @escaping @Sendable () -> String? = { nil },
+      absence: @escaping @Sendable () -> String? = { nil }
+    ) {
+      self.kind = kind
+      self.identifier = identifier
+      self.derivation = derivation
+      self.read = read
+      self.make = make
+      self.path = path
+      self.absence = absence
+    }
   }
 
   private let rungs: @Sendable () -> [Candidate]
 
   /// Why there can never be a key, which is an error even where a store holds nothing to open.
   package let failure: StorageError?
+
+  /// Whether it is ``automatic``, so that a storage may have a better one of its own.
+  package var isAutomatic = false
 
   /// The rungs of the ladder, in their order.
   package var candidates: [Candidate] { rungs() }
@@ -49,9 +72,17 @@ public struct KeySource: Sendable {
     failure = error
   }
 
-  /// A source that is settled when it is needed.
+  /// A source that is settled when it is needed, once: then it remembers why it had nothing to give.
   package init(deferred source: @escaping @Sendable () -> KeySource) {
-    rungs = { source().candidates }
+    let settled = Lock<[Candidate]?>(nil)
+    rungs = {
+      if let candidates = settled.withLock({ $0 }) { return candidates }
+      let candidates = source().candidates
+      return settled.withLock { settled in
+        settled = settled ?? candidates
+        return settled!
+      }
+    }
     failure = nil
   }
 
@@ -244,7 +275,22 @@ public struct KeySource: Sendable {
   /// Only absence moves on to the next: one that is locked, denied, timed out or damaged stops the
   /// search with its error. For a store that exists, only sources that it has a slot for are asked.
   public static func firstAvailable(_ sources: [KeySource]) -> KeySource {
-    KeySource(sources.flatMap(\.candidates))
+    // One of them may be that of a program that says later what it is called.
+    KeySource(deferred: { KeySource(sources.flatMap(\.candidates)) })
+  }
+}
+
+extension KeySource {
+  /// The first material that there is, or that can be made, and the source that gave it.
+  func materialForNewSlot() throws(StorageError) -> (Candidate, KeyMaterial) {
+    for candidate in candidates {
+      if let material = try candidate.read() { return (candidate, material) }
+      if let make = candidate.make, let material = try make() { return (candidate, material) }
+    }
+    let asked = candidates.map(\.titleAndAbsence).joined(separator: ", ")
+    throw StorageError(
+      .keyUnavailable,
+      "no key source gave a key for a new key slot (asked: \(asked)); provide one of them")
   }
 }
 
@@ -262,4 +308,7 @@ extension KeySource: CustomStringConvertible, CustomDebugStringConvertible, Cust
 extension KeySource.Candidate {
   /// The kind and what tells it from others.
   var title: String { identifier.isEmpty ? "\(kind)" : "\(kind) \(identifier)" }
+
+  /// The same, and why it has nothing to give where that is known.
+  var titleAndAbsence: String { title + (absence().map { ": \($0)" } ?? "") }
 }

@@ -1,4 +1,4 @@
-internal import CryptoCore
+package import CryptoCore
 
 /// How a passphrase is stretched into a key.
 ///
@@ -15,7 +15,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
 
   let function: Function
   /// What the numbers mean depends on the function; unused ones are 0.
-  let parameters: [UInt32]
+  package let parameters: [UInt32]
 
   init(_ function: Function, _ parameters: [UInt32]) {
     self.function = function
@@ -73,13 +73,14 @@ public struct PassphraseDerivation: Hashable, Sendable {
 
   /// Whether the numbers are within the limits above: also checked when they come from a file, so
   /// that a hostile one can't ask for a terabyte or a year.
-  var isWithinLimits: Bool {
+  package var isWithinLimits: Bool {
     let (a, b, c) = (UInt64(parameters[0]), UInt64(parameters[1]), UInt64(parameters[2]))
     return switch function {
     case .key: a == 0 && b == 0 && c == 0
     case .scrypt:
+      // RFC 7914, section 2: N is less than 2^(128 * r / 8).
       a > 1 && a & (a - 1) == 0 && a <= 1 << 20 && (1...32).contains(b) && (1...16).contains(c)
-        && a * b * c <= 1 << 23
+        && a * b * c <= 1 << 23 && (b > 1 || a < 1 << 16)
     case .pbkdf2SHA256, .pbkdf2SHA512: (1...10_000_000).contains(a) && b == 0 && c == 0
     case .argon2id:
       (8...1 << 20).contains(a) && (1...16).contains(b) && (1...16).contains(c) && a >= 8 * c
@@ -87,7 +88,7 @@ public struct PassphraseDerivation: Hashable, Sendable {
   }
 
   /// `count` bytes out of `material`.
-  func derive(
+  package func derive(
     _ material: KeyMaterial, salt: [UInt8], count: Int
   ) throws(StorageError) -> SecureBytes {
     guard isWithinLimits else {

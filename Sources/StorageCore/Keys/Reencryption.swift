@@ -16,7 +16,8 @@ extension SealedStore {
     for name in try delegate.names() {
       bytes += try delegate.lookup(name).record?.count ?? 0
       batch.append(name)
-      guard batch.count == Self.resealBatch || bytes >= Self.resealBytes else { continue }
+      guard batch.count == min(Self.resealBatch, delegate.commitLimit) || bytes >= Self.resealBytes
+      else { continue }
       count += try reseal(batch, in: delegate)
       (batch, bytes) = ([], 0)
     }

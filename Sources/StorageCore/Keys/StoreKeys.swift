@@ -20,6 +20,8 @@ package final class StoreKeys: @unchecked Sendable {
     /// counting references.
     var history: [OpenKeys] = []
     var nextBlock = 1024
+    /// The last time that nobody answered: for those who waited for that, too.
+    var unanswered: (error: StorageError, end: ContinuousClock.Instant)?
   }
 
   /// Nil when the keys follow directly from the application's key.
@@ -160,7 +162,8 @@ package final class StoreKeys: @unchecked Sendable {
         do throws(StorageError) {
           try update(&state, body)
         } catch {
-          state.source = previous
+          // Else either of them may be the one that opens it.
+          if error.code != .outcomeUnknown { state.source = previous }
           throw error
         }
         state.source = source
@@ -175,23 +178,10 @@ package final class StoreKeys: @unchecked Sendable {
     of source: KeySource
   ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
     do throws(StorageError) {
-      return try Self.material(of: source)
+      return try source.materialForNewSlot()
     } catch {
       throw error.at(delegate?.location)
     }
-  }
-
-  private static func material(
-    of source: KeySource
-  ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
-    for candidate in source.candidates {
-      if let material = try candidate.read() { return (candidate, material) }
-      if let make = candidate.make { return (candidate, try make()) }
-    }
-    let asked = source.candidates.map(\.title).joined(separator: ", ")
-    throw StorageError(
-      .keyUnavailable,
-      "no key source gave a key for a new key slot (asked: \(asked)); provide one of them")
   }
 
   /// Runs `body` alone, and reports when that is over: whoever is told may use the store.
@@ -203,7 +193,19 @@ package final class StoreKeys: @unchecked Sendable {
     do throws(StorageError) {
       return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
         defer { StorageDiagnostics.reportUnlockedMemory() }
-        return try gate.withLock(body)
+        let start = ContinuousClock.now
+        return try gate.withLock { (state) throws(StorageError) in
+          // Otherwise each of them would wait for a service as long again, or ask the user again.
+          if let last = state.unanswered, last.end > start { throw last.error }
+          do throws(StorageError) {
+            return try body(&state)
+          } catch {
+            if error.code == .timedOut || error.code == .dismissed {
+              state.unanswered = (error, .now)
+            }
+            throw error
+          }
+        }
       }
     } catch {
       throw error.at(delegate?.location)
@@ -217,9 +219,13 @@ package final class StoreKeys: @unchecked Sendable {
       if let current { return current }
       return try openDirectly(&state)
     }
-    let (bytes, version) = try delegate.header()
-    guard let bytes else {
-      guard try delegate.names().isEmpty else { throw Self.missingHeader }
+    var (found, version) = try delegate.header()
+    if found == nil, try !delegate.names().isEmpty {
+      // Between the two looks another process may have made the store, and written.
+      (found, version) = try delegate.header()
+      guard found != nil else { throw Self.missingHeader }
+    }
+    guard let bytes = found else {
       if let failure = state.source.failure { throw failure }
       unsafe newest.store(nil, ordering: .releasing)
       return nil
@@ -284,7 +290,7 @@ package final class StoreKeys: @unchecked Sendable {
 
   private func create(_ state: inout State) throws(StorageError) {
     guard let delegate else { return }
-    let (candidate, material) = try Self.material(of: state.source)
+    let (candidate, material) = try state.source.materialForNewSlot()
     let store = try cryptography { () throws(CryptoError) in try StoreID.random() }
     let root = RootKey(
       try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store,

@@ -113,7 +113,7 @@ struct Migration {
     _ items: [Item]
   ) throws(StorageError) -> [(item: Item, isNew: Bool)] {
     var outcomes: [Outcome] = []
-    if destination.keyed != nil {
+    if let delegate = destination.keyed, delegate.commitLimit >= items.count {
       let policy = policy
       outcomes = try destination.transaction(within: SealedStore.transactionDeadline) {
         (transaction) throws(StorageError) in
@@ -226,20 +226,22 @@ struct Migration {
   private mutating func remove(_ items: [Item]) throws(StorageError) {
     guard removes, let delegate = source.keyed, !items.isEmpty else { return }
     let removals = items.map { RecordWrite(nil, for: $0.hash, if: .equals($0.record)) }
-    if try Self.commit(removals, in: delegate) {
+    if removals.count <= delegate.commitLimit, try commit(removals, in: delegate) {
       report.removed += removals.count
       return
     }
-    for removal in removals where try Self.commit([removal], in: delegate) {
+    for removal in removals where try commit([removal], in: delegate) {
       report.removed += 1
     }
   }
 
-  private static func commit(
+  private func commit(
     _ removals: [RecordWrite], in delegate: any KeysetDelegate
   ) throws(StorageError) -> Bool {
     for _ in 0..<SealedStore.attempts {
-      switch try delegate.commit(removals, headerVersion: try delegate.header().version) {
+      // A delegate may need the keys that go with the version, to keep its manifest in step.
+      guard let open = try source.keys.refresh() else { return false }
+      switch try delegate.commit(removals, headerVersion: open.headerVersion) {
       case .committed: return true
       case .conditionFailed: return false
       case .headerChanged: continue

@@ -11,7 +11,9 @@ package final class RecordName: @unchecked Sendable {
   /// Set once and released in `deinit`. An atomic pointer, since a load of AtomicLazyReference is a
   /// generic call to another module.
   private let first = unsafe Atomic<UnsafeRawPointer?>(nil)
-  /// The context under a name key that came later; under `rebinding`.
+  /// The context under a name key that came later.
+  ///
+  /// Read and written under `rebinding` alone.
   private nonisolated(unsafe) var later: RecordContext?
   /// One for all names: keys are seldom replaced, and a name is made for many a single call.
   private static let rebinding = Lock(())

@@ -91,13 +91,26 @@ extension SealedStore {
       for name in try delegate.names() { _ = try writeDirectly(RecordWrite(nil, for: name)) }
       return
     }
-    for _ in 0..<Self.attempts {
-      // A delegate may need the keys to keep its manifest in step.
-      try keys.refresh()
+    var failures = 0
+    while failures < Self.attempts {
+      // A delegate may need the keys to keep its manifest in step; the others do without.
+      var refusal: StorageError?
+      do throws(StorageError) { try keys.refresh() } catch { refusal = error }
       let version = try keyed.header().version
       let removals = try keyed.names().map { RecordWrite(nil, for: $0) }
       guard !removals.isEmpty else { return }
-      if try keyed.commit(removals, headerVersion: version) == .committed { return }
+      var rest = removals[...]
+      do throws(StorageError) {
+        while !rest.isEmpty {
+          let batch = Array(rest.prefix(keyed.commitLimit))
+          guard try keyed.commit(batch, headerVersion: version) == .committed else { break }
+          rest = rest.dropFirst(batch.count)
+        }
+      } catch {
+        throw refusal ?? error
+      }
+      if rest.isEmpty { return }
+      failures += 1
     }
     throw StorageError(.busy, "the store's keys are being changed all the time; try again")
   }
@@ -110,11 +123,12 @@ extension SealedStore {
       for (name, payload) in values { _ = try commit(payload, name, if: .absent) }
       return
     }
-    for _ in 0..<Self.attempts {
+    var failures = 0
+    while failures < Self.attempts {
       let open = try keys.forWriting()
       var writes: [RecordWrite] = []
       var isStale = false
-      for (name, payload) in values {
+      for (name, payload) in values where writes.count < keyed.commitLimit {
         let context = try name.context(in: open)
         guard try keyed.lookup(context.name).record == nil else { continue }
         guard let record = try seal(payload, context, open, name.text) else {
@@ -125,11 +139,12 @@ extension SealedStore {
       }
       if isStale { continue }
       if writes.isEmpty { return }
-      let version = open.headerVersion
-      switch try keyed.commit(writes, headerVersion: version) {
-      case .committed: return
-      case .conditionFailed: continue
-      case .headerChanged: try keys.refresh()
+      switch try keyed.commit(writes, headerVersion: open.headerVersion) {
+      case .committed: if writes.count < keyed.commitLimit { return }
+      case .conditionFailed: failures += 1
+      case .headerChanged:
+        failures += 1
+        try keys.refresh()
       }
     }
     throw StorageError(.busy, "others wrote to the store all the time; try again")

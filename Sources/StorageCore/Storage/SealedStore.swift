@@ -18,6 +18,7 @@ public final class SealedStore: Sendable {
   private let observers = ChangeObservers()
   /// Names whose record was there and could not be read; see `refuseToReplaceUnreadable`.
   let unreadable = UnreadableNames()
+  let recentNames = RecentNames()
 
   /// A store over `delegate`, whose keys come from `source`.
   package init(
@@ -37,7 +38,7 @@ public final class SealedStore: Sendable {
   // MARK: - Reading
 
   /// A sealed record and what opens it.
-  struct Sealed {
+  struct Sealed: Sendable {
     let record: [UInt8]
     let keys: OpenKeys
     let context: RecordContext
@@ -318,6 +319,9 @@ public final class SealedStore: Sendable {
         .unsupported, "this storage's delegate can't compare, so it has no atomic update")
     }
   }
+
+  /// Whether async code has to ask on a thread that may block.
+  var asksOthers: Bool { delegate.asksOthers }
 
   /// Calls `observer` for each change to a record, in order.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {

@@ -6,20 +6,19 @@
 /// Not for several threads at once.
 public final class StorageTransaction {
   private let store: SealedStore
-  /// In the order in which names were used first.
-  private(set) var items: [TransactionItem] = []
-  /// By the bytes of the names, since `String` compares without regard to normalisation.
-  private var positions: [NameBytes: Int] = [:]
-  private var isOver = false
+  /// What it knows of the names that it has used.
+  private var names: TransactionNames
 
-  init(_ store: SealedStore) { self.store = store }
+  init(_ store: SealedStore) {
+    self.store = store
+    names = TransactionNames(store)
+  }
+
+  /// In the order in which names were used first.
+  var items: [TransactionItem] { names.items }
 
   /// Forgets everything, and refuses every call from now on.
-  func end() {
-    isOver = true
-    items = []
-    positions = [:]
-  }
+  func end() { names.end() }
 
   // MARK: - Calls
 
@@ -109,15 +108,15 @@ public final class StorageTransaction {
   ///
   /// - Throws: `StorageError`: `invalid` for a key that can't be.
   public func delete(forKey key: StoreKey) throws(StorageError) {
-    items[try position(of: key)].written = .nothing
+    try names.write(.nothing, key)
   }
 
   /// Whether a key has a value, of whatever type.
   ///
   /// - Throws: `StorageError` when that can't be known. A damaged value is a value.
   public func contains(_ key: StoreKey) throws(StorageError) -> Bool {
-    let position = try position(of: key)
-    switch items[position].written {
+    let position = try names.position(of: key)
+    switch names.items[position].written {
     case .payload: return true
     case .nothing: return false
     case nil:
@@ -135,13 +134,13 @@ public final class StorageTransaction {
     _ key: StoreKey, _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     do throws(StorageError) {
-      let position = try position(of: key)
-      switch items[position].written {
+      let position = try names.position(of: key)
+      switch names.items[position].written {
       case .payload(let payload): try payload.lend(body)
       case .nothing: return false
       case nil:
         guard case .record(let sealed) = try seen(position) else { return false }
-        try store.openRemembering(sealed, items[position].name, body)
+        try store.openRemembering(sealed, names.items[position].name, body)
       }
       return true
     } catch {
@@ -151,7 +150,7 @@ public final class StorageTransaction {
 
   /// Keeps a payload of a key until the end.
   func write(_ payload: PlainPayload, _ key: StoreKey) throws(StorageError) {
-    items[try position(of: key)].written = .payload(payload)
+    try names.write(.payload(payload), key)
   }
 
   private func read<Value>(
@@ -179,45 +178,12 @@ public final class StorageTransaction {
 
   /// What the storage has under the name of an item, as it was at the first look.
   private func seen(_ position: Int) throws(StorageError) -> TransactionItem.Seen {
-    if let seen = items[position].seen { return seen }
-    let sealed = try store.fetch(items[position].name)
+    let item = names.items[position]
+    if let seen = item.seen { return seen }
+    let sealed = try store.fetch(item.name)
     let seen = sealed.map { TransactionItem.Seen.record($0) } ?? .nothing
-    items[position].seen = seen
+    names.see(seen, position)
     return seen
-  }
-
-  private func position(of key: StoreKey) throws(StorageError) -> Int {
-    guard !isOver else {
-      throw StorageError(
-        .invalid, "the transaction is over; use it only in the closure that it was given to",
-        key: key)
-    }
-    let bytes = NameBytes(text: key)
-    if let position = positions[bytes] { return position }
-    do throws(StorageError) {
-      try Payload.check(name: key)
-    } catch {
-      throw error.about(key)
-    }
-    items.append(TransactionItem(name: store.name(key)))
-    positions[bytes] = items.count - 1
-    return items.count - 1
-  }
-}
-
-/// A name, compared by its bytes.
-private struct NameBytes: Hashable {
-  let text: String
-
-  static func == (left: NameBytes, right: NameBytes) -> Bool {
-    var (left, right) = (left.text, right.text)
-    // Not of the views themselves, which goes through a witness for each byte.
-    return left.withUTF8 { left in right.withUTF8 { unsafe left.elementsEqual($0) } }
-  }
-
-  func hash(into hasher: inout Hasher) {
-    var text = text
-    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }
 

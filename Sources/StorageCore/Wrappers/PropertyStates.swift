@@ -14,7 +14,7 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
   let name: RecordName
   let coder: ValueCoder<Value>
 
-  /// Starts listening.
+  /// Starts listening; where the storage asks a service, with the first state that is asked for.
   public func makeAsyncIterator() -> Iterator {
     Iterator(self)
   }
@@ -22,22 +22,22 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
   /// Goes through the states of a property.
   public struct Iterator: AsyncIteratorProtocol {
     private let states: PropertyStates
-    private let queue: ChangeQueue
-    private let observation: Observation
-    private var first: PropertyState<Value>?
-    /// The record of `first`, whose notice may still be on its way.
+    private let queue = ChangeQueue()
+    /// Nil until it listens.
+    private var observation: Observation?
+    /// Nil until it listens, and once it was told.
+    private var beginning: Beginning?
+    /// The record of the first state, whose notice may still be on its way.
     private var firstRecord: [UInt8]?
     private var told = Told()
 
     fileprivate init(_ states: PropertyStates) {
       self.states = states
-      let queue = ChangeQueue()
-      self.queue = queue
-      let (store, name) = (states.store, states.name)
-      observation = store.observe { change in
-        if store.mayBeChange(change, of: name) { queue.add(change) }
+      // A service may take its time to answer, and this may be a thread of Swift's own.
+      if !states.asksOthers {
+        beginning = states.begin(queue)
+        observation = beginning?.observation
       }
-      (first, firstRecord) = states.settle(queue, &told)
     }
 
     /// The next state; nil when the task is cancelled.
@@ -49,12 +49,18 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async -> PropertyState<Value>? {
-      if let state = first {
-        first = nil
-        return Task.isCancelled ? nil : state
+      if observation == nil {
+        beginning = await Blocking.run { [states, queue] in states.begin(queue) }
+        observation = beginning?.observation
+      }
+      if let beginning {
+        self.beginning = nil
+        told = beginning.told
+        firstRecord = beginning.record
+        return Task.isCancelled ? nil : states.state(of: beginning)
       }
       while let change = await queue.next(isolation: actor) {
-        guard let state = states.state(of: change, &told) else { continue }
+        guard let state = await state(of: change, isolation: actor) else { continue }
         defer { firstRecord = nil }
         // No two records are the same bytes: this one was told already.
         if let record = change.record, record == firstRecord { continue }
@@ -62,20 +68,64 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       }
       return nil
     }
+
+    /// The state that a change led to, or nil when it is one of another property, or no news.
+    private mutating func state(
+      of change: RecordChange, isolation actor: isolated (any Actor)?
+    ) async -> PropertyState<Value>? {
+      let found: Result<Found?, StorageError>
+      if states.asksOthers {
+        found = await Blocking.run { [states, told] in states.find(change, told) }
+      } else {
+        found = states.find(change, told)
+      }
+      switch found {
+      case .success(nil): return nil
+      case .success(let found?):
+        told = Told(nameSpace: found.nameSpace)
+        return states.state(of: found.sealed)
+      case .failure(let error):
+        // Whose changes these are can't be known: it is one failure, and not one for each of them.
+        guard told.failure != error else { return nil }
+        told.failure = error
+        return .failed(error)
+      }
+    }
   }
 
   /// What of the state that was told last decides about the next.
-  fileprivate struct Told {
+  fileprivate struct Told: Sendable {
     /// How names were hashed in the store that it is of.
     var nameSpace: OpenKeys.NameSpace?
     /// Why the store could not be opened, if it was that.
     var failure: StorageError?
   }
 
-  /// The state now and its record; the queue then holds only what came after it.
-  private func settle(
-    _ queue: ChangeQueue, _ told: inout Told
-  ) -> (PropertyState<Value>, [UInt8]?) {
+  /// What the store held when a listener began to listen.
+  fileprivate struct Beginning: Sendable {
+    let observation: Observation
+    let sealed: Result<SealedStore.Sealed?, StorageError>
+    let told: Told
+
+    var record: [UInt8]? {
+      if case .success(let sealed) = sealed { sealed?.record } else { nil }
+    }
+  }
+
+  /// Where a change has led to: nil in `sealed` when the record was removed.
+  fileprivate struct Found: Sendable {
+    let sealed: SealedStore.Sealed?
+    let nameSpace: OpenKeys.NameSpace
+  }
+
+  fileprivate var asksOthers: Bool { store.asksOthers }
+
+  /// Listens, and reads; the queue then holds only what came after.
+  fileprivate func begin(_ queue: ChangeQueue) -> Beginning {
+    let observation = store.observe { change in
+      if store.mayBeChange(change, of: name) { queue.add(change) }
+    }
+    var told = Told()
     var attempts = 0
     while true {
       queue.removeAll()
@@ -89,16 +139,24 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
           told.nameSpace = open.nameSpace
           queue.removeAll(through: sealed?.record, of: try name.context(in: open).name)
         }
-        return (sealed.map { state(of: $0) } ?? .absent, sealed?.record)
+        return Beginning(observation: observation, sealed: .success(sealed), told: told)
       } catch {
         let error = error.about(name.text)
         told.failure = error
-        return (.failed(error), nil)
+        return Beginning(observation: observation, sealed: .failure(error), told: told)
       }
     }
   }
 
-  private func state(of sealed: SealedStore.Sealed) -> PropertyState<Value> {
+  fileprivate func state(of beginning: Beginning) -> PropertyState<Value> {
+    switch beginning.sealed {
+    case .success(let sealed): state(of: sealed)
+    case .failure(let error): .failed(error)
+    }
+  }
+
+  fileprivate func state(of sealed: SealedStore.Sealed?) -> PropertyState<Value> {
+    guard let sealed else { return .absent }
     var value: Value?
     do throws(StorageError) {
       try store.open(sealed, name.text) { (payload) throws(StorageError) in
@@ -110,39 +168,27 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     return value.map { .value($0) } ?? .absent
   }
 
-  /// The state that a change led to, or nil when it is one of another property, or no news.
-  private func state(of change: RecordChange, _ told: inout Told) -> PropertyState<Value>? {
+  /// Where a change has led to, or nil when it is one of another property, or no news.
+  fileprivate func find(_ change: RecordChange, _ told: Told) -> Result<Found?, StorageError> {
     do throws(StorageError) {
-      guard let (open, context) = try store.owner(of: change, name),
-        let state = try state(of: change, open, context, told)
-      else { return nil }
-      told = Told(nameSpace: open.nameSpace)
-      return state
-    } catch {
-      let error = error.about(name.text)
-      // Whose changes these are can't be known: it is one failure, and not one for each of them.
-      guard told.failure != error else { return nil }
-      told.failure = error
-      return .failed(error)
-    }
-  }
-
-  private func state(
-    of change: RecordChange, _ open: OpenKeys, _ context: RecordContext, _ told: Told
-  ) throws(StorageError) -> PropertyState<Value>? {
-    guard let record = change.record else {
-      // From a store that is gone, after a state of the one in its place.
-      if let space = store.keys.current?.nameSpace, space !== open.nameSpace,
-        space === told.nameSpace
-      {
-        return nil
+      guard let (open, context) = try store.owner(of: change, name) else { return .success(nil) }
+      guard let record = change.record else {
+        // From a store that is gone, after a state of the one in its place.
+        if let space = store.keys.current?.nameSpace, space !== open.nameSpace,
+          space === told.nameSpace
+        {
+          return .success(nil)
+        }
+        return .success(Found(sealed: nil, nameSpace: open.nameSpace))
       }
-      return .absent
+      // The change may be older or newer than the keys that are current.
+      let id = SealedStore.header(of: record)?.keyID ?? open.primary.id
+      guard let keys = try store.keys.holding(id, like: open) else { return .success(nil) }
+      let sealed = SealedStore.Sealed(record: record, keys: keys, context: context)
+      return .success(Found(sealed: sealed, nameSpace: open.nameSpace))
+    } catch {
+      return .failure(error.about(name.text))
     }
-    // The change may be older or newer than the keys that are current.
-    let id = SealedStore.header(of: record)?.keyID ?? open.primary.id
-    guard let keys = try store.keys.holding(id, like: open) else { return nil }
-    return state(of: SealedStore.Sealed(record: record, keys: keys, context: context))
   }
 }
 

@@ -19,7 +19,7 @@ public struct PropertyValues<Value, Element>: AsyncSequence {
     self.wrap = wrap
   }
 
-  /// Starts listening.
+  /// Starts listening; where the storage asks a service, with the first value that is asked for.
   public func makeAsyncIterator() -> Iterator {
     Iterator(base: states.makeAsyncIterator(), values: self)
   }

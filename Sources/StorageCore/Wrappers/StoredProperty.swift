@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// What all wrappers offer through `$property`: calls that throw where the property can't.
 ///
 /// `Value` is the type of a stored value; a property of the optional wrappers is a `Value?`.
@@ -44,7 +42,8 @@ extension StoredProperty {
 
   /// Removes the value without blocking a thread of Swift concurrency.
   ///
-  /// Cancelling the task does not stop the call, which ends as it would have; so with all of these.
+  /// When the task is cancelled, a call that waits for the keyring's service ends with `cancelled`;
+  /// one of another place ends as it would have. So with all of these.
   ///
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {
@@ -194,22 +193,5 @@ extension DefaultedStoredProperty {
         return result
       }
     }
-  }
-}
-
-/// Runs blocking calls on Dispatch's threads, since Swift concurrency has only as many as cores.
-enum Blocking {
-  private static let queue = DispatchQueue(
-    label: "SecurePropertyStorage.blocking", attributes: .concurrent)
-
-  /// Runs `body` to its end, whether or not the task is cancelled meanwhile.
-  static func run<Success: Sendable, Failure: Error>(
-    _ body: @escaping @Sendable () throws(Failure) -> Success
-  ) async throws(Failure) -> Success {
-    // The throwing continuation takes errors of any type.
-    let result = await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: Result(catching: body)) }
-    }
-    return try result.get()
   }
 }

@@ -65,7 +65,7 @@ struct ForkTests {
     ForkedChild.prepare()
     let fork = {
       for _ in 0..<children where outcomes[.hung] == nil {
-        let (outcome, _) = ForkedChild.run(deadline: 20) { _ in
+        let (outcome, _) = ForkedChild.run(deadline: 120) { _ in
           do {
             try child()
             return 0

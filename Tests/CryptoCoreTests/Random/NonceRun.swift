@@ -35,7 +35,7 @@ struct NonceRun {
     var result = Result()
     let fork = {
       for _ in 0..<children {
-        let (outcome, output) = ForkedChild.run(deadline: 60) { child(short, $0) }
+        let (outcome, output) = ForkedChild.run(deadline: 120) { child(short, $0) }
         result.outcomes[outcome, default: 0] += 1
         result.nonces += Self.decode(output)
       }
@@ -51,7 +51,7 @@ struct NonceRun {
   /// Half of the seals, then as many in a child of its own.
   private func child(_ fixture: Fixture, _ descriptor: Int32) -> Int32 {
     guard send(fixture, to: descriptor) else { return 1 }
-    let (outcome, _) = ForkedChild.run(deadline: 30) { _ in send(fixture, to: descriptor) ? 0 : 1 }
+    let (outcome, _) = ForkedChild.run(deadline: 120) { _ in send(fixture, to: descriptor) ? 0 : 1 }
     return outcome == .exited(0) ? 0 : 2
   }
 

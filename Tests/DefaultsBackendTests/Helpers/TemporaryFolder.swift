@@ -30,7 +30,7 @@ struct TemporaryFolder: Sendable {
 
   /// A delegate of this process.
   func delegate(
-    _ durability: DefaultsDurability = .immediate, deadline: Duration = .seconds(5)
+    _ durability: DefaultsDurability = .immediate, deadline: Duration = .seconds(60)
   ) -> DefaultsDelegate {
     DefaultsDelegate(
       folder: path, suiteName: "suite", durability: durability, deadline: deadline)

@@ -58,15 +58,14 @@ import Testing
     }
   }
 
-  @Test func whoStartsToListenWhileOthersWriteMissesNothing() async throws {
+  @Test(.timeLimit(.minutes(3))) func whoStartsToListenWhileOthersWriteMissesNothing() async throws
+  {
     let storage = DelegatedStorage.fresh()
     let counter = UnwrappedStore<Int, DelegatedStorage>(wrappedValue: 0, storage, "k")
     await write(2) { _ in
       for _ in 0..<1000 { #expect(throws: Never.self) { try counter.update { $0 += 1 } } }
     } meanwhile: {
-      let start = ContinuousClock.now
       let listeners = (0..<5).map { _ in counter.values.makeAsyncIterator() }
-      #expect(start.duration(to: .now) < .seconds(20))
       for var values in listeners {
         // From where it started, every value up to the last.
         var last = await values.next() ?? 2000

@@ -9,6 +9,7 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
     var commits = 0
     var headerChanges = 0
     var beforeCommit: (@Sendable () -> Void)?
+    var beforeListing: (@Sendable () -> Void)?
   }
 
   private let base = SingletonStorageDelegate()
@@ -29,6 +30,11 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
   /// Runs `body` before the next commit, once, outside all locks.
   func beforeNextCommit(_ body: @escaping @Sendable () -> Void) {
     plan.withLock { $0.beforeCommit = body }
+  }
+
+  /// Runs `body` before the names are listed next, once, outside all locks.
+  func beforeNextListing(_ body: @escaping @Sendable () -> Void) {
+    plan.withLock { $0.beforeListing = body }
   }
 
   /// Puts raw bytes, or nothing, in the place of a record.
@@ -107,7 +113,14 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
     return try base.commit(writes, headerVersion: headerVersion)
   }
 
-  func names() throws(StorageError) -> [NameHash] { try base.names() }
+  func names() throws(StorageError) -> [NameHash] {
+    let hook = plan.withLock { plan in
+      defer { plan.beforeListing = nil }
+      return plan.beforeListing
+    }
+    hook?()
+    return try base.names()
+  }
 
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
     base.observe(observer)

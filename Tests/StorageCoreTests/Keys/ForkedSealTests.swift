@@ -16,11 +16,11 @@ import Testing
       #expect(try storage.load(forKey: "k") == 2)
       ForkedChild.prepare()
       let before = delegate.headerChanges
-      let (outcome, _) = ForkedChild.run(deadline: 20) { _ in
+      let (outcome, _) = ForkedChild.run(deadline: 120) { _ in
         // One reservation for all of its seals.
         let own = ForkedSealTests.reservations(delegate, storage)
         guard own == 1 else { return Int32(clamping: 10 + own) }
-        let (grandchild, _) = ForkedChild.run(deadline: 10) { _ in
+        let (grandchild, _) = ForkedChild.run(deadline: 120) { _ in
           Int32(clamping: ForkedSealTests.reservations(delegate, storage))
         }
         return grandchild == .exited(1) ? 0 : 2

