@@ -124,6 +124,8 @@ struct PowerCutTests {
           "$0" write-on \(folder)/disk/v/test.vault 0 $next > said &
           writer=$!
           sleep 0.$(shuf -i 150-400 -n 1)
+          # A busy machine takes longer to write enough.
+          for wait in $(seq 3000); do [ $(wc -l < said) -ge 15 ] && break; sleep 0.01; done
           kill -STOP $writer
           until grep -q '^State:.T' /proc/$writer/status; do :; done
           "$0" shut-down \(folder)/disk >&2

@@ -54,7 +54,7 @@ import Testing
     "SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17",
     "SELECT 1 UNION SELECT 2 UNION SELECT 3",
     // SQLITE_LIMIT_FUNCTION_ARG and LIKE_PATTERN_LENGTH and VARIABLE_NUMBER and LENGTH.
-    "SELECT max(1, 2, 3, 4, 5)", "SELECT 'a' LIKE '%aaaaaaaaaaaaaaaaaaaa'", "SELECT ?9",
+    "SELECT max(1, 2, 3, 4, 5)", "SELECT 'a' LIKE '%aaaaaaaaaaaaaaaaaaaa'", "SELECT ?49",
     "SELECT length(zeroblob(300000000))",
   ])
   func whatNoStatementOfAVaultNeedsIsRefused(_ sql: String) throws {

@@ -21,6 +21,41 @@ import VaultBackend
     #expect(report.isSound && report.recordCount == 19)
   }
 
+  @Test func whatIsWrittenOverAndOverStaysSoundUnderAllItsKeys() throws {
+    let storage = vault.storage()
+    for round in 0..<8 {
+      try storage.transaction { transaction in
+        for index in 0..<30 {
+          let value = index % 8 == round ? nil : "\(round) \(index)"
+          try transaction.save(value, forKey: "key \(index)")
+        }
+      }
+      try storage.save("\(round) 0", forKey: "key 0")
+      if round == 2 { try storage.keyAdministration.rotate() }
+      if round == 4 { try storage.keyAdministration.rotate(names: true) }
+      if round == 6 { _ = try vault.run("save", "key 1", "of another process") }
+      #expect(try storage.verify().isSound)
+      #expect(try storage.load(forKey: "key 29") == (round == 5 ? nil : "\(round) 29"))
+    }
+  }
+
+  @Test(arguments: [2, 20]) func aNameThatIsWrittenTwiceInACommitIsCountedOnce(
+    _ count: Int
+  ) throws {
+    let storage = try fill()
+    let delegate = vault.delegate()
+    let names = try delegate.names().prefix(count)
+    // No storage does so, and none is to be damaged if a caller of the delegate does.
+    let writes = try names.map { RecordWrite(try delegate.record(for: $0), for: $0) }
+    let version = try delegate.header().version
+    #expect(try delegate.commit(writes + writes, headerVersion: version) == .committed)
+    #expect(try storage.verify(expecting: keys).isSound)
+    let removals = names.map { RecordWrite(nil, for: $0) }
+    #expect(try delegate.commit(writes + removals + removals, headerVersion: version) == .committed)
+    #expect(try storage.verify().isSound)
+    #expect(try storage.keys().count == 20 - count)
+  }
+
   @Test func aVaultThatIsNotThereIsNotCalledSound() throws {
     #expect(code { _ = try vault.storage().verify() } == .unavailable)
     #expect(vault.entries.isEmpty)

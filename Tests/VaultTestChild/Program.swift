@@ -27,7 +27,7 @@ struct Program {
 
   private static func storage(
     _ path: String, _ key: UInt8 = 7, _ access: VaultAccess = .readWrite,
-    _ deadline: Duration = VaultDelegate.standardDeadline
+    _ deadline: Duration = .seconds(300)
   ) -> VaultStorage {
     VaultStorage(
       at: URL(fileURLWithPath: path), keySource: Self.key(key), access: access, deadline: deadline)
@@ -194,7 +194,7 @@ struct Program {
     _ = try storage.load(String.self, forKey: "key")
     var answers = ""
     for command in [["load", "key"], ["load", "absent"], ["save", "key", "child"], ["verify"]] {
-      let (outcome, output) = ForkedChild.run(deadline: 10) { descriptor in
+      let (outcome, output) = ForkedChild.run(deadline: 120) { descriptor in
         let text = Array(answer(command).utf8)
         return unsafe text.withUnsafeBytes { unsafe ForkedChild.write($0, to: descriptor) } ? 0 : 1
       }

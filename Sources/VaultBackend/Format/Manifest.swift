@@ -37,50 +37,39 @@ struct Manifest: Hashable {
   mutating func add(
     _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) {
-    let digest = try Self.digest(record, name, keys)
-    var carry = false
-    for index in 0..<4 {
-      let (partial, first) = sum[index].addingReportingOverflow(Self.word(digest, index))
-      let (whole, second) = partial.addingReportingOverflow(carry ? 1 : 0)
-      sum[index] = whole
-      carry = first || second
-    }
-    count &+= 1
-    let bucket = Self.bucket(of: name)
-    buckets[bucket].count &+= 1
-    buckets[bucket].sum &+= UInt64(bigEndian: digest.words[4])
+    add(try RecordShare(of: record, name, keys), name)
+  }
+
+  /// Adds a record of which the share is known.
+  mutating func add(_ share: RecordShare, _ name: NameHash) {
+    change(share, name, mask: 0)
   }
 
   /// Takes a record away.
   mutating func remove(
     _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) {
-    let digest = try Self.digest(record, name, keys)
-    var borrow = false
-    for index in 0..<4 {
-      let (partial, first) = sum[index].subtractingReportingOverflow(Self.word(digest, index))
-      let (whole, second) = partial.subtractingReportingOverflow(borrow ? 1 : 0)
-      sum[index] = whole
-      borrow = first || second
-    }
-    count &-= 1
+    remove(try RecordShare(of: record, name, keys), name)
+  }
+
+  /// Takes a record away of which the share is known.
+  mutating func remove(_ share: RecordShare, _ name: NameHash) {
+    change(share, name, mask: .max)
+  }
+
+  /// To take a number away is to add its complement, which the mask makes of it, and one.
+  private mutating func change(_ share: RecordShare, _ name: NameHash, mask: UInt64) {
     let bucket = Self.bucket(of: name)
-    buckets[bucket].count &-= 1
-    buckets[bucket].sum &-= UInt64(bigEndian: digest.words[4])
-  }
-
-  /// Word `index` of the number that the first 32 bytes of a digest are, counted from the least
-  /// significant one.
-  private static func word(_ digest: NameHash, _ index: Int) -> UInt64 {
-    UInt64(bigEndian: digest.words[3 - index])
-  }
-
-  private static func digest(
-    _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
-  ) throws(StorageError) -> NameHash {
-    try cryptography { () throws(CryptoError) in
-      try unsafe keys.records.hash(name, record.span.bytes)
+    var carry = mask & 1
+    for index in 0..<4 {
+      let (partial, first) = sum[index].addingReportingOverflow(share.number[index] ^ mask)
+      let (whole, second) = partial.addingReportingOverflow(carry)
+      sum[index] = whole
+      carry = first || second ? 1 : 0
     }
+    count &+= mask | 1
+    buckets[bucket].count &+= UInt32(truncatingIfNeeded: mask | 1)
+    buckets[bucket].sum &+= (share.bucket ^ mask) &+ (mask & 1)
   }
 
   /// Whether two manifests tell of the same records.
@@ -92,26 +81,35 @@ struct Manifest: Hashable {
 
   /// The manifest with its tag.
   func bytes(_ keys: ManifestKeys) throws(StorageError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(Self.bodySize + Self.tagSize)
-    bytes.append(Self.version)
-    bytes.append(bigEndian: generation)
-    bytes.append(bigEndian: count)
-    for index in 0..<4 { bytes.append(bigEndian: sum[3 - index]) }
-    for bucket in buckets {
-      bytes.append(bigEndian: bucket.count)
-      bytes.append(bigEndian: bucket.sum)
+    // All at once: a part of every commit, and appending 130 numbers takes longer than a seal.
+    var bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.bodySize + Self.tagSize) {
+      (buffer, count) in
+      func put(_ value: some FixedWidthInteger & BitwiseCopyable) {
+        unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
+          of: value.bigEndian, toByteOffset: count, as: type(of: value))
+        count += MemoryLayout.size(ofValue: value)
+      }
+      put(Self.version)
+      put(generation)
+      put(self.count)
+      for index in 0..<4 { put(sum[3 - index]) }
+      for bucket in buckets {
+        put(bucket.count)
+        put(bucket.sum)
+      }
     }
-    return bytes + (try Self.tag(bytes, keys))
+    let tag = try Self.tag(bytes, keys).words
+    unsafe withUnsafeBytes(of: tag) { unsafe bytes.append(contentsOf: $0.prefix(Self.tagSize)) }
+    return bytes
   }
 
+  /// What the tag is the start of.
   private static func tag(
     _ body: [UInt8], _ keys: ManifestKeys
-  ) throws(StorageError) -> ArraySlice<UInt8> {
-    let hash = try cryptography { () throws(CryptoError) in
+  ) throws(StorageError) -> NameHash {
+    try cryptography { () throws(CryptoError) in
       try unsafe keys.manifest.hash(body.span.bytes)
     }
-    return hash.bytes.prefix(tagSize)
   }
 
   /// Reads a manifest.
@@ -121,7 +119,7 @@ struct Manifest: Hashable {
     guard bytes.count == Self.bodySize + Self.tagSize else { throw Self.altered }
     let body = Array(bytes.prefix(Self.bodySize))
     let tag = Array(bytes.suffix(Self.tagSize))
-    let expected = Array(try Self.tag(body, keys))
+    let expected = Array(try Self.tag(body, keys).bytes.prefix(Self.tagSize))
     guard unsafe ConstantTime.equal(tag.span.bytes, expected.span.bytes) else {
       throw Self.altered
     }

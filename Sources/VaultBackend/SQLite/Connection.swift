@@ -1,6 +1,5 @@
 internal import CSQLite
 internal import CryptoCore
-internal import Glibc
 internal import StorageCore
 
 /// One connection to a vault's file, set up for files that an enemy may have written.
@@ -8,6 +7,8 @@ internal import StorageCore
 /// Used by one thread at a time: whoever lends it out sees to that.
 @safe
 final class Connection: @unchecked Sendable {
+  // A reader is lent out of a locked list to one thread, the main connection to whoever leads the
+  // queue of writers; with SQLITE_OPEN_NOMUTEX SQLite itself asks for no more than that.
   /// How the file is opened.
   enum Mode {
     case readWrite
@@ -115,7 +116,7 @@ final class Connection: @unchecked Sendable {
     (SQLITE_LIMIT_COLUMN, 16), (SQLITE_LIMIT_EXPR_DEPTH, 16),
     (SQLITE_LIMIT_COMPOUND_SELECT, 2), (SQLITE_LIMIT_VDBE_OP, 4096),
     (SQLITE_LIMIT_FUNCTION_ARG, 4), (SQLITE_LIMIT_ATTACHED, 0),
-    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 16), (SQLITE_LIMIT_VARIABLE_NUMBER, 8),
+    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 16), (SQLITE_LIMIT_VARIABLE_NUMBER, 48),
     (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 
@@ -155,8 +156,8 @@ final class Connection: @unchecked Sendable {
   /// Drops the compiled statements, which keep a connection from some changes of the file.
   func forgetStatements() { unsafe statements = [] }
 
-  /// Compiles a statement.
-  fileprivate func prepare(_ sql: String) throws(StorageError) -> OpaquePointer {
+  /// Compiles a statement; for ``Statement`` alone, which finalises it.
+  func prepare(_ sql: String) throws(StorageError) -> OpaquePointer {
     var statement: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(
       handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
@@ -296,188 +297,5 @@ final class Connection: @unchecked Sendable {
     guard code == SQLITE_DONE, result == SQLITE_OK else {
       throw destination.error(code == SQLITE_DONE ? result : code, "copy")
     }
-  }
-}
-
-/// A compiled statement.
-@safe
-final class Statement {
-  private let handle: OpaquePointer
-  // The connection keeps its statements and is not kept by them; both are used by one thread.
-  private unowned let connection: Connection
-
-  fileprivate init(_ sql: String, _ connection: Connection) throws(StorageError) {
-    unsafe handle = try connection.prepare(sql)
-    self.connection = connection
-  }
-
-  deinit { unsafe sqlite3_finalize(handle) }
-
-  /// Compiles and runs a statement that is not worth keeping, and hands its first row to `body`.
-  static func once(
-    _ sql: String, _ connection: Connection, row body: (Row) -> Void
-  ) throws(StorageError) {
-    try Statement(sql, connection).run { (row) throws(StorageError) in
-      body(row)
-      return false
-    }
-  }
-
-  /// A parameter.
-  enum Value {
-    case integer(Int64)
-    case blob([UInt8])
-    case null
-  }
-
-  /// Runs the statement and hands each row to `body`, until that returns false.
-  func run(
-    _ values: Value..., row body: (Row) throws(StorageError) -> Bool
-  ) throws(StorageError) {
-    try bind(values)
-    defer { reset() }
-    while true {
-      switch unsafe sqlite3_step(handle) {
-      case SQLITE_ROW: guard try body(Row(self)) else { return }
-      case SQLITE_DONE: return
-      case let code: throw connection.error(code, action)
-      }
-    }
-  }
-
-  /// Runs a statement whose rows, if any, are of no interest.
-  func run(_ values: Value...) throws(StorageError) {
-    try bind(values)
-    defer { reset() }
-    while true {
-      switch unsafe sqlite3_step(handle) {
-      case SQLITE_ROW: continue
-      case SQLITE_DONE: return
-      case let code: throw connection.error(code, action)
-      }
-    }
-  }
-
-  /// Runs a statement with a number, a name and a blob, or NULL, of which SQLite makes no copies.
-  func run(
-    _ number: Int64, _ name: NameHash, _ blob: [UInt8]?
-  ) throws(StorageError) {
-    let words = name.words
-    let code = unsafe withUnsafeBytes(of: words) { name in
-      unsafe (blob ?? []).withUnsafeBytes { bytes in
-        unsafe run(number, name, blob == nil ? nil : bytes)
-      }
-    }
-    guard code == SQLITE_DONE else { throw connection.error(code, action) }
-  }
-
-  private func run(
-    _ number: Int64, _ name: UnsafeRawBufferPointer, _ blob: UnsafeRawBufferPointer?
-  ) -> Int32 {
-    defer { reset() }
-    // Without a destructor the bytes are SQLITE_STATIC: they outlive the step, and no more.
-    var code = unsafe sqlite3_bind_int64(handle, 1, number)
-    guard code == SQLITE_OK else { return code }
-    code = unsafe sqlite3_bind_blob64(handle, 2, name.baseAddress, UInt64(name.count), nil)
-    guard code == SQLITE_OK else { return code }
-    if let blob = unsafe blob {
-      code =
-        unsafe blob.isEmpty
-        ? sqlite3_bind_zeroblob(handle, 3, 0)
-        : sqlite3_bind_blob64(handle, 3, blob.baseAddress, UInt64(blob.count), nil)
-      guard code == SQLITE_OK else { return code }
-    }
-    repeat { code = unsafe sqlite3_step(handle) } while code == SQLITE_ROW
-    return code
-  }
-
-  private var action: String {
-    unsafe sqlite3_stmt_readonly(handle) != 0 ? "read" : "write to"
-  }
-
-  private func reset() {
-    // It repeats the error of the last step, which was thrown already.
-    unsafe sqlite3_reset(handle)
-    unsafe sqlite3_clear_bindings(handle)
-  }
-
-  private func bind(_ values: [Value]) throws(StorageError) {
-    for (index, value) in values.enumerated() {
-      let code = bind(value, at: Int32(index + 1))
-      guard code == SQLITE_OK else { throw connection.error(code, action) }
-    }
-  }
-
-  private func bind(_ value: Value, at index: Int32) -> Int32 {
-    switch value {
-    case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
-    case .null: unsafe sqlite3_bind_null(handle, index)
-    // A null pointer would be NULL.
-    case .blob(let bytes) where bytes.isEmpty: unsafe sqlite3_bind_zeroblob(handle, index, 0)
-    case .blob(let bytes):
-      unsafe bytes.withUnsafeBytes {
-        unsafe sps_sqlite3_bind_copy(handle, index, $0.baseAddress, UInt64($0.count))
-      }
-    }
-  }
-
-  /// The row that a statement is at.
-  struct Row {
-    private let statement: Statement
-
-    fileprivate init(_ statement: Statement) { self.statement = statement }
-
-    func integer(_ column: Int32) -> Int64 {
-      unsafe sqlite3_column_int64(statement.handle, column)
-    }
-
-    /// The bytes of a blob, or nil for NULL.
-    ///
-    /// - Throws: `damaged` for anything else: that a table is STRICT is a promise of who writes it.
-    func blob(_ column: Int32) throws(StorageError) -> [UInt8]? {
-      let handle = unsafe statement.handle
-      switch unsafe sqlite3_column_type(handle, column) {
-      case SQLITE_BLOB: break
-      case SQLITE_NULL: return nil
-      default:
-        throw StorageError(
-          .damaged, "a row holds what no vault does; verify it, and restore it from a backup",
-          path: statement.connection.path)
-      }
-      // sqlite3_column_blob(): NULL for an empty one; the count is to be asked for afterwards.
-      guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
-      let count = Int(unsafe sqlite3_column_bytes(handle, column))
-      return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
-    }
-
-    /// The text of a column, or nil for NULL.
-    func text(_ column: Int32) -> String? {
-      unsafe sqlite3_column_text(statement.handle, column).map { unsafe String(cString: $0) }
-    }
-  }
-}
-
-@available(*, unavailable)
-extension Statement: Sendable {}
-@available(*, unavailable)
-extension Statement.Row: Sendable {}
-
-/// How long a connection waits for others' locks.
-private final class Patience: @unchecked Sendable {
-  // Used by the thread that uses the connection.
-  var end = ContinuousClock.now
-  private var pause = useconds_t(20)
-
-  /// Waits a little.
-  ///
-  /// - Returns: false when the deadline has passed.
-  func wait() -> Bool {
-    guard ContinuousClock.now < end else {
-      pause = 20
-      return false
-    }
-    usleep(pause)  // SQLite's locks can't be waited for; the pause grows to 0.5 ms
-    pause = min(pause * 2, 500)
-    return true
   }
 }

@@ -10,8 +10,9 @@ internal import CSQLite
 /// gives back all of the process's locks (fcntl(2)).
 @safe
 struct WriteAheadIndex: @unchecked Sendable {
-  // Shared with other processes anyway: whoever reads it while it is written sees that it differs
-  // from what it was. It stays where it is for as long as the connection that it was asked of.
+  // The pointer never changes, and nothing is written through it. What it points to is shared with
+  // other processes anyway: whoever reads it while it is written sees that it differs from what it
+  // was. It stays where it is for as long as the connection that it was asked of.
   private let start: UnsafeRawPointer
 
   /// A state of the file.

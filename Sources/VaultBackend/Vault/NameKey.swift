@@ -8,18 +8,10 @@ internal import CryptoCore
 struct NameKey: Hashable {
   let name: NameHash
 
-  private static let secret = SIMD8<UInt64>.random(in: 0...UInt64.max)
+  private static let secret = InlineArray<8, UInt64> { _ in .random(in: 0...UInt64.max) }
 
   @inline(__always)
   init(_ name: NameHash) { self.name = name }
-
-  @inline(__always)
-  static func == (left: NameKey, right: NameKey) -> Bool {
-    // Not SIMD8's own, which branches at each element.
-    var difference: UInt64 = 0
-    for index in 0..<8 { difference |= left.name.words[index] ^ right.name.words[index] }
-    return difference == 0
-  }
 
   func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
@@ -27,9 +19,10 @@ struct NameKey: Hashable {
   // in so that one can be filled in the order of another.
   @inline(__always)
   func _rawHashValue(seed: Int) -> Int {
-    let words = name.words ^ Self.secret
-    let first = Self.mix(words[0], words[1]) ^ Self.mix(words[2], words[3])
-    let second = Self.mix(words[4], words[5]) ^ Self.mix(words[6], words[7])
+    let secret = Self.secret
+    func word(_ index: Int) -> UInt64 { name.words[index] ^ secret[index] }
+    let first = Self.mix(word(0), word(1)) ^ Self.mix(word(2), word(3))
+    let second = Self.mix(word(4), word(5)) ^ Self.mix(word(6), word(7))
     let seed = UInt64(bitPattern: Int64(seed))
     return Int(truncatingIfNeeded: Self.mix(first ^ seed, second ^ 0x9E37_79B9_7F4A_7C15))
   }

@@ -18,13 +18,13 @@ final class VaultEngine: Sendable {
   /// readers have in memory is current.
   let gate = Lock<OpenedVault?>(nil)
   let queue = WriteQueue()
-  let observers = ChangeObservers()
+  private let fileObservers = FileObservers()
+  var observers: ChangeObservers { fileObservers.changes }
   let notice: VaultNotice
   /// Whether readers have to look at the files, since there is no shared memory that tells.
   private let isStamped = Atomic<Bool>(false)
   /// Whether the log may hold what was meant to be gone.
   let isScrubNeeded = Atomic<Bool>(false)
-  private let watch = Lock<FileWatch?>(nil)
   private let forks = ForkCount.shared
   /// The count of forks when the file was opened; -1 when it is not open.
   private let openedAt = Atomic<Int>(-1)
@@ -86,7 +86,7 @@ final class VaultEngine: Sendable {
       // Nobody has written since memory was brought up to date, so the row is of that state too.
       let current: UInt64? = memory.withLock { memory in
         guard memory.generation == generation, memory.isCurrent(stamp) else { return nil }
-        memory.keep(record, for: name)
+        memory.keep(KeptRecord(record: record), for: name)
         return memory.headerVersion
       }
       if let current { return (record, current) }
@@ -158,7 +158,7 @@ final class VaultEngine: Sendable {
     guard try file.check(mending: access == .readWrite) else { return nil }
     var new = try openFile(until: end)
     // It may have been replaced while its lock was waited for.
-    for _ in 0..<100 where try new.main.hasMoved() { new = try openFile(until: end) }
+    while try new.main.hasMoved(), ContinuousClock.now < end { new = try openFile(until: end) }
     if case .stamp = new.watch { isStamped.store(true, ordering: .relaxed) }
     opened = new
     opener.store(getpid(), ordering: .relaxed)
@@ -242,7 +242,8 @@ final class VaultEngine: Sendable {
   /// Knows of a vault without anything, and tells the observers what is gone.
   private func forget() {
     memory.withLock { memory in
-      let gone = observers.isEmpty ? [] : memory.records.filter { $0.value != nil }.map(\.key.name)
+      let gone =
+        observers.isEmpty ? [] : memory.records.filter { $0.value.record != nil }.map(\.key.name)
       memory.reset()
       notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
     }
@@ -299,7 +300,7 @@ final class VaultEngine: Sendable {
       if known == 0 || !isFollowable && !isListening { memory.dropAll() }
       for change in changes {
         if isListening {
-          memory.keep(change.record, for: change.name)
+          memory.keep(KeptRecord(record: change.record), for: change.name)
         } else {
           memory.drop(change.name)
         }
@@ -324,7 +325,7 @@ final class VaultEngine: Sendable {
     var changes: [RecordChange] = []
     for (key, old) in memory.withLock({ $0.records }) {
       let new = try VaultRows.record(key.name, connection)
-      if new != old { changes.append(RecordChange(name: key.name, record: new)) }
+      if new != old.record { changes.append(RecordChange(name: key.name, record: new)) }
     }
     // Of those too long to be kept, nobody knows what they were.
     for key in memory.withLock({ $0.unkept }) {
@@ -338,30 +339,9 @@ final class VaultEngine: Sendable {
 
   /// Calls `observer` for each change, also of other processes, until the observation is released.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
-    let registration = Lock<Observation?>(observers.add(observer))
-    watch.withLock { watch in
-      guard watch == nil else { return }
-      notice.prepare()
-      watch = FileWatch(.file(file.noticePath), threadName: "SPS vault") { [weak self] in
-        guard let self else { return false }
-        followQuietly()
-        return true
-      }
-    }
-    // What is there now is not news.
-    followQuietly()
-    return Observation { [self] in
-      registration.withLock { $0 = nil }
-      watch.withLock { watch in
-        guard observers.isEmpty else { return }
-        watch?.stop()
-        watch = nil
-      }
-    }
-  }
-
-  private func followQuietly() {
-    // Whoever reads gets the error; an observer has nowhere to take it.
-    do throws(StorageError) { try follow(waiting: .seconds(5)) } catch {}
+    notice.prepare()
+    return fileObservers.add(
+      observer, of: self, watching: .file(file.noticePath), threadName: "SPS vault"
+    ) { (engine) throws(StorageError) in try engine.follow(waiting: .seconds(5)) }
   }
 }

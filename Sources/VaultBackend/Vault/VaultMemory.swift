@@ -21,8 +21,8 @@ struct VaultMemory {
   private static let recordLimit = 1 << 20
 
   private var currency = Currency.unknown
-  /// Records as they were read; nil for a name that has none.
-  private(set) var records: [NameKey: [UInt8]?] = [:]
+  /// What is known of names; without a record for a name that has none.
+  private(set) var records: [NameKey: KeptRecord] = [:]
   /// Names whose record was too long to be kept.
   private(set) var unkept: Set<NameKey> = []
   private var absentCount = 0
@@ -52,7 +52,12 @@ struct VaultMemory {
 
   /// The record of a name: nil when it is not known here.
   @inline(__always)
-  func record(for name: NameHash) -> [UInt8]?? { records[NameKey(name)] }
+  func record(for name: NameHash) -> [UInt8]?? { records[NameKey(name)].map { $0.record } }
+
+  /// What a write under a name replaces: nil when it is not known here.
+  func replaced(_ name: NameHash, _ keys: ManifestKeys?) -> VaultTransaction.Replaced? {
+    records[NameKey(name)].map { $0.replaced(under: keys) }
+  }
 
   /// The keys of the manifest, if they were opened for the present header.
   var currentManifestKeys: ManifestKeys? {
@@ -62,23 +67,25 @@ struct VaultMemory {
 
   // MARK: - Changing
 
-  /// Keeps a record that was read, or that there is none.
-  mutating func keep(_ record: [UInt8]?, for name: NameHash) {
-    guard let record, record.count <= Self.recordLimit else {
+  /// Keeps a record that was read or written, or that there is none.
+  mutating func keep(_ kept: KeptRecord, for name: NameHash) {
+    guard let record = kept.record, record.count <= Self.recordLimit else {
       drop(name)
-      if record != nil { unkept.insert(NameKey(name)) }
-      guard record == nil, absentCount < Self.absentLimit else { return }
-      records[NameKey(name)] = .some(nil)
+      if kept.record != nil { unkept.insert(NameKey(name)) }
+      guard kept.record == nil, absentCount < Self.absentLimit else { return }
+      records[NameKey(name)] = KeptRecord(record: nil)
       absentCount += 1
       return
     }
-    if case .some(.none) = records.updateValue(record, forKey: NameKey(name)) { absentCount -= 1 }
+    if let old = records.updateValue(kept, forKey: NameKey(name)), old.record == nil {
+      absentCount -= 1
+    }
     if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 
   /// Drops what is known of a name.
   mutating func drop(_ name: NameHash) {
-    if case .some(.none) = records.removeValue(forKey: NameKey(name)) { absentCount -= 1 }
+    if let old = records.removeValue(forKey: NameKey(name)), old.record == nil { absentCount -= 1 }
     if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 

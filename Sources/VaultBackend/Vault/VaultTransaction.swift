@@ -5,6 +5,27 @@ internal import StorageCore
 ///
 /// Lives between BEGIN IMMEDIATE and COMMIT, under the gate.
 struct VaultTransaction: ~Copyable {
+  /// One name's change.
+  struct Change {
+    let name: NameHash
+    let sequence: Int64
+    let old: Replaced
+    var new: KeptRecord
+  }
+
+  /// What a change is to be taken out of the manifest by; one object of the two that memory may have.
+  enum Replaced {
+    case nothing
+    case record([UInt8])
+    case share(KeptShare)
+
+    /// Whether there was nothing.
+    var isNothing: Bool {
+      guard case .nothing = self else { return false }
+      return true
+    }
+  }
+
   let connection: Connection
   private let vault: VaultEngine
   private let known: Int64
@@ -17,11 +38,11 @@ struct VaultTransaction: ~Copyable {
   /// Whether what was replaced is to be wiped from the log as well.
   private(set) var isScrubNeeded = false
   /// What was changed, in order.
-  private(set) var changes: [RecordChange] = []
-  /// What each of the changes replaced.
-  private var replaced: [[UInt8]?] = []
+  private(set) var changes: [Change] = []
   /// How many of the changes are in the manifest.
   private var accounted = 0
+  /// Whether two of the changes are of one name.
+  private var isNameRepeated = false
   /// Which change of a name is the last; empty while there are few.
   private var lastChange: [NameKey: Int] = [:]
   private static let fewChanges = 8
@@ -32,9 +53,15 @@ struct VaultTransaction: ~Copyable {
   init(_ connection: Connection, _ vault: VaultEngine) throws(StorageError) {
     self.connection = connection
     self.vault = vault
-    (known, keys) = vault.memory.withLock { ($0.generation, $0.currentManifestKeys) }
+    known = vault.memory.withLock { $0.generation }
     sequence = known
-    guard let keys else { return }
+    try takeKeys()
+  }
+
+  /// Takes the keys of the present header, if they are open, and the manifest.
+  private mutating func takeKeys() throws(StorageError) {
+    guard let keys = vault.memory.withLock({ $0.currentManifestKeys }) else { return }
+    self.keys = keys
     if let written = vault.memory.withLock({ $0.manifest(keys) }) {
       manifest = written
     } else {
@@ -59,7 +86,6 @@ struct VaultTransaction: ~Copyable {
     // One after the other would each grow it by one.
     guard changes.isEmpty, count > 1 else { return }
     if count >= Self.fewChanges { lastChange.reserveCapacity(count) }
-    replaced.reserveCapacity(count)
     changes.reserveCapacity(count)
   }
 
@@ -68,25 +94,33 @@ struct VaultTransaction: ~Copyable {
 
   /// The record of a name as this transaction sees it.
   func record(_ name: NameHash) throws(StorageError) -> [UInt8]? {
-    if let change = lastChange(of: name) { return changes[change].record }
+    if let index = lastChange(of: name) { return changes[index].new.record }
     if let record = vault.memory.withLock({ $0.record(for: name) }) { return record }
     return try VaultRows.record(name, connection)
   }
 
-  /// Keeps a record, or removes it.
+  /// Keeps a record, or removes it, when the transaction ends.
   mutating func set(_ record: [UInt8]?, for name: NameHash) throws(StorageError) {
-    let old = try self.record(name)
-    // There is nothing to write, and nothing to tell, when what is removed is not there.
-    guard record != nil || old != nil else { return }
-    sequence += 1
-    try VaultRows.set(record, for: name, sequence: sequence, connection)
-    replaced.append(old)
-    changes.append(RecordChange(name: name, record: record))
-    if changes.count == Self.fewChanges {
-      for (index, change) in changes.enumerated() { lastChange[NameKey(change.name)] = index }
-    } else if changes.count > Self.fewChanges {
-      lastChange[NameKey(name)] = changes.count - 1
+    let last = record == nil ? lastChange(of: name) : replaceLastChange(of: name)
+    let old = try replaced(name, last)
+    if record == nil {
+      // There is nothing to write, and nothing to tell, when what is removed is not there.
+      if old.isNothing { return }
+      _ = replaceLastChange(of: name)
     }
+    sequence += 1
+    if last != nil { isNameRepeated = true }
+    changes.append(
+      Change(name: name, sequence: sequence, old: old, new: KeptRecord(record: record)))
+    guard changes.count == Self.fewChanges else { return }
+    for (index, change) in changes.enumerated() { lastChange[NameKey(change.name)] = index }
+  }
+
+  /// What a change of a name replaces, of which change `last` was the last in this transaction.
+  private func replaced(_ name: NameHash, _ last: Int?) throws(StorageError) -> Replaced {
+    if let last { return changes[last].new.record.map { .record($0) } ?? .nothing }
+    if let known = vault.memory.withLock({ $0.replaced(name, keys) }) { return known }
+    return try VaultRows.record(name, connection).map { .record($0) } ?? .nothing
   }
 
   private func lastChange(of name: NameHash) -> Int? {
@@ -94,11 +128,21 @@ struct VaultTransaction: ~Copyable {
     return changes.lastIndex { NameKey($0.name) == NameKey(name) }
   }
 
+  /// Notes that the next change is one of `name`.
+  ///
+  /// - Returns: which one was the last until now.
+  private mutating func replaceLastChange(of name: NameHash) -> Int? {
+    guard changes.count >= Self.fewChanges else { return lastChange(of: name) }
+    return lastChange.updateValue(changes.count, forKey: NameKey(name))
+  }
+
   /// Refuses to change what the manifest tells of without the keys to keep it in step.
   ///
   /// - Throws: `busy` when another process has changed them since they were opened, and for a delegate
   ///   that is written to without a storage.
-  func requireKeys() throws(StorageError) {
+  mutating func requireKeys() throws(StorageError) {
+    // Whoever has joined the leader may have opened them since the beginning.
+    if keys == nil { try takeKeys() }
     guard keys == nil, try !VaultRows.manifest(connection).isEmpty else { return }
     throw StorageError(
       .busy, "the vault's keys were changed meanwhile; try again", path: connection.path)
@@ -112,8 +156,15 @@ struct VaultTransaction: ~Copyable {
     self.manifest = nil  // changed in place
     for index in accounted..<changes.count {
       let name = changes[index].name
-      if let old = replaced[index] { try manifest.remove(old, name, keys) }
-      if let record = changes[index].record { try manifest.add(record, name, keys) }
+      switch changes[index].old {
+      case .nothing: break
+      case .share(let share): manifest.remove(share.value, name)
+      case .record(let old): try manifest.remove(old, name, keys)
+      }
+      guard let record = changes[index].new.record else { continue }
+      let share = try RecordShare(of: record, name, keys)
+      manifest.add(share, name)
+      changes[index].new.share = KeptShare(share, keys)
     }
     accounted = changes.count
     self.manifest = manifest
@@ -249,6 +300,22 @@ struct VaultTransaction: ~Copyable {
 
   // MARK: - Ending
 
+  /// Writes the rows of what was changed.
+  private func writeRows() throws(StorageError) {
+    var index = 0
+    while !isNameRepeated, changes.count - index >= VaultRows.batchSize {
+      let rows = index..<index + VaultRows.batchSize
+      try VaultRows.setBatch(rows, connection) {
+        (changes[$0].sequence, changes[$0].name, changes[$0].new.record)
+      }
+      index = rows.upperBound
+    }
+    for change in changes[index...] {
+      try VaultRows.set(
+        change.new.record, for: change.name, sequence: change.sequence, connection)
+    }
+  }
+
   /// Makes it all durable.
   ///
   /// - Throws: `StorageError`; nothing is changed, except with `outcomeUnknown`.
@@ -259,9 +326,10 @@ struct VaultTransaction: ~Copyable {
         "the vault's sequence numbers were altered and have come to their end; verify and "
           + "repair it", path: connection.path)
     }
+    try writeRows()
     if isWholesale {
       horizon = sequence
-    } else if changes.contains(where: { $0.record == nil }) {
+    } else if changes.contains(where: { $0.new.record == nil }) {
       horizon = try VaultRows.pruneTombstones(connection)
     }
     if let horizon {

@@ -31,7 +31,7 @@ final class TemporaryVault: Sendable {
 
   func storage(
     _ source: KeySource = .key(key), access: VaultAccess = .readWrite,
-    deadline: Duration = .seconds(5)
+    deadline: Duration = .seconds(60)
   ) -> VaultStorage {
     VaultStorage(at: url, keySource: source, access: access, deadline: deadline)
   }

@@ -1,0 +1,226 @@
+internal import CSQLite
+internal import CryptoCore
+internal import StorageCore
+
+/// A compiled statement.
+@safe
+final class Statement {
+  private let handle: OpaquePointer
+  // The connection keeps its statements and is not kept by them; both are used by one thread.
+  private unowned let connection: Connection
+
+  init(_ sql: String, _ connection: Connection) throws(StorageError) {
+    unsafe handle = try connection.prepare(sql)
+    self.connection = connection
+  }
+
+  deinit { unsafe sqlite3_finalize(handle) }
+
+  /// Compiles and runs a statement that is not worth keeping, and hands its first row to `body`.
+  static func once(
+    _ sql: String, _ connection: Connection, row body: (Row) -> Void
+  ) throws(StorageError) {
+    try Statement(sql, connection).run { (row) throws(StorageError) in
+      body(row)
+      return false
+    }
+  }
+
+  /// A parameter.
+  enum Value {
+    case integer(Int64)
+    case blob([UInt8])
+    case null
+  }
+
+  /// Runs the statement and hands each row to `body`, until that returns false.
+  func run(
+    _ values: Value..., row body: (Row) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    try bind(values)
+    defer { reset() }
+    while true {
+      switch unsafe sqlite3_step(handle) {
+      case SQLITE_ROW: guard try body(Row(self)) else { return }
+      case SQLITE_DONE: return
+      case let code: throw connection.error(code, action)
+      }
+    }
+  }
+
+  /// Runs a statement whose rows, if any, are of no interest.
+  func run(_ values: Value...) throws(StorageError) {
+    try bind(values)
+    defer { reset() }
+    while true {
+      switch unsafe sqlite3_step(handle) {
+      case SQLITE_ROW: continue
+      case SQLITE_DONE: return
+      case let code: throw connection.error(code, action)
+      }
+    }
+  }
+
+  /// What a row is made of: a number, a name and a blob, or NULL.
+  typealias NewRow = (number: Int64, name: NameHash, blob: [UInt8]?)
+
+  /// Runs a statement with a row, of which SQLite makes no copies.
+  func run(_ row: NewRow) throws(StorageError) {
+    defer { reset() }
+    let words = row.name.words
+    let code = unsafe withUnsafeBytes(of: words) { name in
+      unsafe (row.blob ?? []).withUnsafeBytes { bytes in
+        let code = unsafe bind(row.number, name, row.blob == nil ? nil : bytes, at: 1)
+        return code == SQLITE_OK ? finish() : code
+      }
+    }
+    guard code == SQLITE_DONE else { throw connection.error(code, action) }
+  }
+
+  /// Runs a statement with the names of several rows, then another with all that they are made of.
+  ///
+  /// SQLite makes no copies: each row is lent while those after it are bound and both statements run.
+  static func run(
+    _ first: Statement, _ second: Statement, _ rows: Range<Int>, row: (Int) -> NewRow
+  ) throws(StorageError) {
+    defer {
+      first.reset()
+      second.reset()
+    }
+    let code = run(first, second, rows, from: rows.lowerBound, row)
+    guard code == SQLITE_DONE else { throw second.connection.error(code, second.action) }
+  }
+
+  private static func run(
+    _ first: Statement, _ second: Statement, _ rows: Range<Int>, from start: Int,
+    _ row: (Int) -> NewRow
+  ) -> Int32 {
+    guard start < rows.upperBound else {
+      let code = first.finish()
+      return code == SQLITE_DONE ? second.finish() : code
+    }
+    let (number, name, blob) = row(start)
+    let words = name.words
+    let index = Int32(start - rows.lowerBound)
+    return unsafe withUnsafeBytes(of: words) { name in
+      unsafe (blob ?? []).withUnsafeBytes { bytes in
+        var code = unsafe first.bind(name, at: index + 1)
+        guard code == SQLITE_OK else { return code }
+        code = unsafe second.bind(number, name, blob == nil ? nil : bytes, at: index * 3 + 1)
+        guard code == SQLITE_OK else { return code }
+        return run(first, second, rows, from: start + 1, row)
+      }
+    }
+  }
+
+  /// Runs a statement with two numbers and a blob, of which SQLite makes no copy.
+  func run(_ number: Int64, _ other: Int64, _ blob: [UInt8]) throws(StorageError) {
+    defer { reset() }
+    let code = unsafe blob.withUnsafeBytes { bytes in
+      var code = unsafe sqlite3_bind_int64(handle, 1, number)
+      guard code == SQLITE_OK else { return code }
+      code = unsafe sqlite3_bind_int64(handle, 2, other)
+      guard code == SQLITE_OK else { return code }
+      code = unsafe bind(bytes, at: 3)
+      return code == SQLITE_OK ? finish() : code
+    }
+    guard code == SQLITE_DONE else { throw connection.error(code, action) }
+  }
+
+  private func bind(
+    _ number: Int64, _ name: UnsafeRawBufferPointer, _ blob: UnsafeRawBufferPointer?,
+    at index: Int32
+  ) -> Int32 {
+    var code = unsafe sqlite3_bind_int64(handle, index, number)
+    guard code == SQLITE_OK else { return code }
+    code = unsafe bind(name, at: index + 1)
+    // What is not bound is NULL.
+    guard code == SQLITE_OK, let blob = unsafe blob else { return code }
+    return unsafe bind(blob, at: index + 2)
+  }
+
+  /// Binds bytes that outlive the step, and no more: without a destructor they are SQLITE_STATIC.
+  private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
+    // A null pointer would be NULL.
+    unsafe bytes.isEmpty
+      ? sqlite3_bind_zeroblob(handle, index, 0)
+      : sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), nil)
+  }
+
+  private func finish() -> Int32 {
+    while true {
+      let code = unsafe sqlite3_step(handle)
+      if code != SQLITE_ROW { return code }
+    }
+  }
+
+  private var action: String {
+    unsafe sqlite3_stmt_readonly(handle) != 0 ? "read" : "write to"
+  }
+
+  private func reset() {
+    // It repeats the error of the last step, which was thrown already.
+    unsafe sqlite3_reset(handle)
+    unsafe sqlite3_clear_bindings(handle)
+  }
+
+  private func bind(_ values: [Value]) throws(StorageError) {
+    for (index, value) in values.enumerated() {
+      let code = bind(value, at: Int32(index + 1))
+      guard code == SQLITE_OK else { throw connection.error(code, action) }
+    }
+  }
+
+  private func bind(_ value: Value, at index: Int32) -> Int32 {
+    switch value {
+    case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
+    case .null: unsafe sqlite3_bind_null(handle, index)
+    // A null pointer would be NULL.
+    case .blob(let bytes) where bytes.isEmpty: unsafe sqlite3_bind_zeroblob(handle, index, 0)
+    case .blob(let bytes):
+      unsafe bytes.withUnsafeBytes {
+        unsafe sps_sqlite3_bind_copy(handle, index, $0.baseAddress, UInt64($0.count))
+      }
+    }
+  }
+
+  /// The row that a statement is at.
+  struct Row {
+    private let statement: Statement
+
+    fileprivate init(_ statement: Statement) { self.statement = statement }
+
+    func integer(_ column: Int32) -> Int64 {
+      unsafe sqlite3_column_int64(statement.handle, column)
+    }
+
+    /// The bytes of a blob, or nil for NULL.
+    ///
+    /// - Throws: `damaged` for anything else: that a table is STRICT is a promise of who writes it.
+    func blob(_ column: Int32) throws(StorageError) -> [UInt8]? {
+      let handle = unsafe statement.handle
+      switch unsafe sqlite3_column_type(handle, column) {
+      case SQLITE_BLOB: break
+      case SQLITE_NULL: return nil
+      default:
+        throw StorageError(
+          .damaged, "a row holds what no vault does; verify it, and restore it from a backup",
+          path: statement.connection.path)
+      }
+      // sqlite3_column_blob(): NULL for an empty one; the count is to be asked for afterwards.
+      guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+      let count = Int(unsafe sqlite3_column_bytes(handle, column))
+      return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// The text of a column, or nil for NULL.
+    func text(_ column: Int32) -> String? {
+      unsafe sqlite3_column_text(statement.handle, column).map { unsafe String(cString: $0) }
+    }
+  }
+}
+
+@available(*, unavailable)
+extension Statement: Sendable {}
+@available(*, unavailable)
+extension Statement.Row: Sendable {}
