@@ -1,0 +1,44 @@
+internal import Glibc
+internal import StorageCore
+
+/// Where the session bus is.
+enum BusAddress {
+  /// What the environment says: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in
+  /// `XDG_RUNTIME_DIR`, as systemd makes it.
+  ///
+  /// No bus is ever started, as dbus-launch(1) would: nobody else would be on it.
+  ///
+  /// - Throws: `noBus` when there is neither.
+  static func ofSession() throws(StorageError) -> String {
+    if let address = StandardFolders.environment("DBUS_SESSION_BUS_ADDRESS") { return address }
+    if let folder = StandardFolders.environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") {
+      let path = folder + "/bus"
+      var status = stat()
+      if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK {
+        return "unix:path=" + escaped(path)
+      }
+    }
+    throw StorageError(
+      .noBus,
+      "no session bus: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has none; "
+        + "run in a desktop session, or under dbus-run-session(1)")
+  }
+
+  /// The specification's "Server addresses": what else a value has to be escaped for.
+  private static func escaped(_ path: String) -> String {
+    var text = ""
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "."), UInt8(ascii: "*"):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let digits = Array("0123456789abcdef".unicodeScalars)
+        text.unicodeScalars.append(
+          contentsOf: ["%", digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+      }
+    }
+    return text
+  }
+}

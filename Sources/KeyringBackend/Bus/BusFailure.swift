@@ -1,0 +1,144 @@
+internal import CLibsecret
+internal import StorageCore
+
+/// Why a call of the bus failed: the error, and what a retry depends on.
+struct BusFailure: Error {
+  /// What kind of failure it is for whoever can do something about it.
+  enum Kind {
+    /// The service or the bus went away: connecting anew may help.
+    case connectionLost
+    /// The two sides have not the same key for this session: connecting anew helps.
+    case foreignKey
+    /// The object is not there, or not any more.
+    case noObject
+    /// The service can do nothing with what it was given, such as an object that is not there.
+    case invalidArguments
+    /// Nothing can be done but to tell.
+    case other
+  }
+
+  let kind: Kind
+  let error: StorageError
+
+  init(_ kind: Kind = .other, _ error: StorageError) {
+    self.kind = kind
+    self.error = error
+  }
+
+  init(_ code: StorageError.Code, _ message: String, number: Int? = nil) {
+    self.init(.other, StorageError(code, message, number: number))
+  }
+}
+
+extension BusFailure {
+  /// What the caller is told when something was changed before.
+  var afterWriting: StorageError {
+    guard error.code != .outcomeUnknown else { return error }
+    return StorageError(
+      .outcomeUnknown,
+      "the keyring's service made a change, and what came after it failed (\(error.code): "
+        + "\(error.message)); look at what is stored before you try again")
+  }
+
+  /// The failure that a GError is, which is freed.
+  ///
+  /// What the service says in words is not passed on: it may be anything.
+  init(adopting error: UnsafeMutablePointer<GError>?, of method: String, isOutOfTime: Bool) {
+    guard let error = unsafe error else {
+      self.init(.io, "\(method) failed without saying why")
+      return
+    }
+    defer { unsafe g_error_free(error) }
+    let (domain, code) = unsafe (error.pointee.domain, Int(error.pointee.code))
+    // A remote error that GLib has no code for is of its domain of I/O, too.
+    if let remote = unsafe g_dbus_error_get_remote_error(error) {
+      self.init(remote: unsafe String(cString: remote), of: method, number: code)
+      unsafe g_free(remote)
+    } else if domain == sps_io_error() {
+      self.init(ioError: code, of: method, isOutOfTime: isOutOfTime)
+    } else {
+      self.init(.io, "\(method) failed", number: code)
+    }
+  }
+
+  private init(ioError code: Int, of method: String, isOutOfTime: Bool) {
+    switch code {
+    case Int(G_IO_ERROR_TIMED_OUT.rawValue):
+      self = .outOfTime(method)
+    case Int(G_IO_ERROR_CANCELLED.rawValue):
+      self =
+        isOutOfTime
+        ? .outOfTime(method) : BusFailure(.cancelled, "\(method) was cancelled by the program")
+    case Int(G_IO_ERROR_CLOSED.rawValue), Int(G_IO_ERROR_BROKEN_PIPE.rawValue),
+      Int(G_IO_ERROR_NOT_CONNECTED.rawValue):
+      self.init(.connectionLost, StorageError(.noBus, "the session bus closed the connection"))
+    case Int(G_IO_ERROR_INVALID_ARGUMENT.rawValue):
+      self.init(.damaged, "\(method): the service's answer is not of the type that it has to be")
+    default:
+      self.init(.io, "\(method) failed on the way", number: code)
+    }
+  }
+
+  /// The time ran out.
+  static func outOfTime(_ method: String) -> BusFailure {
+    BusFailure(
+      .timedOut,
+      "\(method) had no answer within the deadline; see whether the keyring waits for the user, "
+        + "then try again")
+  }
+
+  /// A secret was not encrypted for this session, whether this side or the other finds that.
+  static let foreignKey = BusFailure(
+    .foreignKey,
+    StorageError(.damaged, "a secret that crossed the bus was not encrypted for this session"))
+
+  private init(remote name: String, of method: String, number: Int) {
+    switch name {
+    case "org.freedesktop.Secret.Error.IsLocked":
+      self.init(.locked, "the collection is locked; unlock it and try again")
+    case "org.freedesktop.Secret.Error.NoSuchObject",
+      "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod",
+      "org.freedesktop.DBus.Error.UnknownInterface":
+      self.init(.noObject, StorageError(.io, "\(method): the service knows no such object"))
+    case "org.freedesktop.Secret.Error.NoSession",
+      "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected":
+      self.init(
+        .connectionLost,
+        StorageError(.noService, "\(method): the keyring's service went away in mid-call"))
+    case "org.freedesktop.DBus.Error.ServiceUnknown",
+      "org.freedesktop.DBus.Error.NameHasNoOwner":
+      self.init(.connectionLost, .noService)
+    case let name where name.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
+      self.init(.other, .noService)
+    case "org.qtproject.QtDBus.Error.InvalidObjectPath" where method == "CreateItem":
+      // KWallet: "Can't find session", which it says of a secret that it can't decrypt.
+      self = .foreignKey
+    case "org.freedesktop.DBus.Error.InvalidArgs":
+      // KeePassXC, for an attribute that it has for itself, or a reference in one.
+      self.init(
+        .invalidArguments,
+        StorageError(
+          .invalid,
+          "\(method): the keyring's service refuses an attribute, a label or a name that it was "
+            + "given", number: number))
+    case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
+      self = .outOfTime(method)
+    case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
+      self.init(.denied, "\(method): the bus or the keyring's service refuses it to this program")
+    case "org.freedesktop.DBus.Error.NotSupported":
+      self.init(.unsupported, "\(method): the keyring's service does not offer this")
+    case "org.freedesktop.DBus.Error.NoMemory", "org.freedesktop.DBus.Error.LimitsExceeded":
+      self.init(.full, "\(method): the bus or the keyring's service has no room for this")
+    default:
+      let shown = name.isEmpty ? "an error without a name" : name
+      self.init(.io, "\(method): the keyring's service answered \(shown)", number: number)
+    }
+  }
+}
+
+extension StorageError {
+  /// No Secret Service on the bus.
+  static let noService = StorageError(
+    .noService,
+    "no keyring's service is on the session bus; start gnome-keyring, KeePassXC or KWallet")
+}

@@ -1,0 +1,134 @@
+internal import CryptoCore
+internal import Dispatch
+internal import Glibc
+internal import StorageCore
+
+/// A question that the service puts to the user, on a display of its own.
+struct Prompt {
+  /// How a prompt ended.
+  private enum Ending: Sendable {
+    case completed(result: Variant)
+    case dismissed
+    case malformed
+    case serviceGone
+    case cancelled
+  }
+
+  private let path: ObjectPath
+  private let connection: BusConnection
+
+  /// The prompt at a path that the service answered, or nil when it needs none.
+  init?(_ path: ObjectPath, on connection: BusConnection) {
+    guard path != .none else { return nil }
+    self.path = path
+    self.connection = connection
+  }
+
+  /// Shows the prompt and waits for the user, if the policy allows that.
+  ///
+  /// - Parameters:
+  ///   - purpose: what it is needed for, for errors.
+  ///   - call: whose policy and deadline it follows.
+  /// - Returns: the result that the service gives with it.
+  /// - Throws: `locked` when no prompt may be shown, `dismissed`, `timedOut`, `cancelled`, or what
+  ///   the service said.
+  func perform(for purpose: String, _ call: Call) throws(BusFailure) -> Variant {
+    guard Self.isAllowed(call.access.prompts) else {
+      // Best effort: a prompt that is never shown does no harm.
+      dismiss()
+      throw BusFailure(
+        .locked,
+        "\(purpose) needs the user's answer to a prompt, and none may be shown "
+          + "(\(Self.reason(call.access.prompts))); unlock the keyring and try again")
+    }
+    return try call.whileAsking { () throws(BusFailure) in try ask(purpose, call) }
+  }
+
+  private func ask(_ purpose: String, _ call: Call) throws(BusFailure) -> Variant {
+    let ending = Lock<Ending?>(nil)
+    let isOver = DispatchSemaphore(value: 0)
+    let end: @Sendable (Ending) -> Void = { how in
+      ending.withLock { $0 = $0 ?? how }
+      isOver.signal()
+    }
+    // Subscribed before it is shown. By its path alone, since KeePassXC broadcasts the signal.
+    let answer = SignalSubscription(
+      on: connection, sender: connection.owner,
+      interface: "org.freedesktop.Secret.Prompt", member: "Completed", path: path
+    ) { signal in
+      guard signal.parameters.count == 2, let isDismissed = signal.parameters[0].boolean,
+        let result = signal.parameters[1].boxed
+      else { return end(.malformed) }
+      end(isDismissed ? .dismissed : .completed(result: result))
+    }
+    let owner = ServiceWatch(on: connection) { end(.serviceGone) }
+    let cancellation = Cancellation.current?.whenCancelled { end(.cancelled) }
+    defer { withExtendedLifetime((answer, owner, cancellation)) {} }
+    let window = try storage { () throws(StorageError) in try Variant.string("") }
+    _ = try connection.call(.prompt("Prompt"), at: path, [window], as: "()", call)
+    let (seconds, attoseconds) = call.access.promptDeadline.components
+    let nanoseconds = Int(clamping: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    _ = isOver.wait(timeout: .now() + .nanoseconds(nanoseconds))
+    switch ending.withLock({ $0 }) {
+    case .completed(let result): return result
+    case .dismissed:
+      throw BusFailure(
+        .dismissed,
+        "\(purpose) was asked for, and the prompt was dismissed, or could not be shown; try again "
+          + "when the user is there")
+    case .malformed:
+      throw BusFailure(.damaged, "the end of a prompt is not what the service has to say")
+    case .serviceGone: throw BusFailure(.connectionLost, .noService)
+    case .cancelled:
+      dismiss()
+      throw BusFailure(.cancelled, "\(purpose) was cancelled by the program")
+    case nil:
+      dismiss()
+      throw BusFailure(.timedOut, "\(purpose): nobody answered the prompt within the deadline")
+    }
+  }
+
+  private func dismiss() {
+    // Whatever becomes of it, the call has failed already.
+    do throws(BusFailure) {
+      _ = try connection.call(
+        .prompt("Dismiss"), at: path, as: "()", Call(.dismissing, isCleaningUp: true))
+    } catch {}
+  }
+
+  private static func isAllowed(_ policy: KeyringAccess.PromptPolicy) -> Bool {
+    switch policy {
+    case .never: false
+    case .always: true
+    case .ifInteractive:
+      StandardFolders.environment("WAYLAND_DISPLAY") != nil
+        || StandardFolders.environment("DISPLAY") != nil
+    }
+  }
+
+  private static func reason(_ policy: KeyringAccess.PromptPolicy) -> String {
+    policy == .never ? "the policy is never" : "there is no display"
+  }
+}
+
+extension KeyringAccess {
+  /// For taking a prompt away: briefly, since the call that showed it is over its time.
+  fileprivate static let dismissing = KeyringAccess(deadline: .milliseconds(50))
+}
+
+/// Tells when the service leaves the bus.
+final class ServiceWatch: Sendable {
+  private let subscription: SignalSubscription
+
+  init(on connection: BusConnection, _ whenGone: @escaping @Sendable () -> Void) {
+    subscription = SignalSubscription(
+      on: connection, sender: "org.freedesktop.DBus",
+      interface: "org.freedesktop.DBus", member: "NameOwnerChanged"
+    ) { signal in
+      guard signal.parameters.count == 3,
+        signal.parameters[0].text == BusConnection.serviceName
+      else { return }
+      whenGone()
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import StorageCore
+
+/// What any program does to the items of the keyring, without end.
+///
+/// Begins with what happens once the listener listens: in the background, right after its iterator
+/// is made. All items of all collections are looked at then, and again when the service comes back
+/// after a restart; what happened meanwhile is told as one change for each item. Records and keys
+/// of sealed stores are left out, and what a locked collection hides is not told as deleted.
+///
+/// Several changes of an item that follow one another quickly may be told as one. gnome-keyring
+/// does not say when another program changes nothing but a secret, by SetSecret: that is told with
+/// the item's next change. (`secret-tool` and Python's keyring replace items, which it says.) When
+/// the bus itself ends, nothing more is told until a call of this process has found another one. A
+/// service that is not there yet is looked for again, at least once a minute.
+///
+/// Any number of listeners may iterate, each with a queue of its own, without bound; iteration ends
+/// when its task is cancelled, and listening with the iterator.
+public struct KeyringChanges: AsyncSequence, Sendable {
+  /// What is iterated over.
+  public typealias Element = KeyringChange
+
+  let client: KeyringClient
+  let accepts: @Sendable (KeyringChange) -> Bool
+
+  /// Begins to listen, and blocks nothing.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  /// Goes through the changes.
+  public struct Iterator: AsyncIteratorProtocol {
+    private var base: AsyncStream<ItemFollower.Event>.Iterator
+    private let observation: Observation
+    private let accepts: @Sendable (KeyringChange) -> Bool
+
+    fileprivate init(_ changes: KeyringChanges) {
+      let (stream, continuation) = AsyncStream.makeStream(of: ItemFollower.Event.self)
+      base = stream.makeAsyncIterator()
+      observation = changes.client.follower.add(changes.client) { continuation.yield($0) }
+      accepts = changes.accepts
+    }
+
+    /// The next change; nil when the task is cancelled.
+    public mutating func next() async -> KeyringChange? {
+      await next(isolation: nil)
+    }
+
+    /// The next change; nil when the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> KeyringChange? {
+      while let event = await base.next(isolation: actor) {
+        if case .change(let change) = event, accepts(change) { return change }
+      }
+      return nil
+    }
+
+    /// Waits until it listens; nothing may have been taken yet.
+    ///
+    /// - Returns: false when the task was cancelled.
+    mutating func isListening(isolation actor: isolated (any Actor)?) async -> Bool {
+      await base.next(isolation: actor) != nil
+    }
+  }
+}
+
+@available(*, unavailable)
+extension KeyringChanges.Iterator: Sendable {}
+
+extension Keyring {
+  /// What any program does to the items of the session's keyring.
+  public static var changes: KeyringChanges { KeyringChanges(client: .session) { _ in true } }
+
+  /// What any program does to the items of this service, in whichever group.
+  public var changes: KeyringChanges {
+    let given = service
+    return KeyringChanges(client: client) { change in
+      change.attributes[AttributeName.service] == given
+        || change.before?[AttributeName.service] == given
+    }
+  }
+}
+
+extension KeyringChanges: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// What it is.
+  public var description: String { "KeyringChanges" }
+  /// What it is.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension KeyringChanges.Iterator: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// What it is.
+  public var description: String { "KeyringChanges.Iterator" }
+  /// What it is.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

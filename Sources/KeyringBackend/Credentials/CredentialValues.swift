@@ -1,0 +1,123 @@
+internal import StorageCore
+
+/// The values of a credential: now, then after every change by whichever program, without end.
+///
+/// Nil is none. A value that can't be read is no value: it is left out and reported. The same value
+/// twice in a row is told once. What ``KeyringChanges`` says of the services holds here, too. Any
+/// number of listeners may iterate; iteration ends when its task is cancelled.
+public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
+  /// What is iterated over.
+  public typealias Element = Value?
+
+  let credential: Credential<Value>
+
+  /// Begins to listen, and blocks nothing.
+  public func makeAsyncIterator() -> Iterator { Iterator(credential) }
+
+  /// Goes through the values.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let credential: Credential<Value>
+    private var base: AsyncStream<ItemFollower.Event>.Iterator
+    private let observation: Observation
+    /// What was told last; nil before the first, and after a failure.
+    private var told: Told?
+
+    /// What tells values apart that need not be equatable.
+    private struct Told {
+      let secret: PlainSecret?
+      let error: StorageError?
+
+      func isSame(as other: Told) -> Bool {
+        error == other.error && secret?.bytes == other.secret?.bytes
+      }
+    }
+
+    fileprivate init(_ credential: Credential<Value>) {
+      self.credential = credential
+      let client = credential.core.client
+      let (stream, continuation) = AsyncStream.makeStream(of: ItemFollower.Event.self)
+      base = stream.makeAsyncIterator()
+      observation = client.follower.add(client) { continuation.yield($0) }
+    }
+
+    /// The next value; nil when the task is cancelled.
+    public mutating func next() async -> Value?? {
+      await next(isolation: nil)
+    }
+
+    /// The next value; nil when the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Value?? {
+      // The first event is that it listens: what is read after that is now, and nothing is missed.
+      while let event = await base.next(isolation: actor) {
+        if case .change(let change) = event, !mayBeOurs(change) { continue }
+        let credential = credential
+        let read = await Blocking.run { credential.readNow() }
+        if Task.isCancelled { return nil }
+        let now = Told(secret: read.secret, error: read.error)
+        if let told, told.isSame(as: now) { continue }
+        told = now
+        if let error = read.error {
+          credential.core.report(error)
+          continue
+        }
+        return .some(read.value)
+      }
+      return nil
+    }
+
+    private func mayBeOurs(_ change: KeyringChange) -> Bool {
+      let identity = credential.core.place.identity()
+      return [change.attributes, change.before ?? [:]].contains { attributes in
+        identity.allSatisfy { attributes[$0.key] == $0.value }
+      }
+    }
+  }
+}
+
+extension Credential {
+  /// What a read gives.
+  struct Reading: Sendable {
+    var secret: PlainSecret?
+    var value: Value?
+    var error: StorageError?
+  }
+
+  /// The secret and the value, or why there is none.
+  fileprivate func readNow() -> Reading {
+    var reading = Reading()
+    do throws(StorageError) {
+      reading.secret = try core.read()
+      reading.value = try reading.secret.map { (secret) throws(StorageError) in
+        try value(of: secret)
+      }
+    } catch {
+      reading.error = error.about(core.place.name)
+    }
+    return reading
+  }
+}
+
+@available(*, unavailable)
+extension CredentialValues.Iterator: Sendable {}
+
+extension CredentialValues: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The service or the like, and no secret.
+  public var description: String { "CredentialValues(\"\(credential.core.place.name)\")" }
+  /// The service or the like, and no secret.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension CredentialValues.Iterator: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The service or the like, and no secret.
+  public var description: String { "\(credential.values).Iterator" }
+  /// The service or the like, and no secret.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,92 @@
+public import StorageCore
+
+public import struct Foundation.URL
+
+/// A password for a server in the desktop's keyring, shared with other programs; nil when there is
+/// none.
+///
+///     @InternetCredentials(server: URL(string: "https://www.example.com"), account: "me")
+///     var password: String?
+///
+/// A new item has the schema `org.gnome.keyring.NetworkPassword` and its attributes `server`,
+/// `user`, `protocol`, `port` and `object`, so that other programs know it for one; found is any
+/// item with that server and account whose protocol, port and path, if it has them, are the same.
+/// Otherwise as ``SecureCredentials``.
+@propertyWrapper
+public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
+  /// The calls that throw: `$property.load()` and the like.
+  public let projectedValue: Credential<Value>
+
+  /// A password for the server of a URL, whose port and path count, too.
+  ///
+  /// Nothing is looked at before the first use.
+  ///
+  /// - Parameters:
+  ///   - label: what keyring programs show of a new item; nil for the host name.
+  ///   - server: a URL with a host; nil, or one without, is the error `invalid` at every use.
+  ///   - account: its account; nil for any, of which there may be one.
+  ///   - protocol: the protocol; nil for the URL's scheme.
+  ///   - group: the collection, by its alias or its label; nil for the default one.
+  ///   - access: how calls wait, and whether they may ask the user.
+  ///   - errorClosure: takes the errors of the property itself; nil for `StorageDiagnostics`.
+  public init(
+    label: String? = nil, server: URL?, account: String? = nil,
+    protocol: InternetProtocol? = nil, group: String? = nil, access: KeyringAccess = .standard,
+    errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      Credential(
+        core: CredentialCore(
+          .server(of: server, protocol: `protocol`, label: label), account: account, group: group,
+          access: access, client: access.client, errorClosure: errorClosure), coding: nil))
+  }
+
+  /// A password for a server.
+  ///
+  /// Nothing is looked at before the first use.
+  ///
+  /// - Parameters:
+  ///   - label: what keyring programs show of a new item; nil for the host name.
+  ///   - server: a host name; an empty one is the error `invalid` at every use.
+  ///   - account: its account; nil for any, of which there may be one.
+  ///   - protocol: the protocol; nil for any.
+  ///   - port: the port; nil for any.
+  ///   - path: the path at the server; nil for any.
+  ///   - group: the collection, by its alias or its label; nil for the default one.
+  ///   - access: how calls wait, and whether they may ask the user.
+  ///   - errorClosure: takes the errors of the property itself; nil for `StorageDiagnostics`.
+  public init(
+    label: String? = nil, server: String, account: String? = nil,
+    protocol: InternetProtocol? = nil, port: Int? = nil, path: String? = nil,
+    group: String? = nil, access: KeyringAccess = .standard,
+    errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      Credential(
+        core: CredentialCore(
+          .server(server, port: port, path: path, protocol: `protocol`, label: label),
+          account: account, group: group, access: access, client: access.client,
+          errorClosure: errorClosure), coding: nil))
+  }
+
+  init(_ credential: Credential<Value>) { projectedValue = credential }
+
+  /// The stored value, or nil when there is none or it could not be read, which is reported.
+  ///
+  /// Assigning nil deletes the item. Reading and assigning take three to six calls over the bus.
+  public var wrappedValue: Value? {
+    get { projectedValue.get() }
+    nonmutating set { projectedValue.set(newValue) }
+  }
+}
+
+extension InternetCredentials: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The service or the like, and no secret.
+  public var description: String { "InternetCredentials(\"\(projectedValue.core.place.name)\")" }
+  /// The service or the like, and no secret.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,82 @@
+public import Foundation
+public import StorageCore
+
+/// A `Codable` value of the application's own in the desktop's keyring; nil when there is none.
+///
+///     @SecureItem(name: "session") var session: Session?
+///
+/// The item has the attributes `application`, which is the application's id, `item`, which is the
+/// name, and the account if one is given; its secret is what the encoder makes, plain. What other
+/// programs need not read belongs into `@CodableKeychain`. Otherwise as ``SecureCredentials``.
+@propertyWrapper
+public struct SecureItem<Value: Codable & Sendable>: Sendable {
+  /// The calls that throw: `$property.load()` and the like.
+  public let projectedValue: Credential<Value>
+
+  /// A value of a name, as JSON.
+  ///
+  /// Nothing is looked at before the first use.
+  ///
+  /// - Parameters:
+  ///   - name: the attribute `item`, and the label of a new item.
+  ///   - account: its account; nil for any, of which there may be one.
+  ///   - encoder: makes the secret of a value; not to be changed any more.
+  ///   - decoder: makes a value of the secret; not to be changed any more.
+  ///   - group: the collection, by its alias or its label; nil for the default one.
+  ///   - access: how calls wait, and whether they may ask the user.
+  ///   - errorClosure: takes the errors of the property itself; nil for `StorageDiagnostics`.
+  public init(
+    name: String, account: String? = nil, encoder: JSONEncoder = JSONEncoder(),
+    decoder: JSONDecoder = JSONDecoder(), group: String? = nil,
+    access: KeyringAccess = .standard, errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      Credential(
+        core: CredentialCore(
+          .item(name, label: nil), account: account, group: group, access: access,
+          client: access.client, errorClosure: errorClosure), coding: PlainCoding(encoder, decoder))
+    )
+  }
+
+  /// A value of a name, as a property list.
+  ///
+  /// - Parameters:
+  ///   - name: the attribute `item`, and the label of a new item.
+  ///   - account: its account; nil for any, of which there may be one.
+  ///   - encoder: makes the secret of a value; not to be changed any more.
+  ///   - decoder: makes a value of the secret; not to be changed any more.
+  ///   - group: the collection, by its alias or its label; nil for the default one.
+  ///   - access: how calls wait, and whether they may ask the user.
+  ///   - errorClosure: takes the errors of the property itself; nil for `StorageDiagnostics`.
+  public init(
+    name: String, account: String? = nil, encoder: PropertyListEncoder,
+    decoder: PropertyListDecoder = PropertyListDecoder(), group: String? = nil,
+    access: KeyringAccess = .standard, errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      Credential(
+        core: CredentialCore(
+          .item(name, label: nil), account: account, group: group, access: access,
+          client: access.client, errorClosure: errorClosure), coding: PlainCoding(encoder, decoder))
+    )
+  }
+
+  init(_ credential: Credential<Value>) { projectedValue = credential }
+
+  /// The stored value, or nil when there is none or it could not be read, which is reported.
+  ///
+  /// Assigning nil deletes the item. Reading and assigning take three to six calls over the bus.
+  public var wrappedValue: Value? {
+    get { projectedValue.get() }
+    nonmutating set { projectedValue.set(newValue) }
+  }
+}
+
+extension SecureItem: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The service or the like, and no secret.
+  public var description: String { "SecureItem(\"\(projectedValue.core.place.name)\")" }
+  /// The service or the like, and no secret.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

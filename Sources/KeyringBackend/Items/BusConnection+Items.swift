@@ -1,0 +1,237 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// Reading and writing items that other programs use, too.
+///
+/// All are steps of a call, and may be made again from the start of that.
+extension BusConnection {
+  // MARK: - Finding
+
+  /// The items that a query finds, unlocked, in the order in which they were made.
+  ///
+  /// - Throws: as `find`: none is an answer only of collections that are there and unlocked.
+  func find(_ query: ItemQuery, _ call: Call) throws(BusFailure) -> FoundItems {
+    let collection = try query.path(self, call)
+    for _ in 0..<3 {
+      guard let snapshots = try snapshots(query.alternatives, in: collection, call) else {
+        continue
+      }
+      return FoundItems(
+        items: snapshots.filter(query.accepts), count: snapshots.count, subject: query.subject)
+    }
+    throw BusFailure(
+      .busy, "the keyring's items come and go while they are looked for; try again")
+  }
+
+  /// Those that have any of some attributes, or nil when one of them went while it was looked at.
+  private func snapshots(
+    _ alternatives: [[String: String]], in collection: ObjectPath?, _ call: Call
+  ) throws(BusFailure) -> [ItemSnapshot]? {
+    var seen: Set<ObjectPath> = []
+    var snapshots: [ItemSnapshot] = []
+    for attributes in alternatives {
+      for path in try find(attributes, in: collection, call) where seen.insert(path).inserted {
+        guard let snapshot = try snapshot(of: path, call) else { return nil }
+        // What was not looked for is nobody's answer.
+        guard !snapshot.isOfStore, snapshot.has(attributes) else { continue }
+        snapshots.append(snapshot)
+      }
+    }
+    return snapshots.sorted { ($0.created, $0.path.order) < ($1.created, $1.path.order) }
+  }
+
+  /// What is known of an item, or nil when it is not there.
+  func snapshot(of item: ObjectPath, _ call: Call) throws(BusFailure) -> ItemSnapshot? {
+    let properties: [String: Variant]
+    do throws(BusFailure) {
+      properties = try self.properties(of: item, call)
+    } catch {
+      guard error.kind == .noObject else { throw error }
+      return nil
+    }
+    // KWallet has no interface error for what is gone, and no properties either.
+    guard !properties.isEmpty else { return nil }
+    guard let attributes = properties["Attributes"]?.attributes,
+      let label = properties["Label"]?.text
+    else { throw Self.malformed("GetAll") }
+    return ItemSnapshot(
+      path: item, label: label, attributes: attributes,
+      created: properties["Created"]?.number ?? 0, modified: properties["Modified"]?.number ?? 0,
+      isLocked: properties["Locked"]?.boolean ?? false)
+  }
+
+  /// The secret of an item that was found, or nil when the item is gone.
+  func secret(of item: ObjectPath, _ call: Call) throws(BusFailure) -> ReceivedSecret? {
+    if let secret = try secrets(of: [item], call)[item], !secret.isEmpty { return secret }
+    // Nothing at all is what is locked; and nothing in it, with KWallet, as well.
+    try ensureUnlocked(collection(of: item), call)
+    if let secret = try secrets(of: [item], call)[item] { return secret }
+    do throws(BusFailure) {
+      guard try !isLocked(item, interface: "Item", call) else { throw Self.staysLocked }
+    } catch {
+      guard error.kind == .noObject else { throw error }
+      return nil
+    }
+    throw BusFailure(
+      .damaged, "the keyring's service has the item, and does not give its secret")
+  }
+
+  private func collection(of item: ObjectPath) throws(BusFailure) -> ObjectPath {
+    guard let collection = item.collection else { throw Self.malformed("SearchItems") }
+    return collection
+  }
+
+  // MARK: - Writing
+
+  /// Stores an item: over the one that was found, in one step, or as a new one.
+  ///
+  /// - Parameters:
+  ///   - content: what it is to be. An item that is there keeps its label, and its attributes.
+  ///   - found: what was found.
+  ///   - place: where a new one is made.
+  ///   - call: for how long.
+  /// - Returns: its path.
+  /// - Throws: `duplicate` when several were found; nothing is then changed.
+  @discardableResult
+  func put(
+    _ content: ItemContent, over found: FoundItems, in place: String?, _ call: Call
+  ) throws(BusFailure) -> ObjectPath {
+    let encoded = try content.secret.bytes.withBytes { (span) throws(BusFailure) in
+      try encode(span, contentType: content.secret.contentType)
+    }
+    guard let existing = try found.only() else {
+      return try create(content, encoded, in: place, mayReplace: true, call)
+    }
+    let collection = try collection(of: existing.path)
+    try ensureUnlocked(collection, call)
+    // Services replace an item that has further attributes as well: so only the one that was found,
+    // and only if no other could be taken for it.
+    guard found.count == 1, existing.attributes.withoutAdded.isExactly(content.attributes) else {
+      try setSecret(encoded, of: existing.path, call)
+      announce(existing, call)
+      return existing.path
+    }
+    var replaced = content
+    if !existing.label.isEmpty { replaced.label = existing.label }
+    return try createItem(replaced, encoded, in: collection, replacing: true, call)
+  }
+
+  /// Stores an item as a new one.
+  ///
+  /// - Returns: its path.
+  /// - Throws: `duplicate` when there is one with these attributes; nothing is then changed.
+  func make(
+    _ content: ItemContent, in place: String?, _ call: Call
+  ) throws(BusFailure) -> ObjectPath {
+    let encoded = try content.secret.bytes.withBytes { (span) throws(BusFailure) in
+      try encode(span, contentType: content.secret.contentType)
+    }
+    return try create(content, encoded, in: place, mayReplace: false, call)
+  }
+
+  /// Has the service signal that an item changed: gnome-keyring does not when its secret was set.
+  private func announce(_ item: ItemSnapshot, _ call: Call) {
+    guard !item.label.isEmpty, !item.attributes.isOfKeePassXC else { return }
+    // The secret is stored, whatever becomes of this.
+    do throws(BusFailure) { try setLabel(item.label, of: item.path, call) } catch {}
+  }
+
+  private func create(
+    _ content: ItemContent, _ encoded: Variant, in place: String?, mayReplace: Bool, _ call: Call
+  ) throws(BusFailure) -> ObjectPath {
+    let collection = try collection(named: place, call)
+    try ensureUnlocked(collection, call)
+    // Replacing what somebody else makes at this moment, so that there are not two; but nothing
+    // that has these attributes and more, which services replace as well.
+    var replaces = true
+    for path in try find(content.attributes, in: collection, call) {
+      guard let item = try snapshot(of: path, call) else { continue }
+      if !item.attributes.withoutAdded.isExactly(content.attributes) {
+        replaces = false
+      } else if !mayReplace {
+        throw BusFailure(
+          .duplicate,
+          "an item has exactly these attributes, and is not the one that was looked for; nothing was "
+            + "changed")
+      }
+    }
+    return try createItem(content, encoded, in: collection, replacing: replaces, call)
+  }
+
+  private func createItem(
+    _ content: ItemContent, _ encoded: Variant, in collection: ObjectPath, replacing: Bool,
+    _ call: Call
+  ) throws(BusFailure) -> ObjectPath {
+    let (made, wasPrompted) = try createItem(
+      in: collection, label: content.label, attributes: content.attributes, secret: encoded,
+      replacing: replacing, call)
+    guard wasPrompted || made == .none else { return made }
+    // A store may seem to succeed whose prompt was dismissed.
+    for path in try find(content.attributes, in: collection, call) {
+      guard let snapshot = try snapshot(of: path, call),
+        snapshot.attributes.withoutAdded.isExactly(content.attributes),
+        let secret = try secrets(of: [path], call)[path], secret.holds(content.secret.bytes)
+      else { continue }
+      return path
+    }
+    throw BusFailure(
+      .outcomeUnknown,
+      "the keyring's service accepted the item, and does not have it as it was given")
+  }
+
+  /// Deletes an item, and sees that it is gone.
+  func remove(_ item: ObjectPath, _ call: Call) throws(BusFailure) {
+    let collection = try collection(of: item)
+    try ensureUnlocked(collection, call)
+    try delete(item, call)
+    // Of a locked wallet KWallet forgets the item, and its secret stays.
+    guard try snapshot(of: item, call) == nil, try !isLocked(collection, call) else {
+      throw BusFailure(
+        .outcomeUnknown,
+        "the keyring's service says that it deleted the item, and still has it or is locked")
+    }
+  }
+
+  /// Replaces the attributes of an item in one step.
+  func setAttributes(
+    _ attributes: [String: String], of item: ObjectPath, _ call: Call
+  ) throws(BusFailure) {
+    try ensureUnlocked(collection(of: item), call)
+    let value = try storage { () throws(StorageError) in
+      try Variant.attributes(attributes.withoutReadOnly)
+    }
+    try set("Attributes", of: item, to: value, call)
+  }
+
+  /// Replaces the label of an item.
+  func setLabel(_ label: String, of item: ObjectPath, _ call: Call) throws(BusFailure) {
+    try ensureUnlocked(collection(of: item), call)
+    try set(
+      "Label", of: item, to: try storage { () throws(StorageError) in try Variant.string(label) },
+      call)
+  }
+}
+
+extension ObjectPath {
+  /// Orders paths whose last parts are numbers by these.
+  fileprivate var order: String {
+    let last = text.split(separator: "/").last ?? ""
+    return String(repeating: "0", count: max(0, 20 - last.utf8.count)) + last
+  }
+}
+
+extension ReceivedSecret {
+  /// Whether these are the bytes.
+  func holds(_ bytes: SecureBytes) -> Bool {
+    withBytes { mine in bytes.withBytes { ConstantTime.equal(mine, $0) } }
+  }
+
+  /// A copy that is wiped.
+  func secured() throws(BusFailure) -> SecureBytes {
+    try storage { () throws(StorageError) in
+      try cryptography { () throws(CryptoError) in
+        try withBytes { (span) throws(CryptoError) in try SecureBytes(copying: span) }
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import Foundation
+
+/// Whether a property list is of a form that Foundation's decoder survives.
+///
+/// It goes down into arrays and dictionaries by recursion, without a limit: a few hundred kilobytes
+/// overflow the stack, and a binary list that holds itself always does. An item of the keyring may be
+/// anybody's.
+enum PropertyListShape {
+  /// The most arrays and dictionaries: so many may be within each other.
+  private static let mostContainers = 512
+  /// The most tags of XML, with those that end something.
+  private static let mostTags = 2_048
+
+  static func isHarmless(_ data: Data) -> Bool {
+    let bytes = Array(data)
+    guard bytes.starts(with: Array("bplist".utf8)) else {
+      // A zero byte is another encoding than ASCII's kin, where tags could not be counted.
+      return !bytes.contains(0) && bytes.count(where: { $0 == UInt8(ascii: "<") }) <= mostTags
+    }
+    return Binary(bytes)?.isTree == true
+  }
+
+  /// A binary list, of which only the references are read: CFBinaryPList.c describes it.
+  private struct Binary {
+    private let bytes: [UInt8]
+    private let referenceSize: Int
+    private let root: Int
+    private var offsets: [Int] = []
+
+    /// Nil for what is none.
+    init?(_ bytes: [UInt8]) {
+      guard bytes.count >= 8 + 32 else { return nil }
+      self.bytes = bytes
+      let trailer = bytes.count - 32
+      let offsetSize = Int(bytes[trailer + 6])
+      referenceSize = Int(bytes[trailer + 7])
+      guard (1...8).contains(offsetSize), (1...8).contains(referenceSize),
+        let count = Self.number(bytes, trailer + 8, 8),
+        let root = Self.number(bytes, trailer + 16, 8),
+        let table = Self.number(bytes, trailer + 24, 8),
+        count <= bytes.count, root < count, table <= trailer,
+        count <= (trailer - table) / offsetSize
+      else { return nil }
+      self.root = root
+      for index in 0..<count {
+        guard let offset = Self.number(bytes, table + index * offsetSize, offsetSize),
+          offset < table
+        else { return nil }
+        offsets.append(offset)
+      }
+    }
+
+    private static func number(_ bytes: [UInt8], _ start: Int, _ size: Int) -> Int? {
+      guard start >= 0, size <= bytes.count - start else { return nil }
+      var number: UInt64 = 0
+      for byte in bytes[start..<start + size] { number = number << 8 | UInt64(byte) }
+      return Int(exactly: number)
+    }
+
+    /// Whether no array or dictionary is in two places, or within itself, and there are not too many.
+    var isTree: Bool {
+      var places = [Int](repeating: 0, count: offsets.count)
+      var containers: [Int] = []
+      for (index, offset) in offsets.enumerated() {
+        // Array, ordered set, set and dictionary; the last has keys and values.
+        let kind = bytes[offset] >> 4
+        guard [0xA, 0xB, 0xC, 0xD].contains(kind) else { continue }
+        containers.append(index)
+        guard containers.count <= mostContainers, let (count, start) = length(at: offset),
+          count <= bytes.count
+        else { return false }
+        for number in 0..<(kind == 0xD ? 2 * count : count) {
+          guard let other = Self.number(bytes, start + number * referenceSize, referenceSize),
+            other < places.count
+          else { return false }
+          places[other] += 1
+        }
+      }
+      return places[root] == 0 && containers.allSatisfy { places[$0] <= 1 }
+    }
+
+    /// How many members a container has, and where their references begin.
+    private func length(at offset: Int) -> (count: Int, start: Int)? {
+      let short = Int(bytes[offset] & 0xF)
+      guard short == 0xF else { return (short, offset + 1) }
+      // An integer object follows: its low bits are the logarithm of its size.
+      guard offset + 1 < bytes.count, bytes[offset + 1] >> 4 == 1 else { return nil }
+      let size = 1 << Int(bytes[offset + 1] & 0xF)
+      guard size <= 8, let count = Self.number(bytes, offset + 2, size) else { return nil }
+      return (count, offset + 2 + size)
+    }
+  }
+}

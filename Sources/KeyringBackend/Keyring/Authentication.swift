@@ -1,0 +1,75 @@
+extension Keyring {
+  /// What a secret needs besides an unlocked collection, as the Keychain of Apple's platforms has
+  /// it.
+  ///
+  /// The set means any of its elements, unless ``and()`` says all. Here only ``devicePasscode`` and
+  /// ``userPresence`` can be had: both ask the application's own closure for a passphrase, and seal
+  /// with it. The others are `unsupported` when a ``Keyring`` is made with them, whatever else is
+  /// in the set.
+  public struct Authentication: OptionSet, Hashable, Sendable {
+    /// How the elements of a set go together.
+    public enum Operator: Hashable, Sendable {
+      /// Any of them is enough.
+      case or
+      /// All of them are needed.
+      case and
+    }
+
+    /// The bits.
+    public let rawValue: Int
+    /// How the elements go together; ``Operator/or`` unless said otherwise.
+    public var `operator`: Operator
+
+    /// A passphrase, which the application asks for.
+    public static let devicePasscode = Authentication(rawValue: 1)
+    /// A fingerprint or a face: `unsupported`.
+    public static let biometryAny = Authentication(rawValue: 2)
+    /// A fingerprint or a face that is enrolled now: `unsupported`.
+    public static let biometryCurrentSet = Authentication(rawValue: 4)
+    /// A watch: `unsupported`.
+    public static let watch = Authentication(rawValue: 8)
+    /// That somebody is there, by whatever means: here the passphrase.
+    public static let userPresence = Authentication(rawValue: 16)
+
+    /// A set of these bits, any of which is enough.
+    public init(rawValue: Int) {
+      self.init(rawValue: rawValue, operator: .or)
+    }
+
+    /// A set of these bits.
+    ///
+    /// - Parameters:
+    ///   - rawValue: the bits.
+    ///   - operator: how they go together.
+    public init(rawValue: Int, operator: Operator) {
+      self.rawValue = rawValue
+      self.operator = `operator`
+    }
+
+    /// The same elements, all of which are needed.
+    public func and() -> Authentication { Authentication(rawValue: rawValue, operator: .and) }
+
+    /// The same elements, any of which is enough.
+    public func or() -> Authentication { Authentication(rawValue: rawValue, operator: .or) }
+
+    /// Whether both the elements and how they go together are the same.
+    public static func == (left: Authentication, right: Authentication) -> Bool {
+      left.rawValue == right.rawValue && left.operator == right.operator
+    }
+
+    /// Hashes the elements and how they go together.
+    public func hash(into hasher: inout Hasher) {
+      hasher.combine(rawValue)
+      hasher.combine(self.operator)
+    }
+
+    /// Whether there is no element, however they go together.
+    public var isEmpty: Bool { rawValue == 0 }
+
+    /// Whether all elements are among others, however they go together.
+    public func isSubset(of other: Authentication) -> Bool { rawValue & ~other.rawValue == 0 }
+
+    /// Whether all of it can be had here.
+    var isSupported: Bool { isSubset(of: [.devicePasscode, .userPresence]) }
+  }
+}

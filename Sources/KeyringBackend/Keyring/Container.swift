@@ -1,0 +1,307 @@
+internal import CryptoCore
+public import StorageCore
+
+extension Keyring {
+  /// The place of one secret in a keyring: that of an account.
+  ///
+  /// A value that addresses an item, and holds nothing. Any thread may use it, and every call goes
+  /// over the bus. An item that is sealed in another way than this keyring seals is the error
+  /// `typeMismatch`: nothing is stored beside it, so that no plain copy stays behind unseen; copy
+  /// or move it with a container of its own keyring.
+  ///
+  /// All calls throw `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut`,
+  /// `cancelled`, `dismissed`, `duplicate` when several items answer to the account, `invalid` for
+  /// a zero character in a name or what the service refuses, `io` and the like; those that change
+  /// something `outcomeUnknown` as well.
+  public struct Container: Sendable {
+    /// Whose place it is.
+    public let keyring: Keyring
+    /// The attribute `account` of the item.
+    public let account: String
+
+    // MARK: - Storing
+
+    /// Stores a value, in place of any other.
+    ///
+    /// Data is kept as it is, text as UTF-8, numbers and `Bool` as text that a person would write,
+    /// anything else as JSON. An item that is there keeps its label and attributes.
+    ///
+    /// - Parameter value: not an optional.
+    /// - Throws: as ``Container``; `invalid` for a value that has no form. The old value is then
+    ///   still there, except with `outcomeUnknown`.
+    public func store<Value: Encodable>(_ value: Value) throws(StorageError) {
+      try about { () throws(StorageError) in _ = try write(try PlainSecret(value), besides: false) }
+    }
+
+    // MARK: - Fetching
+
+    /// The value, or nil when there is none.
+    ///
+    /// Data is whatever is there, also text; a `String` is what is UTF-8, also a number.
+    ///
+    ///     let token = try container.fetch(String.self)
+    ///     let attempts: Int? = try container.fetch()
+    ///
+    /// - Parameter type: its type, not an optional.
+    /// - Returns: the value; nil only when the collection was seen to be unlocked, without such an
+    ///   item.
+    /// - Throws: as ``Container``; `typeMismatch` when it is none of that type; of a sealed one
+    ///   `wrongKey`, `damaged`, `keyUnavailable`.
+    public func fetch<Value: Decodable>(
+      _ type: Value.Type = Value.self
+    ) throws(StorageError) -> Value? {
+      try about { () throws(StorageError) in try read()?.secret.value(of: type) }
+    }
+
+    /// Whether there is no item.
+    ///
+    /// Several items, and one that is sealed in another way, are not nothing, and no error here.
+    ///
+    /// - Throws: as ``Container``.
+    public var isEmpty: Bool {
+      get throws(StorageError) {
+        let query = query
+        return try about { () throws(StorageError) in
+          try keyring.perform { (connection, call) throws(BusFailure) in
+            try connection.find(query, call).count == 0
+          }
+        }
+      }
+    }
+
+    // MARK: - Removing
+
+    /// The value, which is then deleted, or nil when there is none.
+    ///
+    /// Two steps: what somebody stores in between is deleted unseen.
+    ///
+    /// - Parameter type: its type. A value of another one is the error `typeMismatch`, and stays.
+    /// - Returns: what was there.
+    /// - Throws: as ``fetch(_:)``.
+    public func drop<Value: Decodable>(
+      _ type: Value.Type = Value.self
+    ) throws(StorageError) -> Value? {
+      let value = try fetch(type)
+      if value != nil { try empty() }
+      return value
+    }
+
+    /// Deletes the value, if there is one.
+    ///
+    /// - Throws: as ``Container``.
+    public func empty() throws(StorageError) {
+      let query = query
+      let path = try about { () throws(StorageError) in
+        try keyring.perform { (connection, call) throws(BusFailure) in
+          let item = try ours(try connection.find(query, call)).only()
+          if let item { try connection.remove(item.path, call) }
+          return item?.path
+        }
+      }
+      if let path { note(path) }
+    }
+
+    // MARK: - Copying
+
+    /// Copies the value to another container, in place of its own.
+    ///
+    /// What is sealed is opened and sealed anew as the other keyring seals.
+    ///
+    /// - Parameter container: the other one.
+    /// - Returns: whether there was a value; where there was none, the other container stays as it
+    ///   is.
+    /// - Throws: as ``Container``.
+    @discardableResult
+    public func copy(to container: Container) throws(StorageError) -> Bool {
+      guard let source = try about({ () throws(StorageError) in try read() }) else { return false }
+      _ = try container.about { () throws(StorageError) in
+        try container.write(source.secret, besides: true)
+      }
+      return true
+    }
+
+    /// Moves the value to another container, in place of its own.
+    ///
+    /// It is copied, read back, and only then deleted here: nothing is lost whenever that ends. To
+    /// move it to where it is does nothing.
+    ///
+    /// - Parameter container: the other one.
+    /// - Returns: whether there was a value; where there was none, the other container stays as it
+    ///   is.
+    /// - Throws: as ``Container``; `busy` when somebody changed the value meanwhile, or the service
+    ///   was restarted: the value then is in both containers.
+    @discardableResult
+    public func move(to container: Container) throws(StorageError) -> Bool {
+      guard let source = try about({ () throws(StorageError) in try read() }) else { return false }
+      let copy = try container.about { () throws(StorageError) in
+        let written = try container.write(source.secret, besides: true)
+        try container.verify(written)
+        return written.place
+      }
+      try about { () throws(StorageError) in
+        guard keyring.client === container.keyring.client else { return try remove(source) }
+        // A service that was restarted may have given paths anew.
+        guard copy.connection == source.place.connection else { throw Self.changedMeanwhile }
+        if copy != source.place { try remove(source) }
+      }
+      return true
+    }
+  }
+}
+
+// MARK: - Steps
+
+extension Keyring.Container {
+  /// An item, as a connection showed it.
+  private struct Place: Equatable {
+    let path: ObjectPath
+    /// KWallet's items have other paths after a restart.
+    let connection: UInt64
+  }
+
+  /// A secret that was read, and the item as it was.
+  private struct Source {
+    let place: Place
+    let secret: PlainSecret
+    /// As it is in the item.
+    let stored: SecureBytes
+  }
+
+  /// A secret that was written, as it is in the item.
+  private struct Written {
+    let place: Place
+    let stored: SecureBytes
+  }
+
+  private var query: ItemQuery {
+    let service = keyring.service
+    let protection = keyring.protection
+    return ItemQuery(
+      alternatives: [
+        [AttributeName.service: service, AttributeName.account: account],
+        [AttributeName.service: service, AttributeName.username: account],
+      ],
+      place: .collection(keyring.group), accepts: { protection.isOf($0) },
+      subject: "of this service and account")
+  }
+
+  private var binding: SealedSecret.Binding {
+    SealedSecret.Binding(service: keyring.service, account: account, group: keyring.group)
+  }
+
+  private func about<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    do throws(StorageError) { return try body() } catch { throw error.about(account) }
+  }
+
+  /// What was found, if it is sealed as this keyring seals.
+  private func ours(_ found: FoundItems) throws(BusFailure) -> FoundItems {
+    guard found.items.isEmpty, found.count > 0 else { return found }
+    throw BusFailure(
+      .typeMismatch,
+      "an item of this account is there, and sealed in another way than this keyring seals; copy "
+        + "or move it with a keyring of its own accessibility and authentication, or empty it "
+        + "there")
+  }
+
+  private func read() throws(StorageError) -> Source? {
+    let query = query
+    let found = try keyring.perform { (connection, call) throws(BusFailure) in
+      guard let item = try ours(try connection.find(query, call)).only(),
+        let secret = try connection.secret(of: item.path, call)
+      else { return Optional<(Place, SecureBytes, String)>.none }
+      let place = Place(path: item.path, connection: connection.number)
+      return (place, try secret.secured(), secret.contentType)
+    }
+    guard let (place, stored, contentType) = found else { return nil }
+    // After the call, whose time does not stand still while somebody types.
+    let secret: PlainSecret
+    if keyring.protection.parts.isEmpty {
+      secret = PlainSecret(stored, said: contentType)
+    } else {
+      let opened = try SealedSecret.open(
+        stored, keyring.protection.parts,
+        { () throws(StorageError) in try keyring.protection.secrets(isNew: false) }, for: binding)
+      secret = PlainSecret(opened, said: PlainSecret.text)
+    }
+    return Source(place: place, secret: secret, stored: stored)
+  }
+
+  /// Writes a secret.
+  ///
+  /// `besides` says that there may be an item that is sealed in another way.
+  private func write(_ secret: PlainSecret, besides: Bool) throws(StorageError) -> Written {
+    let protection = keyring.protection
+    var attributes = [
+      AttributeName.schema: SchemaName.generic, AttributeName.service: keyring.service,
+      AttributeName.account: account, AttributeName.username: account,
+    ]
+    var stored = secret
+    if let name = protection.parts.name {
+      attributes[AttributeName.sealed] = name
+      let sealed = try SealedSecret.seal(
+        secret.bytes, protection.parts, try protection.secrets(isNew: true), protection.derivation,
+        for: binding)
+      stored = PlainSecret(sealed, contentType: PlainSecret.binary)
+    }
+    let content = ItemContent(
+      label: "\(keyring.service) (\(account))", attributes: attributes, secret: stored)
+    let query = query
+    let place = try keyring.perform { (connection, call) throws(BusFailure) in
+      let found = try connection.find(query, call)
+      let path = try connection.put(
+        content, over: besides ? found : try ours(found), in: keyring.group, call)
+      return Place(path: path, connection: connection.number)
+    }
+    note(place.path)
+    return Written(place: place, stored: stored.bytes)
+  }
+
+  private func verify(_ written: Written) throws(StorageError) {
+    let isThere = try keyring.perform { (connection, call) throws(BusFailure) in
+      guard connection.number == written.place.connection else { return false }
+      return try connection.secret(of: written.place.path, call)?.holds(written.stored) == true
+    }
+    guard isThere else {
+      throw StorageError(
+        .outcomeUnknown,
+        "the copy could not be read back as it was written; what it was copied from is still there")
+    }
+  }
+
+  private func remove(_ source: Source) throws(StorageError) {
+    try keyring.perform { (connection, call) throws(BusFailure) in
+      try storage { () throws(StorageError) in
+        guard connection.number == source.place.connection else { throw Self.changedMeanwhile }
+      }
+      guard let secret = try connection.secret(of: source.place.path, call) else { return }
+      try storage { () throws(StorageError) in
+        guard secret.holds(source.stored) else { throw Self.changedMeanwhile }
+      }
+      try connection.remove(source.place.path, call)
+    }
+    note(source.place.path)
+  }
+
+  private static let changedMeanwhile = StorageError(
+    .busy,
+    "the secret was changed, or the keyring's service restarted, while it was moved; it was copied, "
+      + "and is still there")
+
+  /// Tells those of this process that listen: not every service does.
+  private func note(_ path: ObjectPath) {
+    keyring.client.follower.note(path, by: keyring.client)
+  }
+}
+
+extension Keyring.Container: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The account and the keyring, and no secret.
+  public var description: String { "Container(\"\(account)\" in \(keyring))" }
+  /// The account and the keyring, and no secret.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

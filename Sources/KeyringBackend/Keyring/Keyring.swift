@@ -1,0 +1,202 @@
+public import CryptoCore
+public import StorageCore
+
+/// Plain secrets in the desktop's keyring, shared with every other program of the user.
+///
+///     let keyring = Keyring(service: "com.example.mail")
+///     try keyring.container(for: "alice@example.com").store(password)
+///
+/// A secret is an item of the Secret Service with the attributes `service` and `account`, which
+/// `secret-tool lookup service com.example.mail account alice@example.com` prints; what
+/// `secret-tool` and Python's keyring write is read as well (docs/keyring.md). Names and secrets
+/// are there for every program that may use the keyring: what is this program's own belongs into
+/// `KeychainStorage`. An accessibility of this device only, or an authentication, seals the secret;
+/// then the names are still seen, and other programs can't read the secret.
+///
+/// Any thread may use it. Every call goes over the bus, three to six times, and takes a few
+/// milliseconds; the forms with `Async` block no thread of Swift concurrency.
+public final class Keyring: Sendable {
+  /// When a secret can be read.
+  public typealias Accessibility = KeyringBackend.Accessibility
+
+  private static let standard = Lock(Keyring())
+
+  /// The keyring for code that has no other; may be set, at best when the program starts.
+  ///
+  /// Unless it is set, it is one of the application's id in the default collection.
+  public static var `default`: Keyring {
+    get { standard.withLock { $0 } }
+    set { standard.withLock { $0 = newValue } }
+  }
+
+  private let givenService: String?
+  /// The collection, by its alias or its label; nil for the default one.
+  public let group: String?
+  /// When secrets can be read.
+  public let accessibility: Accessibility
+  /// What secrets need besides.
+  public let authentication: Authentication
+  /// How calls wait, and whether they may ask the user.
+  public let access: KeyringAccess
+  /// Whether secrets are synchronized between devices: never, since nothing does that here.
+  public var isSynchronizable: Bool { false }
+
+  let client: KeyringClient
+  let protection: Protection
+
+  /// The `service` of all items.
+  ///
+  /// Where none was given it is the application's id, of
+  /// `SecureStorage.bootstrap(applicationID:keySource:)`, found at the first use.
+  public var service: String { givenService ?? SecureStorage.configuration.applicationID }
+
+  // MARK: - Making
+
+  /// A keyring of what can always be had.
+  ///
+  /// Nothing is looked at before the first use. `whenPasscodeSetThisDeviceOnly`, which needs a
+  /// passcode, is the error `unsupported` at every use: give it to the form with an authentication.
+  ///
+  /// - Parameters:
+  ///   - service: the attribute `service` of all items; nil for the application's id.
+  ///   - group: the collection, by its alias or its label; nil for the default one.
+  ///   - accessibility: when secrets can be read. A collection is unlocked as a whole, so they are
+  ///     as open as it is; with `...ThisDeviceOnly` they are sealed with a key of this machine.
+  ///   - access: how calls wait, and whether they may ask the user.
+  public convenience init(
+    service: String? = nil, group: String? = nil, accessibility: Accessibility = .whenUnlocked,
+    access: KeyringAccess = .standard
+  ) {
+    self.init(
+      service: service, group: group, accessibility: accessibility, authentication: [],
+      access: access, client: access.client, passcode: nil)
+  }
+
+  /// A keyring that says at once what can't be had.
+  ///
+  /// - Parameters:
+  ///   - service: as above.
+  ///   - group: as above.
+  ///   - accessibility: as above.
+  ///   - isSynchronizable: whether secrets are synchronized between devices.
+  ///   - access: as above.
+  /// - Throws: `unsupported` when `isSynchronizable` is true.
+  public convenience init(
+    service: String? = nil, group: String? = nil, accessibility: Accessibility = .whenUnlocked,
+    isSynchronizable: Bool, access: KeyringAccess = .standard
+  ) throws(StorageError) {
+    try Self.refuse(isSynchronizable: isSynchronizable, accessibility, [], hasPasscode: false)
+    self.init(
+      service: service, group: group, accessibility: accessibility, authentication: [],
+      access: access, client: access.client, passcode: nil)
+  }
+
+  /// A keyring whose secrets are sealed with a passcode.
+  ///
+  /// - Parameters:
+  ///   - service: as above.
+  ///   - group: as above.
+  ///   - accessibility: as above; with `...ThisDeviceOnly` both a passcode and this machine are
+  ///     needed.
+  ///   - authentication: what secrets need besides. Empty is none.
+  ///   - isSynchronizable: as above.
+  ///   - access: as above; the time in which the application asks for the passcode does not count.
+  ///   - passcode: gives the passcode, or nil when there is none to be had, which is the error
+  ///     `keyUnavailable`. It is called at each fetch and store of a secret, on the thread that
+  ///     makes the call, and may wait for the user; what it throws, if it is no `StorageError`, is
+  ///     the error `keyUnavailable`. Each call then takes about 0.3 s and 128 MiB: scrypt.
+  /// - Throws: `unsupported` when `isSynchronizable` is true, for biometry and watch, and when a
+  ///   passcode is needed and no closure gives one.
+  public convenience init(
+    service: String? = nil, group: String? = nil, accessibility: Accessibility = .whenUnlocked,
+    authentication: Authentication, isSynchronizable: Bool = false,
+    access: KeyringAccess = .standard, passcode: (@Sendable () throws -> SecureBytes?)? = nil
+  ) throws(StorageError) {
+    try Self.refuse(
+      isSynchronizable: isSynchronizable, accessibility, authentication,
+      hasPasscode: passcode != nil)
+    self.init(
+      service: service, group: group, accessibility: accessibility, authentication: authentication,
+      access: access, client: access.client, passcode: passcode)
+  }
+
+  /// The same on the bus of a client, with the key of a machine.
+  init(
+    service: String?, group: String?, accessibility: Accessibility,
+    authentication: Authentication, access: KeyringAccess, client: KeyringClient,
+    deviceKey: (@Sendable () -> KeySource)? = nil, derivation: PassphraseDerivation = .standard,
+    passcode: (@Sendable () throws -> SecureBytes?)?
+  ) {
+    givenService = service
+    self.group = group
+    self.accessibility = accessibility
+    self.authentication = authentication
+    self.access = access
+    self.client = client
+    var parts: Protection.Parts = []
+    if accessibility.isThisDeviceOnly { parts.insert(.device) }
+    if accessibility == .whenPasscodeSetThisDeviceOnly || !authentication.isEmpty {
+      parts.insert(.passcode)
+    }
+    protection = Protection(
+      parts: parts,
+      deviceKey: deviceKey ?? {
+        DeviceKey.source(application: SecureStorage.configuration.applicationID)
+      },
+      passcode: passcode ?? { throw Self.noPasscode }, derivation: derivation)
+  }
+
+  /// Refuses what can't be had, and would be accepted and ignored otherwise.
+  static func refuse(
+    isSynchronizable: Bool, _ accessibility: Accessibility, _ authentication: Authentication,
+    hasPasscode: Bool
+  ) throws(StorageError) {
+    if isSynchronizable {
+      throw StorageError(
+        .unsupported, "the Secret Service synchronizes nothing between devices")
+    }
+    guard authentication.isSupported else {
+      throw StorageError(
+        .unsupported,
+        "the Secret Service knows neither biometry nor a watch; use devicePasscode, for which the "
+          + "application asks")
+    }
+    let needsPasscode =
+      accessibility == .whenPasscodeSetThisDeviceOnly || !authentication.isEmpty
+    guard hasPasscode || !needsPasscode else { throw noPasscode }
+  }
+
+  private static let noPasscode = StorageError(
+    .unsupported,
+    "there is no device's passcode here; give the keyring a closure that asks for one")
+
+  // MARK: - Containers
+
+  /// The place of one secret.
+  ///
+  /// Nothing is looked at.
+  ///
+  /// - Parameter account: the attribute `account` of the item, any text without a zero character.
+  /// - Returns: the container.
+  public func container(for account: String) -> Container {
+    Container(keyring: self, account: account)
+  }
+
+  func perform<Result>(
+    _ body: (BusConnection, Call) throws(BusFailure) -> Result
+  ) throws(StorageError) -> Result {
+    try client.perform(access, body)
+  }
+}
+
+extension Keyring: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The service and the group, and no secret.
+  public var description: String {
+    "Keyring(\(givenService.map { "\"\($0)\"" } ?? "the application's")"
+      + (group.map { ", group: \"\($0)\"" } ?? "") + ", \(accessibility))"
+  }
+  /// The service and the group, and no secret.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

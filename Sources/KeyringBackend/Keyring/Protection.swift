@@ -1,0 +1,87 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// What seals the secrets of a keyring, if anything does.
+struct Protection: Sendable {
+  /// What a secret is sealed with.
+  struct Parts: OptionSet, Hashable, Sendable {
+    let rawValue: UInt8
+    static let device = Parts(rawValue: 1)
+    static let passcode = Parts(rawValue: 2)
+
+    /// How an item's attribute says it; nil for a plain secret.
+    var name: String? {
+      switch self {
+      case .device: "device"
+      case .passcode: "passcode"
+      case [.device, .passcode]: "device+passcode"
+      default: nil
+      }
+    }
+  }
+
+  let parts: Parts
+  /// Where the key of this machine comes from.
+  let deviceKey: @Sendable () -> KeySource
+  let passcode: @Sendable () throws -> SecureBytes?
+  /// How a passcode is stretched for what is sealed from now on.
+  var derivation = PassphraseDerivation.standard
+
+  /// Whether an item is sealed with these parts, or plain when there are none.
+  func isOf(_ item: ItemSnapshot) -> Bool {
+    item.attributes[AttributeName.sealed] == parts.name
+  }
+
+  // MARK: - Keys
+
+  /// The secrets that go into the key of an item.
+  ///
+  /// `isNew` says that something is to be sealed: then this machine's key is made if there never
+  /// was one.
+  func secrets(isNew: Bool) throws(StorageError) -> SealedSecret.Secrets {
+    SealedSecret.Secrets(
+      device: parts.contains(.device) ? try device(isNew: isNew) : nil,
+      passcode: parts.contains(.passcode) ? try askedPasscode() : nil)
+  }
+
+  private func device(isNew: Bool) throws(StorageError) -> SecureBytes {
+    guard let candidate = deviceKey().candidates.first else {
+      throw StorageError(.keyUnavailable, "there is no key of this machine")
+    }
+    var material = try candidate.read()
+    if material == nil, isNew, let make = candidate.make { material = try make() }
+    switch material {
+    case .key(let key):
+      return try cryptography { () throws(CryptoError) in
+        try key.withBytes { (span) throws(CryptoError) in try SecureBytes(copying: span) }
+      }
+    case .passphrase:
+      throw StorageError(.damaged, "the key file of this machine holds no key; put it back")
+    case nil:
+      throw StorageError(
+        .keyUnavailable,
+        "the key of this machine is not here, with which the secret is sealed; it is left as it is",
+        path: candidate.path())
+    }
+  }
+
+  private func askedPasscode() throws(StorageError) -> SecureBytes {
+    let bytes: SecureBytes?
+    do {
+      bytes = try passcode()
+    } catch let error as StorageError {
+      throw error
+    } catch let error as CryptoError {
+      throw StorageError(error)
+    } catch {
+      // Its text may say what was typed.
+      throw StorageError(
+        .keyUnavailable, "the passcode could not be had: \(type(of: error)) was thrown")
+    }
+    guard let bytes else {
+      throw StorageError(.keyUnavailable, "the application gave no passcode")
+    }
+    guard bytes.count > 0 else { throw StorageError(.invalid, "a passcode can't be empty") }
+    return bytes
+  }
+}

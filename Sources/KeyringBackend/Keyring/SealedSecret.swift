@@ -1,0 +1,200 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// A secret that is sealed within its item: docs/keyring.md, "The sealed form".
+struct SealedSecret {
+  /// What goes into the key.
+  struct Secrets {
+    let device: SecureBytes?
+    let passcode: SecureBytes?
+  }
+
+  /// What the secret is bound to.
+  struct Binding {
+    let service: String
+    let account: String
+    let group: String?
+  }
+
+  private static let magic = Array("SPSk".utf8)
+  private static let version: UInt8 = 1
+  private static let saltSize = 32
+  private static let checkSize = 32
+  private static let keyID: UInt32 = 1
+  /// What comes before the record.
+  static let headerSize = 4 + 1 + 1 + 12 + saltSize + checkSize
+  private static let label = Array("SPS keyring item v1".utf8)
+
+  private let parts: Protection.Parts
+  private let derivation: PassphraseDerivation?
+  private let salt: [UInt8]
+  private let check: [UInt8]
+
+  // MARK: - Sealing
+
+  /// Seals a secret with a fresh salt.
+  static func seal(
+    _ secret: SecureBytes, _ parts: Protection.Parts, _ secrets: Secrets,
+    _ derivation: PassphraseDerivation, for binding: Binding
+  ) throws(StorageError) -> SecureBytes {
+    let salt = try cryptography { () throws(CryptoError) in
+      try SecureRandom.publicBytes(count: saltSize)
+    }
+    let derivation = parts.contains(.passcode) ? derivation : nil
+    let derived = try derive(secrets, derivation, salt)
+    let check = derived.withBytes { span in
+      unsafe span.extracting(last: checkSize).withUnsafeBytes { unsafe Array($0) }
+    }
+    let header = SealedSecret(parts: parts, derivation: derivation, salt: salt, check: check)
+    return try cryptography { () throws(CryptoError) in
+      let record = try secret.withBytes { (span) throws(CryptoError) in
+        try key(derived).seal(span, for: header.context(of: binding))
+      }
+      return try SecureBytes(header.bytes + record)
+    }
+  }
+
+  // MARK: - Opening
+
+  /// Opens what was sealed.
+  ///
+  /// - Throws: `wrongKey` when the secrets are not those that sealed it, `damaged` when it was
+  ///   altered or is another item's, `unsupported` for a form of another release.
+  static func open(
+    _ sealed: SecureBytes, _ parts: Protection.Parts, _ secrets: () throws(StorageError) -> Secrets,
+    for binding: Binding
+  ) throws(StorageError) -> SecureBytes {
+    let bytes = sealed.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
+    let header = try SealedSecret(reading: bytes)
+    guard header.parts == parts else {
+      throw StorageError(
+        .damaged,
+        "the item is sealed in another way than its attribute says; it is left as it is")
+    }
+    let derived = try derive(try secrets(), header.derivation, header.salt)
+    let isRight = derived.withBytes { span in
+      unsafe ConstantTime.equal(span.extracting(last: checkSize), header.check.span.bytes)
+    }
+    guard isRight else {
+      throw StorageError(
+        .wrongKey,
+        parts.contains(.passcode)
+          ? "the passcode is not the one that the secret was sealed with"
+            + (parts.contains(.device) ? ", or it was sealed on another machine" : "")
+          : "the secret was sealed on another machine, or with a device key that was replaced")
+    }
+    do throws(CryptoError) {
+      let data = try key(derived)
+      return try SecureBytes(count: max(0, bytes.count - headerSize - recordOverhead)) {
+        (output) throws(CryptoError) in
+        try unsafe data.open(
+          bytes.span.bytes.extracting(droppingFirst: headerSize),
+          for: header.context(of: binding), into: &output)
+      }
+    } catch {
+      guard error.code == .authenticationFailed || error.code == .malformed else {
+        throw StorageError(error)
+      }
+      throw StorageError(
+        .damaged,
+        "the sealed secret does not authenticate: it was altered, or it is of another service, "
+          + "account or group; it is left as it is")
+    }
+  }
+
+  private static let recordOverhead = DataKey.overhead(of: .aes256GCM)
+
+  // MARK: - Form
+
+  private init(
+    parts: Protection.Parts, derivation: PassphraseDerivation?, salt: [UInt8], check: [UInt8]
+  ) {
+    self.parts = parts
+    self.derivation = derivation
+    self.salt = salt
+    self.check = check
+  }
+
+  private init(reading bytes: [UInt8]) throws(StorageError) {
+    guard bytes.count >= Self.headerSize + Self.recordOverhead,
+      Array(bytes[..<4]) == Self.magic
+    else {
+      throw StorageError(
+        .damaged,
+        "the item says that it is sealed, and is not, or is cut short; it is left as it is")
+    }
+    guard bytes[4] == Self.version else {
+      throw StorageError(
+        .unsupported, "the sealed secret is of version \(bytes[4]), which is not of this release")
+    }
+    let numbers = stride(from: 6, to: 18, by: 4).map { start in
+      bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    }
+    parts = Protection.Parts(rawValue: bytes[5])
+    derivation =
+      parts.contains(.passcode)
+      ? .scrypt(cost: numbers[0], blockSize: numbers[1], parallelism: numbers[2]) : nil
+    salt = Array(bytes[18..<50])
+    check = Array(bytes[50..<Self.headerSize])
+    // Checked before they are used: a hostile item can't ask for a terabyte.
+    guard parts.name != nil, derivation?.isWithinLimits ?? numbers.allSatisfy({ $0 == 0 }) else {
+      throw StorageError(
+        .damaged,
+        "the sealed secret's parameters are out of their limits; it is left as it is")
+    }
+  }
+
+  private var bytes: [UInt8] {
+    var bytes = Self.magic + [Self.version, parts.rawValue]
+    for number in derivation?.parameters ?? [0, 0, 0] { bytes.append(bigEndian: number) }
+    return bytes + salt + check
+  }
+
+  /// All that comes before the record, and whose it is.
+  private func context(of binding: Binding) -> RecordContext {
+    var tag: [UInt8] = []
+    tag.appendField(bytes)
+    tag.appendField(binding.service.utf8)
+    tag.appendField(binding.account.utf8)
+    tag.appendField((binding.group ?? "").utf8)
+    return RecordContext(
+      store: StoreID([UInt8](repeating: 0, count: StoreID.byteCount))!,
+      name: NameHash([UInt8](repeating: 0, count: NameHash.byteCount))!, authenticationTag: tag)
+  }
+
+  // MARK: - Keys
+
+  /// The key, and behind it the check value, which tells a wrong key from damage.
+  private static func derive(
+    _ secrets: Secrets, _ derivation: PassphraseDerivation?, _ salt: [UInt8]
+  ) throws(StorageError) -> SecureBytes {
+    var inputs: [SecureBytes] = []
+    if let device = secrets.device { inputs.append(device) }
+    if let passcode = secrets.passcode, let derivation {
+      inputs.append(try derivation.derive(.passphrase(passcode), salt: salt, count: 32))
+    }
+    return try cryptography { () throws(CryptoError) in
+      let input = try SecureBytes(count: inputs.reduce(0) { $0 + $1.count }) { output in
+        var offset = 0
+        for each in inputs {
+          each.withBytes { span in
+            for index in 0..<span.byteCount {
+              output.storeBytes(
+                of: unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self),
+                toByteOffset: offset + index, as: UInt8.self)
+            }
+          }
+          offset += each.count
+        }
+      }
+      return try KeyDerivation.hkdf(input, salt: salt, info: label, count: 32 + checkSize)
+    }
+  }
+
+  private static func key(_ derived: SecureBytes) throws(CryptoError) -> DataKey {
+    let bytes = try derived.withBytes { (span) throws(CryptoError) in
+      try SecureBytes(copying: span.extracting(first: 32))
+    }
+    return try DataKey(SymmetricKey(bytes: bytes), id: keyID)
+  }
+}

@@ -1,0 +1,61 @@
+/// How calls of the keyring behave: how long they wait, and whether they may ask the user.
+public struct KeyringAccess: Hashable, Sendable {
+  /// When the service may show the user a prompt, to unlock a collection or to confirm a change.
+  public enum PromptPolicy: Hashable, Sendable {
+    /// Never: what needs a prompt is the error `locked`.
+    case never
+    /// Where there is a display to show it on: `WAYLAND_DISPLAY` or `DISPLAY` is set.
+    case ifInteractive
+    /// Always; for programs that know that somebody will answer.
+    case always
+  }
+
+  /// How long a call may take without a prompt, a day at most.
+  ///
+  /// A read or a write of one item is one call, whose steps share this time. One that takes turns with
+  /// other processes, or copies from place to place, is two to four of them.
+  public var deadline: Duration {
+    didSet { deadline = Self.clamped(deadline) }
+  }
+  /// How long a prompt may stand unanswered, beyond ``deadline``.
+  ///
+  /// The prompt is then taken away, and the call is the error `timedOut`.
+  public var promptDeadline: Duration {
+    didSet { promptDeadline = Self.clamped(promptDeadline) }
+  }
+  /// When prompts may be shown.
+  public var prompts: PromptPolicy
+  /// The address of the bus, as D-Bus writes it; nil for the session's.
+  ///
+  /// For tests: each has a bus of its own, as KeyringTesting makes them. What is made with it stays
+  /// with that bus. The process keeps one connection to each address that it was given.
+  public var bus: String?
+
+  /// Within a day: longer ones are cut to it, and those before now are no time.
+  private static func clamped(_ duration: Duration) -> Duration {
+    min(max(duration, .zero), .seconds(86_400))
+  }
+
+  /// Five seconds, a minute for a prompt, and prompts where there is a display.
+  public static let standard = KeyringAccess()
+
+  /// How calls behave.
+  ///
+  /// - Parameters:
+  ///   - deadline: how long a call may take without a prompt.
+  ///   - promptDeadline: how long a prompt may stand unanswered.
+  ///   - prompts: when prompts may be shown.
+  ///   - bus: the address of the bus; nil for the session's.
+  public init(
+    deadline: Duration = .seconds(5), promptDeadline: Duration = .seconds(60),
+    prompts: PromptPolicy = .ifInteractive, bus: String? = nil
+  ) {
+    self.deadline = Self.clamped(deadline)
+    self.promptDeadline = Self.clamped(promptDeadline)
+    self.prompts = prompts
+    self.bus = bus
+  }
+
+  /// The way to the bus.
+  var client: KeyringClient { bus.map { .to($0) } ?? .session }
+}

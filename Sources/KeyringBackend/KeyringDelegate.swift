@@ -1,0 +1,290 @@
+public import CryptoCore
+public import StorageCore
+internal import Synchronization
+
+/// Sealed records as items of the desktop's keyring, one item for each record.
+///
+/// The items have the attributes `xdg:schema`, `service` and `record`, the last a hashed name, so
+/// that other programs see that something is kept, and neither its name nor its value. The header is
+/// an item of its own. A read is two calls of the Secret Service, and one when it is read again; a
+/// write three to five.
+///
+/// What is durable is the service's to say. It has no transactions: a commit is of one write, and
+/// processes that use this library take turns by a lock file in the application's data folder.
+public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
+  /// What depends on the service, which may not be known before the first use.
+  private final class Opened: Sendable {
+    let service: String
+    let lockPath: String
+    let store: KeyringStore
+    let following: KeyringFollower
+
+    init(
+      service: String, accessGroup: String?, client: KeyringClient
+    ) throws(StorageError) {
+      self.service = service
+      lockPath = try StandardFolders.data(application: service) + "/keyring.lock"
+      store = KeyringStore(
+        item: SealedItem(service: service), accessGroup: accessGroup, memory: Lock(.init()))
+      following = KeyringFollower(client: client, store: store)
+    }
+  }
+
+  private let client: KeyringClient
+  private let access: KeyringAccess
+  private let accessGroup: String?
+  private let service: @Sendable () throws(StorageError) -> String
+  private let resolved = AtomicLazyReference<Opened>()
+
+  /// The delegate of a service's store in the keyring of the session.
+  ///
+  /// Nothing is looked at before the first use.
+  ///
+  /// - Parameters:
+  ///   - service: whose store it is, such as an application's id: 1 to 200 bytes without a slash; any
+  ///     other is the error `invalid` at every use.
+  ///   - accessGroup: the collection, by its alias or its label. Nil for the one that the store is in
+  ///     already, or the default one for a new store.
+  ///   - access: how long calls wait, and whether they may ask the user.
+  public convenience init(
+    service: String, accessGroup: String? = nil, access: KeyringAccess = .standard
+  ) {
+    self.init(accessGroup: accessGroup, access: access) { () throws(StorageError) in service }
+  }
+
+  /// The delegate of the service that is asked for at the first use, on the bus of a client.
+  init(
+    accessGroup: String? = nil, access: KeyringAccess = .standard,
+    client: KeyringClient? = nil,
+    service: @escaping @Sendable () throws(StorageError) -> String
+  ) {
+    self.client = client ?? access.client
+    self.access = access
+    self.accessGroup = accessGroup
+    self.service = service
+  }
+
+  private func opened() throws(StorageError) -> Opened {
+    if let opened = resolved.load() { return opened }
+    return resolved.storeIfNil(
+      try Opened(service: try service(), accessGroup: accessGroup, client: client))
+  }
+
+  private func perform<Result>(
+    _ body: (BusConnection, Call) throws(BusFailure) -> Result
+  ) throws(StorageError) -> Result {
+    try client.perform(access, body)
+  }
+
+  /// Runs `body` alone among the processes that use this library.
+  private func alone<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    let path = try opened().lockPath
+    try Folder.create(FilePath.folder(of: path))
+    let lock = try FileLock(path, waiting: access.deadline, .current)
+    defer { withExtendedLifetime(lock) {} }
+    return try body()
+  }
+
+  // MARK: - KeysetDelegate
+
+  /// True: the Secret Service answers, or its user.
+  public var asksOthers: Bool { true }
+
+  /// One: the Secret Service has no transactions.
+  public var commitLimit: Int { 1 }
+
+  /// The name of the service: its items do not open in the place of another service's.
+  public func place() throws(StorageError) -> String { try opened().service }
+
+  /// The header and its version.
+  ///
+  /// - Throws: `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut` and the
+  ///   like, when that can't be known.
+  public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+    let store = try opened().store
+    let view = try perform { (connection, call) throws(BusFailure) in
+      try store.view(of: nil, connection, call)
+    }
+    return (view.header, view.version)
+  }
+
+  /// The record under `name`, and the version of the header that was current when it was read.
+  ///
+  /// - Throws: as ``header()``.
+  public func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    let store = try opened().store
+    let view = try perform { (connection, call) throws(BusFailure) in
+      try store.view(of: name, connection, call)
+    }
+    return (view.record, view.version)
+  }
+
+  /// The names of all records.
+  ///
+  /// - Throws: as ``header()``.
+  public func names() throws(StorageError) -> [NameHash] {
+    let store = try opened().store
+    return try perform { (connection, call) throws(BusFailure) in
+      var names: Set<NameHash> = []
+      try store.visit(connection, call) { _, name, _ in names.insert(name) }
+      return Array(names)
+    }
+  }
+
+  /// Lets `body` change the header, alone among all processes that use this library.
+  ///
+  /// - Throws: as ``header()``, or what `body` throws; the header is then unchanged, except with the
+  ///   code `outcomeUnknown`.
+  public func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    let store = try opened().store
+    return try alone { () throws(StorageError) in
+      let (view, count) = try perform { (connection, call) throws(BusFailure) in
+        let first = try store.view(of: nil, connection, call)
+        let count = try store.count(connection, call)
+        // A process that does not share the lock file may have made the store between the two.
+        let isMade = first.header == nil && count > 0
+        return (isMade ? try store.view(of: nil, connection, call) : first, count)
+      }
+      let held = HeldRecords(isEmpty: count == 0) { (each) throws(StorageError) in
+        try self.perform { (connection, call) throws(BusFailure) in
+          _ = try store.visit(connection, call) { _, name, record in each(name, record) }
+        }
+      }
+      var header = view.header
+      try body(&header, held)
+      guard header != view.header else { return view.version }
+      return try write(header: header, over: view.header, store)
+    }
+  }
+
+  private func write(
+    header: [UInt8]?, over expected: [UInt8]?, _ store: KeyringStore
+  ) throws(StorageError) -> UInt64 {
+    try perform { (connection, call) throws(BusFailure) in
+      let before = try store.view(of: nil, connection, call)
+      let attributes = store.item.headerAttributes
+      // What an earlier run of these steps may have done already.
+      guard before.header != header else { return before.version }
+      // A process that does not share the lock file, as one in a sandbox, may have changed it.
+      guard before.header == expected else {
+        throw BusFailure(.busy, "another program changed the store's keys meanwhile; try again")
+      }
+      if let header {
+        let collection: ObjectPath
+        if let home = before.home {
+          collection = home.collection
+        } else {
+          collection = try store.target(connection, call)
+        }
+        try store.put(
+          SealedItem.secret(header: header), attributes, over: before.home?.header,
+          in: collection, connection, call)
+      } else if let home = before.home {
+        try store.remove(home.header, attributes, in: home.collection, connection, call)
+      }
+      let after = try store.view(of: nil, connection, call)
+      guard after.header == header else {
+        throw BusFailure(
+          .outcomeUnknown, "the keyring's service does not have the header as it was given")
+      }
+      return after.version
+    }
+  }
+
+  /// Makes one write if the header is that of the version, and all checks hold.
+  ///
+  /// - Throws: as ``header()``; `unsupported` for more than one write. Nothing is then changed, except
+  ///   with the code `outcomeUnknown`.
+  public func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome {
+    guard writes.count(where: { !$0.isCheck }) <= commitLimit else {
+      throw StorageError(
+        .unsupported, "the keyring has no transactions: write one key at a time, or use a vault")
+    }
+    let opened = try opened()
+    return try alone { () throws(StorageError) in
+      var attempt = Attempt()
+      let outcome = try perform { (connection, call) throws(BusFailure) in
+        try commit(writes, headerVersion, opened.store, &attempt, connection, call)
+      }
+      if outcome == .committed {
+        for write in writes where !write.isCheck {
+          opened.following.tell(
+            RecordChange(
+              name: write.name, record: write.record, headerVersion: headerVersion))
+        }
+      }
+      return outcome
+    }
+  }
+
+  /// How far the steps of a commit came, which are made again when the service goes away.
+  private struct Attempt {
+    /// Whether the service may have made the write.
+    var mayBeMade = false
+  }
+
+  private func commit(
+    _ writes: [RecordWrite], _ headerVersion: UInt64, _ store: KeyringStore,
+    _ attempt: inout Attempt, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> CommitOutcome {
+    var change: (write: RecordWrite, view: KeyringStore.View)?
+    for write in writes {
+      let view = try store.view(of: write.name, forWriting: true, connection, call)
+      guard view.version == headerVersion else { return .headerChanged }
+      // An earlier run of these steps may have made the write already: no two records are alike.
+      if attempt.mayBeMade, !write.isCheck {
+        if let record = write.record, view.record == record { continue }
+        // Gone, by this removal or by another program's.
+        if write.record == nil, view.record == nil, !write.isAllowed(over: nil) {
+          throw BusFailure(
+            .outcomeUnknown,
+            "a removal was asked for and the keyring's service went away; the value is gone now, by "
+              + "whichever program")
+        }
+      }
+      guard write.isAllowed(over: view.record) else { return .conditionFailed }
+      if !write.isCheck { change = (write, view) }
+    }
+    guard let (write, view) = change else { return .committed }
+    let attributes = store.item.attributes(of: write.name)
+    attempt.mayBeMade = true
+    if let record = write.record {
+      let collection: ObjectPath
+      if let there = view.home?.collection ?? view.path?.collection {
+        collection = there
+      } else {
+        collection = try store.target(connection, call)
+      }
+      try store.put(
+        SealedItem.secret(record, of: write.name), attributes, over: view.path,
+        in: collection, connection, call)
+    } else if let path = view.path, let collection = path.collection {
+      try store.remove(path, attributes, in: collection, connection, call)
+    }
+    return .committed
+  }
+
+  // MARK: - ObservableDelegate
+
+  /// Calls `observer` for each change, under a lock of the delegate.
+  ///
+  /// The first observer subscribes to the service's signals, which are taken as hints to look at an
+  /// item again; so what another program does is told once, whatever a service signals. While
+  /// there is no bus or service, they are looked for again after a second, then less often, at least
+  /// once a minute. A record that can't be read is left out: whoever reads it gets the error.
+  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+    do throws(StorageError) {
+      return try opened().following.add(observer)
+    } catch {
+      return Observation {}
+    }
+  }
+}

@@ -1,0 +1,61 @@
+internal import CryptoCore
+internal import Foundation
+internal import StorageCore
+
+/// A key that is of this machine.
+///
+/// Made of a key file that is never in the keyring, and of the machine's id, machine-id(5): a copy of
+/// the keyring, or of the home folder, does not have it elsewhere.
+enum DeviceKey {
+  private static let fileName = "device.key"
+
+  /// The key of an application on this machine.
+  static func source(application: String) -> KeySource {
+    let file: @Sendable () throws(StorageError) -> KeySource.Candidate = {
+      () throws(StorageError) in
+      let folder = try StandardFolders.data(application: application)
+      return KeySource.file(URL(fileURLWithPath: folder + "/" + fileName)).candidates[0]
+    }
+    return KeySource([
+      KeySource.Candidate(
+        kind: .file, identifier: fileName,
+        read: { () throws(StorageError) in
+          guard let material = try file().read() else { return nil }
+          return try bound(material)
+        },
+        make: { () throws(StorageError) in
+          guard let material = try file().make?() else { return nil }
+          return try bound(material)
+        },
+        path: { do throws(StorageError) { return try file().path() } catch { return nil } })
+    ])
+  }
+
+  /// The material, tied to this machine.
+  private static func bound(_ material: KeyMaterial) throws(StorageError) -> KeyMaterial {
+    guard case .key(let key) = material else {
+      throw StorageError(.damaged, "the key file of this machine holds no key; put it back")
+    }
+    let machine = try machineID()
+    return try cryptography { () throws(CryptoError) in
+      let input = try key.withBytes { (span) throws(CryptoError) in try SecureBytes(copying: span) }
+      let bytes = try KeyDerivation.hkdf(
+        input, salt: machine, info: Array("SecurePropertyStorage device key".utf8), count: 32)
+      return .key(SymmetricKey(bytes: bytes))
+    }
+  }
+
+  /// The machine's id: 32 hexadecimal digits.
+  private static func machineID() throws(StorageError) -> [UInt8] {
+    guard let file = try OpenFile("/etc/machine-id", 0) else { throw machineUnknown }
+    let text = try file.readAll(limit: 64)
+    let digits = Array(text.prefix { $0 != UInt8(ascii: "\n") })
+    guard digits.count == 32 else { throw machineUnknown }
+    return digits
+  }
+
+  private static let machineUnknown = StorageError(
+    .unsupported,
+    "this machine has no id in /etc/machine-id, so nothing can be sealed to it alone; see "
+      + "systemd-machine-id-setup(1)")
+}

@@ -1,0 +1,127 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// A key that is an item of the keyring: docs/file-format.md, "Keyring".
+final class KeyringKey: Sendable {
+  private static let schema = "SecurePropertyStorage.Key"
+  /// What is text crosses even the services that take everything for text.
+  private static let contentType = "text/plain"
+
+  let name: String
+  private let collection: String?
+  private let access: KeyringAccess
+  private let client: KeyringClient
+  private let lastAbsence = Lock<String?>(nil)
+
+  init(name: String, collection: String?, access: KeyringAccess, client: KeyringClient) {
+    self.name = name
+    self.collection = collection
+    self.access = access
+    self.client = client
+  }
+
+  private var attributes: [String: String] { Self.attributes(of: name) }
+
+  /// What the key of a name is found by.
+  static func attributes(of name: String) -> [String: String] {
+    ["xdg:schema": schema, "name": name]
+  }
+
+  /// Nobody can tell which one of several it is.
+  static func duplicate(_ name: String) -> BusFailure {
+    BusFailure(
+      .duplicate,
+      "several items of the keyring are the key \"\(name)\"; remove all but the right one")
+  }
+
+  /// Why there was no key when it was last looked for.
+  var absence: String? { lastAbsence.withLock { $0 } }
+
+  /// The key that is there, or nil when the keyring, or the key in it, is not.
+  func read() throws(StorageError) -> KeyMaterial? {
+    let material = try unlessAbsent { () throws(StorageError) in
+      try client.perform(access) { (connection, call) throws(BusFailure) in
+        try find(connection, call)
+      }
+    }
+    if material == nil {
+      lastAbsence.withLock { $0 = $0 ?? "the keyring has no such item" }
+    }
+    return material
+  }
+
+  /// What `body` gives, or nil where there is no keyring; why is remembered.
+  private func unlessAbsent(
+    _ body: () throws(StorageError) -> KeyMaterial?
+  ) throws(StorageError) -> KeyMaterial? {
+    lastAbsence.withLock { $0 = nil }
+    do throws(StorageError) {
+      return try body()
+    } catch {
+      switch error.code {
+      case .noBus, .noService, .noCollection:
+        lastAbsence.withLock { $0 = error.message }
+        return nil
+      default: throw error
+      }
+    }
+  }
+
+  private func find(_ connection: BusConnection, _ call: Call) throws(BusFailure) -> KeyMaterial? {
+    let items = try connection.find(attributes, in: nil, call)
+    guard items.count < 2 else { throw Self.duplicate(name) }
+    guard let item = items.first else { return nil }
+    guard let secret = try connection.secrets(of: [item], call)[item] else {
+      throw BusConnection.staysLocked
+    }
+    // KWallet gives nothing of what is locked.
+    if secret.isEmpty, let collection = item.collection, try connection.isLocked(collection, call) {
+      throw BusConnection.staysLocked
+    }
+    return try storage { () throws(StorageError) in
+      let bytes = try cryptography { () throws(CryptoError) in
+        try secret.withBytes { (span) throws(CryptoError) in try SecureBytes(copying: span) }
+      }
+      return try KeyEncoding.material(of: bytes, path: nil, source: "the key in the keyring")
+    }
+  }
+
+  /// Makes the key, or reads the one that another process made just before.
+  ///
+  /// Called only for a store without data, and then only where ``read()`` has found none.
+  ///
+  /// - Returns: nil where there is no keyring to keep it.
+  func make() throws(StorageError) -> KeyMaterial? {
+    let folder = try StandardFolders.data(application: name)
+    try Folder.create(folder)
+    let lock = try FileLock(folder + "/keyring.lock", waiting: access.deadline)
+    defer { withExtendedLifetime(lock) {} }
+    let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
+    let text = try KeyEncoding.encode(key)
+    return try unlessAbsent { () throws(StorageError) in try make(key, text) }
+  }
+
+  private func make(
+    _ key: SymmetricKey, _ text: SecureBytes
+  ) throws(StorageError) -> KeyMaterial? {
+    try client.perform(access) { (connection, call) throws(BusFailure) in
+      if let material = try find(connection, call) { return material }
+      let target = try connection.collection(named: collection, call)
+      try connection.ensureUnlocked(target, call)
+      let secret = try text.withBytes { (span) throws(BusFailure) in
+        // Without the line break, which a person who copies it would not see.
+        try connection.encode(span.extracting(droppingLast: 1), contentType: Self.contentType)
+      }
+      _ = try connection.createItem(
+        in: target, label: "\(name) (key)", attributes: attributes, secret: secret,
+        replacing: false, call)
+      // It is worth a call more to have seen that it is kept before data is sealed with it.
+      guard let kept = try find(connection, call), case .key(let found) = kept, found == key else {
+        throw BusFailure(
+          .outcomeUnknown,
+          "the keyring's service accepted a new key and does not have it as it was given")
+      }
+      return kept
+    }
+  }
+}

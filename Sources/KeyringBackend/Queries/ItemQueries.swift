@@ -1,0 +1,157 @@
+internal import CryptoCore
+internal import Foundation
+internal import StorageCore
+
+/// Queries of the items of one bus.
+struct ItemQueries: Sendable {
+  /// Nil for the bus that the options name.
+  private let chosen: KeyringClient?
+
+  init(client: KeyringClient? = nil) { chosen = client }
+
+  private func client(_ options: KeyringOptions) -> KeyringClient {
+    chosen ?? options.access.client
+  }
+
+  func search(
+    _ attributes: KeyringAttributes, _ options: KeyringOptions
+  ) throws(StorageError) -> [KeyringItem] {
+    let query = try attributes.query(in: options.place)
+    return try client(options).perform(options.access) { (connection, call) throws(BusFailure) in
+      var found = try connection.find(query, call).items
+      if !options.isForAll { found = Array(found.prefix(1)) }
+      var items: [KeyringItem] = []
+      for snapshot in found {
+        var data: Data?
+        if options.returnsData {
+          // One that is gone meanwhile was not found.
+          guard let secret = try connection.secret(of: snapshot.path, call) else { continue }
+          data = secret.withBytes { span in unsafe span.withUnsafeBytes { unsafe Data($0) } }
+        }
+        items.append(
+          KeyringItem(snapshot, data: data, hasAttributes: options.returnsAttributes))
+      }
+      return items
+    }
+  }
+
+  func modify(
+    _ changes: KeyringAttributes, _ attributes: KeyringAttributes, _ options: KeyringOptions
+  ) throws(StorageError) {
+    let query = try requireNarrow(attributes.query(in: options.place))
+    try changes.requireChangeable()
+    let secret = try changes.secret()
+    let touched = Lock<[ObjectPath]>([])
+    defer { note(touched.withLock { $0 }, client(options)) }
+    var hasBegun = false
+    try client(options).perform(options.access) { (connection, call) throws(BusFailure) in
+      let found = try connection.find(query, call)
+      let items = try options.isForAll ? found.items : found.only().map { [$0] } ?? []
+      guard !items.isEmpty else {
+        // Changed halfway before the service went away, an item may not be found any more by what it
+        // was looked for: another one is not made then.
+        guard !hasBegun else {
+          throw BusFailure(
+            .outcomeUnknown,
+            "the service went away in the middle of a change; look at the item before you try again"
+          )
+        }
+        let made = try create(changes.merging(attributes), secret, options, connection, call)
+        return touched.withLock { $0.append(made) }
+      }
+      for item in items {
+        touched.withLock { $0.append(item.path) }
+        hasBegun = true
+        try change(item, changes, secret, connection, call)
+      }
+    }
+  }
+
+  private func create(
+    _ attributes: KeyringAttributes, _ secret: PlainSecret?, _ options: KeyringOptions,
+    _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> ObjectPath {
+    guard let secret else {
+      throw BusFailure(
+        .invalid, "there is no such item, and none is made without a secret: add a password")
+    }
+    let made = attributes.made
+    let name = made[AttributeName.service] ?? made[AttributeName.server] ?? "Secret"
+    let label =
+      attributes[.label] ?? (AccountNames.get(made).map { "\(name) (\($0))" } ?? name)
+    return try connection.make(
+      ItemContent(label: label, attributes: made, secret: secret), in: options.group, call)
+  }
+
+  /// Attributes, then the label, then the secret: each a step.
+  private func change(
+    _ item: ItemSnapshot, _ changes: KeyringAttributes, _ secret: PlainSecret?,
+    _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) {
+    let changed = changes.changed(item.attributes)
+    // A sealed secret is bound to these.
+    let bound = [
+      AttributeName.sealed, AttributeName.service, AttributeName.account, AttributeName.username,
+    ]
+    let isKept = changed.filter { bound.contains($0.key) }
+      .isExactly(item.attributes.filter { bound.contains($0.key) })
+    guard item.attributes[AttributeName.sealed] == nil || secret == nil && isKept
+    else {
+      throw BusFailure(
+        .typeMismatch,
+        "the item is sealed: its secret and its account are for the keyring to change that seals it"
+      )
+    }
+    if !changed.isExactly(item.attributes) {
+      try connection.setAttributes(changed, of: item.path, call)
+    }
+    if let label = changes[.label], !label.utf8.elementsEqual(item.label.utf8) {
+      try connection.setLabel(label, of: item.path, call)
+    }
+    guard let secret else { return }
+    let now = ItemSnapshot(
+      path: item.path, label: changes[.label] ?? item.label, attributes: changed,
+      created: item.created, modified: item.modified, isLocked: false)
+    // Of attributes that others may have as well: the secret alone.
+    try connection.put(
+      ItemContent(label: now.label, attributes: changed, secret: secret),
+      over: FoundItems(items: [now], count: 2, subject: ""), in: nil, call)
+  }
+
+  func remove(
+    _ attributes: KeyringAttributes, _ options: KeyringOptions
+  ) throws(StorageError) -> Int {
+    let query = try requireNarrow(attributes.query(in: options.place))
+    let removed = Lock<Set<ObjectPath>>([])
+    defer { note(Array(removed.withLock { $0 }), client(options)) }
+    try client(options).perform(options.access) { (connection, call) throws(BusFailure) in
+      let found = try connection.find(query, call)
+      for item in try options.isForAll ? found.items : found.only().map({ [$0] }) ?? [] {
+        try connection.remove(item.path, call)
+        removed.withLock { _ = $0.insert(item.path) }
+      }
+    }
+    return removed.withLock { $0.count }
+  }
+
+  /// Tells those of this process that listen: not every service does.
+  private func note(_ paths: [ObjectPath], _ client: KeyringClient) {
+    for path in paths { client.follower.note(path, by: client) }
+  }
+
+  /// Throws `invalid` for a query that would find everything.
+  private func requireNarrow(_ query: ItemQuery) throws(StorageError) -> ItemQuery {
+    guard query.alternatives.allSatisfy({ !$0.isEmpty }) else {
+      throw StorageError(
+        .invalid,
+        "what is to be changed or removed is said by at least one attribute besides kind, label "
+          + "and dates")
+    }
+    return query
+  }
+}
+
+/// What has queries of its own bus, and not of the session's.
+protocol ItemQuerying {
+  var itemQueries: ItemQueries { get }
+}

@@ -1,0 +1,168 @@
+public import struct Foundation.Data
+public import struct Foundation.Date
+
+/// An attribute of an item of the keyring, with its value.
+///
+/// An attribute is found by its name in every program: docs/keyring.md has the table. Printing one
+/// shows its name and value, but never a secret.
+public struct KeyringAttribute: Hashable, Sendable {
+  /// A kind of item.
+  public enum Kind: Hashable, Sendable {
+    /// A secret of whatever kind: the schema `org.freedesktop.Secret.Generic`.
+    case generic
+    /// A password for a server: the schema `org.gnome.keyring.NetworkPassword`.
+    case internet
+
+    var schema: String { self == .generic ? SchemaName.generic : SchemaName.network }
+  }
+
+  /// Which attribute it is.
+  enum Field: Hashable, Sendable {
+    case kind
+    case label
+    case account
+    case secret
+    case created
+    case modified
+    case named(String)
+  }
+
+  let field: Field
+  let text: String
+  /// Of `secret` alone.
+  let data: Data
+
+  private init(_ field: Field, _ text: String, data: Data = Data()) {
+    self.field = field
+    self.text = text
+    self.data = data
+  }
+
+  /// The kind of item; in a query those without a schema are generic, and those with a server
+  /// internet.
+  public static func kind(_ kind: Kind) -> KeyringAttribute {
+    KeyringAttribute(.kind, kind.schema)
+  }
+
+  /// The service of a generic item: `service`.
+  public static func service(_ text: String) -> KeyringAttribute {
+    custom(AttributeName.service, text)
+  }
+
+  /// The account: `account` and, as Python's keyring has it, `username`; `user` where there is a
+  /// server.
+  ///
+  /// A query finds any of them.
+  public static func account(_ text: String) -> KeyringAttribute {
+    KeyringAttribute(.account, text)
+  }
+
+  /// The host name of the server: `server`.
+  public static func server(_ text: String) -> KeyringAttribute {
+    custom(AttributeName.server, text)
+  }
+
+  /// The port at the server: `port`, in decimal.
+  public static func port(_ number: Int) -> KeyringAttribute {
+    custom(AttributeName.port, String(number))
+  }
+
+  /// The path at the server: `object`.
+  public static func path(_ text: String) -> KeyringAttribute {
+    custom(AttributeName.object, text)
+  }
+
+  /// The protocol of the server: `protocol`.
+  public static func `protocol`(_ value: InternetProtocol) -> KeyringAttribute {
+    custom(AttributeName.protocol, value.rawValue)
+  }
+
+  /// The security domain of the server: `domain`.
+  public static func securityDomain(_ text: String) -> KeyringAttribute {
+    custom(AttributeName.domain, text)
+  }
+
+  /// How the server authenticates, such as `basic`: `authtype`.
+  public static func authenticationType(_ text: String) -> KeyringAttribute {
+    custom(AttributeName.authenticationType, text)
+  }
+
+  /// What keyring programs show; no attribute of the service's, but the item's own label.
+  public static func label(_ text: String) -> KeyringAttribute { KeyringAttribute(.label, text) }
+
+  /// A comment: `comment`.
+  public static func comment(_ text: String) -> KeyringAttribute {
+    custom(AttributeName.comment, text)
+  }
+
+  /// A description: `description`.
+  public static func description(_ text: String) -> KeyringAttribute {
+    custom(AttributeName.description, text)
+  }
+
+  /// Who made it: `creator`.
+  public static func creator(_ text: String) -> KeyringAttribute {
+    custom(AttributeName.creator, text)
+  }
+
+  /// When the item was made, to the second.
+  ///
+  /// For queries alone: to change it is the error `invalid`.
+  public static func created(_ date: Date) -> KeyringAttribute {
+    KeyringAttribute(.created, String(seconds(date)))
+  }
+
+  /// When the item was changed last, to the second.
+  ///
+  /// For queries alone: to change it is the error `invalid`.
+  public static func modified(_ date: Date) -> KeyringAttribute {
+    KeyringAttribute(.modified, String(seconds(date)))
+  }
+
+  /// An attribute of any name: a `custom("service", "a")` is a ``service(_:)``.
+  ///
+  /// - Parameters:
+  ///   - name: its name, any text without a zero character.
+  ///   - value: its value, any text without a zero character.
+  /// - Returns: the attribute.
+  public static func custom(_ name: String, _ value: String) -> KeyringAttribute {
+    KeyringAttribute(name == AttributeName.schema ? .kind : .named(name), value)
+  }
+
+  /// The secret, as bytes; can't be searched for.
+  public static func data(_ data: Data) -> KeyringAttribute {
+    KeyringAttribute(.secret, PlainSecret.binary, data: data)
+  }
+
+  /// The secret, as text; can't be searched for.
+  public static func password(_ text: String) -> KeyringAttribute {
+    let type = text.utf8.contains(0) ? PlainSecret.binary : PlainSecret.text
+    return KeyringAttribute(.secret, type, data: Data(text.utf8))
+  }
+
+  private static func seconds(_ date: Date) -> Int64 {
+    // What is no time at all is no item's.
+    Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? -1
+  }
+}
+
+extension KeyringAttribute: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The name and the value; of a secret the name.
+  public var description: String {
+    switch field {
+    case .kind: "\(AttributeName.schema)=\(text)"
+    case .label: "label=\(text)"
+    case .account: "account=\(text)"
+    case .secret: "secret"
+    case .created: "created=\(text)"
+    case .modified: "modified=\(text)"
+    case .named(let name): "\(name)=\(text)"
+    }
+  }
+  /// The name and the value; of a secret the name.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

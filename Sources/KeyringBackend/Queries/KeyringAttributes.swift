@@ -1,0 +1,173 @@
+internal import CryptoCore
+internal import Foundation
+internal import StorageCore
+
+/// Attributes of an item of the keyring, one of each name.
+///
+///     let attributes: KeyringAttributes = [.service("github.token"), .account("me")]
+///     let raw: KeyringAttributes = ["service": "github.token", "account": "me"]
+///
+/// The second form takes the names as the service has them: only ``KeyringAttribute/account(_:)``
+/// finds an account by several names.
+public struct KeyringAttributes: Hashable, Sendable {
+  private var values: [KeyringAttribute.Field: KeyringAttribute] = [:]
+
+  /// These attributes; of several of one name the last.
+  public init(_ attributes: some Sequence<KeyringAttribute>) {
+    for attribute in attributes { values[attribute.field] = attribute }
+  }
+
+  /// Attributes by the names that the service has for them.
+  public init(_ attributes: [String: String]) {
+    self.init(attributes.map { KeyringAttribute.custom($0.key, $0.value) })
+  }
+
+  /// Adds an attribute, in place of any other of its name.
+  public mutating func insert(_ attribute: KeyringAttribute) {
+    values[attribute.field] = attribute
+  }
+}
+
+extension KeyringAttributes: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+  /// These attributes; of several of one name the last.
+  public init(arrayLiteral elements: KeyringAttribute...) { self.init(elements) }
+
+  /// Attributes by the names that the service has for them; of several of one name the last.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    self.init(elements.map { KeyringAttribute.custom($0.0, $0.1) })
+  }
+}
+
+extension KeyringAttributes: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The attributes in the order of their names, and no secret.
+  public var description: String {
+    "[" + values.values.map(\.description).sorted().joined(separator: ", ") + "]"
+  }
+  /// The attributes in the order of their names, and no secret.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// MARK: - What they mean
+
+extension KeyringAttributes {
+  subscript(field: KeyringAttribute.Field) -> String? { values[field]?.text }
+
+  /// These, and those of `others` that are not among them.
+  func merging(_ others: KeyringAttributes) -> KeyringAttributes {
+    var merged = self
+    merged.values.merge(others.values) { mine, _ in mine }
+    return merged
+  }
+
+  /// Those that have the service's own names.
+  var named: [String: String] {
+    var named: [String: String] = [:]
+    for (field, attribute) in values {
+      if case .named(let name) = field { named[name] = attribute.text }
+    }
+    return named
+  }
+
+  /// The secret, if it is among them.
+  func secret() throws(StorageError) -> PlainSecret? {
+    guard let value = values[.secret] else { return nil }
+    let bytes = try cryptography { () throws(CryptoError) in try SecureBytes(value.data) }
+    return PlainSecret(bytes, contentType: value.text)
+  }
+
+  private var hasServer: Bool {
+    self[.named(AttributeName.server)] != nil || self[.kind] == SchemaName.network
+  }
+
+  /// What an item that is made of these has.
+  var made: [String: String] {
+    var made = named
+    made[AttributeName.schema] =
+      self[.kind] ?? (hasServer ? SchemaName.network : SchemaName.generic)
+    if let account = self[.account] {
+      for name in AccountNames.written(hasServer: hasServer) { made[name] = account }
+    }
+    return made
+  }
+
+  /// What an item has after a change by these.
+  func changed(_ attributes: [String: String]) -> [String: String] {
+    var changed = attributes.merging(named) { $1 }
+    if let kind = self[.kind] { changed[AttributeName.schema] = kind }
+    if let account = self[.account] { AccountNames.set(account, in: &changed) }
+    return changed
+  }
+
+  /// What finds the items that have all of these.
+  func query(in place: ItemQuery.Place) throws(StorageError) -> ItemQuery {
+    guard values[.secret] == nil else {
+      throw StorageError(.invalid, "nothing is found by its secret; leave it out of the query")
+    }
+    var alternatives = [named]
+    if let account = self[.account] {
+      alternatives = AccountNames.read(hasServer: hasServer).map { name in
+        named.merging([name: account]) { $1 }
+      }
+    }
+    let attributes = self
+    return ItemQuery(
+      alternatives: alternatives, place: place, accepts: { attributes.accepts($0) },
+      subject: "of these attributes")
+  }
+
+  /// What the service can't search for.
+  private func accepts(_ item: ItemSnapshot) -> Bool {
+    if let label = self[.label], item.label != label { return false }
+    if let created = self[.created], String(item.created) != created { return false }
+    if let modified = self[.modified], String(item.modified) != modified { return false }
+    guard let kind = self[.kind] else { return true }
+    let schema = item.attributes[AttributeName.schema]
+    let isNetwork =
+      schema == SchemaName.network || item.attributes[AttributeName.server] != nil
+    switch kind {
+    case SchemaName.network: return isNetwork
+    case SchemaName.generic: return !isNetwork && (schema == nil || schema == SchemaName.generic)
+    default: return schema == kind
+    }
+  }
+
+  /// Throws `invalid` for what is not there to be changed.
+  func requireChangeable() throws(StorageError) {
+    guard values[.created] == nil, values[.modified] == nil else {
+      throw StorageError(.invalid, "the dates of an item are the service's, and can't be changed")
+    }
+  }
+}
+
+/// By what names programs call an account.
+enum AccountNames {
+  /// As it is written.
+  static func written(hasServer: Bool) -> [String] {
+    hasServer ? [AttributeName.user] : [AttributeName.account, AttributeName.username]
+  }
+
+  /// As it is found.
+  static func read(hasServer: Bool) -> [String] {
+    hasServer
+      ? [AttributeName.user, AttributeName.account, AttributeName.username]
+      : [AttributeName.account, AttributeName.username, AttributeName.user]
+  }
+
+  /// Changes the account, by whatever names it is there; nil takes it away.
+  static func set(_ account: String?, in attributes: inout [String: String]) {
+    let hasServer = attributes[AttributeName.server] != nil
+    var names = read(hasServer: hasServer).filter { attributes[$0] != nil }
+    if names.isEmpty { names = written(hasServer: hasServer) }
+    for name in names { attributes[name] = account }
+  }
+
+  /// The account that is there.
+  static func get(_ attributes: [String: String]) -> String? {
+    read(hasServer: attributes[AttributeName.server] != nil).lazy.compactMap { attributes[$0] }
+      .first
+  }
+}

@@ -1,0 +1,91 @@
+internal import StorageCore
+
+/// Looks at a keyring from the outside in.
+struct KeyringInspection {
+  let client: KeyringClient
+  let access: KeyringAccess
+
+  func findings(keys: [String]) -> [KeyringReport.Finding] {
+    var findings: [KeyringReport.Finding] = []
+    var needed: StorageError?
+    for (subject, look) in steps where needed == nil {
+      var label: String?
+      do throws(StorageError) { try look(&label) } catch { needed = error }
+      findings.append(.init(subject: subject, error: needed, label: label))
+    }
+    return findings + keys.map { finding(ofKey: $0, needed) }
+  }
+
+  private typealias Look = (inout String?) throws(StorageError) -> Void
+
+  private var steps: [(KeyringReport.Subject, Look)] {
+    [
+      (.bus, { (_) throws(StorageError) in try client.reachBus(access) }),
+      (
+        .service,
+        { (_) throws(StorageError) in
+          _ = try client.perform(access) { (connection, call) throws(BusFailure) in
+            try connection.collections(call)
+          }
+        }
+      ),
+      (.collection, lookAtDefaultCollection),
+    ]
+  }
+
+  private func lookAtDefaultCollection(_ label: inout String?) throws(StorageError) {
+    var seen: String?
+    defer { label = seen }
+    try client.perform(access) { (connection, call) throws(BusFailure) in
+      let path = try connection.collection(named: nil, call)
+      seen = try connection.label(of: path, call)
+      guard try !connection.isLocked(path, call) else {
+        throw BusFailure(
+          .locked,
+          "the default collection is locked; log in to the desktop, or unlock it in the desktop's "
+            + "keyring program")
+      }
+    }
+  }
+
+  /// The key of a name.
+  ///
+  /// `needed` is why the default collection can't be used; one that is locked, or is not there, need
+  /// not be where the key is.
+  private func finding(ofKey name: String, _ needed: StorageError?) -> KeyringReport.Finding {
+    var error = needed
+    if needed.map({ [.locked, .noCollection].contains($0.code) }) ?? true {
+      do throws(StorageError) {
+        try look(forKey: name)
+        error = nil
+      } catch let failure { error = failure }
+    }
+    return .init(subject: .key(name), error: error, label: nil)
+  }
+
+  private func look(forKey name: String) throws(StorageError) {
+    let attributes = KeyringKey.attributes(of: name)
+    try client.perform(access) { (connection, call) throws(BusFailure) in
+      // Which KeePassXC would do by itself, and wait.
+      try connection.unlockSomething(call)
+      let found = try connection.matches(attributes, in: nil, call)
+      guard found.unlocked.count + found.locked.count < 2 else {
+        throw KeyringKey.duplicate(name)
+      }
+      guard found.locked.isEmpty else {
+        throw BusFailure(.locked, "it is in a collection that is locked; unlock that")
+      }
+      guard found.unlocked.isEmpty else { return }
+      for each in try connection.collections(call) where try connection.isLocked(each, call) {
+        guard try !connection.items(of: each, call).isEmpty else {
+          throw BusFailure(
+            .locked, "a collection is locked, and may hold it without showing it; unlock that")
+        }
+      }
+      throw BusFailure(
+        .keyUnavailable,
+        "the keyring has no such item; put it back from a backup, or open the store with another "
+          + "key of it")
+    }
+  }
+}

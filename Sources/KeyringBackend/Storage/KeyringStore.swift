@@ -1,0 +1,371 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// One store in the keyring, as a connection to the service shows it.
+///
+/// Every method is a step of a call, and may be made again from its start.
+struct KeyringStore {
+  /// Where a store is.
+  struct Home: Hashable {
+    let collection: ObjectPath
+    let header: ObjectPath
+    /// The connection that showed it; KWallet's items have other paths after a restart.
+    let connection: UInt64
+  }
+
+  /// What is known of a store between calls.
+  struct Memory {
+    /// Nil until the header was found.
+    var home: Home?
+    var header: [UInt8]?
+    /// Changes whenever the header does.
+    var version: UInt64 = 1
+    /// Where records were found last at `home`, at most ``paths`` many: hints, to be seen through.
+    var paths: [NameHash: ObjectPath] = [:]
+
+    fileprivate static let paths = 1_000
+  }
+
+  let item: SealedItem
+  /// The collection that was asked for; nil for the one that the store is in, or the default one.
+  let accessGroup: String?
+  let memory: Lock<Memory>
+
+  /// Where the store was seen to be on a connection.
+  private func home(on connection: BusConnection) -> Home? {
+    memory.withLock { $0.home?.connection == connection.number ? $0.home : nil }
+  }
+
+  /// What is known of the header, and the records that were asked for together with it.
+  struct View {
+    /// Nil while there is no store.
+    let home: Home?
+    let header: [UInt8]?
+    let version: UInt64
+    /// The record, or nil when there is none.
+    let record: [UInt8]?
+    /// The item that holds it.
+    let path: ObjectPath?
+  }
+
+  // MARK: - Reading
+
+  /// The header, and the record of a name if one is given, read together.
+  ///
+  /// One call where both are where they were, for the two secrets at once; a search besides where the
+  /// record was not read before, or is to be written: a second item of its name is then found.
+  func view(
+    of name: NameHash?, forWriting isForWriting: Bool = false, _ connection: BusConnection,
+    _ call: Call
+  ) throws(BusFailure) -> View {
+    if !isForWriting, let home = home(on: connection),
+      let view = try readAgain(name, at: home, connection, call)
+    {
+      return view
+    }
+    var isSettled = false
+    for _ in 0..<3 {
+      if let home = home(on: connection),
+        let view = try read(name, at: home, isSettled: isSettled, connection, call)
+      {
+        return view
+      }
+      guard try settle(connection, call) != nil else {
+        return try viewWithoutHeader(of: name, connection, call)
+      }
+      isSettled = true
+    }
+    throw BusFailure(
+      .busy, "the store's items come and go while they are looked for; try again")
+  }
+
+  /// Reads what was read before, where it was then; nil when it is not there.
+  ///
+  /// What is there says itself whose record it is. Nothing is believed of a place that is empty.
+  private func readAgain(
+    _ name: NameHash?, at home: Home, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> View? {
+    guard let name, let path = memory.withLock({ $0.paths[name] }) else { return nil }
+    let secrets = try connection.secrets(of: [home.header, path], call)
+    guard let headerSecret = secrets[home.header], let secret = secrets[path],
+      case .header(let header) = SealedItem.content(of: headerSecret),
+      case .record(let record, name) = SealedItem.content(of: secret)
+    else {
+      memory.withLock { $0.paths[name] = nil }
+      return nil
+    }
+    return View(home: home, header: header, version: note(header), record: record, path: path)
+  }
+
+  /// Reads at a place that may not be the store's any more.
+  ///
+  /// With `isSettled` the collection was just seen to be unlocked: then what is empty is damaged, and
+  /// not locked. Nil when the place has to be settled first.
+  private func read(
+    _ name: NameHash?, at home: Home, isSettled: Bool, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> View? {
+    var path: ObjectPath?
+    if let name {
+      let paths: [ObjectPath]
+      if isSettled {
+        paths = try connection.find(item.attributes(of: name), in: home.collection, call)
+      } else {
+        // One call, and no question to the user: what is locked shows itself by its secret.
+        do throws(BusFailure) {
+          paths = try connection.search(item.attributes(of: name), in: home.collection, call)
+        } catch {
+          guard error.kind == .noObject else { throw error }
+          return nil
+        }
+      }
+      guard paths.count < 2 else { throw Self.duplicate("a key") }
+      path = paths.first
+    }
+    let secrets = try connection.secrets(of: [home.header] + (path.map { [$0] } ?? []), call)
+    guard let headerSecret = secrets[home.header] else { return nil }
+    guard case .header(let header) = SealedItem.content(of: headerSecret) else {
+      guard isSettled else { return nil }
+      throw try Self.unreadable(
+        headerSecret, at: home.header,
+        "the item of the store's header holds no header; restore the keyring from a backup",
+        connection, call)
+    }
+    let version = note(header)
+    if let name, path == nil, !isSettled {
+      // That it could be read shows that the collection is unlocked, for this search but not for
+      // the one before, to which KeePassXC answers with nothing while it is locked.
+      let later = try connection.search(item.attributes(of: name), in: home.collection, call)
+      guard later.isEmpty else { return nil }
+    }
+    guard let name, let path else {
+      return View(home: home, header: header, version: version, record: nil, path: nil)
+    }
+    guard let secret = secrets[path] else { return nil }
+    if case .nothing = SealedItem.content(of: secret), !isSettled { return nil }
+    let record = try record(in: secret, of: name, at: path, connection, call)
+    memory.withLock { memory in
+      guard memory.home == home else { return }
+      if memory.paths.count >= Memory.paths { memory.paths = [:] }
+      memory.paths[name] = path
+    }
+    return View(home: home, header: header, version: version, record: record, path: path)
+  }
+
+  /// What there is where the header is not, for certain: no record, unless somebody took the header.
+  private func viewWithoutHeader(
+    of name: NameHash?, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> View {
+    let version = memory.withLock { $0.version }
+    var (record, path): ([UInt8]?, ObjectPath?)
+    if let name {
+      let group = try group(connection, call)
+      let paths = try connection.find(item.attributes(of: name), in: group, call)
+      guard paths.count < 2 else { throw Self.duplicate("a key") }
+      if let first = paths.first, let secret = try connection.secrets(of: [first], call)[first] {
+        record = try self.record(in: secret, of: name, at: first, connection, call)
+        path = first
+      }
+    }
+    return View(home: nil, header: nil, version: version, record: record, path: path)
+  }
+
+  private func record(
+    in secret: ReceivedSecret, of name: NameHash, at path: ObjectPath,
+    _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> [UInt8] {
+    guard case .record(let record, name) = SealedItem.content(of: secret) else {
+      throw try Self.unreadable(
+        secret, at: path,
+        "the item holds what no store has written under its name; it is left as it is",
+        connection, call)
+    }
+    return record
+  }
+
+  /// Why an item does not hold what a store writes: KWallet gives nothing of what is locked.
+  private static func unreadable(
+    _ secret: ReceivedSecret, at path: ObjectPath, _ message: String,
+    _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> BusFailure {
+    if secret.isEmpty, let collection = path.collection, try connection.isLocked(collection, call) {
+      return BusConnection.staysLocked
+    }
+    return BusFailure(.damaged, message)
+  }
+
+  /// Finds the header, or makes certain that there is none.
+  ///
+  /// - Returns: where the store is; nil when there is none.
+  @discardableResult
+  private func settle(
+    _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> Home? {
+    let group = try group(connection, call)
+    let headers = try connection.find(
+      item.headerAttributes, in: group, with: item.storeAttributes, call)
+    guard headers.count < 2 else { throw Self.duplicate("the store's header") }
+    guard let path = headers.first else {
+      // Where it would be made has to be there, and unlocked, before "absent" is believed.
+      let target = try connection.collection(named: accessGroup, call)
+      try connection.ensureUnlocked(target, call)
+      note(nil)
+      return nil
+    }
+    guard let collection = path.collection else { throw BusConnection.malformed("SearchItems") }
+    try connection.ensureUnlocked(collection, call)
+    let home = Home(collection: collection, header: path, connection: connection.number)
+    memory.withLock { memory in
+      if memory.home != home { memory.paths = [:] }
+      memory.home = home
+    }
+    return home
+  }
+
+  private func group(
+    _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> ObjectPath? {
+    guard let accessGroup else { return nil }
+    return try connection.collection(named: accessGroup, call)
+  }
+
+  /// Remembers a header that was read.
+  ///
+  /// - Returns: its version.
+  @discardableResult
+  private func note(_ header: [UInt8]?) -> UInt64 {
+    memory.withLock { memory in
+      if header == nil {
+        memory.home = nil
+        memory.paths = [:]
+      }
+      if memory.header != header {
+        memory.header = header
+        memory.version += 1
+      }
+      return memory.version
+    }
+  }
+
+  static func duplicate(_ what: String) -> BusFailure {
+    BusFailure(
+      .duplicate,
+      "several items are \(what); remove those that are not the store's in a keyring program")
+  }
+
+  /// How many items there are besides the header, whatever they hold.
+  func count(_ connection: BusConnection, _ call: Call) throws(BusFailure) -> Int {
+    try records(connection, call).count
+  }
+
+  /// Goes through all records of the store, many for each call.
+  ///
+  /// What can't be read is an error where its name may be that of a record, unless
+  /// `skippingDamaged`; what somebody else has put there is left out.
+  func visit(
+    _ connection: BusConnection, _ call: Call, skippingDamaged: Bool = false,
+    _ body: (ObjectPath, NameHash, [UInt8]) -> Void
+  ) throws(BusFailure) {
+    let paths = try records(connection, call)
+    for start in stride(from: 0, to: paths.count, by: Self.visitedAtOnce) {
+      let some = Array(paths[start..<min(start + Self.visitedAtOnce, paths.count)])
+      let secrets = try connection.secrets(of: some, call)
+      for path in some {
+        guard let secret = secrets[path] else {
+          // Left out: gone meanwhile, or not to be read.
+          guard try connection.snapshot(of: path, call) == nil else {
+            throw BusConnection.staysLocked
+          }
+          if let collection = path.collection, try connection.isLocked(collection, call) {
+            throw BusConnection.staysLocked
+          }
+          continue
+        }
+        if case .record(let record, let name) = SealedItem.content(of: secret) {
+          body(path, name, record)
+          continue
+        }
+        let failure = try Self.unreadable(
+          secret, at: path, "an item of the store holds what no store has written", connection, call
+        )
+        if failure.error.code == .damaged {
+          guard !skippingDamaged, let there = try connection.snapshot(of: path, call),
+            SealedItem.isRecord(there.attributes)
+          else { continue }
+        }
+        throw failure
+      }
+    }
+  }
+
+  /// So few that the service's answer is far from the 64 MiB at which a bus ends a connection.
+  private static let visitedAtOnce = 32
+  /// The longest secret of a store: a value of 1 MiB, and what sealing adds.
+  private static let longestSecret = (1 << 20) + (1 << 16)
+
+  /// The items of all records.
+  private func records(
+    _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) -> [ObjectPath] {
+    let known = home(on: connection)
+    let home = if let known { known } else { try settle(connection, call) }
+    let collection: ObjectPath?
+    if let home { collection = home.collection } else { collection = try group(connection, call) }
+    let items = try connection.find(item.storeAttributes, in: collection, call)
+    // Looked for after the items, and not where it was: another process may have made it meanwhile,
+    // or moved it.
+    let headers = try connection.find(
+      item.headerAttributes, in: collection, with: item.storeAttributes, call)
+    return items.filter { !headers.contains($0) }
+  }
+
+  // MARK: - Writing
+
+  /// Keeps a record, or the header when there is no name, replacing what is there in one step.
+  ///
+  /// The item is found by `attributes`; `path` is the one that is replaced, nil when there is none.
+  func put(
+    _ secret: [UInt8], _ attributes: [String: String], over path: ObjectPath?,
+    in collection: ObjectPath, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) {
+    guard secret.count <= Self.longestSecret else {
+      throw BusFailure(
+        .invalid, "a sealed value in the keyring has at most 1 MiB; keep longer ones in a vault")
+    }
+    let encoded = try connection.encode(
+      unsafe secret.span.bytes, contentType: SealedItem.contentType)
+    let (made, wasPrompted) = try connection.createItem(
+      in: collection, label: item.label, attributes: attributes, secret: encoded,
+      replacing: path != nil, call)
+    guard wasPrompted || made == .none else { return }
+    // libsecret's documentation has it that a store after a dismissed prompt may seem to succeed.
+    let paths = try connection.find(attributes, in: collection, call)
+    let secrets = try connection.secrets(of: paths, call)
+    guard paths.count == 1, let there = secrets[paths[0]], there.copied == secret else {
+      throw BusFailure(
+        .outcomeUnknown,
+        "the keyring's service accepted the item, and does not have it as it was given")
+    }
+  }
+
+  /// Where a new store is made: the collection that was asked for, or the default one, unlocked.
+  func target(_ connection: BusConnection, _ call: Call) throws(BusFailure) -> ObjectPath {
+    let target = try connection.collection(named: accessGroup, call)
+    try connection.ensureUnlocked(target, call)
+    return target
+  }
+
+  /// Deletes an item, and sees that it is gone where the service was not asked directly.
+  func remove(
+    _ path: ObjectPath, _ attributes: [String: String], in collection: ObjectPath,
+    _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) {
+    try connection.delete(path, call)
+    let left = try connection.search(attributes, in: collection, call)
+    // Of a locked wallet KWallet forgets the item, and its secret stays.
+    guard !left.contains(path), try !connection.isLocked(collection, call) else {
+      throw BusFailure(
+        .outcomeUnknown,
+        "the keyring's service says that it deleted the item, and still has it or is locked")
+    }
+  }
+}

@@ -1,0 +1,35 @@
+extension FakeSecretService {
+  /// A secret in the fake, as it is stored.
+  public struct Item: Hashable, Sendable {
+    /// Its object's path.
+    public let path: String
+    /// What people call it.
+    public var label: String
+    /// What it is found by, without what ``Manners/addedAttributes`` adds.
+    public var attributes: [String: String]
+    /// The secret.
+    public var secret: [UInt8]
+    /// What kind of secret it is said to be.
+    public var contentType: String
+    /// When it was made, in seconds since 1970.
+    public var created: UInt64
+    /// When it was changed last, in seconds since 1970.
+    public var modified: UInt64
+  }
+
+  /// A collection in the fake.
+  public struct Collection: Hashable, Sendable {
+    /// Its object's path.
+    public let path: String
+    /// What people call it.
+    public var label: String
+    /// Whether it is locked.
+    public var isLocked: Bool
+    /// What is in it, the oldest first.
+    public var items: [Item] = []
+    /// When it was made, in seconds since 1970.
+    public var created: UInt64
+    /// When it was changed last, in seconds since 1970.
+    public var modified: UInt64
+  }
+}

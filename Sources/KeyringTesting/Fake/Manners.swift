@@ -1,0 +1,209 @@
+extension FakeSecretService {
+  /// How the fake behaves.
+  ///
+  /// As it is made, it is a service as the specification wants it.
+  /// A method is named as `GetSecrets`, or with its interface as `Item.Delete`; `*` is all of them.
+  public struct Manners: Sendable {
+    /// A service as the specification wants it, which asks nobody for anything.
+    public init() {}
+
+    // MARK: Calls
+
+    /// What goes wrong with which methods.
+    ///
+    /// The full name goes before the short one, and that before `*`.
+    public var faults: [String: Fault] = [:]
+
+    /// Is called before each call is carried out, with the name as `Item.Delete`.
+    ///
+    /// It runs on the fake's own thread and may use the fake: to lock a collection between a search
+    /// and a read, for example.
+    public var beforeEachCall: (@Sendable (_ method: String) -> Void)?
+
+    /// How many times OpenSession fails at first, as KWallet's does now and then.
+    public var failingSessions = 0
+
+    /// How many sessions at first have another key than the client, as KWallet's do once in 256: what
+    /// they give is for nobody, and an item is made, left empty, and refused.
+    public var foreignKeys = 0
+
+    /// The D-Bus error that answers calls of objects that are not there.
+    public var missingObjectError = "org.freedesktop.Secret.Error.NoSuchObject"
+
+    // MARK: Collections
+
+    /// Whether the alias `default` leads to a collection.
+    public var hasDefaultCollection = true
+
+    /// Whether there is any collection at all; what is stored stays, and nobody sees it.
+    public var hasCollections = true
+
+    /// Whether collections that are made from now on are locked.
+    public var startsLocked = false
+
+    /// What is seen of the items of a locked collection.
+    public var lockedItems = LockedItems.refused
+
+    /// Whether searches in all collections are never answered while all of them are locked.
+    public var lockedSearchHangs = false
+
+    /// Whether GetSecrets refuses all items for one that is locked.
+    public var refusesSecretsForLocked = false
+
+    /// What GetSecrets refuses all items with for one that is not there; nil to leave that one out.
+    public var missingSecretError: String?
+
+    // MARK: Prompts
+
+    /// What needs a prompt.
+    public var prompts: Set<PromptedOperation> = []
+
+    /// What becomes of the prompts.
+    public var promptAnswer = PromptAnswer.answered
+
+    /// How long a prompt takes.
+    public var promptDelay = Duration.zero
+
+    /// Whether Completed is broadcast, so that only who asked the bus for it hears of it.
+    public var broadcastsCompleted = false
+
+    // MARK: Items
+
+    /// Attributes that an item has beside those that were given; those given do not replace them.
+    public var addedAttributes: (@Sendable (Item) -> [String: String])?
+
+    /// Whether a search for no attributes finds nothing, and not everything.
+    public var emptySearchFindsNothing = false
+
+    /// Names of attributes that are refused, as `Password`.
+    public var refusedAttributes: Set<String> = []
+
+    /// What no value of an attribute may contain, as `{REF:`.
+    public var refusedValues: Set<String> = []
+
+    /// Whether an item without a label is refused.
+    public var refusesEmptyLabel = false
+
+    /// Whether replacing takes an item that has the given attributes *and others*.
+    public var replacesSupersets = false
+
+    /// What becomes of secrets that are stored as `text/plain`.
+    public var textSecrets = TextSecrets.kept
+
+    /// Whether every secret is said to be `text/plain`.
+    public var forgetsContentTypes = false
+
+    /// Whether CreateItem stores nothing and says that it did.
+    public var storesNothing = false
+
+    /// Whether Delete of an item removes nothing and says that it did.
+    public var deletesNothing = false
+
+    // MARK: Signals
+
+    /// How many times ItemChanged is sent when a secret is changed.
+    public var signalsPerSecretChange = 1
+
+    /// How many times ItemChanged is sent when attributes or a label are changed.
+    public var signalsPerAttributeChange = 1
+
+    // MARK: Lies
+
+    /// What is not true in the answers.
+    public var lies: Lies = []
+
+    /// These manners, with a fault in some methods.
+    ///
+    ///     FakeSecretService(on: bus, manners: .keePassXC.with(.hangs, in: "GetSecrets"))
+    public func with(_ fault: Fault, in methods: String...) -> Manners {
+      var manners = self
+      for method in methods { manners.faults[method] = fault }
+      return manners
+    }
+
+    /// These manners, changed.
+    public func with(_ change: (inout Manners) -> Void) -> Manners {
+      var manners = self
+      change(&manners)
+      return manners
+    }
+  }
+
+  /// What is seen of the items of a locked collection.
+  public enum LockedItems: Sendable {
+    /// They are found, and reading or changing one fails with IsLocked.
+    case refused
+    /// They are not there.
+    case hidden
+    /// They are found; a secret is empty, and deleting one succeeds and does nothing.
+    case empty
+  }
+
+  /// What may need a prompt.
+  public enum PromptedOperation: Sendable, CaseIterable {
+    /// Unlock of a collection that is locked.
+    case unlock
+    /// Lock of a collection that is unlocked.
+    case lock
+    /// CreateCollection.
+    case createCollection
+    /// Delete of a collection.
+    case deleteCollection
+    /// CreateItem.
+    case createItem
+    /// Delete of an item.
+    case deleteItem
+  }
+
+  /// What becomes of a prompt.
+  public enum PromptAnswer: Sendable {
+    /// The user agrees.
+    case answered
+    /// The user closes it.
+    case dismissed
+    /// It stays until it is dismissed over the bus or by ``FakeSecretService/answerPrompts(_:)``.
+    case waiting
+    /// It never completes, whatever comes over the bus.
+    case never
+  }
+
+  /// What becomes of secrets that are stored as `text/plain`.
+  public enum TextSecrets: Sendable {
+    /// They stay as they are.
+    case kept
+    /// What is not UTF-8 in them is replaced.
+    case repaired
+    /// They are empty when they are not UTF-8, and end at a NUL.
+    case cut
+  }
+
+  /// What is not true in the answers.
+  ///
+  /// Secrets stay as they are stored: ``FakeSecretService/items`` shows them.
+  public struct Lies: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: Int
+    /// Lies of these bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    /// Secrets are those of another item, if there is one.
+    public static let secretsOfOtherItems = Lies(rawValue: 1)
+    /// Secrets lack their last byte; empty ones have one.
+    public static let cutSecrets = Lies(rawValue: 2)
+    /// Secrets are followed by 16 MiB of zeros.
+    public static let longSecrets = Lies(rawValue: 4)
+    /// Secrets name a session that does not exist.
+    public static let foreignSessions = Lies(rawValue: 8)
+    /// GetSecrets leaves out the last item.
+    public static let missingSecrets = Lies(rawValue: 16)
+    /// GetSecrets answers with an item that was not asked for, too.
+    public static let extraSecrets = Lies(rawValue: 32)
+    /// Searches and lists name items that are no objects of the service.
+    public static let foreignPaths = Lies(rawValue: 64)
+    /// Searches find every item, whatever its attributes.
+    public static let foundItems = Lies(rawValue: 128)
+    /// Every answer, and every prompt's result, has one number in place of what belongs there.
+    public static let wrongTypes = Lies(rawValue: 256)
+    /// Collections and items say that they are unlocked when they are not.
+    public static let unlocked = Lies(rawValue: 512)
+  }
+}

@@ -1,0 +1,28 @@
+internal import CLibsecret
+
+/// Why a bus, a daemon or a call of the test kit did not work.
+public struct KeyringTestingError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What happened, for a person.
+  public let description: String
+
+  /// The name of the D-Bus error, when a service answered with one.
+  public let errorName: String?
+
+  init(_ description: String, errorName: String? = nil) {
+    self.description = description
+    self.errorName = errorName
+  }
+
+  /// What a GLib call says, whose error is freed.
+  init(taking error: UnsafeMutablePointer<GError>?) {
+    guard let error = unsafe error else {
+      self.init("it failed without an error")
+      return
+    }
+    defer { unsafe g_error_free(error) }
+    let name = unsafe g_dbus_error_get_remote_error(error)
+    defer { unsafe g_free(name) }
+    unsafe self.init(
+      String(cString: error.pointee.message), errorName: name.map { unsafe String(cString: $0) })
+  }
+}

@@ -1,0 +1,20 @@
+internal import Foundation
+
+/// A point in time until which something may take.
+struct Deadline: Sendable {
+  private let end: ContinuousClock.Instant
+
+  init(_ duration: Duration) { end = .now + duration }
+
+  var isOver: Bool { ContinuousClock.now >= end }
+
+  /// Whether `condition` comes true in time; it is tried at least once.
+  func holds<Failure: Error>(_ condition: () throws(Failure) -> Bool) throws(Failure) -> Bool {
+    while true {
+      if try condition() { return true }
+      if isOver { return false }
+      // What other processes do is asked for again and again: nothing tells when it is done.
+      usleep(2_000)
+    }
+  }
+}

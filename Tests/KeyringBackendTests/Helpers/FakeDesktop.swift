@@ -1,0 +1,42 @@
+import KeyringTesting
+import StorageCore
+
+@testable import KeyringBackend
+
+/// A private bus with a Secret Service on it that behaves as it is told.
+final class FakeDesktop: Sendable {
+  let bus: PrivateBus
+  let service: FakeSecretService
+  let client: KeyringClient
+  let name = Desktop.freshService()
+
+  init(_ manners: FakeSecretService.Manners = .init()) throws {
+    let bus = try PrivateBus()
+    self.bus = bus
+    service = try FakeSecretService(on: bus, manners: manners)
+    client = KeyringClient { () throws(StorageError) in bus.address }
+  }
+
+  /// A storage in the fake service.
+  func storage(_ access: KeyringAccess, freshClient: Bool = false) -> KeychainStorage {
+    let address = bus.address
+    let other = KeyringClient { () throws(StorageError) in address }
+    return KeychainStorage(
+      accessGroup: nil, synchronizable: false, accessible: .whenUnlocked, keySource: nil,
+      access: access, client: freshClient ? other : client
+    ) { [name] in name }
+  }
+}
+
+extension KeyringAccess {
+  /// For calls that are to run out of time, and may do so anywhere.
+  static let hasty = KeyringAccess(
+    deadline: .milliseconds(500), promptDeadline: .milliseconds(500), prompts: .always)
+
+  /// For calls that are to run out of time at their end, and to come so far on a busy machine.
+  static let brisk = KeyringAccess(deadline: .seconds(4), prompts: .always)
+
+  /// For calls that are to end, and may ask the user.
+  static let asking = KeyringAccess(
+    deadline: .seconds(30), promptDeadline: .seconds(30), prompts: .always)
+}

@@ -1,0 +1,162 @@
+import Foundation
+import KeyringTesting
+import TestSupport
+import Testing
+
+@testable import KeyringBackend
+
+/// Other programs at the same keyring: `secret-tool`, Python's SecretStorage and its keyring.
+final class Foreign {
+  private let environment: [String: String?]
+  private let folder: URL
+
+  init(_ desktop: Desktop) throws {
+    environment = desktop.keyring.environment.merging([
+      "PYTHON_KEYRING_BACKEND": "keyring.backends.SecretService.Keyring"
+    ]) { $1 }.mapValues { $0 }
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
+
+  // MARK: - secret-tool
+
+  /// `secret-tool store`.
+  func store(
+    _ secret: [UInt8], label: String = "a label", _ attributes: [String: String]
+  ) throws {
+    try Data(secret).write(to: file("in"))
+    let lines = try Child.run(
+      ["bash", "-c", "secret-tool store \"${@:2}\" <\"$1\" 2>&1; echo $?", "-", file("in").path]
+        + ["--label=\(label)"] + attributes.flatMap { [$0.key, $0.value] },
+      environment: environment)
+    try #require(lines == ["0"], "\(lines)")
+  }
+
+  /// `secret-tool lookup`; nil when it finds nothing.
+  func lookUp(_ attributes: [String: String]) throws -> [UInt8]? {
+    let lines = try Child.run(
+      ["bash", "-c", "secret-tool lookup \"${@:2}\" >\"$1\"; echo $?", "-", file("out").path]
+        + attributes.flatMap { [$0.key, $0.value] },
+      environment: environment)
+    let status = try #require(lines.last)
+    return status == "0" ? Array(try Data(contentsOf: file("out"))) : nil
+  }
+
+  // MARK: - Python
+
+  private static let program = """
+    import sys, json
+    command, path, arguments = sys.argv[1], sys.argv[2], [
+        bytes.fromhex(each).decode() for each in sys.argv[3:]]
+    data = open(path, "rb").read()
+    if command.startswith("item"):
+        import secretstorage
+        bus = secretstorage.dbus_init()
+        collection = secretstorage.get_default_collection(bus)
+        if command == "item-store":
+            collection.create_item(
+                arguments[0], json.loads(arguments[1]), data, replace=True,
+                content_type=arguments[2])
+        else:
+            found = list(collection.search_items(json.loads(arguments[0])))
+            items = [[i.get_label(), i.get_attributes(), i.get_secret().hex()] for i in found]
+            open(path, "w").write(json.dumps(items))
+    else:
+        import keyring
+        if command == "set":
+            keyring.set_password(arguments[0], arguments[1], data.decode())
+        elif command == "get":
+            open(path, "w").write(json.dumps(keyring.get_password(arguments[0], arguments[1])))
+        else:
+            keyring.delete_password(arguments[0], arguments[1])
+    print("done")
+    """
+
+  private func python(_ command: String, _ arguments: [String], _ input: [UInt8] = []) throws
+    -> Data
+  {
+    try Data(input).write(to: file("python"))
+    let lines = try Child.run(
+      ["/usr/bin/python3", "-c", Self.program, command, file("python").path]
+        + arguments.map { Array($0.utf8).hex },
+      environment: environment)
+    try #require(lines == ["done"], "\(lines)")
+    return try Data(contentsOf: file("python"))
+  }
+
+  private func json(_ attributes: [String: String]) throws -> String {
+    String(decoding: try JSONEncoder().encode(attributes), as: UTF8.self)
+  }
+
+  /// SecretStorage's `create_item`.
+  func createItem(
+    _ secret: [UInt8], label: String = "a label", _ attributes: [String: String],
+    contentType: String = "text/plain"
+  ) throws {
+    _ = try python("item-store", [label, try json(attributes), contentType], secret)
+  }
+
+  /// An item as SecretStorage sees it.
+  struct Item: Equatable {
+    let label: String
+    let attributes: [String: String]
+    let secret: [UInt8]
+  }
+
+  /// SecretStorage's `search_items`.
+  func items(_ attributes: [String: String]) throws -> [Item] {
+    let data = try python("item-search", [try json(attributes)])
+    let found = try #require(try JSONSerialization.jsonObject(with: data) as? [[Any]])
+    return try found.map { each in
+      Item(
+        label: try #require(each[0] as? String),
+        attributes: try #require(each[1] as? [String: String]),
+        secret: [UInt8](hex: try #require(each[2] as? String)))
+    }
+  }
+
+  /// Python's `keyring.set_password`.
+  func setPassword(_ service: String, _ username: String, _ password: String) throws {
+    _ = try python("set", [service, username], Array(password.utf8))
+  }
+
+  /// Python's `keyring.get_password`.
+  func password(_ service: String, _ username: String) throws -> String? {
+    let data = try python("get", [service, username])
+    return try JSONDecoder().decode(String?.self, from: data)
+  }
+}
+
+/// Text with whatever a name or a secret may have in it.
+enum Odd {
+  static let texts = [
+    "", " ", "plain", "two words", "Käse 🧀 e\u{301} \u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F467}",
+    "'\"\\$(true)`;|&<>*?[]{}~#!%", "line\nline\r\n\ttab", "--flag", "-", "=", "a=b,c",
+    "\u{1}\u{7f}",
+    "{REF:T@I:0}", String(repeating: "long ", count: 400),
+  ]
+}
+
+extension Desktop {
+  /// A plain keyring of this desktop's default collection.
+  func keyring(
+    _ service: String = freshService(), group: String? = nil,
+    accessibility: Accessibility = .whenUnlocked, authentication: Keyring.Authentication = [],
+    access: KeyringAccess = .patient, deviceKey: UInt8 = 1, passcode: String? = nil,
+    client: KeyringClient? = nil
+  ) -> Keyring {
+    var ask: (@Sendable () throws -> SecureBytes?)?
+    if let passcode { ask = { try SecureBytes(Array(passcode.utf8)) } }
+    return Keyring(
+      service: service, group: group, accessibility: accessibility,
+      authentication: authentication, access: access, client: client ?? self.client,
+      deviceKey: { .key(SymmetricKey(data: [UInt8](repeating: deviceKey, count: 32))) },
+      derivation: .scrypt(cost: 16, blockSize: 8, parallelism: 1),
+      passcode: ask)
+  }
+}

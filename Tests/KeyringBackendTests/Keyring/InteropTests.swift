@@ -1,0 +1,183 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeyringBackend
+
+/// Secrets that programs hand one another, each way.
+@Suite(.ownDaemon) struct InteropTests {
+  private static let secrets: [[UInt8]] =
+    Odd.texts.map { Array($0.utf8) } + [
+      [0], [0xff, 0, 0xfe], Array(0...255), Array(repeating: 0xaa, count: 1 << 20),
+      Array(String(repeating: "ä", count: 1 << 19).utf8),
+    ]
+
+  private let desktop: Desktop
+  private let foreign: Foreign
+
+  init() throws {
+    desktop = try Desktop()
+    foreign = try Foreign(desktop)
+  }
+
+  // MARK: - Ours
+
+  @Test func secretToolAndPythonReadWhatIsStored() throws {
+    let container = desktop.keyring("service").container(for: "account")
+    for secret in Self.secrets {
+      try container.store(Data(secret))
+      try expectForeign(secret)
+      guard let text = String(validating: secret, as: UTF8.self) else { continue }
+      try container.store(text)
+      try expectForeign(secret)
+      #expect(try foreign.password("service", "account") == text)
+    }
+  }
+
+  private func expectForeign(_ secret: [UInt8]) throws {
+    #expect(try foreign.lookUp(["service": "service", "account": "account"]) == secret)
+    #expect(try foreign.items(["service": "service"]).map(\.secret) == [secret])
+  }
+
+  @Test func secretToolFindsEveryOddName() throws {
+    for name in Odd.texts {
+      try desktop.keyring(name).container(for: name).store("secret")
+      #expect(
+        try foreign.items(["service": name, "account": name]).map(\.secret)
+          == [Array("secret".utf8)], "\(name)")
+      // secret-tool takes what begins with a dash for an option.
+      guard !name.hasPrefix("-"), !name.isEmpty else { continue }
+      #expect(
+        try foreign.lookUp(["service": name, "account": name]) == Array("secret".utf8), "\(name)")
+    }
+  }
+
+  // MARK: - Theirs
+
+  @Test func whatSecretToolStoresIsRead() throws {
+    let container = desktop.keyring("service").container(for: "account")
+    // secret-tool takes 8 KiB.
+    for secret in Self.secrets.filter({ $0.count < 8000 }) {
+      try foreign.store(secret, ["service": "service", "account": "account"])
+      #expect(try container.fetch(Data.self) == Data(secret))
+      if let text = String(validating: secret, as: UTF8.self) {
+        #expect(try container.fetch(String.self) == text)
+      }
+    }
+    #expect(try desktop.keyring("service").keys() == ["account"])
+  }
+
+  @Test func whatSecretStorageStoresIsRead() throws {
+    let container = desktop.keyring("service").container(for: "account")
+    for secret in Self.secrets {
+      try foreign.createItem(
+        secret, ["service": "service", "account": "account"],
+        contentType: "application/octet-stream")
+      #expect(try container.fetch(Data.self) == Data(secret))
+      if let text = String(validating: secret, as: UTF8.self) {
+        #expect(try container.fetch(String.self) == text)
+      }
+    }
+  }
+
+  @Test func whatPythonsKeyringStoresIsReadAndReplacedInItsPlace() throws {
+    for name in Odd.texts {
+      let container = desktop.keyring("service \(name)").container(for: name)
+      try foreign.setPassword("service \(name)", name, "theirs \(name)")
+      #expect(try container.fetch(String.self) == "theirs \(name)")
+      try container.store("ours \(name)")
+      #expect(try foreign.password("service \(name)", name) == "ours \(name)")
+      let item = try #require(try foreign.items(["service": "service \(name)"]).first)
+      #expect(item.attributes["application"] == "Python keyring library")
+      #expect(try desktop.keyring("service \(name)").keys() == [name])
+    }
+  }
+
+  @Test func everyAttributeOfAForeignItemIsReadBack() throws {
+    var attributes = ["service": "service"]
+    for (index, text) in Odd.texts.enumerated() {
+      attributes["name \(index)"] = text
+      attributes[text.isEmpty ? "empty" : text] = "value"
+    }
+    try foreign.createItem([1, 0], label: "Käse \"1\"", attributes)
+    let queries = ItemQueries(client: desktop.client)
+    let items = try queries.search(["service": "service"], .matchFirst.union([.access(.patient)]))
+    let item = try #require(items.first)
+    // gnome-keyring adds a schema to some items, and to some not.
+    #expect(item.attributes.filter { $0.key != "xdg:schema" } == attributes)
+    #expect(item.label == "Käse \"1\"")
+    #expect(item.data == Data([1, 0]))
+    #expect(items.count == 1)
+  }
+
+  // MARK: - Credentials
+
+  @Test func aTokenThatSecretToolStoredIsACredential() throws {
+    let token = Credential<String>.service(
+      "github.token", account: "me@example.com", on: desktop)
+    try foreign.store(
+      Array("ghp_1".utf8), ["service": "github.token", "account": "me@example.com"])
+    #expect(try token.load() == "ghp_1")
+    try token.save("ghp_2")
+    #expect(
+      try foreign.lookUp(["service": "github.token", "account": "me@example.com"])
+        == Array("ghp_2".utf8))
+    #expect(try foreign.items(["service": "github.token"]).count == 1)
+  }
+
+  @Test func aPasswordForAServerIsFoundByWhateverNameItHas() throws {
+    for name in ["user", "account", "username"] {
+      let server = "\(name).example.com"
+      try foreign.store(Array("theirs".utf8), ["server": server, name: "me"])
+      let credential = Credential<String>.server(
+        server, account: "me", protocol: .https, on: desktop)
+      #expect(try credential.load() == "theirs")
+      try credential.save("ours")
+      #expect(try foreign.lookUp(["server": server, name: "me"]) == Array("ours".utf8))
+    }
+  }
+
+  @Test func aPasswordForAServerIsANetworkPasswordForOthers() throws {
+    let url = URL(string: "https://www.example.com:8443/deep/path")
+    let credential = Credential<String>(
+      core: CredentialCore(
+        .server(of: url, protocol: nil, label: nil), account: "me", group: nil, access: .patient,
+        client: desktop.client, errorClosure: nil), coding: nil)
+    try credential.save("secret")
+    #expect(
+      try foreign.items(["server": "www.example.com"]) == [
+        Foreign.Item(
+          label: "www.example.com",
+          attributes: [
+            "xdg:schema": "org.gnome.keyring.NetworkPassword", "server": "www.example.com",
+            "user": "me", "protocol": "https", "port": "8443", "object": "/deep/path",
+          ], secret: Array("secret".utf8))
+      ])
+  }
+}
+
+extension Credential {
+  /// A credential of a service, in this desktop's keyring.
+  static func service(
+    _ service: String, account: String? = nil, label: String? = nil,
+    access: KeyringAccess = .patient, on desktop: Desktop,
+    errorClosure: StorageErrorClosure? = nil
+  ) -> Credential {
+    Credential(
+      core: CredentialCore(
+        .service(service, label: label), account: account, group: nil, access: access,
+        client: desktop.client, errorClosure: errorClosure), coding: nil)
+  }
+
+  /// A credential of a server, in this desktop's keyring.
+  static func server(
+    _ server: String, account: String? = nil, protocol: InternetProtocol? = nil, port: Int? = nil,
+    on desktop: Desktop
+  ) -> Credential {
+    Credential(
+      core: CredentialCore(
+        .server(server, port: port, path: nil, protocol: `protocol`, label: nil),
+        account: account, group: nil, access: .patient, client: desktop.client, errorClosure: nil),
+      coding: nil)
+  }
+}

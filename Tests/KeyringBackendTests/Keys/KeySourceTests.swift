@@ -1,0 +1,238 @@
+import Foundation
+import KeyringTesting
+import StorageCore
+import TestSupport
+import Testing
+import VaultBackend
+
+@testable import KeyringBackend
+
+@Suite struct KeySourceTests {
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  private func vault(_ source: KeySource) -> VaultStorage {
+    VaultStorage(at: folder.appendingPathComponent("test.vault"), keySource: source)
+  }
+
+  private func source(
+    _ client: KeyringClient, _ name: String, collection: String? = nil,
+    access: KeyringAccess = .patient
+  ) -> KeySource {
+    .keyring(KeyringKey(name: name, collection: collection, access: access, client: client))
+  }
+
+  @Test func aProgramMayBeBootstrappedWithASourceThatNeedsItsName() async {
+    await #expect(processExitsWith: .success) {
+      let other = KeySource.desktop(access: KeyringAccess(prompts: .never))
+      SecureStorage.bootstrap(
+        applicationID: "com.example.program", keySource: .firstAvailable([.desktop, other]))
+      #expect(SecureStorage.configuration.applicationID == "com.example.program")
+    }
+  }
+
+  @Test func theSourceOfTheApplicationRemembersWhyItHadNoKey() throws {
+    let bus = try PrivateBus()
+    let access = KeyringAccess(deadline: .seconds(30), prompts: .never, bus: bus.address)
+    let storage = vault(KeySource(deferred: { .keyring("name", access: access) }))
+    do throws(StorageError) {
+      try storage.save("value", forKey: "key")
+      Issue.record("there is no service")
+    } catch {
+      #expect(error.code == .keyUnavailable)
+      #expect(error.message.contains("no keyring's service"))
+    }
+  }
+
+  @Test func aVaultWhoseKeyIsInTheKeyringOpensWithIt() throws {
+    let desktop = try Desktop()
+    let name = Desktop.freshService()
+    try vault(source(desktop.client, name)).save("kept", forKey: "key")
+    let again = vault(source(desktop.anotherClient(), name))
+    #expect(try again.load(String.self, forKey: "key") == "kept")
+    #expect(
+      code { _ = try vault(source(desktop.client, "another")).load(String.self, forKey: "key") }
+        == .keyUnavailable)
+  }
+
+  @Test func laterReadsOfAVaultMakeNoCallOverTheBus() throws {
+    let desktop = try FakeDesktop()
+    let vault = vault(source(desktop.client, desktop.name))
+    try vault.save("kept", forKey: "key")
+    #expect(try vault.load(String.self, forKey: "key") == "kept")
+    desktop.service.forgetCalls()
+    for _ in 0..<100 { #expect(try vault.load(String.self, forKey: "key") == "kept") }
+    try vault.save("new", forKey: "key")
+    #expect(desktop.service.callCount() == 0)
+  }
+
+  @Test func aKeyThatIsGoneIsNotMadeAnew() throws {
+    let desktop = try FakeDesktop()
+    try vault(source(desktop.client, desktop.name)).save("kept", forKey: "key")
+    let item = try #require(desktop.service.items.first)
+    desktop.service.removeItem(item.path)
+    let later = vault(source(desktop.client, desktop.name))
+    #expect(code { try later.save("new", forKey: "key") } == .keyUnavailable)
+    #expect(desktop.service.items.isEmpty)
+    _ = desktop.service.addItem(
+      label: item.label, attributes: item.attributes, secret: item.secret)
+    #expect(try later.load(String.self, forKey: "key") == "kept")
+  }
+
+  @Test func anotherKeyInItsPlaceIsWrong() throws {
+    let desktop = try FakeDesktop()
+    try vault(source(desktop.client, desktop.name)).save("kept", forKey: "key")
+    let item = try #require(desktop.service.items.first)
+    let other = Data((0..<32).map { UInt8($0) }).base64EncodedString()
+    desktop.service.setSecret(Array(other.utf8), of: item.path)
+    let later = vault(source(desktop.client, desktop.name))
+    #expect(code { _ = try later.load(String.self, forKey: "key") } == .wrongKey)
+    desktop.service.setSecret([], of: item.path)
+    #expect(code { _ = try later.load(String.self, forKey: "key") } == .damaged)
+  }
+
+  @Test func twoKeysOfTheNameAreAnErrorAndNeitherIsTaken() throws {
+    let desktop = try FakeDesktop()
+    try vault(source(desktop.client, desktop.name)).save("kept", forKey: "key")
+    let item = try #require(desktop.service.items.first)
+    _ = desktop.service.addItem(
+      label: "copy", attributes: item.attributes, secret: item.secret)
+    let later = vault(source(desktop.client, desktop.name))
+    #expect(code { _ = try later.load(String.self, forKey: "key") } == .duplicate)
+  }
+
+  @Test(.ownDaemon) func aKeyIsFoundInWhateverCollectionItIs() throws {
+    let desktop = try Desktop()
+    let name = Desktop.freshService()
+    _ = try desktop.keyring.createCollection(label: "Work")
+    try vault(source(desktop.client, name, collection: "Work")).save("kept", forKey: "key")
+    let later = vault(source(desktop.anotherClient(), name))
+    #expect(try later.load(String.self, forKey: "key") == "kept")
+    try desktop.keyring.lock("Work")
+    let locked = vault(source(desktop.anotherClient(), name))
+    #expect(code { _ = try locked.load(String.self, forKey: "key") } == .locked)
+  }
+
+  @Test(arguments: FailureRow.all.filter { $0.read != .damaged })
+  func aKeyringThatFailsMakesNoNewKey(_ row: FailureRow) throws {
+    let desktop = try FakeDesktop()
+    try vault(source(desktop.client, desktop.name)).save("kept", forKey: "key")
+    let before = desktop.service.items.map(\.secret)
+    try row.goWrong(desktop)
+    defer { desktop.bus.resume() }
+    let later = vault(source(desktop.client, desktop.name, access: row.access))
+    let absent: Set<StorageError.Code> = [.noBus, .noService, .noCollection]
+    let expected = absent.contains(row.read) ? .keyUnavailable : row.read
+    #expect(code { try later.save("new", forKey: "key") } == expected)
+    #expect(desktop.service.items.map(\.secret) == before)
+  }
+
+  @Test func theErrorSaysWhyTheKeyringWasNotThere() throws {
+    let desktop = try FakeDesktop()
+    try vault(source(desktop.client, desktop.name)).save("kept", forKey: "key")
+    desktop.service.stop()
+    do throws(StorageError) {
+      _ = try vault(source(desktop.client, desktop.name)).load(String.self, forKey: "key")
+      Issue.record("it opened")
+    } catch {
+      #expect(error.code == .keyUnavailable)
+      #expect(error.message.contains("no keyring's service is on the session bus"))
+    }
+  }
+
+  @Test func aLadderGoesOnOnlyWhereThereIsNoKeyring() throws {
+    let file = KeySource.file(folder.appendingPathComponent("master.key"))
+    let desktop = try FakeDesktop()
+    desktop.service.stop()
+    let ladder = KeySource.firstAvailable([source(desktop.client, desktop.name), file])
+    try vault(ladder).save("kept", forKey: "key")
+    try desktop.service.restart()
+    // What was chosen stays chosen.
+    #expect(try vault(ladder).load(String.self, forKey: "key") == "kept")
+    #expect(desktop.service.items.isEmpty)
+  }
+
+  @Test func aLadderStopsAtALockedKeyring() throws {
+    let file = KeySource.file(folder.appendingPathComponent("master.key"))
+    let desktop = try FakeDesktop(.init().with { $0.prompts = [.unlock] })
+    desktop.service.lock()
+    let ladder = KeySource.firstAvailable([
+      source(desktop.client, desktop.name, access: .silent), file,
+    ])
+    #expect(code { try vault(ladder).save("new", forKey: "key") } == .locked)
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/master.key"))
+  }
+
+  @Test func processesThatMakeTheKeyAtOnceMakeOne() throws {
+    let desktop = try Desktop()
+    let service = Desktop.freshService()
+    let helper = HelperProgram("KeychainTestChild")
+    let children = try (0..<4).map { number in
+      try helper.start(
+        ["save", service, "key \(number)", "value"],
+        environment: ["DBUS_SESSION_BUS_ADDRESS": desktop.address])
+    }
+    for child in children {
+      let said = try child.lines()
+      #expect(said == ["saved"])
+    }
+    #expect(try Set(desktop.storage(service: service).keys()).count == 4)
+  }
+
+  @Test func whatIsSealedToThisDeviceHasNoKeyInTheKeyring() throws {
+    let desktop = try FakeDesktop()
+    let name = desktop.name
+    let storage = KeychainStorage(
+      accessGroup: nil, synchronizable: false, accessible: .whenUnlockedThisDeviceOnly,
+      keySource: nil, access: .patient, client: desktop.client
+    ) { name }
+    try storage.save("kept", forKey: "key")
+    #expect(desktop.service.items.allSatisfy { $0.attributes["xdg:schema"] == SealedItem.schema })
+    #expect(try storage.load(String.self, forKey: "key") == "kept")
+  }
+
+  @Test func whatCanNotBeHadIsSaidAtEveryUse() throws {
+    let synchronized = KeychainStorage(service: "x", synchronizable: true)
+    #expect(code { try synchronized.save("new", forKey: "key") } == .unsupported)
+    #expect(code { _ = try synchronized.load(String.self, forKey: "key") } == .unsupported)
+    let passcode = KeychainStorage(service: "x", accessible: .whenPasscodeSetThisDeviceOnly)
+    #expect(code { try passcode.save("new", forKey: "key") } == .unsupported)
+    #expect(code { try KeychainStorage(service: "a/b").save("new", forKey: "key") } == .invalid)
+  }
+}
+
+@Suite struct KeysetTests {
+  @Test func theKeysOfAStoreInTheKeyringAreChangedAsAnywhere() throws {
+    let desktop = try Desktop()
+    let service = Desktop.freshService()
+    let storage = desktop.storage(service: service, keySource: .passphrase("old"))
+    for number in 0..<5 { try storage.save(number, forKey: "\(number)") }
+    let report = try storage.keyAdministration.rotateDataKey()
+    #expect(report.reencrypted == 5)
+    try storage.keyAdministration.change(to: .passphrase("new"))
+    let recovery = try storage.keyAdministration.exportRecoveryKey()
+    let other = desktop.anotherClient()
+    let renewed = desktop.storage(service: service, keySource: .passphrase("new"), client: other)
+    #expect(try renewed.load(Int.self, forKey: "3") == 3)
+    let old = desktop.storage(service: service, keySource: .passphrase("old"), client: other)
+    #expect(code { _ = try old.load(Int.self, forKey: "3") } == .wrongKey)
+    let recovered = desktop.storage(service: service, keySource: .recovery(recovery), client: other)
+    #expect(try recovered.load(Int.self, forKey: "3") == 3)
+    #expect(Set(try renewed.keys()) == ["0", "1", "2", "3", "4"])
+    #expect(
+      code {
+        _ = try storage.transaction {
+          try $0.save(1, forKey: "a")
+          try $0.save(2, forKey: "b")
+        }
+      }
+        == .unsupported)
+    try renewed.removeAll()
+    #expect(try renewed.keys() == [])
+  }
+}

@@ -1,0 +1,179 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import KeyringTesting
+
+/// What goes wrong with calls when the fake is told so.
+@Suite struct FaultTests {
+  private typealias Failure = KeyringTestingError
+
+  private func service(
+    _ manners: FakeSecretService.Manners
+  ) throws -> (fake: FakeSecretService, client: RawClient, item: String) {
+    let bus = try PrivateBus()
+    let fake = try FakeSecretService(on: bus, manners: manners)
+    let item = fake.addItem(label: "l", attributes: ["a": "b"], secret: [1])!
+    return (fake, try RawClient(bus), item)
+  }
+
+  @Test(arguments: ["GetSecrets", "Service.GetSecrets", "*"])
+  func aMethodThatHangsIsNeverAnswered(name: String) throws {
+    let (fake, client, item) = try service(.init())
+    fake.change { $0.faults[name] = .hangs }
+    #expect(throws: KeyringTestingError.self) {
+      try client.call(
+        "Service.GetSecrets", .paths([item]), .objectPath(client.session),
+        timeout: .milliseconds(200))
+    }
+    #expect(fake.callCount("GetSecrets") == 1)
+    fake.change { $0.faults = [:] }
+    #expect(try client.getSecrets(of: item) == [item: [1]])
+  }
+
+  @Test func secretToolWaitsForAServiceThatHangs() throws {
+    let bus = try PrivateBus()
+    let fake = try FakeSecretService(on: bus, manners: .gnomeKeyring.with(.hangs, in: "*"))
+    #expect(try SecretTool(bus).lookup("a", "b", seconds: 1).status == 137)
+    #expect(fake.callCount() > 0)
+  }
+
+  @Test func aCallThatHangsAfterItWasCarriedOutHasChangedSomething() throws {
+    let (fake, client, item) = try service(.init().with(.carriesOutAndHangs, in: "Item.Delete"))
+    #expect(throws: KeyringTestingError.self) {
+      try client.call("Item.Delete", on: item, timeout: .milliseconds(200))
+    }
+    #expect(fake.items.isEmpty)
+  }
+
+  @Test func aLateAnswerComesAfterItsTime() throws {
+    let (fake, client, item) = try service(.init().with(.answersLate(.milliseconds(300)), in: "*"))
+    let start = ContinuousClock.now
+    #expect(try client.getSecrets(of: item) == [item: [1]])
+    #expect(ContinuousClock.now - start >= .milliseconds(300))
+    #expect(fake.callCount("GetSecrets") == 1)
+  }
+
+  @Test func whileOneAnswerIsLateOthersCome() throws {
+    let (fake, client, item) = try service(.init())
+    fake.change { $0.faults["GetSecrets"] = .answersLate(.seconds(3)) }
+    #expect(throws: KeyringTestingError.self) {
+      try client.call(
+        "Service.GetSecrets", .paths([item]), .objectPath(client.session),
+        timeout: .milliseconds(100))
+    }
+    #expect(try client.search(["a": "b"]).unlocked == [item])
+  }
+
+  @Test func aRefusedCallDoesNothingAndGivesTheErrorThatWasAskedFor() throws {
+    let (fake, client, item) = try service(
+      .init().with(.refuses("org.example.No"), in: "Item.Delete"))
+    #expect(
+      client.error { () throws(Failure) in try client.call("Item.Delete", on: item) }
+        == "org.example.No")
+    #expect(fake.items.count == 1)
+  }
+
+  @Test func aFaultCanBeInSomeCallsOnly() throws {
+    let (fake, client, item) = try service(
+      .init().with(.refuses("org.example.No").only(2, skipping: 1), in: "GetSecrets"))
+    let outcomes = (0..<5).map { _ in
+      client.error { () throws(Failure) in try client.getSecrets(of: item) }
+    }
+    #expect(outcomes == [nil, "org.example.No", "org.example.No", nil, nil])
+    #expect(fake.callCount("GetSecrets") == 5)
+  }
+
+  @Test(arguments: [true, false])
+  func aServiceThatDiesLosesItsNameAndComesBackWithItsItems(carriesOut: Bool) throws {
+    let fault: FakeSecretService.Fault = carriesOut ? .carriesOutAndDies : .dies
+    let (fake, client, item) = try service(.init().with(fault.only(), in: "Item.Delete"))
+    let error = client.error { () throws(Failure) in try client.call("Item.Delete", on: item) }
+    #expect(error == "org.freedesktop.DBus.Error.NoReply")
+    #expect(try client.connection.hasOwner(SecretServiceName.bus) == false)
+    #expect(fake.items.isEmpty == carriesOut)
+    try fake.restart()
+    #expect(
+      client.error { () throws(Failure) in try client.getSecrets(of: item) }
+        == "org.freedesktop.Secret.Error.NoSession")
+    #expect(try client.search(["a": "b"]).unlocked == (carriesOut ? [] : [item]))
+  }
+
+  @Test func sessionsFailAsManyTimesAsTheyAreTold() throws {
+    let bus = try PrivateBus()
+    let fake = try FakeSecretService(on: bus, manners: .init().with { $0.failingSessions = 2 })
+    #expect(throws: KeyringTestingError.self) { try RawClient(bus) }
+    #expect(throws: KeyringTestingError.self) { try RawClient(bus) }
+    _ = try RawClient(bus)
+    #expect(fake.callCount("OpenSession") == 3)
+  }
+
+  @Test func anAnswerCanBeAnythingAtAll() throws {
+    let answers = FakeSecretService.Fault.answers(
+      .tuple([.boolean(true), .variant(.uint64(7))]), .array([], of: "{s(ou)}"))
+    let (fake, client, _) = try service(.init().with(answers, in: "Service.SearchItems"))
+    let answer = try client.call("Service.SearchItems", .attributes([:]))
+    #expect(
+      answer == [
+        .tuple([.boolean(true), .variant(.uint64(7))]), .array([], of: "{s(ou)}"),
+      ])
+    #expect(fake.callCount("SearchItems") == 1)
+  }
+
+  @Test func aHookRunsBeforeEachCallAndMayUseTheFake() throws {
+    let (fake, client, item) = try service(.gnomeKeyring)
+    fake.change {
+      $0.beforeEachCall = { [weak fake] method in
+        if method == "Service.GetSecrets" { fake?.lock() }
+      }
+    }
+    #expect(try client.search(["a": "b"]).unlocked == [item])
+    #expect(try client.getSecrets(of: item) == [:])
+  }
+
+  @Test func twoServicesCannotBeOnOneBus() throws {
+    let bus = try PrivateBus()
+    let first = try FakeSecretService(on: bus)
+    #expect(throws: KeyringTestingError.self) { try FakeSecretService(on: bus) }
+    first.stop()
+    _ = try FakeSecretService(on: bus)
+  }
+
+  @Test func theServiceSurvivesARestartOfTheBus() throws {
+    let bus = try PrivateBus()
+    let fake = try FakeSecretService(on: bus)
+    try bus.restart()
+    try fake.restart()
+    #expect(try RawClient(bus).search([:]).unlocked == [])
+  }
+
+  /// The last reference may be gone while a call comes in on the thread of GDBus, for which closing
+  /// waits.
+  @Test(.timeLimit(.minutes(5))) func aServiceThatIsReleasedWhileCallsComeEnds() throws {
+    let bus = try PrivateBus()
+    let clients = try (0..<2).map { _ in try BusConnection(bus.address) }
+    let isOver = Guarded(false)
+    let done = DispatchGroup()
+    for client in clients {
+      done.enter()
+      Thread.detachNewThread {
+        while !isOver.withLock({ $0 }) {
+          // Most of the time nobody serves.
+          _ = try? client.call(
+            SecretServiceName.bus, SecretServiceName.root, "org.freedesktop.Secret.Service",
+            "ReadAlias", [.string("default")])
+        }
+        done.leave()
+      }
+    }
+    var served = 0
+    while served < 300 {
+      // The one before may still be on its own thread, and have the name.
+      guard let fake = try? FakeSecretService(on: bus) else { continue }
+      while fake.callCount() == 0 {}
+      served += 1
+    }
+    isOver.withLock { $0 = true }
+    done.wait()
+  }
+}

@@ -1,0 +1,276 @@
+import Testing
+
+@testable import KeyringTesting
+
+/// Each manner that the presets do not show.
+@Suite struct MannersTests {
+  private typealias Failure = KeyringTestingError
+
+  private struct Setting {
+    let bus: PrivateBus
+    let fake: FakeSecretService
+    let client: RawClient
+    let item: String
+  }
+
+  private func setting(
+    _ change: (inout FakeSecretService.Manners) -> Void = { _ in }
+  ) throws -> Setting {
+    let bus = try PrivateBus()
+    let fake = try FakeSecretService(on: bus, manners: .init().with(change))
+    let item = fake.addItem(label: "l", attributes: ["a": "b"], secret: [1, 2])!
+    return Setting(bus: bus, fake: fake, client: try RawClient(bus), item: item)
+  }
+
+  // MARK: Prompts
+
+  @Test func aDismissedPromptDoesNothing() throws {
+    let it = try setting {
+      $0.prompts = [.unlock]
+      $0.promptAnswer = .dismissed
+    }
+    it.fake.lock()
+    let listener = try Listener(it.bus, hearsBroadcasts: false)
+    let answer = try listener.call(
+      SecretServiceName.bus, SecretServiceName.root, "org.freedesktop.Secret.Service", "Unlock",
+      [.paths([it.item])])
+    #expect(answer[0] == .paths([]))
+    try listener.showPrompt(answer[1].text!)
+    #expect(listener.signals("Prompt.Completed").first?.body.first == .boolean(true))
+    #expect(it.fake.collections[0].isLocked)
+  }
+
+  @Test func anAnsweredPromptUnlocksAndTellsWhoAskedAlone() throws {
+    let it = try setting { $0.prompts = [.unlock] }
+    it.fake.lock()
+    let (caller, other) = (try Listener(it.bus, hearsBroadcasts: false), try Listener(it.bus))
+    let prompt = try caller.call(
+      SecretServiceName.bus, SecretServiceName.root, "org.freedesktop.Secret.Service", "Unlock",
+      [.paths([it.item])])[1].text!
+    try caller.showPrompt(prompt)
+    let completed = try #require(caller.signals("Prompt.Completed").first)
+    #expect(completed.body == [.boolean(false), .variant(.paths([it.item]))])
+    #expect(completed.path == prompt && !it.fake.collections[0].isLocked)
+    #expect(try other.signalsSoFar("Prompt.Completed").isEmpty)
+    #expect(try other.signalsSoFar("Service.CollectionChanged").count == 1)
+  }
+
+  @Test func aPromptThatNeverCompletesDoesNotEvenWhenDismissed() throws {
+    let it = try setting {
+      $0.prompts = [.deleteItem]
+      $0.promptAnswer = .never
+      $0.broadcastsCompleted = true
+    }
+    let listener = try Listener(it.bus)
+    let prompt = try it.client.call("Item.Delete", on: it.item)[0].text!
+    try listener.showPrompt(prompt)
+    _ = try it.client.call("Prompt.Dismiss", on: prompt)
+    #expect(try listener.signalsSoFar("Prompt.Completed").isEmpty)
+    #expect(it.fake.items.count == 1)
+  }
+
+  @Test func aWaitingPromptIsAnsweredByTheTestOrDismissedByTheCaller() throws {
+    let it = try setting {
+      $0.prompts = [.deleteItem]
+      $0.promptAnswer = .waiting
+      $0.broadcastsCompleted = true
+    }
+    let listener = try Listener(it.bus)
+    let first = try it.client.call("Item.Delete", on: it.item)[0].text!
+    it.fake.answerPrompts(.answered)
+    #expect(it.fake.items.count == 1, "it was not shown yet")
+    try listener.showPrompt(first)
+    _ = try it.client.call("Prompt.Dismiss", on: first)
+    #expect(listener.signals("Prompt.Completed").first?.body.first == .boolean(true))
+    let second = try it.client.call("Item.Delete", on: it.item)[0].text!
+    try listener.showPrompt(second)
+    it.fake.answerPrompts(.answered)
+    #expect(listener.signals("Prompt.Completed", atLeast: 2).last?.body.first == .boolean(false))
+    #expect(it.fake.items.isEmpty)
+  }
+
+  @Test func aPromptTakesItsTime() throws {
+    let it = try setting {
+      $0.prompts = [.deleteItem]
+      $0.promptDelay = .milliseconds(300)
+      $0.broadcastsCompleted = true
+    }
+    let listener = try Listener(it.bus)
+    let prompt = try it.client.call("Item.Delete", on: it.item)[0].text!
+    let start = ContinuousClock.now
+    try listener.showPrompt(prompt)
+    #expect(listener.signals("Prompt.Completed").count == 1)
+    #expect(ContinuousClock.now - start >= .milliseconds(300))
+  }
+
+  @Test func secretToolSaysThatItStoredAfterADismissedPrompt() throws {
+    let bus = try PrivateBus()
+    let fake = try FakeSecretService(
+      on: bus, manners: .keePassXC.with { $0.promptAnswer = .dismissed })
+    let outcome = try SecretTool(bus).store("s3cret", "a", "b", seconds: 3)
+    #expect(fake.items.isEmpty)
+    #expect(outcome.status == 0)
+  }
+
+  // MARK: Collections
+
+  @Test func withoutADefaultCollectionTheAliasLeadsNowhere() throws {
+    let it = try setting { $0.hasDefaultCollection = false }
+    #expect(try it.client.call("Service.ReadAlias", .string("default")) == [.objectPath("/")])
+    #expect(try it.client.search(["a": "b"]).unlocked == [it.item])
+    #expect(throws: KeyringTestingError.self) { try it.client.create(["x": "y"]) }
+  }
+
+  @Test func withoutCollectionsThereIsNothingToFind() throws {
+    let it = try setting { $0.hasCollections = false }
+    #expect(
+      try it.client.property("Collections", of: SecretServiceName.root, "Service") == .paths([]))
+    #expect(try it.client.call("Service.ReadAlias", .string("default")) == [.objectPath("/")])
+    #expect(try it.client.search([:]) == ([], []))
+    #expect(throws: KeyringTestingError.self) { try it.client.getSecret(of: it.item) }
+    #expect(it.fake.items.count == 1)
+  }
+
+  @Test func aCollectionIsMadeTheAliasFollowsAndItIsDeleted() throws {
+    let it = try setting()
+    let listener = try Listener(it.bus)
+    let label: DBusValue = .properties([
+      "org.freedesktop.Secret.Collection.Label": .string("My Work!")
+    ])
+    let path = try it.client.call("Service.CreateCollection", label, .string("work"))[0].text!
+    #expect(path == "/org/freedesktop/secrets/collection/my_work_")
+    #expect(try it.client.call("Service.ReadAlias", .string("work")) == [.objectPath(path)])
+    _ = try it.client.call("Service.SetAlias", .string("work"), .objectPath("/"))
+    #expect(try it.client.call("Service.ReadAlias", .string("work")) == [.objectPath("/")])
+    #expect(try it.client.call("Collection.Delete", on: path) == [.objectPath("/")])
+    #expect(it.fake.collections.map(\.label) == ["Login"])
+    #expect(try listener.signalsSoFar("Service.CollectionCreated").count == 1)
+    #expect(try listener.signalsSoFar("Service.CollectionDeleted").count == 1)
+  }
+
+  @Test func eachCollectionHasALockOfItsOwn() throws {
+    let it = try setting()
+    it.fake.addCollection(label: "Work")
+    let other = it.fake.addItem(label: "l", attributes: ["a": "b"], secret: [3], to: "Work")!
+    it.fake.lock("Work")
+    let found = try it.client.search(["a": "b"])
+    #expect(found.unlocked == [it.item] && found.locked == [other])
+    #expect(try it.client.getSecrets(of: it.item, other) == [it.item: [1, 2]])
+    _ = try it.client.call("Service.Unlock", .paths([other]))
+    #expect(try it.client.search(["a": "b"]).locked == [])
+  }
+
+  @Test func aSearchCanHangWhileACollectionIsLocked() throws {
+    let it = try setting { $0.lockedSearchHangs = true }
+    #expect(try it.client.search(["a": "b"]).unlocked == [it.item])
+    it.fake.lock()
+    #expect(throws: KeyringTestingError.self) {
+      try it.client.call("Service.SearchItems", .attributes([:]), timeout: .milliseconds(200))
+    }
+  }
+
+  // MARK: Items
+
+  @Test func replacingTakesTheItemWithTheSameAttributesUnlessToldOtherwise() throws {
+    let it = try setting()
+    let both = try it.client.create(["a": "b", "c": "d"], [3], replace: true).item
+    #expect(try it.client.create(["a": "b"], [4], replace: true).item == it.item)
+    #expect(try it.client.create(["a": "b"], [5]).item != it.item)
+    it.fake.change { $0.replacesSupersets = true }
+    #expect(try it.client.create(["c": "d"], [6], replace: true).item == both)
+    #expect(it.fake.items.map(\.secret) == [[4], [6], [5]])
+  }
+
+  @Test func aStoreThatStoresNothingAndADeleteThatDeletesNothingSaySuccess() throws {
+    let it = try setting {
+      $0.storesNothing = true
+      $0.deletesNothing = true
+    }
+    let made = try it.client.create(["x": "y"])
+    #expect(made.item != "/" && made.prompt == "/")
+    #expect(try it.client.call("Item.Delete", on: it.item) == [.objectPath("/")])
+    #expect(it.fake.items.map(\.path) == [it.item])
+  }
+
+  @Test func whatAnotherProgramDoesIsToldBySignals() throws {
+    let it = try setting { $0.signalsPerSecretChange = 3 }
+    let listener = try Listener(it.bus)
+    let path = it.fake.addItem(label: "l", attributes: ["x": "y"], secret: [1])!
+    it.fake.setSecret([2], of: path)
+    it.fake.removeItem(path)
+    #expect(listener.signals("Collection.ItemDeleted").map(\.body) == [[.objectPath(path)]])
+    #expect(listener.signals("Collection.ItemCreated").map(\.body) == [[.objectPath(path)]])
+    #expect(listener.signals("Collection.ItemChanged").count == 3)
+  }
+
+  @Test func propertiesAreReadAllAtOnceAndWritten() throws {
+    let it = try setting()
+    try it.client.setProperty("Label", of: it.item, "Item", to: .string("new"))
+    try it.client.setProperty("Attributes", of: it.item, "Item", to: .attributes(["n": "m"]))
+    let all = try it.client.call(
+      "Properties.GetAll", on: it.item, .string("org.freedesktop.Secret.Item"))[0].properties
+    #expect(all?["Label"] == .string("new") && all?["Attributes"] == .attributes(["n": "m"]))
+    #expect(all?["Locked"] == .boolean(false) && all?["Created"] != nil && all?["Modified"] != nil)
+    #expect(throws: KeyringTestingError.self) {
+      try it.client.setProperty("Locked", of: it.item, "Item", to: .boolean(true))
+    }
+  }
+
+  @Test func aClosedSessionIsNoSession() throws {
+    let it = try setting()
+    _ = try it.client.call("Session.Close", on: it.client.session)
+    #expect(
+      it.client.error { () throws(Failure) in
+        try it.client.getSecret(of: it.item)
+      } == "org.freedesktop.Secret.Error.NoSession")
+  }
+
+  // MARK: Lies
+
+  @Test func eachLieIsTold() throws {
+    let it = try setting()
+    let other = it.fake.addItem(label: "l", attributes: ["c": "d"], secret: [9])!
+    func lie(_ lies: FakeSecretService.Lies) { it.fake.change { $0.lies = lies } }
+    lie(.secretsOfOtherItems)
+    #expect(try it.client.getSecrets(of: it.item) == [it.item: [9]])
+    lie(.cutSecrets)
+    #expect(try it.client.getSecrets(of: it.item) == [it.item: [1]])
+    lie(.longSecrets)
+    #expect(try it.client.getSecrets(of: it.item)[it.item]?.count == (16 << 20) + 2)
+    lie(.foreignSessions)
+    #expect(try it.client.getSecret(of: it.item)[0] == .objectPath("/org/example/session"))
+    lie(.missingSecrets)
+    #expect(try it.client.getSecrets(of: it.item, other) == [it.item: [1, 2]])
+    lie(.extraSecrets)
+    #expect(try it.client.getSecrets(of: it.item) == [it.item: [1, 2], other: [9]])
+    lie(.foreignPaths)
+    #expect(try it.client.search(["a": "b"]).unlocked == [it.item, "/org/example/secret"])
+    lie(.foundItems)
+    #expect(try it.client.search(["no": "no"]).unlocked == [it.item, other])
+    lie(.wrongTypes)
+    #expect(try it.client.call("Service.SearchItems", .attributes([:])) == [.uint32(42)])
+    lie(.unlocked)
+    it.fake.lock()
+    #expect(try it.client.search(["a": "b"]).unlocked == [it.item])
+    #expect(try it.client.property("Locked", of: it.item, "Item") == .boolean(false))
+    #expect(try it.client.getSecrets(of: it.item) == [:])
+  }
+
+  @Test func manyThreadsAreServedAtOnce() async throws {
+    let it = try setting()
+    await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          for _ in 0..<20 {
+            guard (try? it.client.create(["n": "\(number)"], [UInt8(number)], replace: true)) != nil
+            else { return false }
+          }
+          return true
+        }
+      }
+      for await isServed in group { #expect(isServed) }
+    }
+    #expect(it.fake.items.count == 9)
+    #expect(it.fake.callCount("CreateItem") == 160)
+  }
+}
