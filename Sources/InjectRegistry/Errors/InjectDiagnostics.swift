@@ -1,0 +1,42 @@
+internal import Glibc
+
+/// Where failures go that no caller can be handed: a property's getter can't throw.
+///
+/// A storage with an `errorClosure` reports there and not here. Waits that take long are reported
+/// here in any case.
+public enum InjectDiagnostics: Sendable {
+  private static let lock = InjectLock()
+  // Both are read and written under `lock`.
+  private nonisolated(unsafe) static var currentHandler = standardError
+  private nonisolated(unsafe) static var currentPatience = Duration.seconds(5)
+
+  /// Takes each failure, from any thread, possibly several at once.
+  ///
+  /// No lock is held while it runs. The default writes the error's description to standard error.
+  public static var handler: @Sendable (InjectError) -> Void {
+    get { lock.withLock { unsafe currentHandler } }
+    set {
+      let old = lock.withLock {
+        defer { unsafe currentHandler = newValue }
+        return unsafe currentHandler
+      }
+      // Given up outside the lock: it may hold the last reference to something that reports.
+      withExtendedLifetime(old) {}
+    }
+  }
+
+  /// How long somebody waits for a builder before that is reported; 5 seconds unless it is set.
+  public static var patience: Duration {
+    get { lock.withLock { unsafe currentPatience } }
+    set { lock.withLock { unsafe currentPatience = newValue } }
+  }
+
+  static func report(_ error: InjectError) { handler(error) }
+
+  private static let standardError: @Sendable (InjectError) -> Void = { error in
+    let text = Array("InjectError.\(error)\n".utf8)
+    // One write(2), so that what several threads say doesn't mix. Nobody is left to tell when
+    // standard error can't be written to.
+    _ = unsafe text.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,147 @@
+extension InjectError {
+  static func notFound(
+    _ subject: Subject, path: [String], node: AnyNode, parameters: Qualifier?,
+    registered: [AnyRegistration]
+  ) -> InjectError {
+    let near = registered.compactMap { nearMiss($0, node, parameters, subject) }
+    let asked = shortened(subject.dependency)
+    var advice = ["@Register var dependency: \(asked) = YourImplementation()"]
+    if let parameters {
+      advice = [
+        "@Register var builder = { (parameters: \(shortened(parameters.name))) in",
+        "  YourImplementation(parameters) as \(asked) }",
+      ]
+    }
+    advice.append("before it is injected, or in InjectStorage.standard.errorClosure")
+    return InjectError(.notFound, subject, path: path, candidates: near, advice: advice)
+  }
+
+  /// Why a registration comes near and does not match; nil when it does not come near.
+  private static func nearMiss(
+    _ registration: AnyRegistration, _ node: AnyNode, _ parameters: Qualifier?, _ subject: Subject
+  ) -> String? {
+    let key = registration.key
+    let text = registration.description
+    guard key.type == node.key.entry.type else {
+      let last = subject.dependency.split(separator: ".").last
+      if registration.name.split(separator: ".").last == last {
+        return "\(text): another type of the same name"
+      }
+      return registration.anyValue.map(node.isOfType) == true
+        ? "\(text): it is one; register it as \(subject.dependency)" : nil
+    }
+    if key.parameters != node.key.entry.parameters {
+      return key.parameters == nil
+        ? "\(text): its builder takes no parameters"
+        : "\(text): its builder takes parameters; inject it with @InjectWith(parameters)"
+    }
+    if key.group != nil, key.group != node.key.entry.group { return "\(text): in another group" }
+    return node.qualifiers.isEmpty
+      ? text : "\(text): it is not \(subject.qualifiers.joined(separator: " and "))"
+  }
+
+  static func moreThanOne(
+    _ subject: Subject, path: [String], _ registrations: [AnyRegistration]
+  ) -> InjectError {
+    let asked = shortened(subject.dependency)
+    return InjectError(
+      .moreThanOne, subject, path: path, candidates: registrations.map(\.description),
+      advice: [
+        "remove all but one; or say which, by a type or protocol that only it is:",
+        "@Inject(Special.self) var dependency: \(optional(asked))",
+        "or by a group; in tests, a double that conforms to Mock wins",
+      ])
+  }
+
+  /// `path` leads from a builder back to itself.
+  static func cycle(_ subject: Subject, _ path: [AnyRegistration]) -> InjectError {
+    let last = path.dropLast().last.map { shortened($0.name) } ?? "one of them"
+    return InjectError(
+      .cycle, subject, path: path.map(\.name), candidates: path.dropLast().map(\.description),
+      advice: [
+        "let \(last) ask for it when it is used, and not in its initialiser:",
+        "an @Inject property is resolved at each read",
+      ])
+  }
+
+  static func builderFailed(
+    _ subject: Subject, path: [String], _ registration: AnyRegistration, _ error: any Error
+  ) -> InjectError {
+    InjectError(
+      .builderFailed, subject, path: path, candidates: [registration.description],
+      advice: ["see its error; nothing was kept, and the next resolve builds again"],
+      underlying: error)
+  }
+
+  static func needsAwait(_ subject: Subject, _ registration: AnyRegistration) -> InjectError {
+    InjectError(
+      .needsAwait, subject, candidates: [registration.description],
+      advice: [
+        "await it once before it is read, as at the start of the program:",
+        "try await InjectStorage.standard.resolveAsync(\(metatype(subject.dependency)))",
+      ])
+  }
+
+  static func wrongScope(
+    _ subject: Subject, _ registration: AnyRegistration, _ reason: String, _ advice: String
+  ) -> InjectError {
+    InjectError(
+      .wrongScope, subject, candidates: ["\(registration.description): \(reason)"],
+      advice: [advice])
+  }
+
+  static func liveInTest(
+    _ subject: Subject, path: [String], _ registration: AnyRegistration
+  ) -> InjectError {
+    let asked = shortened(subject.dependency)
+    return InjectError(
+      .liveInTest, subject, path: path, candidates: [registration.description],
+      advice: ["give the test a double: .injecting { @Register var double: \(asked) = Double() }"])
+  }
+
+  static func slow(
+    _ subject: Subject, path: [String], _ registration: AnyRegistration
+  ) -> InjectError {
+    InjectError(
+      .slowBuilder, subject, path: path, candidates: [registration.description],
+      advice: [
+        "a builder that waits for a thread, which waits for what is being built,",
+        "never ends: don't block in it. If it only takes long, raise",
+        "InjectDiagnostics.patience",
+      ])
+  }
+
+  /// What a builder's error is for whoever resolves.
+  ///
+  /// A cycle stays one, and so does what the caller has to mend itself.
+  static func of(
+    _ error: any Error, _ subject: Subject, path: [String], _ registration: AnyRegistration
+  ) -> InjectError {
+    if let error = error as? InjectError {
+      switch error.code {
+      case .cycle, .needsAwait, .wrongScope, .liveInTest: return error
+      default: break
+      }
+    }
+    return builderFailed(subject, path: path, registration, error)
+  }
+
+  /// `any Shop.API` as it is written in source: `any API`.
+  private static func shortened(_ name: String) -> String {
+    var words: [String] = []
+    for word in name.split(separator: " ") {
+      let isPlain = word.allSatisfy { $0 == "." || $0 == "_" || $0.isLetter || $0.isNumber }
+      words.append(String(isPlain ? word.split(separator: ".").last ?? word : word))
+    }
+    return words.joined(separator: " ")
+  }
+
+  private static func optional(_ name: String) -> String {
+    name.contains(" ") ? "(\(name))?" : "\(name)?"
+  }
+
+  private static func metatype(_ name: String) -> String {
+    let name = shortened(name)
+    return name.contains(" ") ? "(\(name)).self" : "\(name).self"
+  }
+}

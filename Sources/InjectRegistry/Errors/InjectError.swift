@@ -1,0 +1,202 @@
+/// Why a dependency could not be injected.
+///
+/// It names the type, the qualifiers, the group and both places in source, and says how to mend it.
+/// `if case InjectError.notFound = error` tells what kind it is, of any error.
+public struct InjectError: Error, Sendable {
+  /// A kind of failure that a caller can act on.
+  ///
+  /// New kinds may be added later.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the code, as written in source.
+    public let description: String
+
+    private init(_ name: String) { description = name }
+
+    /// Nothing that is registered matches.
+    public static let notFound = Code("notFound")
+    /// Several registrations match, and nothing decides between them.
+    public static let moreThanOne = Code("moreThanOne")
+    /// A builder needs what is being built.
+    public static let cycle = Code("cycle")
+    /// A builder threw an error.
+    public static let builderFailed = Code("builderFailed")
+    /// The builder is async, and was not awaited yet.
+    public static let needsAwait = Code("needsAwait")
+    /// The scope asks for what this registration can't give.
+    public static let wrongScope = Code("wrongScope")
+    /// A strict test used what it has no double for.
+    public static let liveInTest = Code("liveInTest")
+    /// A builder that somebody waits for takes long; the wait goes on.
+    public static let slowBuilder = Code("slowBuilder")
+  }
+
+  /// Nothing that is registered matches.
+  public static let notFound = Code.notFound
+  /// Several registrations match, and nothing decides between them.
+  public static let moreThanOne = Code.moreThanOne
+  /// A builder needs what is being built.
+  public static let cycle = Code.cycle
+  /// A builder threw an error.
+  public static let builderFailed = Code.builderFailed
+
+  /// The parts, in one object, so that an error is one word wherever it is thrown.
+  private final class Details: Sendable {
+    let code: Code
+    let subject: Subject
+    let path: [String]
+    let candidates: [String]
+    let advice: [String]
+    let underlying: (any Error)?
+    let isTold: Bool
+
+    init(
+      _ code: Code, _ subject: Subject, _ path: [String], _ candidates: [String],
+      _ advice: [String], _ underlying: (any Error)?, _ isTold: Bool
+    ) {
+      self.code = code
+      self.subject = subject
+      self.path = path
+      self.candidates = candidates
+      self.advice = advice
+      self.underlying = underlying
+      self.isTold = isTold
+    }
+  }
+
+  /// What was asked for, and where.
+  struct Subject: Sendable {
+    var dependency: String
+    var qualifiers: [String] = []
+    var group: String?
+    var location: InjectLocation?
+  }
+
+  private let details: Details
+
+  init(
+    _ code: Code, _ subject: Subject, path: [String] = [], candidates: [String] = [],
+    advice: [String], underlying: (any Error)? = nil, isTold: Bool = false
+  ) {
+    details = Details(code, subject, path, candidates, advice, underlying, isTold)
+  }
+
+  /// What to act on.
+  public var code: Code { details.code }
+  /// The type that was asked for, with its module.
+  public var dependency: String { details.subject.dependency }
+  /// The qualifiers that were asked for.
+  public var qualifiers: [String] { details.subject.qualifiers }
+  /// The group that was asked for, or nil.
+  public var group: DependencyGroupKey? { details.subject.group }
+  /// Where the dependency is injected, or nil where that is not known.
+  public var location: InjectLocation? { details.subject.location }
+  /// The builders that were running, outermost first.
+  ///
+  /// For a cycle, the first is also the last.
+  public var path: [String] { details.path }
+  /// What is registered and matches, or comes near.
+  public var candidates: [String] { details.candidates }
+  /// The error that a builder threw, or nil.
+  public var underlying: (any Error)? { details.underlying }
+
+  /// The same error, injected at `location` if none is known yet.
+  func at(_ location: InjectLocation?) -> InjectError {
+    guard self.location == nil, let location else { return self }
+    var subject = details.subject
+    subject.location = location
+    return InjectError(
+      code, subject, path: path, candidates: candidates, advice: details.advice,
+      underlying: underlying, isTold: details.isTold)
+  }
+
+  /// The same error of a builder, as who waited for it meets it.
+  func passed(to subject: Subject, path: [String]) -> InjectError {
+    guard code == .builderFailed else { return self }
+    return InjectError(
+      code, subject, path: path, candidates: candidates, advice: details.advice,
+      underlying: underlying, isTold: details.isTold)
+  }
+
+  /// Whether a builder ended because its task was cancelled, however far inside.
+  var isCancellation: Bool {
+    underlying is CancellationError || (underlying as? InjectError)?.isCancellation == true
+  }
+
+  /// The same error, of which a strict test was told.
+  var told: InjectError {
+    InjectError(
+      code, details.subject, path: path, candidates: candidates, advice: details.advice,
+      underlying: underlying, isTold: true)
+  }
+
+  /// Whether a strict test was told of it, or of the error that it passes on.
+  var isTold: Bool { details.isTold || (underlying as? InjectError)?.isTold == true }
+}
+
+extension InjectError: CustomStringConvertible {
+  /// What happened, where, what is registered, and how to mend it, in lines of text.
+  public var description: String {
+    let place = location.map { ["\($0)"] } ?? []
+    let running = path.isEmpty ? [] : [path.joined(separator: " -> ")]
+    let cause = underlying.map { [indented("\($0)")] } ?? []
+    let parts = [
+      ("injected at", place), ("while building", running), ("its error", cause),
+      ("registered", candidates), ("to mend it", details.advice),
+    ]
+    var lines = [headline]
+    for (label, texts) in parts {
+      for (index, text) in texts.enumerated() {
+        let shown = index == 0 ? label : ""
+        lines.append("  " + shown + String(repeating: " ", count: 16 - shown.count) + text)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func indented(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n  ")
+  }
+
+  private var headline: String {
+    let what = "`\(dependency)`" + conditions
+    switch code {
+    case .notFound: return "notFound: nothing is registered for \(what)"
+    case .moreThanOne:
+      return "moreThanOne: \(candidates.count) registrations match \(what), and nothing decides"
+    case .cycle: return "cycle: building \(what) needs itself"
+    case .builderFailed: return "builderFailed: the builder of \(what) threw an error"
+    case .needsAwait: return "needsAwait: the builder of \(what) is async, and was not awaited"
+    case .wrongScope: return "wrongScope: \(what) can't be given in this scope"
+    case .liveInTest: return "liveInTest: a strict test used the live \(what)"
+    case .slowBuilder: return "slowBuilder: waiting long for \(what), which is being built"
+    default: return "\(code): \(what)"
+    }
+  }
+
+  private var conditions: String {
+    var text = ""
+    if !qualifiers.isEmpty { text += " that is \(qualifiers.joined(separator: " and "))" }
+    if let group { text += " in the group \"\(group)\"" }
+    return text
+  }
+}
+
+extension InjectError.Code {
+  /// Whether `error` is an `InjectError` of this kind, for `if case` and `catch`.
+  public static func ~= (code: InjectError.Code, error: any Error) -> Bool {
+    (error as? InjectError)?.code == code
+  }
+}
+
+/// All that `InjectStorage.validate()` found.
+public struct InjectFaults: Error, Sendable, CustomStringConvertible {
+  /// One error for each registration that can't be built, with a place where it is injected if one
+  /// is known, and one for each injection that can't be resolved for another reason.
+  public let errors: [InjectError]
+
+  /// The errors, one after the other.
+  public var description: String {
+    "\(errors.count) fault\(errors.count == 1 ? "" : "s") of injection:\n"
+      + errors.map(\.description).joined(separator: "\n")
+  }
+}

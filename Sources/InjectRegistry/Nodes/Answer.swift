@@ -1,0 +1,67 @@
+/// What a node has found: an instance, or a builder of new ones.
+@safe @usableFromInline
+class Answer: @unchecked Sendable {
+  // Never changes.
+  /// Where the instance is; nil for a builder.
+  @usableFromInline let place: UnsafeRawPointer?
+
+  init(_ place: UnsafeRawPointer?) { unsafe self.place = place }
+}
+
+/// An instance in memory that stays where it is, for readers that take no lock.
+@safe
+final class Published<Dependency: Sendable>: Answer, @unchecked Sendable {
+  // Written in `init` and `deinit` alone.
+  private let pointer: UnsafeMutablePointer<Dependency>
+  private static var cacheLine: Int { 64 }
+
+  init(_ instance: Dependency) {
+    // Cache lines of its own: beside the count of references of the instance, which every copy writes,
+    // two threads that read it took more than twice as long (`make bench`).
+    let layout = MemoryLayout<Dependency>.self
+    let count = (layout.size / Self.cacheLine + 1) * Self.cacheLine
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: count, alignment: max(layout.alignment, Self.cacheLine))
+    unsafe pointer = memory.initializeMemory(as: Dependency.self, to: instance)
+    unsafe super.init(UnsafeRawPointer(pointer))
+  }
+
+  deinit {
+    unsafe UnsafeMutableRawPointer(pointer.deinitialize(count: 1)).deallocate()
+  }
+}
+
+/// A builder whose instance is new at every read.
+@usableFromInline
+final class Fresh<Dependency: Sendable>: Answer, @unchecked Sendable {
+  // Adds only constants.
+  private let registration: AnyRegistration
+  @usableFromInline let builder: @Sendable () throws -> Dependency
+
+  init(_ registration: AnyRegistration, _ builder: @escaping @Sendable () throws -> Dependency) {
+    self.registration = registration
+    self.builder = builder
+    unsafe super.init(nil)
+  }
+
+  /// A new instance; only where no builder runs around the caller.
+  // Inlinable, because it costs four times as much through unspecialised generics: `make bench`.
+  @inlinable
+  func make() throws -> Dependency {
+    var frame = frame
+    return try unsafe withUnsafeMutablePointer(to: &frame) { frame in
+      unsafe Frame.top = frame
+      defer { unsafe Frame.top = nil }
+      return try builder()
+    }
+  }
+
+  @usableFromInline var frame: Frame {
+    unsafe Frame(parent: nil, task: nil, registration: registration, build: nil)
+  }
+
+  /// What the caller is told of an error of the builder.
+  func failure(_ error: any Error, _ subject: InjectError.Subject) -> InjectError {
+    .of(error, subject, path: [registration.name], registration)
+  }
+}

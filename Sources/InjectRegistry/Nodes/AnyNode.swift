@@ -1,0 +1,96 @@
+public import Synchronization
+
+/// What an injection asks for, of whatever type: what its reads have in common.
+///
+/// Not generic, because generic code that is not specialised asks the runtime for types at every
+/// step, which costs more than all the rest.
+@safe @usableFromInline
+class AnyNode: @unchecked Sendable {
+  /// How often an instance is read before it is published.
+  ///
+  /// What is registered anew in a test is read less often, and so given up with its registration.
+  private static let readsBeforePublishing = 100
+
+  let key: NodeKey
+  let qualifiers: [Qualifier]
+  let parameters: Qualifier?
+  // The storage keeps its nodes, and every call comes through it.
+  unowned let storage: InjectStorage
+  private let storageID: ObjectIdentifier
+  @usableFromInline let activity = Activity.shared
+  /// Where an instance is that is never given up, or nil.
+  ///
+  /// A reader takes it without a lock, so nobody can know when the last one is done with it. That
+  /// is why only one is ever published in each node: see docs/injection-concurrency.md.
+  @usableFromInline let published = unsafe Atomic<UnsafeRawPointer?>(nil)
+  private let lock = InjectLock()
+  // What follows is guarded by `lock`.
+  private var kept: Answer?
+  private var keptForReaders: Answer?
+  private var reads = 0
+
+  init(
+    _ storage: InjectStorage, _ key: NodeKey, _ qualifiers: [Qualifier], _ parameters: Qualifier?
+  ) {
+    self.storage = storage
+    storageID = ObjectIdentifier(storage)
+    self.key = key
+    self.qualifiers = qualifiers
+    self.parameters = parameters
+  }
+
+  /// Whether an instance is of the type that is asked for.
+  func isOfType(_ instance: Any) -> Bool { false }
+
+  /// Resolves, and gives up the instance.
+  func check(_ location: InjectLocation?) throws(InjectError) {}
+
+  /// The same, where builders may be async.
+  func checkAsync(_ location: InjectLocation?) async throws(InjectError) {}
+
+  /// What was found before, for callers around whom no builder runs; nil where one has to search.
+  @usableFromInline @inline(never)
+  final func answer() -> Answer? {
+    let isQuiet = activity.count.load(ordering: .relaxed) == 0
+    // A builder around the caller has to know what it asks for, and may be what is asked for.
+    guard Chain.current.isEmpty else { return nil }
+    if !isQuiet, let layer = Layer.innermost(of: storageID) { return layer.answer(for: self) }
+    lock.lock()
+    defer { lock.unlock() }
+    guard let kept else { return nil }
+    reads += 1
+    if reads == Self.readsBeforePublishing, keptForReaders == nil { publish(kept) }
+    return kept
+  }
+
+  /// Lets reads take an instance without the lock; call under it.
+  private func publish(_ answer: Answer) {
+    guard let place = unsafe answer.place else { return }
+    keptForReaders = answer
+    unsafe published.store(place, ordering: .releasing)
+  }
+
+  /// Keeps what was found for the reads that follow, unless something has changed since.
+  final func keep(_ answer: Answer, version: Int) {
+    let old = lock.withLock {
+      defer { if storage.registry.version == version { kept = answer } }
+      return kept
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  /// Forgets what was found: something that could alter it has changed.
+  final func forget() {
+    let old = lock.withLock {
+      defer {
+        kept = nil
+        reads = 0
+        // What was published stays: somebody may be reading it. That it is there makes sure that
+        // nothing else is published.
+        unsafe published.store(nil, ordering: .releasing)
+      }
+      return kept
+    }
+    withExtendedLifetime(old) {}
+  }
+}

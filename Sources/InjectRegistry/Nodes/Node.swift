@@ -1,0 +1,98 @@
+public import Synchronization
+
+/// What an injection asks for: one for each type, qualifiers, group and scope, kept by its storage.
+@usableFromInline
+final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
+  // Has no state of its own.
+
+  /// Where the instance is, if it is published and nothing needs a closer look.
+  ///
+  /// Sound because what is published once is never freed before the node.
+  // Inlinable, because a read through unspecialised generics takes several times as long: `make
+  // bench`.
+  @inlinable @inline(__always)
+  var place: UnsafePointer<Dependency>? {
+    guard activity.count.load(ordering: .relaxed) == 0,
+      let pointer = unsafe published.load(ordering: .acquiring)
+    else { return nil }
+    return unsafe pointer.assumingMemoryBound(to: Dependency.self)
+  }
+
+  /// The dependency, where ``place`` does not know.
+  @inlinable
+  func value(
+    _ parameters: ParameterBox?, _ location: InjectLocation
+  ) throws(InjectError) -> Dependency {
+    guard parameters == nil, let answer = answer() else {
+      return try resolve(parameters, location)
+    }
+    if let place = unsafe answer.place {
+      // The answer is this node's, and so of its type.
+      return unsafe place.assumingMemoryBound(to: Dependency.self).pointee
+    }
+    let fresh = unsafe unsafeDowncast(answer, to: Fresh<Dependency>.self)
+    do {
+      return try fresh.make()
+    } catch {
+      throw failure(error, fresh, location)
+    }
+  }
+
+  @usableFromInline @inline(never)
+  func failure(
+    _ error: any Error, _ fresh: Fresh<Dependency>, _ location: InjectLocation
+  ) -> InjectError {
+    fresh.failure(error, subject(location))
+  }
+
+  /// What is resolved, for messages.
+  func subject(_ location: InjectLocation?) -> InjectError.Subject {
+    InjectError.Subject(
+      dependency: name(of: Dependency.self), qualifiers: qualifiers.map(\.name),
+      group: key.entry.group, location: location)
+  }
+
+  /// Searches.
+  @usableFromInline @inline(never)
+  func resolve(
+    _ parameters: ParameterBox?, _ location: InjectLocation?, allowsLive: Bool = false
+  ) throws(InjectError) -> Dependency {
+    let layer = Layer.innermost(of: storage)
+    return try Resolution(
+      self, storage, layer, .current, parameters, location, allowsLive: allowsLive
+    ).run()
+  }
+
+  /// Searches, where builders may be async.
+  func resolveAsync(
+    _ parameters: ParameterBox?, _ location: InjectLocation?
+  ) async throws(InjectError) -> Dependency {
+    if parameters == nil, let place = unsafe place { return unsafe place.pointee }
+    let layer = Layer.innermost(of: storage)
+    return try await Resolution(self, storage, layer, .ofTask, parameters, location).runAsync()
+  }
+
+  /// All that matches.
+  func resolveAll(_ location: InjectLocation?) throws(InjectError) -> [Dependency] {
+    let layer = Layer.innermost(of: storage)
+    return try Resolution(self, storage, layer, .current, nil, location).runAll()
+  }
+
+  /// All that matches, where builders may be async.
+  func resolveAllAsync(_ location: InjectLocation?) async throws(InjectError) -> [Dependency] {
+    let layer = Layer.innermost(of: storage)
+    return try await Resolution(self, storage, layer, .ofTask, nil, location).runAllAsync()
+  }
+
+  override func isOfType(_ instance: Any) -> Bool { instance is Dependency }
+
+  override func check(_ location: InjectLocation?) throws(InjectError) {
+    guard parameters == nil else { return }
+    _ = try resolve(nil, location)
+  }
+
+  override func checkAsync(_ location: InjectLocation?) async throws(InjectError) {
+    guard parameters == nil else { return }
+    _ = try await resolveAsync(nil, location)
+  }
+}

@@ -1,0 +1,137 @@
+internal import Synchronization
+
+/// Registrations, and the instances that live as long as they do: the storage's own, or a layer's.
+final class Registry: @unchecked Sendable {
+  /// Whether it keeps instances of what is registered further out as well.
+  private let isLayer: Bool
+  // All that changes is guarded by `lock`.
+  private let lock = InjectLock()
+  private var entries: [EntryKey: [AnyRegistration]] = [:]
+  private var types: Set<ObjectIdentifier> = []
+  private var slots: [SlotKey: AnySlot] = [:]
+  private var closure: InjectErrorClosure?
+  private var gates: [EntryKey: Slot<Bool>] = [:]
+  /// Counts the changes of what is registered and of what is kept.
+  private let changes = Atomic<Int>(0)
+
+  /// Which instance of a registration: the shared one, or a session's.
+  private struct SlotKey: Hashable {
+    let registration: ObjectIdentifier
+    let scope: InjectScope
+  }
+
+  init(isLayer: Bool) { self.isLayer = isLayer }
+
+  /// Takes errors.
+  var errorClosure: InjectErrorClosure? {
+    get { lock.withLock { closure } }
+    set {
+      let old = lock.withLock {
+        defer { closure = newValue }
+        return closure
+      }
+      withExtendedLifetime(old) {}
+    }
+  }
+
+  /// Grows with every change; equal numbers mean that nothing has changed.
+  var version: Int { changes.load(ordering: .acquiring) }
+
+  /// The registrations for a key, in the order in which they came.
+  func registrations(for key: EntryKey) -> [AnyRegistration] {
+    lock.withLock { entries[key] ?? [] }
+  }
+
+  /// All registrations.
+  var all: [AnyRegistration] {
+    lock.withLock { entries.values.flatMap { $0 } }
+  }
+
+  /// Whether anything is registered here for one of the types.
+  func registersAny(of dependencies: Set<ObjectIdentifier>) -> Bool {
+    lock.withLock { !types.isDisjoint(with: dependencies) }
+  }
+
+  /// Adds a registration, or puts it in the place of the one from the same place in source.
+  func add(_ registration: AnyRegistration) {
+    // Given up outside the lock: what is dropped may run a program's own code.
+    var dropped: [AnyObject] = []
+    lock.withLock {
+      var same = entries[registration.key] ?? []
+      if let index = same.firstIndex(where: { $0.location == registration.location }) {
+        dropped = dropSlots { $0 == ObjectIdentifier(same[index]) }
+        dropped.append(same[index])
+        same[index] = registration
+      } else {
+        same.append(registration)
+      }
+      entries[registration.key] = same
+      types.insert(registration.key.type)
+      changes.add(1, ordering: .releasing)
+    }
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// Removes all registrations and instances.
+  func removeAll() {
+    let dropped = lock.withLock {
+      defer {
+        entries = [:]
+        types = []
+        slots = [:]
+        changes.add(1, ordering: .releasing)
+      }
+      return (entries, slots)
+    }
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// Drops the instances of the scopes that `isChosen` picks; they are built anew when needed.
+  func dropInstances(of isChosen: (InjectScope) -> Bool) {
+    for registration in all { registration.forgetSample() }
+    let dropped = lock.withLock {
+      let chosen = slots.filter { isChosen($0.key.scope) }
+      for key in chosen.keys { slots[key] = nil }
+      changes.add(1, ordering: .releasing)
+      return chosen
+    }
+    withExtendedLifetime(dropped) {}
+  }
+
+  private func dropSlots(where isChosen: (ObjectIdentifier) -> Bool) -> [AnyObject] {
+    let chosen = slots.filter { isChosen($0.key.registration) }
+    for key in chosen.keys { slots[key] = nil }
+    return Array(chosen.values)
+  }
+
+  /// Where the instance of a registration is kept in this registry.
+  ///
+  /// One that was replaced a moment ago gets a place that nobody keeps.
+  func slot<Dependency>(
+    for registration: Registration<Dependency>, _ scope: InjectScope
+  ) -> Slot<Dependency> {
+    let key = SlotKey(registration: ObjectIdentifier(registration), scope: scope)
+    return lock.withLock {
+      if let slot = slots[key] { return unsafe unsafeDowncast(slot, to: Slot<Dependency>.self) }
+      // It holds the registration, so that no other one can get this identity while it is here.
+      let slot = Slot(registration, scope)
+      if isLayer || entries[registration.key]?.contains(where: { $0 === registration }) == true {
+        slots[key] = slot
+      }
+      return slot
+    }
+  }
+
+  /// What holds those that miss the same dependency while the error closure runs.
+  func lateGate(for key: EntryKey, _ type: any Any.Type) -> Slot<Bool> {
+    lock.withLock {
+      if let gate = gates[key] { return gate }
+      let place = InjectLocation(fileID: #fileID, line: #line, column: #column)
+      let gate = Slot(
+        Registration<Bool>(.value(false), group: nil, scope: .instance, place, shownAs: type),
+        .instance)
+      gates[key] = gate
+      return gate
+    }
+  }
+}

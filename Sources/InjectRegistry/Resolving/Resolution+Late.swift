@@ -1,0 +1,34 @@
+extension Resolution {
+  /// A chance to register what is missing.
+  struct Late {
+    /// Holds those that miss the same while the closure runs.
+    let slot: Slot<Bool>
+    let closure: InjectErrorClosure
+    let error: InjectError
+  }
+
+  /// The chance to register what is missing, or nil when there is none or it was taken.
+  func late(_ progress: Progress) -> Late? {
+    guard !progress.closureWasCalled, let closure = errorClosure else { return nil }
+    let registry = layer?.registry ?? storage.registry
+    let gate = registry.lateGate(for: node.key.entry, Dependency.self)
+    // Inside the closure for the same dependency there is no second chance.
+    guard chain.isEmpty || !chain.steps.contains(where: { $0.registration === gate.registration })
+    else { return nil }
+    return Late(slot: gate, closure: closure, error: notFound)
+  }
+
+  /// What is thrown when nothing was found; a strict test hears of it as well.
+  func missing() -> InjectError {
+    let error = notFound
+    var current = layer
+    while let layer = current {
+      if let handler = layer.strictHandler {
+        handler(error)
+        return error.told
+      }
+      current = layer.below
+    }
+    return error
+  }
+}

@@ -1,0 +1,178 @@
+extension Resolution {
+  /// Searches until there is an answer, and gives its instance.
+  func run() throws(InjectError) -> Dependency {
+    record(depth: 0)
+    var progress = Progress()
+    while true {
+      let version = version
+      switch try find(progress) {
+      case .answers(let answers):
+        if let found = try obtain(single(answers), version: version) { return found }
+      case .learn(let candidate): try learn(candidate, &progress)
+      case .nothing: try registerLate(&progress, version)
+      }
+    }
+  }
+
+  /// Gives all that matches, in the order of registration.
+  func runAll() throws(InjectError) -> [Dependency] {
+    record(depth: 0)
+    var progress = Progress()
+    while true {
+      let version = version
+      switch try find(progress) {
+      case .answers(let answers):
+        var all: [Dependency] = []
+        for answer in answers {
+          if let found = try obtain(answer, version: version, isOne: false) { all.append(found) }
+        }
+        if all.count == answers.count { return all }
+      case .learn(let candidate): try learn(candidate, &progress)
+      case .nothing: return []
+      }
+    }
+  }
+
+  /// Sees what an instance of a candidate is.
+  private func learn(_ candidate: Answer, _ progress: inout Progress) throws(InjectError) {
+    do throws(InjectError) {
+      let instance = try build(candidate.registration, depth: candidate.depth)
+      see(instance, candidate)
+    } catch {
+      progress.failures[ObjectIdentifier(candidate.registration)] = error
+    }
+  }
+
+  /// Remembers what an instance of a candidate is.
+  func see(_ instance: Dependency, _ candidate: Answer) {
+    // An instance of a layer is given up with the layer, a weak one with its last other reference.
+    let isKept = layer == nil && candidate.registration.scope != .weak
+    candidate.registration.learn(from: instance, isKept: isKept, qualifiers: node.qualifiers)
+  }
+
+  /// The instance of a registration, whatever competes with it.
+  func build(
+    _ registration: Registration<Dependency>, depth: Int
+  ) throws(InjectError) -> Dependency {
+    let answer = Answer(registration: registration, depth: depth)
+    while true {
+      let found = try obtain(answer, registration.scope, version: version, isOne: false)
+      if let found { return found }
+    }
+  }
+
+  /// The instance of an answer; nil when the search has to look again.
+  private func obtain(
+    _ answer: Answer, version: Int, isOne: Bool = true
+  ) throws(InjectError) -> Dependency? {
+    try obtain(answer, node.key.scope, version: version, isOne: isOne)
+  }
+
+  private func obtain(
+    _ answer: Answer, _ asked: InjectScope?, version: Int, isOne: Bool
+  ) throws(InjectError) -> Dependency? {
+    let registration = answer.registration
+    let scope = asked ?? registration.scope
+    record(depth: answer.depth)
+    switch try source(answer, asked) {
+    case .instance(let instance):
+      if isOne { remember(answer, instance, version: version) }
+      return instance
+    case .builder:
+      try checkCycle(registration)
+      if isOne { remember(answer, nil, version: version) }
+      return try make(registration, nil)
+    case .slot(let slot, let depth, let graph):
+      guard let (instance, home) = try obtain(answer, slot, depth, scope, graph) else {
+        return nil
+      }
+      record(slot.registration.knownDependencies, depth: home)
+      if isOne, scope == .singleton { remember(answer, instance, version: version) }
+      return instance
+    }
+  }
+
+  /// The instance of a slot, which is built or waited for; nil when the search has to look again.
+  private func obtain(
+    _ answer: Answer, _ slot: Slot<Dependency>, _ depth: Int, _ scope: InjectScope,
+    _ graph: Graph?
+  ) throws(InjectError) -> (Dependency, Int)? {
+    if let instance = slot.instance { return checked(instance, answer, depth) }
+    switch slot.enter(chain.steps, layerDepth, canSuspend: false) {
+    case .instance(let instance): return checked(instance, answer, depth)
+    case .cycle(let path): throw .cycle(subject, path)
+    case .asyncBuild: throw .needsAwait(subject, slot.registration)
+    case .wait(let wait):
+      do throws(InjectError) {
+        try Builds.hold(wait, subject)
+      } catch {
+        recordFailure(of: wait.target, depth)
+        throw error
+      }
+      return nil
+    case .mine(let build):
+      Activity.shared.begin()
+      defer { Activity.shared.end() }
+      do throws(InjectError) {
+        let instance = try make(slot.registration, build, graph)
+        try checkWeak(instance, scope, slot.registration)
+        return settle(instance, build, in: slot, depth: depth, scope)
+      } catch {
+        recordFailure(of: build, depth)
+        // Those that wait in the layer look there then, and share what comes of it.
+        if build.depth > depth { slot.registration.add(dependencies: build.dependencies) }
+        // Those that wait outside of a layer that it depends on build it themselves.
+        slot.abandon(build, failure: build.depth > depth ? nil : error)
+        throw error
+      }
+    }
+  }
+
+  /// Runs a builder.
+  private func make(
+    _ registration: Registration<Dependency>, _ build: Build?, _ graph: Graph? = nil
+  ) throws(InjectError) -> Dependency {
+    do {
+      return try Frame.run(registration, build, graph, in: chain) {
+        () throws(any Error) -> Dependency in
+        switch registration.maker {
+        case .value(let value): return value
+        case .builder(let builder): return try builder()
+        case .parametrised(let builder):
+          guard let parameters else { throw InjectError.needsAwait(subject, registration) }
+          return try builder(parameters.value)
+        case .asyncBuilder, .asyncParametrised:
+          throw InjectError.needsAwait(subject, registration)
+        }
+      }
+    } catch {
+      throw .of(error, subject, path: path + [registration.name], registration)
+    }
+  }
+
+  /// Lets the error closure register what is missing; one thread at a time for each injection.
+  ///
+  /// - Throws: `notFound`, when it had its chance.
+  private func registerLate(
+    _ progress: inout Progress, _ seen: Int
+  ) throws(InjectError) {
+    guard let late = late(progress) else { throw missing() }
+    switch late.slot.enter(chain.steps, layerDepth, canSuspend: false) {
+    case .cycle, .instance, .asyncBuild: throw missing()
+    case .wait(let wait): try Builds.hold(wait, subject)
+    case .mine(let build):
+      // Somebody may have registered it between the search and here.
+      guard version == seen else { return late.slot.abandon(build) }
+      progress.closureWasCalled = true
+      callClosure(late, build)
+    }
+  }
+
+  /// Calls the error closure, and lets those look again that wait for it.
+  func callClosure(_ late: Late, _ build: Build) {
+    Activity.shared.begin()
+    defer { Activity.shared.end() }
+    Frame.run(late.slot.registration, build, in: chain) { late.closure(late.error) }
+    late.slot.abandon(build)
+  }
+}

@@ -1,0 +1,95 @@
+/// What the four wrappers share: a node, the parameters, and the place in source.
+@usableFromInline
+struct Injection<Dependency: Sendable>: Sendable {
+  @usableFromInline let node: Node<Dependency>
+  @usableFromInline let parameters: ParameterBox?
+  @usableFromInline let location: InjectLocation
+
+  /// Looks for the node, once.
+  init(
+    _ qualifiers: [any Any.Type] = [], scope: InjectScope? = nil, group: DependencyGroupKey? = nil,
+    parameters: ParameterBox? = nil, _ location: InjectLocation
+  ) {
+    node = InjectStorage.standard.node(
+      Dependency.self, qualifiers, scope: scope, group: group, parameters: parameters,
+      at: location)
+    self.parameters = parameters
+    self.location = location
+  }
+
+  /// The dependency, or the error.
+  @inlinable
+  func resolve() throws(InjectError) -> Dependency { try node.value(parameters, location) }
+
+  /// The dependency, where its builder may be async, or the error.
+  func resolveAsync() async throws(InjectError) -> Dependency {
+    try await node.resolveAsync(parameters, location)
+  }
+
+  /// The dependency, or nil and a report; where it is not published.
+  @inlinable @inline(never)
+  func valueOrReport() -> Dependency? {
+    do throws(InjectError) {
+      return try resolve()
+    } catch {
+      report(error)
+      return nil
+    }
+  }
+
+  /// The dependency; without one the process stops; where it is not published.
+  @inlinable @inline(never)
+  func valueOrStop() -> Dependency {
+    do throws(InjectError) {
+      return try resolve()
+    } catch {
+      return live(after: error)
+    }
+  }
+
+  /// Tells of an error that can't be thrown.
+  @usableFromInline @inline(never)
+  func report(_ error: InjectError) {
+    // The closure had its chance at what was not found, and knows. A strict test may have been told.
+    if let closure = InjectStorage.standard.errorClosure {
+      if error.code != .notFound { closure(error) }
+    } else if !error.isTold {
+      InjectDiagnostics.report(error)
+    }
+  }
+
+  /// What is used all the same in a strict test that has failed; any other error ends the process.
+  @usableFromInline @inline(never)
+  func live(after error: InjectError) -> Dependency {
+    // Stopping would take all other tests along.
+    guard error.code == .liveInTest else { Self.stop(error) }
+    do throws(InjectError) {
+      // Its builder may need what is live, too.
+      return try LiveUse.allowed { () throws(InjectError) in
+        try node.resolve(parameters, location, allowsLive: true)
+      }
+    } catch {
+      Self.stop(error)
+    }
+  }
+
+  /// Ends the process: the property has no way to say that there is no value.
+  static func stop(_ error: InjectError) -> Never {
+    fatalError("InjectError.\(error)")
+  }
+}
+
+/// Whether what is live may be used in a strict test that has failed of such a use.
+enum LiveUse {
+  @TaskLocal static var isAllowed = false
+
+  static func allowed<Result>(
+    _ body: () throws(InjectError) -> Result
+  ) throws(InjectError) -> Result {
+    var result: Swift.Result<Result, InjectError>?
+    $isAllowed.withValue(true) {
+      result = Swift.Result { () throws(InjectError) in try body() }
+    }
+    return try result!.get()
+  }
+}

@@ -1,0 +1,159 @@
+/// Registers a dependency where it is defined.
+///
+///     @Register var api: any API = Client()
+///     @Register var api = { Client() as any API }
+///     @Register(.lazy) var api: any API = Client()
+///     static func register(@Register api: any API = Client()) {}
+///
+/// It registers when the property is made: when its function runs, or the value that it belongs to
+/// is made. The declaration is the place of the registration: making it again replaces what it
+/// registered before; another one for the same type is ambiguous, unless a qualifier, a group or
+/// ``Mock`` decides. What is registered is Sendable.
+@propertyWrapper
+public struct Register<Value: Sendable>: Sendable {
+  private enum Content {
+    case value(Value)
+    case lazy(@Sendable () -> Value)
+  }
+
+  private let content: Content
+
+  /// The value or builder that was registered.
+  ///
+  /// With `.lazy`, what was registered is resolved. If that fails, the process stops with the
+  /// error.
+  public var wrappedValue: Value {
+    switch content {
+    case .value(let value): value
+    case .lazy(let resolve): resolve()
+    }
+  }
+
+  /// Registers a value, which is evaluated now.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: the value, which all share.
+  ///   - group: the group to register it in, or nil for the general registry.
+  ///   - fileID: the place of the registration.
+  ///   - line: its line.
+  ///   - column: its column.
+  @_disfavoredOverload  // A closure is a builder, and not a value.
+  public init(
+    wrappedValue: Value, group: DependencyGroupKey? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    content = .value(wrappedValue)
+    InjectStorage.standard.register(
+      wrappedValue, group: group, fileID: fileID, line: line, column: column)
+  }
+
+  /// Registers a value, which is evaluated when somebody needs it.
+  ///
+  /// Not for the parameter of a function: give that a builder.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: the value.
+  ///   - timing: `.lazy`.
+  ///   - scope: how often it is evaluated, and how long an instance is kept.
+  ///   - group: the group to register it in, or nil for the general registry.
+  ///   - fileID: the place of the registration.
+  ///   - line: its line.
+  ///   - column: its column.
+  public init(
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ timing: RegisterTiming,
+    scope: InjectScope = .singleton, group: DependencyGroupKey? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let location = InjectLocation(fileID: fileID, line: line, column: column)
+    let registration = Registration(
+      Maker.builder(wrappedValue), group: group, scope: scope, location)
+    InjectStorage.standard.add(registration)
+    content = .lazy { InjectStorage.standard.instance(of: registration, location) }
+  }
+
+  /// Registers a builder, which runs when the dependency is needed.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: makes an instance, of the type that it is injected as.
+  ///   - scope: how many instances it makes, and how long they are kept.
+  ///   - group: the group to register it in, or nil for the general registry.
+  ///   - fileID: the place of the registration.
+  ///   - line: its line.
+  ///   - column: its column.
+  public init<Dependency: Sendable, Failure: Error>(
+    wrappedValue: Value, scope: InjectScope = .singleton, group: DependencyGroupKey? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) where Value == @Sendable () throws(Failure) -> Dependency {
+    content = .value(wrappedValue)
+    InjectStorage.standard.register(
+      scope: scope, group: group, fileID: fileID, line: line, column: column, wrappedValue)
+  }
+
+  /// Registers an async builder; its dependency is resolved with `await`, and once kept, without.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: makes an instance, of the type that it is injected as.
+  ///   - scope: how many instances it makes, and how long they are kept.
+  ///   - group: the group to register it in, or nil for the general registry.
+  ///   - fileID: the place of the registration.
+  ///   - line: its line.
+  ///   - column: its column.
+  public init<Dependency: Sendable>(
+    wrappedValue: Value, scope: InjectScope = .singleton, group: DependencyGroupKey? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) where Value == @Sendable () async throws -> Dependency {
+    content = .value(wrappedValue)
+    InjectStorage.standard.register(
+      scope: scope, group: group, fileID: fileID, line: line, column: column, wrappedValue)
+  }
+
+  /// Registers a builder that is given parameters, and makes a new instance each time.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: makes an instance, of the type that it is injected as.
+  ///   - group: the group to register it in, or nil for the general registry.
+  ///   - fileID: the place of the registration.
+  ///   - line: its line.
+  ///   - column: its column.
+  public init<Parameters: Sendable, Dependency: Sendable, Failure: Error>(
+    wrappedValue: Value, group: DependencyGroupKey? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) where Value == @Sendable (Parameters) throws(Failure) -> Dependency {
+    content = .value(wrappedValue)
+    InjectStorage.standard.register(
+      group: group, fileID: fileID, line: line, column: column, wrappedValue)
+  }
+
+  /// Registers an async builder that is given parameters, and makes a new instance each time.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: makes an instance, of the type that it is injected as.
+  ///   - group: the group to register it in, or nil for the general registry.
+  ///   - fileID: the place of the registration.
+  ///   - line: its line.
+  ///   - column: its column.
+  public init<Parameters: Sendable, Dependency: Sendable>(
+    wrappedValue: Value, group: DependencyGroupKey? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) where Value == @Sendable (Parameters) async throws -> Dependency {
+    content = .value(wrappedValue)
+    InjectStorage.standard.register(
+      group: group, fileID: fileID, line: line, column: column, wrappedValue)
+  }
+}
+
+extension InjectStorage {
+  /// The instance of a registration, whatever competes with it.
+  fileprivate func instance<Dependency>(
+    of registration: Registration<Dependency>, _ location: InjectLocation
+  ) -> Dependency {
+    do throws(InjectError) {
+      let layer = Layer.innermost(of: self)
+      return try Resolution(
+        node(Dependency.self, group: registration.key.group), self, layer, .current, nil, location
+      ).build(registration, depth: registration.depth(in: layer))
+    } catch {
+      Injection<Dependency>.stop(error)
+    }
+  }
+}

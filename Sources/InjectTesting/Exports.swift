@@ -1,0 +1,3 @@
+// Who imports this module registers doubles.
+
+@_exported public import InjectRegistry

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Hands sources to the compiler, beside the module that the tests were built with.
+@Suite struct MalformedUseTests {
+  private static let common = """
+    import InjectRegistry
+    protocol API: Sendable {}
+    final class Client: API { init() {} }
+    final class State { var count = 0 }
+    struct Parameters: Sendable {}
+    """
+
+  /// What the compiler has to refuse, each for a reason of its own.
+  private static let refused = [
+    "a registered object that is not Sendable": "func f() { @Register var state = State() }",
+    "a builder of what is not Sendable": "func f() { @Register var state = { State() } }",
+    "a builder that shares a variable":
+      "func f() { var n = 0; @Register var b = { () -> Int in n += 1; return n } }",
+    "a scope for a value": "func f() { @Register(scope: .weak) var api: any API = Client() }",
+    "a scope for a builder with parameters":
+      "func f() { @Register(scope: .weak) var b = { (p: Parameters) in Client() } }",
+    "an optional injection that is not optional": "struct S { @Inject var api: any API }",
+    "a lazy injection": "struct S { @Inject(.lazy) var api: (any API)? }",
+    "parameters that are not Sendable": "struct S { @InjectWith(State()) var api: (any API)? }",
+    "an injection of what is not Sendable": "struct S { @Inject var state: State? }",
+    "an assignment": "struct S { @Inject var api: (any API)?; func f() { api = Client() } }",
+    "an unwrapped assignment":
+      "struct S { @UnwrappedInject var api: any API; func f() { api = Client() } }",
+    "resolving what is not Sendable":
+      "func f() throws { _ = try InjectStorage.standard.resolve(State.self) }",
+    "resolving without try": "func f() { _ = InjectStorage.standard.resolve(Client.self) }",
+    "awaiting without await":
+      "func f() async throws { _ = try InjectStorage.standard.resolveAsync(Client.self) }",
+    "a group that is no name": "struct S { @Inject(group: 3) var api: (any API)? }",
+    "a qualifier that is an instance":
+      "func f() throws { _ = try InjectStorage.standard.resolve(Client.self, Client()) }",
+  ]
+
+  private static let accepted = """
+    func f() throws {
+      @Register var value: API = Client()
+      @Register var client = Client()
+      @Register var builder = { Client() as API }
+      @Register var parametrised = { (parameters: Parameters) in Client() as API }
+      @Register(.lazy) var late: API = Client()
+      @Inject(Client.self) var one: API?
+      @Inject([Client.self]) var two: API?
+      @Inject(Parameters()) var three: API?
+      @UnwrappedInject(.instance) var four: API
+      _ = (one, two, three, four, value, client)
+    }
+    """
+
+  /// Runs the compiler over a source.
+  ///
+  /// - Returns: what it said.
+  private func check(_ source: String, _ flags: [String] = []) throws -> [String] {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "source.swift").path
+    try source.write(toFile: path, atomically: true, encoding: .utf8)
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    let modules = program.deletingLastPathComponent().appending(path: "Modules").path
+    let compiler = ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules] + flags + [path]
+    return try Child.run(["sh", "-c", "exec \"$@\" 2>&1", "sh"] + compiler)
+  }
+
+  @Test func theCompilerRefusesMalformedUse() throws {
+    let cases = Self.refused.sorted { $0.key < $1.key }
+    // One line for each, so that its number tells them apart.
+    let lines = cases.enumerated().map { "enum Case\($0) { \($1.value) }" }
+    let first = Self.common.split(separator: "\n").count + 1
+    let said = try check(Self.common + "\n" + lines.joined(separator: "\n") + "\n")
+    for (index, (reason, source)) in cases.enumerated() {
+      let place = "source.swift:\(first + index):"
+      #expect(
+        said.contains { $0.contains(place) && $0.contains(" error: ") }, "\(reason): \(source)")
+    }
+    let common = (1..<first).map { "source.swift:\($0):" }
+    #expect(!said.contains { line in common.contains { line.contains($0) } }, "\(said)")
+  }
+
+  @Test func properUseIsAcceptedWithoutAWarningAndWithTheExistentialAnySettingToo() throws {
+    let source = Self.common + "\n" + Self.accepted
+    let plain = try check(source, ["-warnings-as-errors"])
+    #expect(plain.isEmpty, "\(plain.joined(separator: "\n"))")
+    let existential = source.replacingOccurrences(of: ": API?", with: ": (any API)?")
+      .replacingOccurrences(of: ": API =", with: ": any API =")
+      .replacingOccurrences(of: "four: API", with: "four: any API")
+      .replacingOccurrences(of: "as API", with: "as any API")
+    let strict = try check(
+      existential, ["-warnings-as-errors", "-enable-upcoming-feature", "ExistentialAny"])
+    #expect(strict.isEmpty, "\(strict.joined(separator: "\n"))")
+  }
+}
