@@ -16,7 +16,10 @@ TSAN = TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1 SPS_SANITIZER=threa
 ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
   LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/leaks.supp SPS_SANITIZER=address
 
-.PHONY: help deps build test test-tool tool install demo lint docs bench soak sanitize client clean
+# The long tests, and those of what is said in release as well; those that print times run alone.
+RELEASE = -c release -Xswiftc -enable-testing
+
+.PHONY: help deps build test test-tool tool install demo lint docs bench keyring-daemons soak sanitize client traits clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,15 +58,27 @@ bench: ## Run the benchmarks in release (BENCH_ARGS='...' are handed on)
 	@scripts/private-env.sh \
 	  "$$(swift build -c release --package-path Benchmarks --show-bin-path)/bench" $(BENCH_ARGS)
 
+keyring-daemons: deps ## Run the keyring's tests against the real KeePassXC and KWallet (FILTER=regex)
+	@scripts/keyring-daemons.sh keepassxc
+	@scripts/keyring-daemons.sh kwallet
+
 soak: deps ## Run the long tests in release
-	@SPS_SOAK=1 scripts/test.sh -c release -Xswiftc -enable-testing
+	@FILTER='InjectRegistryTests\.(Cycle|Async|Override|Race)' scripts/test.sh $(RELEASE)
+	@SPS_SOAK=1 FILTER=ArriveSoonSoak scripts/test.sh $(RELEASE)
+	@SPS_SOAK=1 FILTER=howLateAFailureIsSoak scripts/test.sh $(RELEASE)
+	@SPS_SOAK=1 scripts/test.sh $(RELEASE)
 
 sanitize: deps ## Run the tests under the thread and the address sanitizer
 	@$(TSAN) scripts/test.sh --sanitize=thread --scratch-path .build-tsan
+	@SPS_SOAK=1 FILTER=ForAMinuteIsSafeSoak $(TSAN) scripts/test.sh --sanitize=thread \
+	  --scratch-path .build-tsan
 	@$(ASAN) scripts/test.sh --sanitize=address --scratch-path .build-asan
 
 client: deps ## Time a clean release build of programs that use the library
 	@scripts/client-build.sh
+
+traits: deps ## Build a program without the trait Keyring, where libsecret's headers are hidden
+	@scripts/client-traits.sh
 
 clean: ## Remove everything that was built or downloaded
 	rm -rf .build .build-* Benchmarks/.build Examples/.build Tools/*/.build Fuzz/.build

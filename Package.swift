@@ -4,29 +4,42 @@ import PackageDescription
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
-  "StorageTesting", "SecurePropertyStorage",
+  "KeyringBackend", "InjectRegistry", "StorageTesting", "KeyringTesting", "InjectTesting",
+  "SecurePropertyStorage",
 ]
 
 let package = Package(
   name: "SecurePropertyStorage",
   products: modules.map { .library(name: $0, targets: [$0]) },
+  traits: [
+    .trait(name: "Keyring", description: "The umbrella has KeyringBackend, which needs libsecret."),
+    .default(enabledTraits: ["Keyring"]),
+  ],
   targets: [
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CLibsecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
     .target(name: "StorageCore", dependencies: ["CryptoCore"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "VaultBackend", dependencies: ["StorageCore", "CryptoCore", "CSQLite"]),
+    .target(name: "KeyringBackend", dependencies: ["StorageCore", "CryptoCore", "CLibsecret"]),
     .target(
       name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
+    .target(name: "KeyringTesting", dependencies: ["CLibsecret"]),
     .target(
       name: "SecurePropertyStorage",
       dependencies: [
         "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
+        "InjectRegistry",
+        .target(name: "KeyringBackend", condition: .when(traits: ["Keyring"])),
       ]),
+    .target(name: "InjectRegistry"),
+    .target(name: "InjectTesting", dependencies: ["InjectRegistry"]),
 
     .executableTarget(
       name: "DefaultsTestChild", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"],
@@ -47,8 +60,22 @@ let package = Package(
         "VaultBackend", "VaultTestChild", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite",
         "TestSupport",
       ]),
+    .executableTarget(
+      name: "KeychainTestChild", dependencies: ["KeyringBackend", "StorageCore", "CryptoCore"],
+      path: "Tests/KeychainTestChild"),
+    .testTarget(
+      name: "KeyringBackendTests",
+      dependencies: [
+        "KeyringBackend", "KeychainTestChild", "KeyringTesting", "StorageCore", "CryptoCore",
+        "StorageTesting", "TestSupport", "VaultBackend", "DefaultsBackend",
+      ]),
     .testTarget(
       name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
+    .testTarget(name: "InjectRegistryTests", dependencies: ["InjectRegistry", "TestSupport"]),
+    .testTarget(
+      name: "InjectTestingTests",
+      dependencies: ["InjectTesting", "InjectRegistry", "TestSupport"]),
+    .testTarget(name: "InjectCompatibilityTests", dependencies: ["SecurePropertyStorage"]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
@@ -64,6 +91,11 @@ let package = Package(
     .testTarget(
       name: "StorageTestingTests",
       dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
+    .executableTarget(
+      name: "KeyringTestChild", dependencies: ["KeyringTesting"], path: "Tests/KeyringTestChild"),
+    .testTarget(
+      name: "KeyringTestingTests",
+      dependencies: ["KeyringTesting", "KeyringTestChild", "CLibsecret", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -81,4 +113,10 @@ for target in package.targets where target.type != .system {
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0480-swiftpm-warning-control.md
     .treatWarning("ExplicitSendable", as: .error),
   ]
+}
+
+// Apps may do without the setting, or were written before it was there and name protocols without
+// `any`. What does with it, InjectRegistryTests compiles as programs of their own.
+for target in package.targets where target.isTest && target.name.hasPrefix("Inject") {
+  target.swiftSettings?.removeFirst()
 }

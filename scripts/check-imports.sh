@@ -27,14 +27,16 @@ refuse() {
 
 # A C library belongs to one module; that module's own tests may look at it too.
 only_in() {
-  local library=$1 owner=$2
-  refuse "$library is imported by $owner alone" \
+  local library=$1 owners
+  shift
+  owners=$(IFS="|"; echo "$*")
+  refuse "$library is imported by $* alone" \
     "$(imports "$library" Sources Tests Tools Examples |
-      grep -vE "^(Sources/$owner|Tests/${owner}Tests)/" || true)"
+      grep -vE "^(Sources/($owners)|Tests/($owners)Tests)/" || true)"
 }
 only_in COpenSSL CryptoCore
 only_in CSQLite VaultBackend
-only_in CLibsecret KeyringBackend
+only_in CLibsecret KeyringBackend KeyringTesting
 
 for backend in Sources/*Backend; do
   [[ -d $backend ]] || continue

@@ -5,12 +5,18 @@
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
-build_packages=(libssl-dev libsqlite3-dev 'pkg-config|pkgconf')
-test_packages=(python3 python3-venv util-linux tmux groff-base strace e2fsprogs)
+build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev 'pkg-config|pkgconf')
+test_packages=(
+  python3 python3-venv util-linux tmux groff-base strace e2fsprogs
+  dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
+)
 
 # The same needs by what they provide, for systems without dpkg.
-build_libraries=(libcrypto sqlite3)
-test_commands=(python3 setpriv tmux groff strace mkfs.ext4)
+build_libraries=(libcrypto sqlite3 libsecret-1)
+test_commands=(
+  python3 setpriv tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
+  gdbus unshare
+)
 
 if [[ ${1:-} == bench ]]; then
   build_packages+=(libsqlcipher-dev)

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs tests that are built, in a private environment; the arguments go to `swift test`. Fails when
+# none was run or, where CI=true, when one was skipped. What failed is said again at the end.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+result=0
+scripts/private-env.sh swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$log" || result=$?
+
+if ((result != 0)); then
+  {
+    printf '\ntest: failed; the lines that say so, again:\n'
+    # An issue's comment, in lines of its own, follows it.
+    grep -E -A 4 '^✘ |Fatal error|error: ' "$log" | cut -c 1-600 | tail -200
+  } >&2
+  exit "$result"
+fi
+if ! grep -Eq 'Test run with [1-9][0-9]* tests? ' "$log"; then
+  echo "test: no test was run" >&2
+  exit 1
+fi
+if [[ ${CI:-} == true ]] && grep -E '➜ (Suite|Test) .+ (skipped[.:]|was cancelled)' "$log" >&2; then
+  echo "test: the tests above were skipped, which CI forbids" >&2
+  exit 1
+fi

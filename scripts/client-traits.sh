@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Builds a program with `traits: []` where libsecret's headers are hidden, as on a machine that has none,
+# and then with the default traits, where it has the keyring.
+set -euo pipefail
+repository=$(realpath "$(dirname "$0")/..")
+
+fail() {
+  echo "traits: $*" >&2
+  exit 1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+client=$work/client
+mkdir -p "$client/Sources/client" "$work/empty" "$work/pkgconfig"
+
+write_package() {
+  cat >"$client/Package.swift" <<SWIFT
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "client",
+  dependencies: [.package(name: "SecurePropertyStorage", path: "$repository"$1)],
+  targets: [
+    .executableTarget(
+      name: "client",
+      dependencies: [.product(name: "SecurePropertyStorage", package: "SecurePropertyStorage")])
+  ]
+)
+SWIFT
+}
+
+cat >"$client/Sources/client/main.swift" <<'SWIFT'
+import SecurePropertyStorage
+
+struct Settings {
+  @Singleton("x") var x: String?
+}
+
+let settings = Settings()
+settings.x = "it works"
+print(settings.x ?? "nothing was stored")
+SWIFT
+
+# Runs a command where libsecret's headers and its pkg-config files are not there: in a namespace of
+# mounts of its own, unshare(1), so that nobody else misses them.
+without_headers() {
+  local namespace=(unshare --mount --propagation private) headers files
+  [[ $(id -u) -eq 0 ]] || namespace=(unshare --map-root-user --mount --propagation private)
+  headers=$(pkg-config --variable=includedir libsecret-1)/libsecret-1
+  files=$(pkg-config --variable=pcfiledir libsecret-1)
+  cp "$files"/*.pc "$work/pkgconfig"
+  rm "$work"/pkgconfig/libsecret*.pc
+  # shellcheck disable=SC2016  # the inner shell expands its own arguments
+  "${namespace[@]}" bash -euc '
+    mount --bind "$1" "$2"
+    mount --bind "$3" "$4"
+    ! pkg-config --exists libsecret-1
+    [[ ! -e $2/libsecret/secret.h ]]
+    shift 4
+    "$@"' - "$work/empty" "$headers" "$work/pkgconfig" "$files" "$@"
+}
+
+build() { swift build --package-path "$client"; }
+
+write_package ', traits: []'
+without_headers swift build --package-path "$client" >"$work/log" 2>&1 ||
+  { cat "$work/log" >&2; fail "without the trait, a client does not build without libsecret"; }
+# The package manager looks for the pkg-config file of every system library, used or not, and says so:
+# docs/decisions.md. Nothing else may be said of it.
+if grep -iE 'libsecret|warning' "$work/log" |
+  grep -vE 'you may be able to install libsecret-1|apt-get install libsecret-1-dev' >&2; then
+  fail "without the trait, a client is warned of the above"
+fi
+program=$(swift build --package-path "$client" --show-bin-path 2>/dev/null)/client
+[[ $("$repository/scripts/private-env.sh" "$program") == "it works" ]] ||
+  fail "the client that was built without the trait does not work"
+if ldd "$program" | grep -E 'libsecret|libgio'; then
+  fail "the client that was built without the trait is linked with the above"
+fi
+
+echo 'let keychain = KeychainStorage.self' >"$client/Sources/client/keychain.swift"
+sed -i '1i import SecurePropertyStorage\n' "$client/Sources/client/keychain.swift"
+if build >"$work/log" 2>&1; then fail "without the trait, there is a KeychainStorage"; fi
+grep -q "cannot find 'KeychainStorage' in scope" "$work/log" ||
+  { cat "$work/log" >&2; fail "the client fails for another reason"; }
+
+write_package ''
+build >"$work/log" 2>&1 ||
+  { cat "$work/log" >&2; fail "with the default traits, a client has no KeychainStorage"; }
+[[ $("$repository/scripts/private-env.sh" "$program") == "it works" ]] ||
+  fail "the client that was built with the default traits does not work"
+echo "traits: a client builds without libsecret's headers, and with them has the keyring ($SECONDS s)"
