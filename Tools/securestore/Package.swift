@@ -19,6 +19,7 @@ let package = Package(
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+        .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .testTarget(
@@ -29,6 +30,8 @@ let package = Package(
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+        .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
+        .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -188,6 +188,10 @@ type_ 'securestore init --cipher x'
 press Tab
 await 'ready> securestore init --cipher xaes-256-gcm'
 press C-u
+type_ 'securestore init --key k'
+press Tab
+await 'ready> securestore init --key keyring'
+press C-u
 type_ 'securestore set NAME --type d'
 press Tab Tab
 await '^data +double'

@@ -33,7 +33,7 @@ enum Program {
   }
 
   private static func end(_ error: any Error, _ isJSON: Bool) -> Never {
-    guard let failure = failure(error, isJSON) else { Securestore.exit(withError: error) }
+    guard let failure = failure(error, isJSON) else { endAsUsed(error) }
     // A code alone: everything was said.
     if failure.message.isEmpty { exit(failure.status.rawValue) }
     if isJSON {
@@ -53,8 +53,34 @@ enum Program {
     default:
       let code = Securestore.exitCode(for: error)
       guard isJSON, code != .success else { return nil }
-      return Failure(.usage, Securestore.message(for: error))
+      return Failure(.usage, withoutTyped(Securestore.message(for: error)))
     }
+  }
+
+  /// Shows help, or what was wrong about the arguments.
+  private static func endAsUsed(_ error: any Error) -> Never {
+    let code = Securestore.exitCode(for: error)
+    guard code != .success else { Securestore.exit(withError: error) }
+    // Nobody is left to tell when standard error can't be written to.
+    do {
+      try Output.write(withoutTyped(Securestore.fullMessage(for: error)) + "\n", to: STDERR_FILENO)
+    } catch {}
+    exit(code.rawValue)
+  }
+
+  /// The parser's words without what was typed in a wrong place: it may be a value or a passphrase.
+  private static func withoutTyped(_ text: String) -> String {
+    // Of an option the name stays.
+    let values = CommandLine.arguments.dropFirst().flatMap { argument -> [String] in
+      guard argument.hasPrefix("-") else { return [argument] }
+      let value = argument.drop { $0 != "=" }
+      return value.isEmpty ? [] : [String(value.dropFirst()), argument]
+    }
+    var text = text
+    for value in values.sorted(by: { $0.count > $1.count }) where !value.isEmpty {
+      text = text.replacing("'\(value)'", with: "'…'")
+    }
+    return text
   }
 
   private static func warn(_ failure: Failure, _ isJSON: Bool) {

@@ -48,6 +48,8 @@ struct ManualTests {
     for shell in ["bash", "zsh", "fish"] {
       let script = try tool.run("--generate-completion-script", shell).text
       for value in ["xaes-256-gcm", "dotenv", "double"] { #expect(script.contains(value)) }
+      let sources = script.range(of: #"keyring['$\\n ]+desktop"#, options: .regularExpression)
+      #expect(sources != nil, "\(shell)")
     }
     #expect(try tool.run("set", "--help").text.contains("double"))
   }

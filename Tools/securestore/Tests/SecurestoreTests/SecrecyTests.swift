@@ -37,6 +37,22 @@ struct SecrecyTests {
     #expect(try tool.run("list").text == "")
   }
 
+  @Test(arguments: [[], ["--json"]])
+  func whatIsTypedInAWrongPlaceIsNotRepeated(_ more: [String]) throws {
+    let tool = try Tool()
+    let wrong = [
+      ["get", "NAME", "hunter2 secret"], ["get", "NAME", "hunter2", "hunter2 too"],
+      ["list", "--passphrase=hunter2"], ["set", "NAME", "--type", "hunter2"], ["hunter2"],
+      ["rotate", "--names", "hunter2"],
+    ]
+    for arguments in wrong {
+      let result = try tool.run(arguments + more)
+      #expect(result.code == 64, "\(arguments)")
+      #expect(!(result.errors + result.text).contains("hunter2"), "\(result.errors)")
+      #expect(!result.errors.isEmpty)
+    }
+  }
+
   @Test func theProcessLeavesNoCoreAndLetsNobodyLookAtItsMemory() throws {
     let tool = try Tool()
     // It waits for its input, so that it can be looked at; then it is made to crash.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DefaultsBackend
+internal import KeyringBackend
 internal import StorageCore
 internal import VaultBackend
 
@@ -9,8 +10,9 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor", abstract: "Say which key sources and stores are reachable, and why not.",
     discussion: """
       With --app or --vault it tries to open them, with the key that was given or the application's \
-      own. It changes nothing and shows no secret. Exits with 2 when something that is there can't be \
-      used.
+      own. It changes nothing, shows no secret, and lets the desktop ask nothing: a keyring that is \
+      locked stays locked. Exits with 2 when something that is there, or that the vault needs, can't \
+      be used.
       """)
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -18,11 +20,17 @@ struct DoctorCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let place = try isPlaceGiven ? vault.place() : nil
+    var place = try isPlaceGiven ? vault.place() : nil
+    place?.prompts = .never
     var findings = ProcessFindings.all() + SourceFindings.all(application: place?.application)
+    let keyring = keyringFindings(place)
+    findings += keyring.all()
     if let place {
       findings += vaultFindings(place)
-      if let application = place.application { findings.append(suiteFinding(application)) }
+      if let application = place.application {
+        findings.append(suiteFinding(application))
+        if keyring.isUsable { findings.append(keychainFinding(application, place)) }
+      }
     } else {
       findings.append(
         Finding("vault", .absent, "none was named; --app ID or --vault PATH says which"))
@@ -43,14 +51,22 @@ struct DoctorCommand: ParsableCommand {
       || Environment.value("SECURESTORE_APP") != nil
   }
 
+  private func keyringFindings(_ place: VaultPlace?) -> KeyringFindings {
+    var names: [String] = []
+    // Why they can't be read is said of the vault.
+    if let place { do { names = try place.keyringNames(of: place.path) } catch {} }
+    return KeyringFindings(
+      needed: names, application: place?.application,
+      deadline: place?.keyringAccess.deadline ?? .seconds(5))
+  }
+
   private func vaultFindings(_ place: VaultPlace) -> [Finding] {
     guard Path.isThere(place.path) else {
       return [Finding("vault", .absent, "\(place.path) is not there; init makes it")]
     }
     return [
       Finding("vault slots", place.path) {
-        let slots = try place.storage(.firstAvailable([]), .readOnly).keyAdministration.slots()
-        return "opens with " + slots.map(\.title).joined(separator: ", ")
+        "opens with " + (try place.slots()).map(\.title).joined(separator: ", ")
       },
       Finding("vault", place.path) {
         let listing = try place.storage(try place.keySource(key), .readOnly).listing()
@@ -80,6 +96,25 @@ struct DoctorCommand: ParsableCommand {
         throw Failure(.damaged, "\(Printable.count(listing.unreadable, "value")) can't be read")
       }
       return "opens; \(Printable.count(listing.keys.count, "value"))"
+    }
+  }
+
+  /// The application's sealed values in the keyring.
+  private func keychainFinding(_ application: String, _ place: VaultPlace) -> Finding {
+    let keychain = KeychainPlace(application: application, access: place.keyringAccess)
+    do {
+      let slots = try keychain.slots()
+      guard !slots.isEmpty else {
+        return Finding("keychain", .absent, "the keyring holds no sealed values of \(application)")
+      }
+      let listing = try keychain.storage(slots, choice: nil, otherwise: .automatic).listing()
+      guard listing.unreadable == 0 else {
+        throw Failure(.damaged, "\(Printable.count(listing.unreadable, "value")) can't be read")
+      }
+      return Finding(
+        "keychain", .good, "\(application): opens; \(Printable.count(listing.keys.count, "value"))")
+    } catch {
+      return Finding("keychain", application) { throw error }
     }
   }
 }

@@ -6,7 +6,9 @@ internal import VaultBackend
 struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Make a new, empty vault.",
-    discussion: "A passphrase is asked for twice; a key file is made if there is none.")
+    discussion: """
+      A passphrase is asked for twice; a key file, or a key in the keyring, is made if there is none.
+      """)
 
   /// What seals.
   enum Cipher: String, CaseIterable, ExpressibleByArgument {
@@ -34,7 +36,7 @@ struct InitCommand: ParsableCommand {
     // First, so that nobody thinks of a passphrase for nothing.
     try place.requireAbsent()
     let storage = place.storage(
-      try place.keySource(key, isNew: true), algorithm: cipher.algorithm)
+      try place.newKeySource(key), algorithm: cipher.algorithm)
     let slots = try place.making {
       try storage.open()
       return try storage.keyAdministration.slots()

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import DefaultsBackend
 internal import Foundation
+internal import KeyringBackend
 internal import StorageCore
 internal import VaultBackend
 
@@ -28,6 +29,12 @@ struct MigrateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "An application's sealed values in the desktop's keyring, by its id, with the key that they name.",
+      valueName: "id"))
+  var fromKeychain: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The key file of the other store; without an option, the vault's own key.",
       valueName: "path"), completion: .file())
   var fromKeyFile: String?
@@ -52,9 +59,10 @@ struct MigrateCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
-    guard [fromSuite, fromVault, fromApp].count(where: { $0 != nil }) == 1 else {
+    guard [fromSuite, fromVault, fromApp, fromKeychain].count(where: { $0 != nil }) == 1 else {
       throw ValidationError(
-        "say where the values are: --from-suite NAME, --from-vault PATH or --from-app ID")
+        "say where the values are: --from-suite NAME, --from-vault PATH, --from-app ID or "
+          + "--from-keychain ID")
     }
   }
 
@@ -62,6 +70,7 @@ struct MigrateCommand: ParsableCommand {
     let place = try vault.place()
     try place.requireThere()
     let old = try oldPlace()
+    let keychain = try keychain(place)
     let source = try place.keySource(key)
     let oldChoice = try KeyChoice.only(
       of: [
@@ -70,11 +79,19 @@ struct MigrateCommand: ParsableCommand {
       ], "option for the other store's key")
     let destination = place.storage(source)
     try destination.open()
+    let choice = try oldChoice?.source(
+      for: place, opening: old.path, "passphrase of the other store")
     let oldSource =
-      try oldChoice?.source(isNew: false, "passphrase of the other store") ?? old.key ?? source
+      try choice
+      ?? .firstAvailable(
+        [old.key ?? source] + (fromSuite == nil ? place.keyringKeys(of: old.path) : []))
     do {
       let report =
-        if let fromSuite {
+        if let keychain {
+          try migrate(
+            keychain.place.storage(keychain.slots, choice: choice, otherwise: source),
+            to: destination)
+        } else if let fromSuite {
           try migrate(
             UserDefaultsStorage(suiteName: fromSuite, keySource: oldSource), to: destination)
         } else {
@@ -91,12 +108,27 @@ struct MigrateCommand: ParsableCommand {
       throw Failure(
         ExitStatus(error.code),
         "\(error.message); give the other store's key with --from-key-file, --from-passphrase or "
-          + "--from-passphrase-fd", path: error.path ?? old.path)
+          + "--from-passphrase-fd",
+        path: error.path ?? (keychain == nil ? old.path : nil))
     }
+  }
+
+  /// The store in the keyring that was named, which has to be there.
+  private func keychain(
+    _ place: VaultPlace
+  ) throws -> (place: KeychainPlace, slots: [KeySlot])? {
+    guard let fromKeychain else { return nil }
+    let keychain = KeychainPlace(application: fromKeychain, access: place.keyringAccess)
+    let slots = try keychain.slots()
+    guard !slots.isEmpty else {
+      throw Failure(.noInput, "the keyring holds no sealed values of \(fromKeychain)")
+    }
+    return (keychain, slots)
   }
 
   /// Where the other store is, and the key that its application uses, where one is known.
   private func oldPlace() throws -> (path: String, key: KeySource?) {
+    guard fromKeychain == nil else { return ("", nil) }
     if let fromSuite {
       let delegate = DefaultsDelegate(suiteName: fromSuite)
       guard let path = delegate.location else {

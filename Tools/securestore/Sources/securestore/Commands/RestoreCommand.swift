@@ -26,7 +26,7 @@ struct RestoreCommand: ParsableCommand {
     guard Path.isThere(backup) else {
       throw Failure(.noInput, "there is no backup", path: backup)
     }
-    let storage = place.storage(try place.keySource(key))
+    let storage = place.storage(try place.keySource(key, of: backup))
     if !isConfirmed, Path.isThere(place.path) {
       let terminal = try Terminal(for: "a confirmation", instead: "--yes")
       guard try terminal.confirm("Replace everything in \(place.path) by what is in \(backup)?")

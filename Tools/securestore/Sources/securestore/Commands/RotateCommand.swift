@@ -45,14 +45,17 @@ struct RotateCommand: ParsableCommand {
 
   func run() throws {
     try checkNewKey()
-    let storage = try vault.place().open(key)
+    let place = try vault.place()
+    let storage = try place.open(key)
     try storage.open()
     let administration = storage.keyAdministration
     let report =
       if replacesRoot {
         try keepsKey
           ? administration.rotate(openedBy: nil, names: replacesNames)
-          : newKey.use { try administration.rotate(openedBy: $0, names: replacesNames) }
+          : newKey.use(for: place) {
+            try administration.rotate(openedBy: $0, names: replacesNames)
+          }
       } else if resumes {
         try administration.reencrypt()
       } else {

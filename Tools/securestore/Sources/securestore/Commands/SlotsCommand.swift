@@ -22,8 +22,7 @@ struct SlotsCommand: ParsableCommand {
     func run() throws {
       let place = try vault.place()
       try place.requireThere()
-      let slots = try place.storage(.firstAvailable([]), .readOnly).keyAdministration.slots()
-      try output.output.write(slots)
+      try output.output.write(try place.slots())
     }
   }
 
@@ -38,9 +37,10 @@ struct SlotsCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-      let storage = try vault.place().open(key)
+      let place = try vault.place()
+      let storage = try place.open(key)
       try storage.open()
-      let slot = try newKey.use { try storage.keyAdministration.add($0) }
+      let slot = try newKey.use(for: place) { try storage.keyAdministration.add($0) }
       try output.output.done("added slot \(slot.id), \(slot.title)", slot.json)
     }
   }
@@ -60,7 +60,7 @@ struct SlotsCommand: ParsableCommand {
       let place = try vault.place()
       let storage = try place.open(key)
       try storage.open()
-      try newKey.use { try storage.keyAdministration.change(to: $0) }
+      try newKey.use(for: place) { try storage.keyAdministration.change(to: $0) }
       let slots = try storage.keyAdministration.slots()
       try output.output.done(
         "\(place.path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",

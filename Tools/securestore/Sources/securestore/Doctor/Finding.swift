@@ -10,16 +10,23 @@ struct Finding {
     case absent
     /// It is there and can't be used as it is.
     case bad
+    /// It is set, and this program does not follow it.
+    case ignored
   }
 
   let subject: String
   let state: State
   let message: String
+  /// Why, for programs, where it is an error of the library.
+  let code: StorageError.Code?
 
-  init(_ subject: String, _ state: State, _ message: String) {
+  init(
+    _ subject: String, _ state: State, _ message: String, code: StorageError.Code? = nil
+  ) {
     self.subject = subject
     self.state = state
     self.message = message
+    self.code = code
   }
 
   /// What an attempt gives: its words, or those of its error.
@@ -29,26 +36,28 @@ struct Finding {
     } catch let failure as Failure {
       self.init(subject, .bad, failure.line)
     } catch let error as StorageError {
-      self.init(subject, .bad, Failure(error).line)
+      self.init(subject, .bad, Failure(error).line, code: error.code)
     } catch {
       self.init(subject, .bad, "\(path): it failed")
     }
   }
 
-  var row: [String] { [mark, subject, Printable.line(message)] }
+  var row: [String] { [mark, Printable.line(subject), Printable.line(message)] }
 
   private var mark: String {
     switch state {
     case .good: "ok"
     case .absent: "-"
     case .bad: "BAD"
+    case .ignored: "!"
     }
   }
 
   var json: JSONValue {
-    .object([
-      ("subject", .string(subject)), ("state", .string(state.rawValue)),
-      ("message", .string(message)),
-    ])
+    .object(
+      [
+        ("subject", .string(subject)), ("state", .string(state.rawValue)),
+        ("message", .string(message)),
+      ] + (code.map { [("code", .string($0.description))] } ?? []))
   }
 }

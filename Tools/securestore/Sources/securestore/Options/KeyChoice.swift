@@ -4,6 +4,7 @@ internal import StorageCore
 
 /// Which key source the operator asked for.
 enum KeyChoice {
+  case named(NamedSource)
   case file(String)
   case passphrase
   case passphraseDescriptor(Int32)
@@ -25,12 +26,17 @@ enum KeyChoice {
   /// The key source, whose secret is asked for now.
   ///
   /// - Parameters:
-  ///   - isNew: whether a passphrase is a new one, which is asked for twice.
+  ///   - place: the vault that it is for.
+  ///   - file: the file that it opens, such as a backup; nil when it is a new key, and a passphrase is
+  ///     asked for twice.
   ///   - name: what the prompt calls it.
   /// - Returns: the source, which holds the secret.
   /// - Throws: `Failure` when there is nobody to ask, or nothing to read.
-  func source(isNew: Bool, _ name: String = "passphrase") throws -> KeySource {
+  func source(
+    for place: VaultPlace, opening file: String?, _ name: String = "passphrase"
+  ) throws -> KeySource {
     switch self {
+    case .named(let source): return try place.source(source, opening: file)
     case .file(let path):
       return .file(URL(fileURLWithPath: Path.absolute(path)))
     case .environment(let name): return .environment(name)
@@ -39,7 +45,7 @@ enum KeyChoice {
       let terminal = try Terminal(
         for: "a passphrase", instead: "--passphrase-file or --passphrase-fd")
       return .passphrase(
-        try isNew
+        try file == nil
           ? terminal.askNewSecret(name)
           : terminal.askSecret(name.prefix(1).uppercased() + name.dropFirst() + ": "))
     case .passphraseDescriptor(let number):

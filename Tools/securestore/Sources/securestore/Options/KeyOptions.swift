@@ -2,6 +2,12 @@ internal import ArgumentParser
 
 /// Which key opens the vault.
 struct KeyOptions: ParsableArguments {
+  @Option(
+    name: .customLong("key"),
+    help: ArgumentHelp(
+      "A key by where it is kept: keyring, keyring:NAME or desktop.", valueName: "source"))
+  var namedSource: NamedSource?
+
   @Option(help: "A key file, for its owner alone.", completion: .file())
   var keyFile: String?
 
@@ -35,7 +41,8 @@ struct KeyOptions: ParsableArguments {
   func choice() throws -> KeyChoice? {
     try .only(
       of: [
-        keyFile.map { .file($0) }, asksPassphrase ? .passphrase : nil,
+        namedSource.map { .named($0) }, keyFile.map { .file($0) },
+        asksPassphrase ? .passphrase : nil,
         passphraseDescriptor.map { .passphraseDescriptor($0) },
         passphraseFile.map { .passphraseFile($0) }, keyEnv.map { .environment($0) },
         credential.map { .credential($0) }, asksRecovery ? .recovery : nil,

@@ -4,6 +4,13 @@ internal import StorageCore
 /// Which key is to open the vault from now on.
 struct NewKeyOptions: ParsableArguments {
   @Option(
+    name: .customLong("new-key"),
+    help: ArgumentHelp(
+      "The new key by where it is kept: keyring, keyring:NAME or desktop; made if there is none.",
+      valueName: "source"))
+  var newNamedSource: NamedSource?
+
+  @Option(
     help: "The new key file, made if there is none.", completion: .file())
   var newKeyFile: String?
 
@@ -29,32 +36,35 @@ struct NewKeyOptions: ParsableArguments {
   func choice() throws -> KeyChoice? {
     try .only(
       of: [
-        newKeyFile.map { .file($0) }, asksNewPassphrase ? .passphrase : nil,
+        newNamedSource.map { .named($0) }, newKeyFile.map { .file($0) },
+        asksNewPassphrase ? .passphrase : nil,
         newPassphraseDescriptor.map { .passphraseDescriptor($0) },
         newPassphraseFile.map { .passphraseFile($0) }, newKeyEnv.map { .environment($0) },
         newCredential.map { .credential($0) },
       ], "option for the new key")
   }
 
-  /// The new source.
+  /// The new source of the vault at `place`.
   ///
   /// - Throws: `Failure` when none was given.
-  func source() throws -> KeySource {
+  private func source(for place: VaultPlace) throws -> KeySource {
     guard let choice = try choice() else {
       throw Failure(
         .usage,
-        "say what the new key is: --new-passphrase, --new-key-file PATH, or another --new-"
-          + " option")
+        "say what the new key is: --new-passphrase, --new-key-file PATH, --new-key keyring, or "
+          + "another --new- option")
     }
-    return try choice.source(isNew: true)
+    return try choice.source(for: place, opening: nil)
   }
 
-  /// Runs `body`, which makes the new key what opens a vault that is open already.
+  /// Runs `body`, which makes the new key what opens the vault at `place`, which is open already.
   ///
   /// Where the key file was lost, its marker forbids a new one, which nothing sealed would open
   /// with. That is said in other words to whoever has opened the vault without it.
-  func use<Result>(_ body: (KeySource) throws -> Result) throws -> Result {
-    let source = try source()
+  func use<Result>(
+    for place: VaultPlace, _ body: (KeySource) throws -> Result
+  ) throws -> Result {
+    let source = try source(for: place)
     do {
       return try body(source)
     } catch let error as StorageError where error.code == .keyUnavailable {

@@ -39,7 +39,7 @@ extension VaultPlace {
       guard start.duration(to: .now) < deadline else {
         throw Failure(.busy, "another program keeps the folder locked; try again", path: folder)
       }
-      usleep(20_000)
+      usleep(20_000)  // flock(2) has no deadline
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import Foundation
+internal import KeyringBackend
 internal import StorageCore
 internal import VaultBackend
 
@@ -10,6 +11,8 @@ struct VaultPlace {
   let application: String?
   private let authenticationTag: Data?
   let deadline: Duration
+  /// Whether the desktop may ask the user, to unlock the keyring.
+  var prompts = KeyringAccess.PromptPolicy.ifInteractive
 
   init(
     path: String?, application: String?, authenticationTag: Data?, deadline: Duration
@@ -36,33 +39,62 @@ struct VaultPlace {
       && !id.utf8.contains { $0 < 32 || $0 == 47 }
   }
 
-  /// What opens the vault: the key option, or else what the application itself would use.
-  func keySource(_ options: KeyOptions, isNew: Bool = false) throws -> KeySource {
-    if let choice = try options.choice() { return try choice.source(isNew: isNew) }
-    if application != nil {
-      if !isNew { try requireAutomatic() }
-      return .automatic
+  /// What a vault that is to be made opens with: the key option, or else what the application itself
+  /// would use.
+  func newKeySource(_ options: KeyOptions) throws -> KeySource {
+    if let choice = try options.choice() { return try choice.source(for: self, opening: nil) }
+    guard let source = try ownSource else { throw keyIsMissing }
+    return source
+  }
+
+  /// What opens the vault: the key option, or else what the application itself would use, and the
+  /// keys in the keyring that the vault names.
+  ///
+  /// - Parameters:
+  ///   - options: the key options.
+  ///   - file: the vault, where it is another file: a backup.
+  /// - Returns: the source.
+  /// - Throws: `Failure` when nothing says which key it is; `StorageError` when the vault can't be read.
+  func keySource(_ options: KeyOptions, of file: String? = nil) throws -> KeySource {
+    let file = file ?? path
+    if let choice = try options.choice() { return try choice.source(for: self, opening: file) }
+    if application != nil { try requireAutomatic(file) }
+    // A name is no secret and opens nothing, so it may come from the vault; what needs no bus is first.
+    let sources = [try ownSource].compactMap(\.self) + (try keyringKeys(of: file))
+    guard sources.count != 1 else { return sources[0] }
+    guard !sources.isEmpty else { throw keyIsMissing }
+    return .firstAvailable(sources)
+  }
+
+  /// What the application uses, or the environment says; nil for a path alone.
+  private var ownSource: KeySource? {
+    get throws {
+      if application != nil { return .automatic }
+      return try Environment.value("SECURESTORE_KEY_FILE").map {
+        try KeyChoice.file($0).source(for: self, opening: nil)
+      }
     }
-    if let path = Environment.value("SECURESTORE_KEY_FILE") {
-      return try KeyChoice.file(path).source(isNew: isNew)
-    }
-    throw Failure(
+  }
+
+  private var keyIsMissing: Failure {
+    Failure(
       .usage,
       "say which key opens the vault: --key-file PATH, --passphrase, another key option, or --app "
         + "ID for the application's own; a path alone says nothing about keys", path: path)
   }
 
   /// Refuses a vault that the application's own sources can't open, and says what to give instead.
-  private func requireAutomatic() throws {
-    guard Path.isThere(path) else { return }
-    let slots = try storage(.firstAvailable([]), .readOnly).keyAdministration.slots()
-    guard !slots.isEmpty,
-      !slots.contains(where: { $0.kind == "file" || $0.kind.hasPrefix("systemd") })
-    else { return }
+  private func requireAutomatic(_ file: String) throws {
+    guard Path.isThere(file) else { return }
+    let slots = try slots(of: file)
+    let isKnown = slots.contains {
+      $0.kind == "file" || $0.kind.hasPrefix("systemd") || $0.kind == KeySlot.keyringKind
+    }
+    guard !slots.isEmpty, !isKnown else { return }
     throw Failure(
       .keyUnavailable,
       "the vault opens with \(slots.map(\.title).joined(separator: ", ")), so the application's own "
-        + "key does not: give \(Self.options(for: slots))", path: path)
+        + "key does not: give \(Self.options(for: slots))", path: file)
   }
 
   private static func options(for slots: [KeySlot]) -> String {
@@ -78,6 +110,11 @@ struct VaultPlace {
     return options.isEmpty ? "a key option" : options.joined(separator: " or ")
   }
 
+  /// What opens a vault that is there, which needs no key.
+  func slots(of file: String? = nil) throws -> [KeySlot] {
+    try storage(.firstAvailable([]), .readOnly, at: file).keyAdministration.slots()
+  }
+
   /// The vault, which must be there.
   ///
   /// It is looked for before anything is asked, and never made by a command that only uses it.
@@ -91,10 +128,11 @@ struct VaultPlace {
   /// The vault, there or not.
   func storage(
     _ source: KeySource, _ access: VaultAccess = .readWrite,
-    algorithm: AEADAlgorithm = .aes256GCM
+    algorithm: AEADAlgorithm = .aes256GCM, at file: String? = nil
   ) -> VaultStorage {
     VaultStorage(
-      at: URL(fileURLWithPath: path), keySource: source, access: access, algorithm: algorithm,
+      at: URL(fileURLWithPath: file ?? path), keySource: source, access: access,
+      algorithm: algorithm,
       authenticationTag: authenticationTag, deadline: deadline)
   }
 

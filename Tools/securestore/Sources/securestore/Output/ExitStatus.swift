@@ -16,6 +16,10 @@ enum ExitStatus: Int32, CaseIterable {
   case full = 16
   case readOnly = 17
   case unsupported = 18
+  case noBus = 20
+  case noService = 21
+  case noCollection = 22
+  case duplicate = 23
   // sysexits.h(3head)
   case usage = 64
   case malformedInput = 65
@@ -43,6 +47,11 @@ enum ExitStatus: Int32, CaseIterable {
     case .busy, .timedOut: self = .busy
     case .io: self = .io
     case .denied: self = .denied
+    case .noBus: self = .noBus
+    case .noService: self = .noService
+    case .noCollection: self = .noCollection
+    case .duplicate: self = .duplicate
+    case .dismissed, .cancelled: self = .cancelled
     default: self = .software  // a code of a later release
     }
   }

@@ -33,6 +33,8 @@ final class Tool {
 
   let folder: URL
   var environment: [String: String]
+  /// The session that it is in, which ends with it.
+  var session: Session?
   private static let application = "com.example.tool"
 
   /// Makes the home folder and, unless `hasVault` is false, a vault that the environment names.

@@ -1,0 +1,54 @@
+internal import KeyringBackend
+internal import StorageCore
+
+extension VaultPlace {
+  /// How the keyring is asked.
+  ///
+  /// It gets a second where other programs are not waited for at all.
+  var keyringAccess: KeyringAccess {
+    KeyringAccess(deadline: max(.seconds(1), deadline), prompts: prompts)
+  }
+
+  /// The source that was asked for by its name.
+  ///
+  /// - Parameters:
+  ///   - named: its name.
+  ///   - file: the vault that it opens; nil when it is to open it from now on, so that what opens it
+  ///     now says nothing.
+  /// - Returns: the source.
+  /// - Throws: `Failure` when the name is not enough; `StorageError` when the vault can't be read.
+  func source(_ named: NamedSource, opening file: String?) throws -> KeySource {
+    let recorded = try file.map { try keyringKeys(of: $0) } ?? []
+    switch named {
+    case .keyring(let name?): return .keyring(name, access: keyringAccess)
+    case .keyring(nil):
+      guard recorded.isEmpty else { return .firstAvailable(recorded) }
+      guard let application else {
+        throw Failure(
+          .usage, "say what the key is called: --app ID for the application's, or keyring:NAME")
+      }
+      return .keyring(application, access: keyringAccess)
+    case .desktop:
+      guard application != nil else {
+        throw Failure(.usage, "the key source desktop is an application's: give --app ID")
+      }
+      return .firstAvailable([.desktop(access: keyringAccess)] + recorded)
+    }
+  }
+
+  /// The keys in the keyring by which a vault opens, as it says itself.
+  func keyringKeys(of file: String) throws -> [KeySource] {
+    try keyringNames(of: file).map { .keyring($0, access: keyringAccess) }
+  }
+
+  /// What they are called.
+  func keyringNames(of file: String) throws -> [String] {
+    guard Path.isThere(file) else { return [] }
+    return try slots(of: file).filter { $0.kind == KeySlot.keyringKind }.map(\.identifier)
+  }
+}
+
+extension KeySlot {
+  /// The kind of a key in the keyring.
+  static let keyringKind = "keyring"
+}
