@@ -4,14 +4,23 @@ import PackageDescription
 let package = Package(
   name: "Examples",
   dependencies: [.package(name: "SecurePropertyStorage", path: "..")],
-  // Webshop keeps its settings in UserDefaults, Shopfront reads them from a vault.
-  targets: ["Webshop", "Shopfront"].map {
+  // Webshop keeps its settings in UserDefaults, Shopfront reads them from a vault, and a password from
+  // the desktop's keyring; Cashier is put together by injection.
+  targets: ["Webshop", "Shopfront", "Cashier"].map {
     .executableTarget(
       name: $0,
       dependencies: [
         .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage")
-      ],
-      swiftSettings: [.enableUpcomingFeature("ExistentialAny")])
-  },
+      ])
+  } + [
+    .testTarget(
+      name: "CashierTests",
+      dependencies: [
+        "Cashier",
+        .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage"),
+        .product(name: "InjectTesting", package: "SecurePropertyStorage"),
+        .product(name: "StorageTesting", package: "SecurePropertyStorage"),
+      ])
+  ],
   swiftLanguageModes: [.v6]
 )

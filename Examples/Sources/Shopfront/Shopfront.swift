@@ -15,7 +15,8 @@ struct Configuration: Sendable {
   @UnwrappedVault("starts") var starts = 0
 }
 
-/// Runs over the vault of `org.example.shopfront`: `show`, `watch COUNT`.
+/// Runs over the vault of `org.example.shopfront`: `show`, `watch COUNT`; and over the desktop's keyring:
+/// `login`, `desk`.
 @main
 struct Shopfront {
   static let applicationID = "org.example.shopfront"
@@ -35,8 +36,11 @@ struct Shopfront {
     switch (arguments.first, arguments.count) {
     case ("show", 1): try show(configuration)
     case ("watch", 2): await watch(configuration, Int(arguments[1]) ?? 1)
+    case ("login", 1): try Desk().login()
+    case ("desk", 1): try Desk().show()
     default:
-      FileHandle.standardError.write(Data("usage: Shopfront show | watch COUNT\n".utf8))
+      let usage = "usage: Shopfront show | watch COUNT | login | desk\n"
+      FileHandle.standardError.write(Data(usage.utf8))
       exit(64)
     }
   }
