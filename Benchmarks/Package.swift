@@ -15,15 +15,23 @@ let package = Package(
     .target(name: "CAllocations"),
     // It opens the libraries that it compares by itself, by dlopen(3).
     .target(name: "CPeers"),
+    .target(
+      name: "CKeyring",
+      linkerSettings: [
+        .linkedLibrary("secret-1"), .linkedLibrary("gobject-2.0"), .linkedLibrary("glib-2.0"),
+      ]),
     .executableTarget(
       name: "bench",
       dependencies: [
-        "CFloor", "CAllocations", "CPeers",
+        "CFloor", "CAllocations", "CPeers", "CKeyring",
         .product(name: "CryptoCore", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "SingletonBackend", package: "SecurePropertyStorage"),
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
+        .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
+        .product(name: "InjectRegistry", package: "SecurePropertyStorage"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: [

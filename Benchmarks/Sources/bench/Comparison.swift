@@ -3,7 +3,7 @@ import Glibc
 /// Two ways to do a thing, each a loop of a given number of rounds.
 struct Comparison {
   /// Which part of the report it is in.
-  enum Part { case calls, vault }
+  enum Part { case calls, vault, keyring, injection }
 
   let part: Part
   /// What is measured.
@@ -12,6 +12,10 @@ struct Comparison {
   let floorName: String
   /// The most that the ratio may be, or nil where it only informs.
   let target: Double?
+  /// The most nanoseconds that a round of ours may take, or nil.
+  let limit: Double?
+  /// The most that a round of ours may take longer than one of the floor, or nil.
+  let limitAbove: Double?
   /// Processor time, or wall time for what waits for the disk.
   let clock: Clock
   /// How many nanoseconds a batch takes.
@@ -23,7 +27,7 @@ struct Comparison {
 
   init(
     _ name: String, against floorName: String, in part: Part = .calls, target: Double? = nil,
-    clock: Clock = .thread,
+    limit: Double? = nil, limitAbove: Double? = nil, clock: Clock = .thread,
     batch: Double = 2e6, company: (() throws -> AnyObject)? = nil,
     floor: @escaping (Int) throws -> Void, ours: @escaping (Int) throws -> Void
   ) {
@@ -31,6 +35,8 @@ struct Comparison {
     self.part = part
     self.floorName = floorName
     self.target = target
+    self.limit = limit
+    self.limitAbove = limitAbove
     self.clock = clock
     self.batch = batch
     self.company = company
@@ -50,7 +56,21 @@ struct Result {
   /// Blocks asked of the allocator in one round of ours.
   let allocations: Double
 
-  var isOnTarget: Bool { comparison.target.map { ratio <= $0 } ?? true }
+  var isOnTarget: Bool {
+    comparison.target.map { ratio <= $0 } ?? true
+      && comparison.limit.map { ours <= $0 } ?? true
+      && comparison.limitAbove.map { ours - floor <= $0 } ?? true
+  }
+
+  /// What is asked of it, in words; nil where it only informs.
+  var targets: String? {
+    let all = [
+      comparison.target.map { shown($0, 2) }, comparison.limit.map { shown($0, 0) + " ns" },
+      comparison.limitAbove.map { "floor + " + shown($0, 0) + " ns" },
+    ]
+    let said = all.compactMap { $0 }
+    return said.isEmpty ? nil : said.joined(separator: ", ")
+  }
 
   /// Measures.
   ///

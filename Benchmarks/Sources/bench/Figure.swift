@@ -3,13 +3,17 @@ struct Figure {
   let name: String
   let value: Double
   let unit: String
-  let limit: Double
+  /// Nil for a figure that stands beside another.
+  let limit: Double?
 
-  var isOnTarget: Bool { value <= limit }
+  var isOnTarget: Bool { limit.map { value <= $0 } ?? true }
+
+  /// The target, for the report.
+  var target: String { limit.map { ", target ≤ \(shown($0, 1))" } ?? "" }
 
   /// One line for the terminal.
   var line: String {
-    padded(name, 43) + shown(value, 2, width: 8) + " \(unit)  target \(shown(limit, 2)) "
-      + (isOnTarget ? "met" : "MISSED")
+    padded(name, 43) + shown(value, 2, width: 8) + " \(unit)"
+      + (limit.map { "  target \(shown($0, 2)) " + (isOnTarget ? "met" : "MISSED") } ?? "")
   }
 }
