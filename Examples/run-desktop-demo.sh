@@ -26,15 +26,18 @@ bus=$!
 # A copy, since the installed daemon may have a capability, which a container may not give it.
 cp "$(command -v gnome-keyring-daemon)" "$work/gnome-keyring-daemon"
 log_in() {
-  local end=$((SECONDS + 30))
+  local end=$((SECONDS + 60)) said code
   printf '%s' "the user's login" |
     setpriv --pdeathsig KILL "$work/gnome-keyring-daemon" --components=secrets --foreground --unlock \
       >>"$work/log" 2>&1 &
   keyring=$!
   while [[ $SECONDS -lt $end ]]; do
     # Without a service it says so; with one, there is no such item and nothing to say.
-    [[ ! -S $XDG_RUNTIME_DIR/bus ]] || [[ -n $(timeout 5 secret-tool lookup is-it there 2>&1) ]] ||
-      return 0
+    if [[ -S $XDG_RUNTIME_DIR/bus ]]; then
+      code=0
+      said=$(timeout 5 secret-tool lookup is-it there 2>&1) || code=$?
+      ((code != 1)) || [[ -n $said ]] || return 0
+    fi
     sleep 0.05
   done
   cat "$work/log" >&2

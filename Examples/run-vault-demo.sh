@@ -28,14 +28,20 @@ step "The server reads it, twice: the second start counts on from the first"
 "$shopfront" show | head -1
 
 step "A second process changes a value while the first prints it"
-"$shopfront" watch 3 &
+timeout 120 "$shopfront" watch 3 >"$work/watched" &
 watcher=$!
-sleep 1
+lines=1
 for level in debug warning; do
+  # Of changes that are closer together than it looks, it would see the last.
+  until (($(wc -l <"$work/watched") >= lines)); do
+    kill -0 "$watcher"
+    sleep 0.05
+  done
   printf '%s' "$level" | "$securestore" set "${app[@]}" --quiet LOG_LEVEL
-  sleep 0.3
+  lines=$((lines + 1))
 done
 wait "$watcher"
+cat "$work/watched"
 
 step "What another program sees in the vault's folder"
 find "$folder" -type f -printf '  %M %6s %f\n' | sort -k3

@@ -37,8 +37,13 @@ pip() {
 download() {
   local into=$1
   printf 'cryptography-vectors==%s --hash=sha256:%s\n' "$version" "$sha256" >"$into/requirements.txt"
-  pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-    --require-hashes --requirement "$into/requirements.txt" --dest "$into" >&2 || return 1
+  local try
+  for try in 1 2 3; do
+    pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+      --require-hashes --requirement "$into/requirements.txt" --dest "$into" >&2 && break
+    ((try < 3)) || return 1
+    sleep 5
+  done
   python3 -m zipfile -e "$into/cryptography_vectors-$version-py3-none-any.whl" "$into/unpacked"
 }
 

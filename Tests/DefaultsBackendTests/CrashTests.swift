@@ -70,7 +70,7 @@ import Testing
     let folder = TemporaryFolder()
     let child = try helper.start(["coalesce", folder.path, "100", "wait"])
     child.waitUntilItSpeaks()
-    #expect(waits(.milliseconds(2_800)) { (try? folder.delegate().names().count) == 100 })
+    #expect(waits(.seconds(60)) { (try? folder.delegate().names().count) == 100 })
     child.kill()
   }
 

@@ -100,9 +100,8 @@ import Testing
     let folder = TemporaryFolder()
     let delegate = folder.delegate()
     try delegate.set([1], for: name(1))
-    let writes = (0..<9).map {
-      RecordWrite([UInt8](repeating: 1, count: 1 << 27), for: name(100 + $0))
-    }
+    let record = [UInt8](repeating: 1, count: 1 << 27)
+    let writes = (0..<9).map { RecordWrite(record, for: name(100 + $0)) }
     let version = try delegate.header().version
     #expect(code { _ = try delegate.commit(writes, headerVersion: version) } == .full)
     #expect(try delegate.names() == [name(1)])
@@ -153,8 +152,10 @@ import Testing
     // Held so that all eight queue up behind the first.
     let lock = try FileLock(folder.file + ".lock", waiting: .zero)
     let done = Lock(0)
+    let started = Lock(0)
     for index in 0..<8 {
       Thread.detachNewThread {
+        started.withLock { $0 += 1 }
         _ = code { try delegate.set([1], for: name(index)) }
         done.withLock { $0 += 1 }
       }
@@ -165,7 +166,8 @@ import Testing
       let status = (try? FileStatus.of(folder.file)).flatMap { $0 }
       if let status { _ = inodes.withLock { $0.insert(status.inode) } }
     }
-    usleep(200_000)
+    #expect(waits(.seconds(60)) { started.withLock { $0 } == 8 })
+    usleep(1_000_000)
     _ = consume lock
     #expect(waits(.seconds(60)) { done.withLock { $0 } == 8 })
     withExtendedLifetime(watch) {}

@@ -90,7 +90,7 @@ import Testing
     let count = Lock(0)
     let observation = delegate.observe { _ in count.withLock { $0 += 1 } }
     #expect(try helper.run("set", later, "1", "2") == ["set"])
-    #expect(waits(.milliseconds(1_500)) { count.withLock { $0 } == 1 })
+    #expect(waits(.seconds(60)) { count.withLock { $0 } == 1 })
     withExtendedLifetime(observation) {}
   }
 

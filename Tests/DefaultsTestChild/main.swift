@@ -147,7 +147,7 @@ case "coalesce":  // COUNT ENDING
   say("set")
   switch arguments[4] {
   case "exit": exit(0)
-  case "wait": sleep(3)
+  case "wait": sleep(300)  // it is killed before
   default: kill(getpid(), SIGKILL)
   }
 case "coalesce-until-told":  // sets, says so, and waits for its standard input to end

@@ -107,7 +107,7 @@ import Testing
     let bus = try PrivateBus()
     let fake = try FakeSecretService(
       on: bus, manners: .keePassXC.with { $0.promptAnswer = .dismissed })
-    let outcome = try SecretTool(bus).store("s3cret", "a", "b", seconds: 3)
+    let outcome = try SecretTool(bus).store("s3cret", "a", "b", seconds: 60)
     #expect(fake.items.isEmpty)
     #expect(outcome.status == 0)
   }

@@ -91,9 +91,13 @@ package struct HelperProgram: Sendable {
   }
 
   /// A copy in a folder that every user can get at.
+  ///
+  /// Made by a program of its own: what another thread starts meanwhile would inherit a copy that is
+  /// open for writing here, and such a file can't be run (execve(2), ETXTBSY).
   package func copy(to folder: String) throws -> HelperProgram {
     let copy = folder + "/" + URL(fileURLWithPath: path).lastPathComponent
-    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    let tool = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: ["--", path, copy])
+    tool.waitUntilExit()
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
     return HelperProgram(path: copy)
   }

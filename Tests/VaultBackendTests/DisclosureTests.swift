@@ -93,7 +93,7 @@ import VaultBackend
     Threads.run(
       3,
       meanwhile: {
-        let needle = Data("needle".utf8)
+        let needle = Data("needle-in-it".utf8)
         while !isDone.withLock({ $0 }) {
           for name in vault.entries {
             // What is gone again is looked at another time.
@@ -107,13 +107,14 @@ import VaultBackend
         noError {
           guard thread == 0 else {
             for index in 0..<400 {
-              try storage.save("a needle \(index)", forKey: "needle \(index % 20)")
-              if index % 7 == 0 { try storage.delete(forKey: "needle \(index % 20)") }
+              try storage.save("a needle-in-it \(index)", forKey: "needle-in-it \(index % 20)")
+              if index % 7 == 0 { try storage.delete(forKey: "needle-in-it \(index % 20)") }
             }
             return
           }
-          for _ in 0..<6 {
-            try storage.save("one needle", forKey: "first needle")
+          // On until the one that looks has been quick enough to see a copy that is being made.
+          for round in 0..<200 where round < 6 || !seen.withLock({ $0.contains("new") }) {
+            try storage.save("one needle-in-it", forKey: "first needle-in-it")
             try storage.backup(to: copy, replacing: true)
             try storage.keyAdministration.rotate(names: true)
             try storage.compact()

@@ -5,11 +5,13 @@ import StorageTesting
 import TestSupport
 import Testing
 
-/// The handler is the program's: these tests run one after the other and look for their own keys.
+/// The handler is the program's: these tests take turns, and look for their own keys.
 @Suite(.serialized) struct DiagnosticsTests {
   /// What the handler gets of keys that start with `prefix` while `body` runs.
   private func reports(_ prefix: String, _ body: () throws -> Void) rethrows -> [StorageError] {
     let log = ErrorLog()
+    HandlerTurn.begin()
+    defer { HandlerTurn.end() }
     let previous = StorageDiagnostics.handler
     StorageDiagnostics.handler = { error in
       if error.key?.hasPrefix(prefix) == true { log.add(error) } else { previous(error) }
