@@ -1,8 +1,9 @@
 import Foundation
+import StorageCore
 import VaultBackend
 
 // A process of its own for the tests: to be killed, to share a vault with, to run out of disk.
-// VaultTestChild COMMAND PATH [ARGUMENT...]
+// VaultTestChild COMMAND PATH [ARGUMENT...], or standard APPLICATION VALUE
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { fatalError("usage: VaultTestChild COMMAND PATH ...") }
@@ -16,6 +17,12 @@ case "serve", "serve-read-only":  // performs each line of its standard input, a
   }
 case "write-on":  // WRITER FIRST: ten keys in turn, until it is killed
   program.writeOn(Int(arguments[3])!, from: Int(arguments[4])!)
+case "standard":  // APPLICATION VALUE: by the properties of the standard vault
+  SecureStorage.bootstrap(applicationID: arguments[2])
+  StorageDiagnostics.handler = { say("said \($0.code)") }
+  StandardSettings.use(arguments[3])
+case "transfer-on":  // WRITER FIRST: between accounts, until it is killed
+  program.transferOn(Int(arguments[3])!, from: Int(arguments[4])!)
 case "full-disk":
   program.fillTheDisk()
 default:
