@@ -60,6 +60,14 @@ struct Program {
     case "load-read-only":  // KEY
       let storage = Self.storage(path, 7, .readOnly)
       return try storage.load(String.self, forKey: rest[0]) ?? "nil"
+    case "load-passphrase":  // KEY
+      let storage = VaultStorage(
+        at: URL(fileURLWithPath: path), keySource: .passphrase("open sesame"))
+      return try storage.load(String.self, forKey: rest[0]) ?? "nil"
+    case "load-data":  // KEY: how many bytes there are
+      return "\(try storage.load(Data.self, forKey: rest[0])?.count ?? -1)"
+    case "peak":  // COMMAND ARGUMENT...: what it gives, and the most memory there was, in KiB
+      return "\(answer(rest)) \(try peak())"
     case "save-read-only":  // KEY VALUE
       try Self.storage(path, 7, .readOnly).save(rest[1], forKey: rest[0])
       return "saved"
@@ -130,6 +138,13 @@ struct Program {
       return shutDown()
     default: fatalError("unknown command \(command)")
     }
+  }
+
+  /// proc(5): VmHWM, "peak resident set size".
+  private func peak() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(separator: " ").compactMap { Int($0) }.first ?? -1
   }
 
   // MARK: - Writing until killed

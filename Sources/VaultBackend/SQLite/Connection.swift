@@ -20,6 +20,8 @@ final class Connection: @unchecked Sendable {
   private let handle: OpaquePointer
   let path: String
   let mode: Mode
+  /// Whether SQLite could not open the file for writing, though that was asked for.
+  let isDenied: Bool
   private let patience = Patience()
   /// By the address of their text: there are few, and looking through them beats hashing.
   private var statements: [(text: UnsafePointer<UInt8>, statement: Statement)] = unsafe []
@@ -47,6 +49,8 @@ final class Connection: @unchecked Sendable {
     unsafe self.handle = handle
     self.path = path
     self.mode = mode
+    // Nothing was read yet, so it is not the file that says so.
+    isDenied = unsafe mode == .readWrite && sqlite3_db_readonly(handle, "main") != 0
     patience.end = end
     try harden()
   }
@@ -99,6 +103,9 @@ final class Connection: @unchecked Sendable {
         Unmanaged.passUnretained(patience).toOpaque()), "set up")
     try execute("PRAGMA cell_size_check = ON")
     try execute("PRAGMA mmap_size = 0")
+    // SQLite's own default, which a file's header could raise to all of the file:
+    // https://sqlite.org/fileformat2.html#suggested_cache_size
+    try execute("PRAGMA cache_size = -2000")
     if mode == .readWrite {
       // Durable at every commit: https://sqlite.org/pragma.html#pragma_synchronous. WAL with NORMAL
       // loses the last commits with the power.

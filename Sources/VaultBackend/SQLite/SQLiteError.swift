@@ -33,6 +33,10 @@ extension StorageError {
       return (.damaged, "; verify it, and restore it from a backup")
     case SQLITE_PERM, SQLITE_AUTH: return (.denied, "")
     case SQLITE_TOOBIG: return (.damaged, "; it holds more than a vault can")
+    // A statement of ours fails for what is in the file alone: another schema or format of one than
+    // was there when it was checked, or rows that contradict each other.
+    case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH:
+      return (.damaged, "; the file is not as a vault's is, verify it or restore it from a backup")
     case SQLITE_CANTOPEN, SQLITE_IOERR: return systemMeaning(of: systemNumber)
     default: return (.io, "")
     }

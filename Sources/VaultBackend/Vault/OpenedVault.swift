@@ -30,7 +30,7 @@ final class OpenedVault: Sendable {
     copy = nil
     guard file.isFolderWritable else { throw Self.readOnly(file) }
     main = try Connection(file.path, .readWrite, until: end)
-    guard !main.isReadOnly else { throw Self.readOnly(file) }
+    guard !main.isDenied else { throw Self.readOnly(file) }
     try VaultSchema.check(main)
     // What the header says about who may write is known by now.
     guard !main.isReadOnly else {
