@@ -93,6 +93,71 @@ import VaultBackend
     #expect(try one.load(String.self, forKey: "key") == "value")
   }
 
+  private func makeFolder(_ name: String, _ mode: Int = 0o700) throws {
+    try FileManager.default.createDirectory(
+      at: vault.file(name), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    _ = unsafe chmod(vault.file(name).path, mode_t(mode))
+  }
+
+  private func link(_ name: String, to destination: String) throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: vault.file(name).path, withDestinationPath: destination)
+  }
+
+  private func save(at name: String) -> StorageError.Code? {
+    code {
+      try VaultStorage(at: vault.file(name), keySource: .key(TemporaryVault.key))
+        .save("value", forKey: "key")
+    }
+  }
+
+  @Test func aLinkHigherUpOnTheWayIsFollowedAndWhereItLeadsIsChecked() throws {
+    try makeFolder("real/deep/inner")
+    try link("up", to: "real")
+    try link("real/deep/again", to: vault.file("up/deep").path)
+    #expect(save(at: "up/deep/inner/a.vault") == nil)
+    #expect(save(at: "up/deep/again/inner/../inner/b.vault") == nil)
+    // Folders that are made behind it too.
+    #expect(save(at: "up/new/newer/c.vault") == nil)
+    for name in ["real/deep/inner/a.vault", "real/deep/inner/b.vault", "real/new/newer/c.vault"] {
+      let storage = VaultStorage(at: vault.file(name), keySource: .key(TemporaryVault.key))
+      #expect(try storage.load(String.self, forKey: "key") == "value")
+    }
+    // Where it leads counts, not where it is.
+    _ = unsafe chmod(vault.file("real/deep").path, 0o777)
+    #expect(save(at: "up/deep/inner/d.vault") == .denied)
+    #expect(!FileManager.default.fileExists(atPath: vault.file("real/deep/inner/d.vault").path))
+    try link("loop", to: "loop/more")
+    #expect(save(at: "loop/more/e.vault") == .denied)
+  }
+
+  @Test(arguments: ["open/link/inner", "first/inner", "second/inner"])
+  func aLinkThatOthersCouldHavePutThereIsRefused(_ way: String) throws {
+    try makeFolder("real/inner")
+    try makeFolder("open", 0o777)
+    try link("open/link", to: vault.file("real").path)
+    // Links to a link in that folder, straight and on the way.
+    try link("first", to: "open/link")
+    try link("second", to: "first")
+    #expect(save(at: way + "/a.vault") == .denied)
+    #expect(save(at: way + "/new/a.vault") == .denied)
+    // Where only its owner can change a link it is somebody's own.
+    _ = unsafe chmod(vault.file("open").path, 0o1777)
+    #expect(save(at: way + "/a.vault") == nil)
+  }
+
+  @Test(.enabled(if: Machine.canBecomeAnother, "needs root"))
+  func aLinkOfAnotherUserIsRefused() throws {
+    try makeFolder("real")
+    try makeFolder("sticky", 0o1777)
+    try link("sticky/link", to: vault.file("real").path)
+    #expect(save(at: "sticky/link/a.vault") == nil)
+    #expect(
+      unsafe lchown(vault.file("sticky/link").path, Machine.otherUser, Machine.otherUser) == 0)
+    #expect(save(at: "sticky/link/a.vault") == .denied)
+  }
+
   @Test(arguments: [0o770, 0o707, 0o1777])
   func aFolderThatOthersCanWriteToIsRefused(_ mode: Int) throws {
     try vault.saveAndDie()

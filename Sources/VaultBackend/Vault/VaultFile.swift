@@ -34,6 +34,7 @@ struct VaultFile: Hashable, Sendable {
     else {
       throw StorageError(.invalid, "a vault's path is absolute and names a file", path: path)
     }
+    try Self.checkLinks(on: FilePath.folder(of: path))
     let folder = try Self.resolve(FilePath.folder(of: path))
     self.path = folder == "/" ? "/" + name : folder + "/" + name
   }
@@ -58,6 +59,26 @@ struct VaultFile: Hashable, Sendable {
       throw StorageError(.unavailable, "the folder is not there", path: folder)
     }
     return parent == "/" ? "/" + name : parent + "/" + name
+  }
+
+  /// Refuses a way on which a link is somebody else's, or lies where others could put another one.
+  ///
+  /// The folders that it leads through in the end are checked at every opening.
+  private static func checkLinks(on folder: String, depth: Int = 0) throws(StorageError) {
+    // realpath(3) says what is wrong about a link that leads to itself.
+    guard folder != "/", depth < 256 else { return }
+    let parent = FilePath.folder(of: folder)
+    try checkLinks(on: parent, depth: depth + 1)
+    guard let status = try FileStatus.ofEntry(folder), status.isLink else { return }
+    guard status.owner == geteuid() || status.owner == 0 else {
+      throw StorageError(.denied, "the link to the vault's folder is another user's", path: folder)
+    }
+    try Folder.requirePrivate(parent)
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink(folder, &buffer, buffer.count)
+    guard count > 0 else { throw StorageError(system: "read the link", path: folder) }
+    let target = String(decoding: buffer[..<count], as: UTF8.self)
+    try checkLinks(on: target.hasPrefix("/") ? target : parent + "/" + target, depth: depth + 1)
   }
 
   /// The present state, for the price of two lstat(2).
