@@ -56,12 +56,15 @@ import Testing
     // SQLITE_LIMIT_FUNCTION_ARG and LIKE_PATTERN_LENGTH and VARIABLE_NUMBER and LENGTH.
     "SELECT max(1, 2, 3, 4, 5)", "SELECT 'a' LIKE '%aaaaaaaaaaaaaaaaaaaa'", "SELECT ?49",
     "SELECT length(zeroblob(300000000))",
+    // SQLITE_LIMIT_VDBE_OP: three steps of a program for each number.
+    "SELECT 1 IN (1" + String(repeating: ",1", count: 2000) + ")",
   ])
   func whatNoStatementOfAVaultNeedsIsRefused(_ sql: String) throws {
     let connection = try connection()
     #expect(throws: StorageError.self, "\(sql)") { _ = try value(sql, connection) }
   }
 
+  /// SQLITE_LIMIT_EXPR_DEPTH and SQL_LENGTH.
   @Test func longAndDeepStatementsAreRefused() throws {
     let connection = try connection()
     let deep = String(repeating: "(", count: 40) + "1" + String(repeating: " + 1)", count: 40)
@@ -69,6 +72,29 @@ import Testing
     for sql in ["SELECT " + deep, long] {
       #expect(throws: StorageError.self) { _ = try value(sql, connection) }
     }
+  }
+
+  /// The library makes files, for the owner alone and before SQLite sees them.
+  @Test func sqliteMakesNoVault() throws {
+    for mode in [Connection.Mode.readWrite, .readOnly, .immutable] {
+      #expect(throws: StorageError.self) {
+        _ = try Connection(vault.file("missing.vault").path, mode, until: .now)
+      }
+    }
+    #expect(vault.entries == [])
+  }
+
+  @Test(arguments: [
+    "relative.vault", "./relative.vault", "file:relative.vault", "file:", "file:///",
+    "https://example.com/a.vault", "file:///tmp/..", "file:///tmp/.", "file:///tmp/a%00b",
+  ])
+  func aPathThatIsNotAbsoluteOrNamesNoFileIsInvalid(_ text: String) throws {
+    let url = try #require(URL(string: text))
+    let storage = VaultStorage(at: url, keySource: .key(TemporaryVault.key))
+    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .invalid)
+    #expect(code { try storage.save("value", forKey: "key") } == .invalid)
+    #expect(code { _ = try storage.verify() } == .invalid)
+    #expect(code { try vault.storage().backup(to: url) } == .invalid)
   }
 
   /// SQLITE_DBCONFIG_ENABLE_VIEW.
