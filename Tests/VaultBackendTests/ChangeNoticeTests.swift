@@ -11,6 +11,7 @@ import VaultBackend
   ///
   /// - Returns: from each one's acknowledgement to its arrival, in milliseconds.
   private func follow(_ count: Int) async throws -> [Double] {
+    let vault = TemporaryVault()
     let storage = vault.storage()
     let property = Vault<Int>(storage, "count")
     var values = property.projectedValue.values.makeAsyncIterator()
@@ -38,6 +39,14 @@ import VaultBackend
       "change notices: median \(times[times.count / 2]) ms, 99 % \(times[times.count * 99 / 100]) ms,",
       "slowest \(times.last ?? 0) ms")
     #expect(times[times.count * 99 / 100] < 50)
+    // Each of 300 in a row arrives within 50 ms on an idle machine, which this one need not be all the
+    // time: of a few rows, one has to be without a slow change.
+    for _ in 1...5 {
+      let slowest = try await follow(300).max() ?? 0
+      print("change notices: slowest of 300 in a row \(slowest) ms")
+      if slowest < 50 { return }
+    }
+    Issue.record("in none of five rows of 300 did each change arrive within 50 ms")
   }
 
   @Test(.timeLimit(.minutes(5))) func changesOfManyKindsArrive() async throws {
