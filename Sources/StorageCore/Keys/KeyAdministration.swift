@@ -102,20 +102,25 @@ public struct KeyAdministration: Sendable {
 
   /// Seals with a fresh data key from now on, and all records anew.
   ///
-  /// - Throws: `StorageError`; what was not sealed anew stays readable, ``reencrypt()`` goes on.
+  /// - Parameter progress: as of ``reencrypt(progress:)``.
+  /// - Returns: what was sealed anew.
+  /// - Throws: `StorageError`; what was not sealed anew stays readable, ``reencrypt(progress:)`` goes
+  ///   on.
   @discardableResult
-  public func rotateDataKey() throws(StorageError) -> ReencryptionReport {
+  public func rotateDataKey(
+    progress: ((Int, Int) -> Void)? = nil
+  ) throws(StorageError) -> ReencryptionReport {
     try store.keys.update { (draft, _) throws(StorageError) in try draft.keyset.addPrimary() }
-    return try reencrypt()
+    return try reencrypt(progress: progress)
   }
 
   /// Replaces a root key that leaked: new root, new slot, new data key, all records sealed anew.
   ///
-  /// The same as ``rotate(openedBy:names:)`` without new names.
+  /// The same as ``rotate(openedBy:names:progress:)`` without new names.
   ///
   /// - Parameter source: what opens the store from now on.
   /// - Returns: what was sealed anew.
-  /// - Throws: as ``rotate(openedBy:names:)``.
+  /// - Throws: as ``rotate(openedBy:names:progress:)``.
   @discardableResult
   public func replaceRootKey(
     openedBy source: KeySource
@@ -130,7 +135,7 @@ public struct KeyAdministration: Sendable {
   /// can read nothing that is written from now on, nor, once this has returned, what is there.
   ///
   /// Without `names`, records are sealed anew some at a time while others use the store, and whatever
-  /// interrupts that, ``reencrypt()`` goes on; the key that hashes names stays, so whoever has the
+  /// interrupts that, ``reencrypt(progress:)`` goes on; the key that hashes names stays, so whoever has the
   /// old root can still test whether a name they guess is in the store. With `names` that key is
   /// replaced as well, and all is done in one atomic step that takes the store alone: it costs about
   /// 5 µs for each record, in which other processes' writes wait, up to their deadline.
@@ -138,13 +143,15 @@ public struct KeyAdministration: Sendable {
   /// - Parameters:
   ///   - source: what opens the store from now on; nil keeps the storage's own.
   ///   - names: whether names are hashed anew, which needs that every record opens.
+  ///   - progress: as of ``reencrypt(progress:)``; the step that hashes names is before that.
   /// - Returns: what was sealed anew.
   /// - Throws: `StorageError`; the store opens with the old source or with the new one. With
   ///   `names`: `damaged` when a record does not open, whose name is therefore not known; nothing is
   ///   then changed. `unsupported` for a store whose delegate can't rename records.
   @discardableResult
   public func rotate(
-    openedBy source: KeySource? = nil, names: Bool = false
+    openedBy source: KeySource? = nil, names: Bool = false,
+    progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
     let new = try SlotMaterial(of: try store.keys.material(of: source ?? store.keys.source))
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
@@ -157,7 +164,7 @@ public struct KeyAdministration: Sendable {
       _ = try Self.append(new, to: &draft, id: id)
       if names { renamed = try store.rename(records, &draft.keyset) }
     }
-    let report = try reencrypt()
+    let report = try reencrypt(progress: progress)
     return ReencryptionReport(
       reencrypted: report.reencrypted + renamed, remaining: report.remaining)
   }
@@ -167,11 +174,15 @@ public struct KeyAdministration: Sendable {
   ///
   /// Goes on where an interrupted rotation stopped.
   ///
+  /// - Parameter progress: told how many records are done, of how many, now and then.
+  /// - Returns: what was sealed anew.
   /// - Throws: `StorageError`; all records stay readable.
   @discardableResult
-  public func reencrypt() throws(StorageError) -> ReencryptionReport {
+  public func reencrypt(
+    progress: ((Int, Int) -> Void)? = nil
+  ) throws(StorageError) -> ReencryptionReport {
     guard let delegate = store.keyed else { throw Self.noSlots }
-    let reencrypted = try store.resealAll(in: delegate)
+    let reencrypted = try store.resealAll(in: delegate, progress)
     return ReencryptionReport(
       reencrypted: reencrypted, remaining: try store.keys.dropUnusedDataKeys())
   }

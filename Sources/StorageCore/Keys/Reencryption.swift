@@ -9,19 +9,25 @@ extension SealedStore {
   /// Seals all records under the primary data key that are not, in small commits.
   ///
   /// - Returns: how many.
-  func resealAll(in delegate: any KeysetDelegate) throws(StorageError) -> Int {
+  func resealAll(
+    in delegate: any KeysetDelegate, _ progress: ((Int, Int) -> Void)?
+  ) throws(StorageError) -> Int {
     var count = 0
     var batch: [NameHash] = []
     var bytes = 0
-    for name in try delegate.names() {
+    let names = try delegate.names()
+    for (index, name) in names.enumerated() {
       bytes += try delegate.lookup(name).record?.count ?? 0
       batch.append(name)
       guard batch.count == min(Self.resealBatch, delegate.commitLimit) || bytes >= Self.resealBytes
       else { continue }
       count += try reseal(batch, in: delegate)
       (batch, bytes) = ([], 0)
+      progress?(index + 1, names.count)
     }
-    return count + (try reseal(batch, in: delegate))
+    count += try reseal(batch, in: delegate)
+    progress?(names.count, names.count)
+    return count
   }
 
   /// Seals some records under the primary data key, but for those that are or can't be opened.

@@ -50,9 +50,12 @@ extension VaultStorage {
   ///   - url: the backup; it is not changed.
   ///   - keySource: what opens the backup; nil is this storage's own, which has to open it in any
   ///     case to use the vault afterwards.
+  ///   - progress: told how many records of the backup are checked, of how many, now and then.
   /// - Throws: `StorageError`: `unavailable` when there is no backup, `wrongKey` and the like when
   ///   it does not open, `damaged` when it is not sound; nothing is then changed.
-  public func restore(from url: URL, keySource: KeySource? = nil) throws(StorageError) {
+  public func restore(
+    from url: URL, keySource: KeySource? = nil, progress: ((Int, Int) -> Void)? = nil
+  ) throws(StorageError) {
     let engine = try delegate.vault()
     let backup = VaultStorage(
       at: url, keySource: keySource ?? store.keySource, access: .readOnly,
@@ -60,7 +63,7 @@ extension VaultStorage {
     guard try backup.delegate.vault().file != engine.file else {
       throw StorageError(.invalid, "a vault can't be restored from itself", path: engine.file.path)
     }
-    let report = try backup.soundReport()
+    let report = try backup.soundReport(progress)
     if keySource != nil {
       // What is put in place has to open with this storage's own source.
       let own = VaultStorage(
@@ -94,13 +97,15 @@ extension VaultStorage {
   }
 
   /// The report of a backup that is sound.
-  private func soundReport() throws(StorageError) -> VaultReport {
+  private func soundReport(
+    _ progress: ((Int, Int) -> Void)?
+  ) throws(StorageError) -> VaultReport {
     let engine = try delegate.vault()
     guard try engine.file.check(mending: false), try store.openKeys() else {
       throw StorageError(
         .unavailable, "there is no backup, or nothing is in it", path: engine.file.path)
     }
-    let report = try verify()
+    let report = try verify(progress: progress)
     guard report.isSound else {
       throw StorageError(
         .damaged, "the backup is not sound: \(report.findings[0].message)", path: engine.file.path)

@@ -21,18 +21,20 @@ extension VaultStorage {
 
   /// Replaces all keys after one of them leaked, and with `names` the one that hashes names.
   ///
-  /// The same as `keyAdministration.rotate(openedBy:names:)`.
+  /// The same as `keyAdministration.rotate(openedBy:names:progress:)`.
   ///
   /// - Parameters:
   ///   - source: what opens the vault from now on; nil keeps the storage's own.
   ///   - names: whether names are hashed anew, in one step that others' writes wait for.
+  ///   - progress: told how many records are done, of how many, now and then.
   /// - Returns: what was sealed anew.
   /// - Throws: `StorageError`; the vault opens with the old source or with the new one.
   @discardableResult
   public func rotate(
-    openedBy source: KeySource? = nil, names: Bool = false
+    openedBy source: KeySource? = nil, names: Bool = false,
+    progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
-    try keyAdministration.rotate(openedBy: source, names: names)
+    try keyAdministration.rotate(openedBy: source, names: names, progress: progress)
   }
 
   /// Makes one more slot for a recovery key, which opens the vault when its key source is lost.

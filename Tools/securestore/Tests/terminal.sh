@@ -161,9 +161,33 @@ expect_code 0
 
 # Long work shows how far it is.
 for number in {1..3000}; do echo "NAME_$number=value"; done >"$work/many.env"
-run 'securestore import many.env --passphrase-file pass; securestore verify --passphrase-file pass'
-await '^verify \[#{30}\] 100% \(3001 of 3001\)$'
+run 'securestore import many.env --passphrase-file pass; echo code $?'
+await '^import \[#{30}\] 100% \(3000 of 3000\) *$'
+expect_code 0
+run 'securestore verify --passphrase-file pass; echo code $?'
+await '^verify \[#{30}\] 100% \(3001 of 3001\) *$'
 await '3001 values, nothing wrong'
+expect_code 0
+run 'securestore rotate --passphrase-file pass; echo code $?'
+await '^rotate \[#{30}\] 100% \(3001 of 3001\) *$'
+expect_code 0
+run 'securestore export --to out.env --passphrase-file pass; echo code $?'
+await '^export \[#{30}\] 100% \(3001 of 3001\) *$'
+await 'exported 3001 values'
+run 'securestore restore copy.vault --yes --passphrase-file pass; echo code $?'
+await '^restore \[#{30}\] 100% \(1 of 1\) *$'
+expect_code 0
+
+# What can't say how far it is shows that it goes on; here it waits for another program.
+hold='import sqlite3, sys; held = sqlite3.connect("test.vault", isolation_level=None)
+held.execute("BEGIN IMMEDIATE"); print(flush=True); sys.stdin.read()'
+coproc holder { cd "$work" && exec python3 -c "$hold"; }
+# shellcheck disable=SC2154  # coproc sets it
+read -r -u "${holder[0]}"
+run 'securestore compact --passphrase-file pass; echo code $?'
+await '^compact, [1-9][0-9]* s *$'
+exec {holder[1]}>&-
+await '^code [0-9]+$'
 run 'securestore verify --passphrase-file pass 2>&1 | cat; echo code $?'
 expect_code 0
 never '100%'

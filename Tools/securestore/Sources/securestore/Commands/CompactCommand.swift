@@ -18,7 +18,7 @@ struct CompactCommand: ParsableCommand {
     // The manifest, which vouches for the records, is written anew as well, and that takes its keys.
     try storage.open()
     let before = Self.size(place.path)
-    try storage.compact()
+    try Progress.showing("compact", output.output) { _ in try storage.compact() }
     let after = Self.size(place.path)
     try output.output.done(
       "\(place.path): \(Printable.bytes(before)) before, \(Printable.bytes(after)) now",

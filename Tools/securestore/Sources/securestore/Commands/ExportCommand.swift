@@ -45,19 +45,23 @@ struct ExportCommand: ParsableCommand {
     let format = format ?? FileFormat(ofFile: file ?? "")
     let (names, unreadable) = try wanted(in: storage, place.path)
     var members: [(String, JSONValue)] = []
-    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-      do {
-        guard let value = try StoredValue(name, in: storage) else {
-          guard !self.names.isEmpty else { continue }  // removed since it was listed
-          throw Failure(.absent, "there is no such value", key: name)
+    let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    try Progress.showing("export", output.output) { progress in
+      for (index, name) in sorted.enumerated() {
+        defer { progress(index + 1, sorted.count) }
+        do {
+          guard let value = try StoredValue(name, in: storage) else {
+            guard !self.names.isEmpty else { continue }  // removed since it was listed
+            throw Failure(.absent, "there is no such value", key: name)
+          }
+          switch format {
+          case .json: members.append((name, value.exactJSON))
+          case .dotenv: text += try Self.line(name, value)
+          }
+          exported += 1
+        } catch let error where skip && Self.isUnsuited(error) {
+          skipped.append(name)
         }
-        switch format {
-        case .json: members.append((name, value.exactJSON))
-        case .dotenv: text += try Self.line(name, value)
-        }
-        exported += 1
-      } catch let error where skip && Self.isUnsuited(error) {
-        skipped.append(name)
       }
     }
     if format == .json { text = Self.file(members) }

@@ -46,17 +46,20 @@ struct ImportCommand: ParsableCommand {
   func run() throws {
     let storage = try vault.place().open(key)
     let entries = try read()
-    let kept = try storage.transaction { transaction in
-      var there: [String] = []
-      for (name, value) in entries {
-        if !overwrites, try transaction.contains(name) {
-          there.append(name)
-          continue
+    let kept = try Progress.showing("import", output.output) { progress in
+      try storage.transaction { transaction in
+        var there: [String] = []
+        for (index, (name, value)) in entries.enumerated() {
+          defer { progress(index + 1, entries.count) }
+          if !overwrites, try transaction.contains(name) {
+            there.append(name)
+            continue
+          }
+          try transaction.save(opened: value, forKey: name)
         }
-        try transaction.save(opened: value, forKey: name)
+        guard there.isEmpty || keeps else { throw Self.conflict(there) }
+        return there
       }
-      guard there.isEmpty || keeps else { throw Self.conflict(there) }
-      return there
     }
     let count = entries.count - kept.count
     try output.output.done(

@@ -49,19 +49,25 @@ struct RotateCommand: ParsableCommand {
     let storage = try place.open(key)
     try storage.open()
     let administration = storage.keyAdministration
-    let report =
+    if replacesRoot, !keepsKey {
+      // What asks for the new key is done before there is progress to show.
+      return try answer(newKey.use(for: place) { try rotate(administration, openedBy: $0) })
+    }
+    try answer(rotate(administration))
+  }
+
+  private func rotate(
+    _ administration: KeyAdministration, openedBy source: KeySource? = nil
+  ) throws -> ReencryptionReport {
+    try Progress.showing("rotate", output.output) { progress in
       if replacesRoot {
-        try keepsKey
-          ? administration.rotate(openedBy: nil, names: replacesNames)
-          : newKey.use(for: place) {
-            try administration.rotate(openedBy: $0, names: replacesNames)
-          }
+        try administration.rotate(openedBy: source, names: replacesNames, progress: progress)
       } else if resumes {
-        try administration.reencrypt()
+        try administration.reencrypt(progress: progress)
       } else {
-        try administration.rotateDataKey()
+        try administration.rotateDataKey(progress: progress)
       }
-    try answer(report)
+    }
   }
 
   private func checkNewKey() throws {
