@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds securestore in release, or installs it with its manual page and shell completions.
-# Usage: scripts/install-tool.sh build | install, with PREFIX and DESTDIR in the environment.
+# Usage: scripts/install-tool.sh build | install, with PREFIX and DESTDIR in the environment, and
+# SPS_PROGRAM for a program that was built elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 package=Tools/securestore
@@ -11,7 +12,7 @@ build=(swift build -c release --package-path "$package" --product securestore --
 case ${1:-} in
   build) "${build[@]}" ;;
   install)
-    program=$("${build[@]}" --show-bin-path)/securestore
+    program=${SPS_PROGRAM:-$("${build[@]}" --show-bin-path)/securestore}
     # Not built here: installing is often done as root, building should not be.
     [[ -x $program ]] || { echo "install: nothing is built yet; run: make tool" >&2; exit 1; }
     root=${DESTDIR:-}${PREFIX:-/usr/local}

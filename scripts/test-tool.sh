@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds securestore and runs its tests: as a child process, and in a terminal.
+# Builds securestore and runs its tests: as a child process, in a terminal, and installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 package=Tools/securestore
@@ -11,3 +11,4 @@ scripts/checked-tests.sh --package-path "$package" "${flags[@]}"
 
 program=$(swift build --package-path "$package" "${flags[@]}" --show-bin-path)/securestore
 scripts/private-env.sh "$package/Tests/terminal.sh" "$program"
+scripts/private-env.sh "$package/Tests/install.sh" "$program"
