@@ -79,6 +79,39 @@ struct SecrecyTests {
     #expect(list.text == "")
   }
 
+  /// PR_SET_DUMPABLE, which is more than no core: prctl(2), and ptrace(2), "access mode checking".
+  @Test func noOtherProcessOfTheSameUserLooksIntoIt() throws {
+    let tool = try Tool()
+    // Who has all capabilities, as root, may look into everything: here they are given up.
+    let result = try tool.shell(
+      #"""
+      if [[ $(id -u) == 0 && -z ${dropped:-} ]]; then
+        export dropped=yes
+        exec setpriv --bounding-set -all --inh-caps -all bash -c "$BASH_EXECUTION_STRING" "$0"
+      fi
+      mkfifo pipe
+      sleep 600 &
+      other=$!
+      "$0" set NAME <pipe &
+      tool=$!
+      exec 3>pipe
+      printf hunter2 >&3
+      while ! grep -q '^Max core file size *0 *0 ' /proc/$tool/limits; do sleep 0.01; done
+      for process in $other $tool; do
+        for file in environ maps mem; do
+          if { head -c 0 <"/proc/$process/$file"; } 2>/dev/null; then echo open; else echo closed; fi
+        done
+      done
+      kill $other
+      exec 3>&-
+      wait $tool
+      echo "code $?"
+      """#)
+    #expect(
+      result.lines == ["open", "open", "open", "closed", "closed", "closed", "code 0"],
+      "\(result.errors)")
+  }
+
   @Test func errorsAreOneLineWhateverIsInAName() throws {
     let tool = try Tool()
     let result = try tool.run("get", "a\nb\u{1B}[31m")
