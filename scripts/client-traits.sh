@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds a program with `traits: []` where libsecret's headers are hidden, as on a machine that has none,
-# and then with the default traits, where it has the keyring.
+# there also one that uses the product VaultBackend alone, whatever the traits, and then one with the
+# default traits, where it has the keyring.
 set -euo pipefail
 repository=$(realpath "$(dirname "$0")/..")
 
@@ -14,6 +15,7 @@ trap 'rm -rf "$work"' EXIT
 client=$work/client
 mkdir -p "$client/Sources/client" "$work/empty" "$work/pkgconfig"
 
+# Writes the client's package, of a product, with what is said of the traits.
 write_package() {
   cat >"$client/Package.swift" <<SWIFT
 // swift-tools-version: 6.2
@@ -21,27 +23,30 @@ import PackageDescription
 
 let package = Package(
   name: "client",
-  dependencies: [.package(name: "SecurePropertyStorage", path: "$repository"$1)],
+  dependencies: [.package(name: "SecurePropertyStorage", path: "$repository"${2:-})],
   targets: [
     .executableTarget(
       name: "client",
-      dependencies: [.product(name: "SecurePropertyStorage", package: "SecurePropertyStorage")])
+      dependencies: [.product(name: "$1", package: "SecurePropertyStorage")])
   ]
 )
 SWIFT
 }
 
-cat >"$client/Sources/client/main.swift" <<'SWIFT'
-import SecurePropertyStorage
+# Writes a program that uses a product by a property wrapper.
+write_program() {
+  cat >"$client/Sources/client/main.swift" <<SWIFT
+import $1
 
 struct Settings {
-  @Singleton("x") var x: String?
+  @$2("x") var x: String?
 }
 
 let settings = Settings()
 settings.x = "it works"
 print(settings.x ?? "nothing was stored")
 SWIFT
+}
 
 # Runs a command where libsecret's headers and its pkg-config files are not there: in a namespace of
 # mounts of its own, unshare(1), so that nobody else misses them.
@@ -64,21 +69,24 @@ without_headers() {
 
 build() { swift build --package-path "$client"; }
 
-write_package ', traits: []'
-without_headers swift build --package-path "$client" >"$work/log" 2>&1 ||
-  { cat "$work/log" >&2; fail "without the trait, a client does not build without libsecret"; }
-# The package manager looks for the pkg-config file of every system library, used or not, and says so:
-# docs/decisions.md. Nothing else may be said of it.
-if grep -iE 'libsecret|warning' "$work/log" |
-  grep -vE 'you may be able to install libsecret-1|apt-get install libsecret-1-dev' >&2; then
-  fail "without the trait, a client is warned of the above"
-fi
-program=$(swift build --package-path "$client" --show-bin-path 2>/dev/null)/client
-[[ $("$repository/scripts/private-env.sh" "$program") == "it works" ]] ||
-  fail "the client that was built without the trait does not work"
-if ldd "$program" | grep -E 'libsecret|libgio'; then
-  fail "the client that was built without the trait is linked with the above"
-fi
+# Builds the client without the headers, and sees that it works and is linked with none of it.
+check_without_headers() {
+  without_headers swift build --package-path "$client" >"$work/log" 2>&1 ||
+    { cat "$work/log" >&2; fail "$1 does not build without libsecret"; }
+  # The package manager looks for the pkg-config file of every system library, used or not, and says so:
+  # docs/decisions.md. Nothing else may be said of it.
+  if grep -iE 'libsecret|warning' "$work/log" |
+    grep -vE 'you may be able to install libsecret-1|apt-get install libsecret-1-dev' >&2; then
+    fail "$1 is warned of the above"
+  fi
+  program=$(swift build --package-path "$client" --show-bin-path 2>/dev/null)/client
+  [[ $("$repository/scripts/private-env.sh" "$program") == "it works" ]] || fail "$1 does not work"
+  if ldd "$program" | grep -E 'libsecret|libgio'; then fail "$1 is linked with the above"; fi
+}
+
+write_package SecurePropertyStorage ', traits: []'
+write_program SecurePropertyStorage Singleton
+check_without_headers "a client without the trait"
 
 echo 'let keychain = KeychainStorage.self' >"$client/Sources/client/keychain.swift"
 sed -i '1i import SecurePropertyStorage\n' "$client/Sources/client/keychain.swift"
@@ -86,7 +94,15 @@ if build >"$work/log" 2>&1; then fail "without the trait, there is a KeychainSto
 grep -q "cannot find 'KeychainStorage' in scope" "$work/log" ||
   { cat "$work/log" >&2; fail "the client fails for another reason"; }
 
-write_package ''
+rm "$client/Sources/client/keychain.swift"
+write_package VaultBackend
+write_program VaultBackend Vault
+check_without_headers "a client of VaultBackend alone"
+
+echo 'let keychain = KeychainStorage.self' >"$client/Sources/client/keychain.swift"
+sed -i '1i import SecurePropertyStorage\n' "$client/Sources/client/keychain.swift"
+write_package SecurePropertyStorage
+write_program SecurePropertyStorage Singleton
 build >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; fail "with the default traits, a client has no KeychainStorage"; }
 [[ $("$repository/scripts/private-env.sh" "$program") == "it works" ]] ||
