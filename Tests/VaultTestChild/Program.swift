@@ -75,6 +75,12 @@ struct Program {
       let storage = Self.storage(path, 7, .readWrite, .milliseconds(Int(rest[0])!))
       try storage.save(rest[2], forKey: rest[1])
       return "saved"
+    case "save-if-absent":  // KEY VALUE
+      return try storage.saveIfAbsent(rest[1], forKey: rest[0]) ? "saved" : "there"
+    case "keys": return try storage.keys().sorted().joined(separator: " ")
+    case "remove-all":
+      try storage.removeAll()
+      return "removed"
     case "delete":  // KEY
       try storage.delete(forKey: rest[0])
       return "deleted"
