@@ -70,7 +70,11 @@ let package = Package(
         "StorageTesting", "TestSupport", "VaultBackend", "DefaultsBackend",
       ]),
     .testTarget(
-      name: "SecurePropertyStorageTests", dependencies: ["SecurePropertyStorage"]),
+      name: "SecurePropertyStorageTests",
+      dependencies: [
+        "SecurePropertyStorage", "CryptoCore", "StorageCore", "SingletonBackend",
+        "DefaultsBackend", "VaultBackend", "StorageTesting", "TestSupport",
+      ]),
     .testTarget(name: "InjectRegistryTests", dependencies: ["InjectRegistry", "TestSupport"]),
     .testTarget(
       name: "InjectTestingTests",

@@ -11,22 +11,34 @@ package enum Disclosure {
     var debugged = ""
     debugPrint(value, to: &debugged)
     var mirrored: [String] = []
-    walk(Mirror(reflecting: value), depth: 0, into: &mirrored)
+    var seen: Set<ObjectIdentifier> = []
+    walk(Mirror(reflecting: value), depth: 0, past: &seen, into: &mirrored)
     return [dumped, printed, debugged, String(reflecting: value), String(describing: value)]
       + mirrored
   }
 
-  private static func walk(_ mirror: Mirror, depth: Int, into texts: inout [String]) {
+  private static func walk(
+    _ mirror: Mirror, depth: Int, past seen: inout Set<ObjectIdentifier>,
+    into texts: inout [String]
+  ) {
     guard depth < 12 else { return }
     var contents: [String] = []
     for child in mirror.children {
       contents.append(String(describing: child.value))
       texts.append("\(child.label ?? "") = \(String(reflecting: child.value))")
-      walk(Mirror(reflecting: child.value), depth: depth + 1, into: &texts)
+      // An object once: some lead back to one another.
+      if type(of: child.value) is AnyClass,
+        !seen.insert(ObjectIdentifier(child.value as AnyObject)).inserted
+      {
+        continue
+      }
+      walk(Mirror(reflecting: child.value), depth: depth + 1, past: &seen, into: &texts)
     }
     // Side by side, as the elements of an array would be.
     texts.append(contents.joined(separator: ", "))
-    if let parent = mirror.superclassMirror { walk(parent, depth: depth + 1, into: &texts) }
+    if let parent = mirror.superclassMirror {
+      walk(parent, depth: depth + 1, past: &seen, into: &texts)
+    }
   }
 
   /// The form in which a text gives away some bytes of a secret, or nil when it gives away none.
@@ -58,5 +70,17 @@ package enum Disclosure {
   /// The forms in which the ways of showing `value` give away some bytes of `secret`.
   package static func forms(of secret: [UInt8], in value: Any) -> Set<String> {
     Set(texts(of: value).compactMap { form(of: secret, in: $0) })
+  }
+  /// Whether a text has eight bytes in a row of a secret, in any form.
+  ///
+  /// For what shows addresses, hashes and ciphertext as well: fewer occur there by chance.
+  package static func shows(_ secret: [UInt8], in text: String) -> Bool {
+    let lower = text.lowercased()
+    return (0...secret.count - 8).contains { start in
+      let run = Array(secret[start..<start + 8])
+      return text.contains(String(decoding: run, as: UTF8.self)) || lower.contains(run.hex)
+        || text.contains(run.map(String.init).joined(separator: ", "))
+        || text.contains(Data(run.prefix(6)).base64EncodedString())
+    }
   }
 }

@@ -1,0 +1,322 @@
+import CryptoCore
+import DefaultsBackend
+import Foundation
+import SingletonBackend
+import StorageCore
+import StorageTesting
+import TestSupport
+import Testing
+import VaultBackend
+
+/// Every public type of the modules that handle keys and values, in use, shown in every way that
+/// Swift has: no key, passphrase, default or value of it appears.
+@Suite struct DisclosureTests {
+  private static let modules = [
+    "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
+    "StorageTesting",
+  ]
+  /// Types without values of their own, and an actor, deprecated, that has no state.
+  private static let empty: Set = [
+    "CryptoCore.KeyDerivation", "StorageCore.SecureStorage", "StorageCore.StorageDiagnostics",
+    "StorageCore.StorageActor",
+  ]
+
+  @Test func noPublicTypeShowsAKeyOrAValue() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let shown = try Showing(folder)
+    try shown.cryptography()
+    try shown.values()
+    try shown.keys()
+    try shown.delegates()
+    try shown.storages()
+    try shown.administration()
+    try shown.migrations()
+    try shown.errors()
+    var declared: Set<String> = []
+    for module in Self.modules { declared.formUnion(try PublicTypes.names(ofModule: module)) }
+    // That the sources were found and understood.
+    #expect(declared.count > 60 && declared.isSuperset(of: ["StorageCore.StorageError.Code"]))
+    #expect(declared.subtracting(shown.types).sorted() == Self.empty.sorted())
+  }
+
+  @Test func whatGoesToStandardErrorShowsNoKeyAndNoValue() async throws {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let storage = InMemoryStorage(authenticationTag: Data(Marker.tag.utf8))
+      let other = Store<Int, InMemoryStorage>(storage, "a key")
+      Store<String, InMemoryStorage>(storage, "a key").wrappedValue = Marker.value
+      #expect(other.wrappedValue == nil)
+      storage.set((Marker.value, 1), forKey: "another key")
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("typeMismatch") && text.contains("unsupported"))
+    #expect(!Marker.all.contains { Disclosure.shows($0, in: text) })
+  }
+}
+
+/// What must not be seen.
+private enum Marker {
+  static let value = "VALUE-marker-one"
+  static let initial = "DEFAULT-marker-two"
+  static let passphrase = "PASSPHRASE-marker-three"
+  static let tag = "TAG-marker-four"
+  static let keyText = "KEY-marker-ghijklmnopqrstuvwxyz."
+  static let key = SymmetricKey(data: Array(keyText.utf8))
+  static let all = [value, initial, passphrase, tag, keyText].map { Array($0.utf8) }
+  static let recovery = RecoveryKey(key)
+}
+
+/// Shows values, and remembers of which types.
+private final class Showing {
+  private(set) var types: Set<String> = []
+  private let folder: URL
+  private let markers: [[UInt8]]
+
+  init(_ folder: URL) throws {
+    self.folder = folder
+    markers = Marker.all + [try Marker.recovery.withText { Array($0.utf8) }]
+  }
+
+  private func show(_ subjects: Any..., sourceLocation: SourceLocation = #_sourceLocation) {
+    for subject in subjects {
+      let type = Self.name(of: subject)
+      types.insert(type)
+      let description = (subject as? any Error)?.localizedDescription ?? ""
+      for text in Disclosure.texts(of: subject) + [description] {
+        for marker in markers where Disclosure.shows(marker, in: text) {
+          Issue.record("\(type) shows a marker: \(text)", sourceLocation: sourceLocation)
+        }
+      }
+    }
+  }
+
+  /// The type's name, without what it is generic over.
+  private static func name(of subject: Any) -> String {
+    var depth = 0
+    return String(reflecting: type(of: subject)).filter { character in
+      if character == "<" { depth += 1 }
+      defer { if character == ">" { depth -= 1 } }
+      return depth == 0
+    }
+  }
+
+  // MARK: - CryptoCore
+
+  func cryptography() throws {
+    let dataKey = try DataKey(Marker.key, id: 7)
+    let names = try KeyedHash(Marker.key)
+    let context = RecordContext(
+      store: try .random(), name: try names.hash(name: "a key"),
+      authenticationTag: Array(Marker.tag.utf8))
+    let value = Array(Marker.value.utf8)
+    let record = try unsafe dataKey.seal(value.span.bytes, for: context)
+    _ = try unsafe dataKey.openedData(record.span.bytes, for: context)
+    show(dataKey, names, context, context.name, try StoreID.random(), Marker.key)
+    show(try unsafe RecordHeader(reading: record.span.bytes), AEADAlgorithm.aes256GCM)
+    show(DerivationHash.sha512, SymmetricKeySize.bits256)
+    show(try SecureBytes(Array(Marker.passphrase.utf8)), try SecureBytes(value))
+    let failures: [() throws -> Void] = [
+      { _ = try unsafe dataKey.openedData(value.span.bytes, for: context) },
+      { _ = try DataKey(SymmetricKey(data: Array(Marker.passphrase.utf8)), id: 1) },
+    ]
+    for failure in failures {
+      let error = #expect(throws: CryptoError.self) { try failure() }
+      if let error { show(error, error.code) }
+    }
+  }
+
+  // MARK: - StorageCore
+
+  func values() throws {
+    let storage = InMemoryStorage(authenticationTag: Data(Marker.tag.utf8))
+    try storage.save(Marker.value, forKey: "k")
+    let store = Store<String, InMemoryStorage>(wrappedValue: Marker.initial, storage, "k")
+    let unwrapped = UnwrappedStore(wrappedValue: Marker.initial, storage, "absent")
+    let codable = CodableStore(wrappedValue: [Marker.initial], storage, "c")
+    let both = UnwrappedCodableStore(wrappedValue: [Marker.initial], storage, "u")
+    #expect(store.wrappedValue == Marker.value && unwrapped.wrappedValue == Marker.initial)
+    #expect(codable.wrappedValue == [Marker.initial] && both.wrappedValue == [Marker.initial])
+    show(store, unwrapped, codable, both, unwrapped.core, store.state, unwrapped.state)
+    show(store.values, unwrapped.values, store.states, both.values, codable.states)
+    show(store.values.makeAsyncIterator(), unwrapped.values.makeAsyncIterator())
+    show(store.states.makeAsyncIterator())
+    try storage.transaction { transaction in
+      #expect(try transaction.load(String.self, forKey: "k") == Marker.value)
+      try transaction.save(Marker.value, forKey: "l")
+      try transaction.save(encodable: [Marker.value], forKey: "m")
+      show(transaction)
+    }
+    show(CodableCoding.json, CodableCoding.propertyList)
+    let summary = try #require(try storage.summary(forKey: "k"))
+    show(summary, summary.type, try storage.listing(), StorageError.Code.damaged)
+    show(SecureStorage.configuration)
+  }
+
+  func keys() throws {
+    let secret = try SecureBytes(Array(Marker.passphrase.utf8))
+    show(KeySource.key(Marker.key), KeySource.passphrase(Marker.passphrase))
+    show(KeySource.passphrase(secret), KeySource.recovery(Marker.recovery), Marker.recovery)
+    show(KeySource.firstAvailable([.key(Marker.key), .passphrase(Marker.passphrase)]))
+    show(KeyMaterial.key(Marker.key), KeyMaterial.passphrase(secret))
+    show(PassphraseDerivation.scrypt(cost: 16))
+    let hash = try KeyedHash(Marker.key)
+    show(ManifestKeys(records: hash, manifest: hash))
+  }
+
+  // MARK: - Backends
+
+  private var source: KeySource {
+    .firstAvailable([
+      .key(Marker.key), .passphrase(Marker.passphrase, derivation: .scrypt(cost: 16)),
+    ])
+  }
+
+  private func suite(_ name: String) -> DefaultsDelegate {
+    DefaultsDelegate(folder: folder.path, suiteName: name)
+  }
+
+  private func vault(_ name: String) -> URL {
+    folder.appendingPathComponent(name + ".vault", isDirectory: false)
+  }
+
+  func delegates() throws {
+    let delegates: [any KeysetDelegate & ObservableDelegate] = [
+      SingletonStorageDelegate(), suite("delegates"), FaultyDelegate(),
+      VaultDelegate(at: vault("delegates")),
+    ]
+    for delegate in delegates {
+      let changes = Lock<[RecordChange]>([])
+      let observation = delegate.observe { change in changes.withLock { $0.append(change) } }
+      let storage = DelegatedStorage(
+        delegate, keySource: source, authenticationTag: Data(Marker.tag.utf8))
+      try storage.save(Marker.value, forKey: "k")
+      #expect(try storage.load(String.self, forKey: "k") == Marker.value)
+      show(delegate, storage, storage.store, observation)
+      let change = try #require(changes.withLock { $0.first })
+      let record = try #require(change.record)
+      show(change, RecordWrite(record, for: change.name), RecordWrite.Condition.equals(record))
+      let outcome = try delegate.commit(
+        RecordWrite(record, for: change.name, if: .absent), headerVersion: delegate.header().version
+      )
+      show(outcome)
+      _ = try delegate.updateHeader { (_, records) throws(StorageError) in show(records) }
+    }
+    let observers = ChangeObservers()
+    let marker = Marker.value
+    let observation = observers.add { _ in _ = marker }
+    show(observers, observation, DefaultsDurability.immediate, VaultAccess.readOnly)
+    show(FaultyDelegate.Fault.corruption, FaultyDelegate.Operations.all)
+  }
+
+  func storages() throws {
+    let tag = Data(Marker.tag.utf8)
+    let storages: [DelegatedStorage] = [
+      SingletonStorage(authenticationTag: tag), InMemoryStorage(authenticationTag: tag),
+      FaultyStorage(), UserDefaultsStorage(suite("storages"), keySource: source),
+      VaultStorage(at: vault("storages"), keySource: source, authenticationTag: tag),
+    ]
+    for storage in storages {
+      try storage.save(Marker.value, forKey: "k")
+      try storage.save(encodable: [Marker.value], forKey: "c")
+      let property = Store<String, DelegatedStorage>(wrappedValue: Marker.initial, storage, "i")
+      #expect(property.wrappedValue == Marker.initial)
+      show(storage, storage.store, property, property.state, property.values)
+    }
+  }
+
+  func administration() throws {
+    let url = vault("administration")
+    try keyAdministration(url)
+    // Nobody has it open any more: all of it is in the one file.
+    let delegate = VaultDelegate(at: url, access: .readOnly)
+    let name = try #require(try delegate.names().first)
+    let record = try #require(try delegate.record(for: name))
+    var file = try Data(contentsOf: url)
+    let range = try #require(file.range(of: Data(record)))
+    file[range.upperBound - 1] ^= 1
+    let damaged = vault("damaged")
+    try file.write(to: damaged)
+    let report = try VaultStorage(at: damaged, keySource: source).verify()
+    let finding = try #require(report.findings.first)
+    show(report, finding, finding.kind)
+  }
+
+  private func keyAdministration(_ url: URL) throws {
+    let storage = VaultStorage(at: url, keySource: source)
+    try storage.save(Marker.value, forKey: "k")
+    let keys = storage.keyAdministration
+    try keys.add(.passphrase(Marker.passphrase, derivation: .scrypt(cost: 16)))
+    try keys.add(.recovery(Marker.recovery))
+    for slot in try keys.slots() { show(slot) }
+    show(keys, try keys.rotateDataKey())
+  }
+
+  func migrations() throws {
+    final class PlainDefaults: UserDefaults {
+      var values: [String: Any] = ["k": Marker.value, "conflict": Marker.value]
+      override func object(forKey key: String) -> Any? { values[key] }
+      override func removeObject(forKey key: String) { values[key] = nil }
+      override func synchronize() -> Bool { true }
+    }
+    let storage = UserDefaultsStorage(suite("migration"), keySource: source)
+    try storage.save(Marker.initial, forKey: "conflict")
+    let plain = try #require(PlainDefaults(suiteName: "unused"))
+    show(try storage.migrate(from: plain, keys: ["k", "conflict", "absent"]))
+    let other = InMemoryStorage()
+    try other.save(Marker.value, forKey: "conflict")
+    show(try SecureStorage.migrate(from: storage, to: other), MigrationConflictPolicy.replace)
+  }
+
+  // MARK: - Errors
+
+  func errors() throws {
+    let storage = VaultStorage(at: vault("errors"), keySource: .key(Marker.key))
+    try storage.save(Marker.value, forKey: "k")
+    let suite = UserDefaultsStorage(suite("errors"), keySource: .passphrase(Marker.passphrase))
+    let long = String(repeating: "k", count: 2000)
+    let failures: [() throws -> Void] = [
+      { _ = try storage.load(Int.self, forKey: "k") },
+      { try storage.save((Marker.value, 1), forKey: "k") },
+      { try storage.save(Marker.value, forKey: long) },
+      { try storage.save(Double.nan, forKey: "") },
+      { try storage.save(encodable: [Marker.value: Double.nan], forKey: "k") },
+      {
+        let source = KeySource.passphrase(Marker.passphrase, derivation: .scrypt(cost: 16))
+        let other = VaultStorage(at: self.vault("errors"), keySource: source)
+        _ = try other.load(String.self, forKey: "k")
+      },
+      {
+        try FileManager.default.createDirectory(
+          at: self.vault("folder"), withIntermediateDirectories: true)
+        _ = try VaultStorage(at: self.vault("folder"), keySource: .key(Marker.key)).keys()
+      },
+      { _ = try RecoveryKey(text: Marker.passphrase) },
+      {
+        try Data("bplist00\(Marker.value)".utf8).write(
+          to: self.folder.appendingPathComponent("errors.secure.plist"))
+        _ = try suite.load(String.self, forKey: "k")
+      },
+    ]
+    for (index, failure) in failures.enumerated() {
+      let error = #expect(throws: StorageError.self, "failure \(index)") { try failure() }
+      if let error { show(error, error.code, PropertyState<String>.failed(error)) }
+    }
+    let promises = DelegatePromise.all(of: FaultyDelegate.self)
+    for promise in promises { show(promise) }
+    let broken = promises.lazy.compactMap { promise -> BrokenPromise? in
+      do {
+        try promise.check {
+          let delegate = FaultyDelegate()
+          delegate.fail(.reads, with: .corruption)
+          return delegate
+        }
+        return nil
+      } catch { return error as? BrokenPromise }
+    }
+    show(try #require(broken.first))
+  }
+}
