@@ -27,18 +27,30 @@ public struct CryptoError: Error, Hashable, Sendable {
     public static let library = Code("library")
   }
 
+  /// What an error says.
+  private struct Content: Hashable, Sendable {
+    let code: Code
+    let message: String
+    let openSSLErrors: [UInt]
+  }
+
+  /// Keeps an error one reference long: every call that may throw has room for it in its frame.
+  private final class Box: Sendable {
+    let content: Content
+    init(_ content: Content) { self.content = content }
+  }
+  private let box: Box
+
   /// What to act on.
-  public let code: Code
+  public var code: Code { box.content.code }
   /// What happened, without any secret.
-  public let message: String
+  public var message: String { box.content.message }
   /// OpenSSL's packed error numbers, oldest first: all that the thread's queue held.
-  public let openSSLErrors: [UInt]
+  public var openSSLErrors: [UInt] { box.content.openSSLErrors }
 
   /// An error that does not come from OpenSSL.
   package init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-    self.openSSLErrors = []
+    box = Box(Content(code: code, message: message, openSSLErrors: []))
   }
 
   /// An error of the OpenSSL call that just failed.
@@ -54,15 +66,30 @@ public struct CryptoError: Error, Hashable, Sendable {
         reasons.append(unsafe String(cString: reason))
       }
     }
-    self.code = code
-    self.message = reasons.isEmpty ? call : "\(call): \(reasons.joined(separator: "; "))"
-    self.openSSLErrors = numbers
+    let message = reasons.isEmpty ? call : "\(call): \(reasons.joined(separator: "; "))"
+    box = Box(Content(code: code, message: message, openSSLErrors: numbers))
   }
+
+  /// Whether both say the same.
+  public static func == (left: CryptoError, right: CryptoError) -> Bool {
+    left.box.content == right.box.content
+  }
+
+  /// Feeds all that it says.
+  public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
 }
 
 extension CryptoError: CustomStringConvertible {
   /// The code and the message.
   public var description: String { "\(code): \(message)" }
+}
+
+extension CryptoError: CustomReflectable {
+  /// All that it says.
+  public var customMirror: Mirror {
+    Mirror(
+      self, children: ["code": code, "message": message, "openSSLErrors": openSSLErrors])
+  }
 }
 
 /// Throws unless an OpenSSL call returned 1, the value by which all of EVP says success.

@@ -60,18 +60,36 @@ public struct StorageError: Error, Hashable, Sendable {
     public static let cancelled = Code("cancelled")
   }
 
+  /// What an error says.
+  private struct Content: Hashable, Sendable {
+    let code: Code
+    let key: String?
+    let path: String?
+    let number: Int?
+    let message: String
+  }
+
+  /// Keeps an error one reference long.
+  ///
+  /// Every call that may throw has room for it in its frame, on the way of each read and write too.
+  private final class Box: Sendable {
+    let content: Content
+    init(_ content: Content) { self.content = content }
+  }
+  private let box: Box
+
   /// What to act on.
-  public let code: Code
+  public var code: Code { box.content.code }
   /// The key name concerned, or nil.
-  public let key: String?
+  public var key: String? { box.content.key }
   /// The file or folder concerned, or nil.
-  public let path: String?
+  public var path: String? { box.content.path }
   /// The number of the C library or system call that failed, or nil.
   ///
   /// For a file, `errno`.
-  public let number: Int?
+  public var number: Int? { box.content.number }
   /// What happened and what to do next.
-  public let message: String
+  public var message: String { box.content.message }
 
   /// An error of a store or a delegate.
   ///
@@ -84,12 +102,16 @@ public struct StorageError: Error, Hashable, Sendable {
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, number: Int? = nil
   ) {
-    self.code = code
-    self.message = message
-    self.key = key
-    self.path = path
-    self.number = number
+    box = Box(Content(code: code, key: key, path: path, number: number, message: message))
   }
+
+  /// Whether both say the same.
+  public static func == (left: StorageError, right: StorageError) -> Bool {
+    left.box.content == right.box.content
+  }
+
+  /// Feeds all that it says.
+  public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
 
   /// The same error, about `key` if it names none yet.
   package func about(_ key: String?) -> StorageError {
@@ -131,6 +153,18 @@ extension StorageError: CustomStringConvertible {
       }
     }
     return String(line)
+  }
+}
+
+extension StorageError: CustomReflectable {
+  /// All that it says.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "code": code, "key": key as Any, "path": path as Any, "number": number as Any,
+        "message": message,
+      ])
   }
 }
 
