@@ -1,7 +1,9 @@
 #include "floor.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,11 +36,17 @@ void floor_free(floor_contexts *contexts) {
   free(contexts);
 }
 
+// The tag goes in and out by a parameter, as in the library: EVP_CIPHER_CTX_ctrl makes one of its
+// arguments, and takes longer.
+#define TAG_PARAMETERS(tag) \
+  {OSSL_PARAM_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, (tag), 16), OSSL_PARAM_END}
+
 int floor_seal(floor_contexts *contexts, size_t times, const uint8_t *data, int data_count,
                const uint8_t *text, int count, uint8_t *output) {
   EVP_CIPHER_CTX *context = contexts->sealing;
   for (size_t time = 0; time < times; time++) {
     uint8_t nonce[12] = {0};
+    OSSL_PARAM parameters[] = TAG_PARAMETERS(output + 12 + count);
     int written, rest;
     contexts->counter++;
     memcpy(nonce, &contexts->counter, sizeof contexts->counter);
@@ -47,7 +55,7 @@ int floor_seal(floor_contexts *contexts, size_t times, const uint8_t *data, int 
         EVP_EncryptUpdate(context, NULL, &written, data, data_count) != 1 ||
         EVP_EncryptUpdate(context, output + 12, &written, text, count) != 1 ||
         EVP_EncryptFinal_ex(context, output + 12 + count, &rest) != 1 ||
-        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, output + 12 + count) != 1)
+        EVP_CIPHER_CTX_get_params(context, parameters) != 1)
       return -1;
   }
   return 0;
@@ -57,12 +65,11 @@ int floor_open(floor_contexts *contexts, size_t times, const uint8_t *data, int 
                const uint8_t *sealed, int count, uint8_t *output) {
   EVP_CIPHER_CTX *context = contexts->opening;
   for (size_t time = 0; time < times; time++) {
+    OSSL_PARAM parameters[] = TAG_PARAMETERS((void *)(sealed + 12 + count));
     int written, rest;
-    if (EVP_DecryptInit_ex2(context, NULL, NULL, sealed, NULL) != 1 ||
+    if (EVP_DecryptInit_ex2(context, NULL, NULL, sealed, parameters) != 1 ||
         EVP_DecryptUpdate(context, NULL, &written, data, data_count) != 1 ||
         EVP_DecryptUpdate(context, output, &written, sealed + 12, count) != 1 ||
-        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16,
-                            (void *)(sealed + 12 + count)) != 1 ||
         EVP_DecryptFinal_ex(context, output + count, &rest) != 1)
       return -1;
   }

@@ -29,10 +29,9 @@ struct Report {
     what each pair gives, so that what slows the machine slows both. With `--check`, a target that is
     missed is measured once more, twice as long, and the better of the two counts.
 
-    The floor is a loop in C over EVP with a reused context and the same 110 bytes of associated
-    data, which reads or gives the tag by EVP_CIPHER_CTX_ctrl (the library does so by a parameter,
-    which is a little faster), takes its nonce from a counter and writes into one buffer. For
-    `@Singleton` and `@UserDefault` it handles the 32 bytes of the text alone, without the name and
+    The floor is a loop in C over EVP with a reused context, the same 110 bytes of associated data
+    and the same calls for the tag, which takes its nonce from a counter and writes into one buffer.
+    For `@Singleton` and `@UserDefault` it handles the 32 bytes of the text alone, without the name and
     the type that a record holds besides. Part of a cipher block costs EVP 20 to 30 ns more than
     none: the String's key is of a length that makes its 48 bytes whole blocks, as the floor's 32
     are. The rows "part of a block" below show the same with a key of another length, which is the
