@@ -121,7 +121,8 @@ package final class StoreKeys: @unchecked Sendable {
       var isReserved = false
       try update(&state) { (draft, _) throws(StorageError) in
         let index = draft.keyset.primaryIndex
-        if draft.keyset.entries[index].reservedSeals + UInt64(block) > Self.sealLimit {
+        // Not the sum, which a count of who knows whose hand may overflow.
+        if draft.keyset.entries[index].reservedSeals > Self.sealLimit - UInt64(block) {
           try draft.keyset.addPrimary()
         } else {
           draft.keyset.entries[index].reservedSeals += UInt64(block)

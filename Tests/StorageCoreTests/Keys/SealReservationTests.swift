@@ -87,6 +87,18 @@ import Testing
     #expect(try storage.load(forKey: "k") == 1999)
   }
 
+  @Test(arguments: [StoreKeys.sealLimit + 1, .max - 1024, .max])
+  func aCountBeyondTheLimitIsAKeyThatSealsNoMore(_ count: UInt64) throws {
+    try storage().save("old", forKey: "old")
+    try preset(count)
+    let storage = storage()
+    try storage.save("new", forKey: "new")
+    let keyset = try keyset()
+    #expect(keyset.primaryID == 2 && keyset.entries[0].reservedSeals == count)
+    #expect(try storage.load(forKey: "old") == "old")
+    #expect(try storage.load(forKey: "new") == "new")
+  }
+
   @Test func aReservationThatCantBeKeptSealsNothing() throws {
     let delegate = RefusingHeaders()
     let storage = DelegatedStorage.quiet(delegate, .key(key))
