@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
 # Times a clean release build of two small programs that use the library, and runs them.
-# With SPS_CLIENT_LIMIT=seconds, a build that takes longer is a failure.
+# A build that takes longer than its limit is a failure: SPS_CLIENT_LIMIT seconds with the module of
+# @Singleton alone, SPS_CLIENT_UMBRELLA_LIMIT with the umbrella. They are for two cores that have
+# nothing else to do; on a busy machine, set more.
 set -euo pipefail
 repository=$(realpath "$(dirname "$0")/..")
+declare -A limits=(
+  [SingletonBackend]=${SPS_CLIENT_LIMIT:-60}
+  [SecurePropertyStorage]=${SPS_CLIENT_UMBRELLA_LIMIT:-120}
+)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -44,8 +50,9 @@ for product in SingletonBackend SecurePropertyStorage; do
   start=$(date +%s%N)
   swift build --quiet -c release --package-path "$client"
   milliseconds=$((($(date +%s%N) - start) / 1000000))
-  printf 'client: %s built from clean in %d.%d s\n' \
-    "$product" $((milliseconds / 1000)) $((milliseconds % 1000 / 100))
+  limit=${limits[$product]}
+  printf 'client: %s built from clean in %d.%d s, at most %d\n' \
+    "$product" $((milliseconds / 1000)) $((milliseconds % 1000 / 100)) "$limit"
 
   program=$(swift build -c release --package-path "$client" --show-bin-path)/client
   said=$("$repository/scripts/private-env.sh" "$program")
@@ -53,8 +60,8 @@ for product in SingletonBackend SecurePropertyStorage; do
     echo "client: the program printed: $said" >&2
     failed=1
   fi
-  if [[ -n ${SPS_CLIENT_LIMIT:-} && $milliseconds -gt $((SPS_CLIENT_LIMIT * 1000)) ]]; then
-    echo "client: the limit is $SPS_CLIENT_LIMIT s" >&2
+  if ((milliseconds > limit * 1000)); then
+    echo "client: that is more than $limit s; the load was $(cut -d ' ' -f 1-3 /proc/loadavg)" >&2
     failed=1
   fi
 done
