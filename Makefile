@@ -19,7 +19,8 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
 # The long tests, and those of what is said in release as well; those that print times run alone.
 RELEASE = -c release -Xswiftc -enable-testing
 
-.PHONY: help deps build test test-tool tool install demo lint docs bench keyring-daemons soak sanitize client traits clean
+.PHONY: help deps build test test-tool tool install demo lint docs bench keyring-daemons soak fuzz sanitize \
+  client traits clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,13 +69,16 @@ soak: deps ## Run the long tests in release
 	@SPS_SOAK=1 FILTER=howLateAFailureIsSoak scripts/test.sh $(RELEASE)
 	@SPS_SOAK=1 scripts/test.sh $(RELEASE)
 
+fuzz: deps ## Hand mutated bytes to every reader, FUZZ_SECONDS=60 each (FUZZ_TARGETS='...' picks some)
+	@scripts/fuzz.sh
+
 sanitize: deps ## Run the tests under the thread and the address sanitizer
 	@$(TSAN) scripts/test.sh --sanitize=thread --scratch-path .build-tsan
 	@SPS_SOAK=1 FILTER=ForAMinuteIsSafeSoak $(TSAN) scripts/test.sh --sanitize=thread \
 	  --scratch-path .build-tsan
 	@$(ASAN) scripts/test.sh --sanitize=address --scratch-path .build-asan
 
-client: deps ## Time a clean release build of programs that use the library
+client: deps ## Time a clean release build of programs that use the library; fail beyond a limit
 	@scripts/client-build.sh
 
 traits: deps ## Build a program without the trait Keyring, where libsecret's headers are hidden

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Builds the fuzzer, and runs its targets for FUZZ_SECONDS each, or one of them on files.
+# Usage: scripts/fuzz.sh [TARGET FILE...]
+# Fails at the first finding; the input is then in Fuzz/.build/findings.
+set -euo pipefail
+cd "$(dirname "$0")/../Fuzz"
+
+seconds=${FUZZ_SECONDS:-60}
+# What libFuzzer is linked with when the program has a main of its own.
+swift=$(dirname "$(realpath "$(command -v swiftc)")")
+library=$(find "$swift/../lib/clang" -name "libclang_rt.fuzzer_no_main-$(uname -m).a" -print -quit)
+if [[ -z $library ]]; then
+  echo "fuzz: this Swift has no libclang_rt.fuzzer_no_main-$(uname -m).a" >&2
+  exit 1
+fi
+
+flags=(
+  -Xswiftc -sanitize=address
+  -Xswiftc -sanitize-coverage=edge,inline-8bit-counters,pc-table,trace-cmp
+  -Xlinker "$library" -Xlinker -lstdc++
+)
+# The linker says for every function of the sanitizer that it doesn't export it.
+swift build --quiet "${flags[@]}" 2> >(grep -v 'Cannot export local symbol' >&2)
+program=$(swift build "${flags[@]}" --show-bin-path)/fuzz
+
+# Keys' pages are left to the system at exit; a crash is libFuzzer's to report.
+export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:handle_abort=0 SWIFT_BACKTRACE=enable=no
+findings=$PWD/.build/findings
+mkdir -p "$findings"
+
+if [[ $# -gt 0 ]]; then
+  exec ../scripts/private-env.sh "$program" run "$@"
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for target in ${FUZZ_TARGETS:-$("$program" targets)}; do
+  mkdir "$work/$target"
+  ../scripts/private-env.sh "$program" seeds "$target" "$work/$target"
+  printf 'fuzz: %s, %d s\n' "$target" "$seconds"
+  if ! ../scripts/private-env.sh "$program" run "$target" "$work/$target" \
+    -max_total_time="$seconds" -max_len=16384 -timeout=60 -rss_limit_mb=2048 \
+    -artifact_prefix="$findings/$target-" -print_final_stats=1 -verbosity=1 \
+    >"$work/log" 2>&1; then
+    tail -n 40 "$work/log" >&2
+    exit 1
+  fi
+  grep -E 'stat::number_of_executed_units|^#[0-9]+.*DONE' "$work/log"
+done
