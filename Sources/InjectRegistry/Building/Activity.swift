@@ -1,17 +1,15 @@
-public import Synchronization
+internal import Synchronization
 
 /// Counts what makes a plain read impossible: overrides that are alive, and builders that run whose
 /// instance is kept.
 ///
 /// While it is 0, as it mostly is outside tests, a read looks at nothing else.
-@usableFromInline
-final class Activity: Sendable {
-  @usableFromInline let count = Atomic<Int>(0)
+enum Activity {
+  /// The process's own; every read looks at it, so nothing else is in its cache line.
+  // An atomic, whose memory is never freed.
+  nonisolated(unsafe) static let count = unsafe CacheLine.allocate(Atomic(0))
 
-  /// The process's own.
-  static let shared = Activity()
+  static func begin() { unsafe count.pointee.add(1, ordering: .acquiringAndReleasing) }
 
-  func begin() { count.add(1, ordering: .acquiringAndReleasing) }
-
-  func end() { count.subtract(1, ordering: .acquiringAndReleasing) }
+  static func end() { unsafe count.pointee.subtract(1, ordering: .acquiringAndReleasing) }
 }

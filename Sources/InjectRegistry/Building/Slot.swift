@@ -1,6 +1,9 @@
 /// Where an instance is kept, of whatever type.
 class AnySlot: @unchecked Sendable {
   // Has no state.
+
+  /// The instance, if there is one.
+  var anyInstance: Any? { nil }
 }
 
 /// Where the instance of a registration is kept, and built exactly once.
@@ -38,6 +41,8 @@ final class Slot<Dependency: Sendable>: AnySlot, @unchecked Sendable {
     self.registration = registration
     isWeak = scope == .weak
   }
+
+  override var anyInstance: Any? { instance }
 
   /// The instance, if there is one.
   var instance: Dependency? {

@@ -1,9 +1,11 @@
 extension InjectError {
   static func notFound(
     _ subject: Subject, path: [String], node: AnyNode, parameters: Qualifier?,
-    registered: [AnyRegistration]
+    registered: [(registration: AnyRegistration, instance: Any?)]
   ) -> InjectError {
-    let near = registered.compactMap { nearMiss($0, node, parameters, subject) }
+    let near = registered.compactMap { registration, instance in
+      NearMiss(registration, instance, node, parameters, subject).description
+    }
     let asked = shortened(subject.dependency)
     var advice = ["@Register var dependency: \(asked) = YourImplementation()"]
     if let parameters {
@@ -14,30 +16,6 @@ extension InjectError {
     }
     advice.append("before it is injected, or in InjectStorage.standard.errorClosure")
     return InjectError(.notFound, subject, path: path, candidates: near, advice: advice)
-  }
-
-  /// Why a registration comes near and does not match; nil when it does not come near.
-  private static func nearMiss(
-    _ registration: AnyRegistration, _ node: AnyNode, _ parameters: Qualifier?, _ subject: Subject
-  ) -> String? {
-    let key = registration.key
-    let text = registration.description
-    guard key.type == node.key.entry.type else {
-      let last = subject.dependency.split(separator: ".").last
-      if registration.name.split(separator: ".").last == last {
-        return "\(text): another type of the same name"
-      }
-      return registration.anyValue.map(node.isOfType) == true
-        ? "\(text): it is one; register it as \(subject.dependency)" : nil
-    }
-    if key.parameters != node.key.entry.parameters {
-      return key.parameters == nil
-        ? "\(text): its builder takes no parameters"
-        : "\(text): its builder takes parameters; inject it with @InjectWith(parameters)"
-    }
-    if key.group != nil, key.group != node.key.entry.group { return "\(text): in another group" }
-    return node.qualifiers.isEmpty
-      ? text : "\(text): it is not \(subject.qualifiers.joined(separator: " and "))"
   }
 
   static func moreThanOne(

@@ -4,26 +4,24 @@ class Answer: @unchecked Sendable {
   // Never changes.
   /// Where the instance is; nil for a builder.
   @usableFromInline let place: UnsafeRawPointer?
+  /// Whether readers may be given it without a lock, after which it is never given up.
+  let isPublishable: Bool
 
-  init(_ place: UnsafeRawPointer?) { unsafe self.place = place }
+  init(_ place: UnsafeRawPointer?, isPublishable: Bool) {
+    unsafe self.place = place
+    self.isPublishable = isPublishable
+  }
 }
 
 /// An instance in memory that stays where it is, for readers that take no lock.
 @safe
-final class Published<Dependency: Sendable>: Answer, @unchecked Sendable {
+final class Instance<Dependency: Sendable>: Answer, @unchecked Sendable {
   // Written in `init` and `deinit` alone.
   private let pointer: UnsafeMutablePointer<Dependency>
-  private static var cacheLine: Int { 64 }
 
-  init(_ instance: Dependency) {
-    // Cache lines of its own: beside the count of references of the instance, which every copy writes,
-    // two threads that read it took more than twice as long (`make bench`).
-    let layout = MemoryLayout<Dependency>.self
-    let count = (layout.size / Self.cacheLine + 1) * Self.cacheLine
-    let memory = UnsafeMutableRawPointer.allocate(
-      byteCount: count, alignment: max(layout.alignment, Self.cacheLine))
-    unsafe pointer = memory.initializeMemory(as: Dependency.self, to: instance)
-    unsafe super.init(UnsafeRawPointer(pointer))
+  init(_ instance: Dependency, isPublishable: Bool) {
+    unsafe pointer = CacheLine.allocate(instance)
+    unsafe super.init(UnsafeRawPointer(pointer), isPublishable: isPublishable)
   }
 
   deinit {
@@ -41,7 +39,7 @@ final class Fresh<Dependency: Sendable>: Answer, @unchecked Sendable {
   init(_ registration: AnyRegistration, _ builder: @escaping @Sendable () throws -> Dependency) {
     self.registration = registration
     self.builder = builder
-    unsafe super.init(nil)
+    unsafe super.init(nil, isPublishable: false)
   }
 
   /// A new instance; only where no builder runs around the caller.

@@ -12,17 +12,20 @@ class AnyNode: @unchecked Sendable {
   private static let readsBeforePublishing = 100
 
   let key: NodeKey
-  let qualifiers: [Qualifier]
-  let parameters: Qualifier?
-  // The storage keeps its nodes, and every call comes through it.
-  unowned let storage: InjectStorage
-  private let storageID: ObjectIdentifier
-  @usableFromInline let activity = Activity.shared
+  // Every read looks at the next two. They stand a cache line away from both ends: at one is the
+  // object's own count of references, which others may write, and behind the other may be anybody's.
+  /// The count of ``Activity``.
+  @usableFromInline let activity = unsafe Activity.count
   /// Where an instance is that is never given up, or nil.
   ///
   /// A reader takes it without a lock, so nobody can know when the last one is done with it. That
   /// is why only one is ever published in each node: see docs/injection-concurrency.md.
   @usableFromInline let published = unsafe Atomic<UnsafeRawPointer?>(nil)
+  let qualifiers: [Qualifier]
+  let parameters: Qualifier?
+  // The storage keeps its nodes, and every call comes through it.
+  unowned let storage: InjectStorage
+  private let storageID: ObjectIdentifier
   private let lock = InjectLock()
   // What follows is guarded by `lock`.
   private var kept: Answer?
@@ -39,6 +42,9 @@ class AnyNode: @unchecked Sendable {
     self.parameters = parameters
   }
 
+  /// The type that is asked for.
+  var type: any Any.Type { Never.self }
+
   /// Whether an instance is of the type that is asked for.
   func isOfType(_ instance: Any) -> Bool { false }
 
@@ -51,7 +57,7 @@ class AnyNode: @unchecked Sendable {
   /// What was found before, for callers around whom no builder runs; nil where one has to search.
   @usableFromInline @inline(never)
   final func answer() -> Answer? {
-    let isQuiet = activity.count.load(ordering: .relaxed) == 0
+    let isQuiet = unsafe activity.pointee.load(ordering: .relaxed) == 0
     // A builder around the caller has to know what it asks for, and may be what is asked for.
     guard Chain.current.isEmpty else { return nil }
     if !isQuiet, let layer = Layer.innermost(of: storageID) { return layer.answer(for: self) }
@@ -65,7 +71,7 @@ class AnyNode: @unchecked Sendable {
 
   /// Lets reads take an instance without the lock; call under it.
   private func publish(_ answer: Answer) {
-    guard let place = unsafe answer.place else { return }
+    guard answer.isPublishable, let place = unsafe answer.place else { return }
     keptForReaders = answer
     unsafe published.store(place, ordering: .releasing)
   }

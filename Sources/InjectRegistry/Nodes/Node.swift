@@ -7,12 +7,18 @@ final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
 
   /// Where the instance is, if it is published and nothing needs a closer look.
   ///
-  /// Sound because what is published once is never freed before the node.
+  /// Sound because what is published once is never freed before the node, whatever is registered,
+  /// reset or overridden meanwhile: `keptForReaders` holds it, and is set once. A reader that was
+  /// overtaken copies the old instance.
+  ///
+  /// It writes nothing. The copy that its caller makes writes the count of references of the
+  /// instance, if that has one, when it is made and when it is given up, as a copy of a global
+  /// constant does: only there two threads take turns.
   // Inlinable, because a read through unspecialised generics takes several times as long: `make
   // bench`.
   @inlinable @inline(__always)
   var place: UnsafePointer<Dependency>? {
-    guard activity.count.load(ordering: .relaxed) == 0,
+    guard unsafe activity.pointee.load(ordering: .relaxed) == 0,
       let pointer = unsafe published.load(ordering: .acquiring)
     else { return nil }
     return unsafe pointer.assumingMemoryBound(to: Dependency.self)
@@ -83,6 +89,8 @@ final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
     let layer = Layer.innermost(of: storage)
     return try await Resolution(self, storage, layer, .ofTask, nil, location).runAllAsync()
   }
+
+  override var type: any Any.Type { Dependency.self }
 
   override func isOfType(_ instance: Any) -> Bool { instance is Dependency }
 

@@ -1,9 +1,11 @@
 /// A dependency that was registered, of whatever type.
 @usableFromInline
 class AnyRegistration: @unchecked Sendable {
-  // `type` never changes and is for names alone; `learned` and `dependencies` are guarded by
-  // `lock`.
+  // `type` and `parameters` never change and are for messages alone; `learned` and `dependencies`
+  // are guarded by `lock`.
   let type: any Any.Type
+  /// The type that its builder takes, or nil.
+  let parameters: (any Any.Type)?
   let key: EntryKey
   let scope: InjectScope
   let location: InjectLocation
@@ -11,8 +13,12 @@ class AnyRegistration: @unchecked Sendable {
   private var learned: Sample?
   private var dependencies: Set<ObjectIdentifier> = []
 
-  init(_ type: any Any.Type, _ key: EntryKey, _ scope: InjectScope, _ location: InjectLocation) {
+  init(
+    _ type: any Any.Type, parameters: (any Any.Type)?, _ key: EntryKey, _ scope: InjectScope,
+    _ location: InjectLocation
+  ) {
     self.type = type
+    self.parameters = parameters
     self.key = key
     self.scope = scope
     self.location = location
@@ -154,9 +160,8 @@ final class Registration<Dependency: Sendable>: AnyRegistration, @unchecked Send
   ) {
     self.maker = maker
     super.init(
-      type ?? Dependency.self, EntryKey(Dependency.self, parameters: parameters, group: group),
-      scope,
-      location)
+      type ?? Dependency.self, parameters: parameters,
+      EntryKey(Dependency.self, parameters: parameters, group: group), scope, location)
   }
 
   override var isValue: Bool {

@@ -47,6 +47,15 @@ final class Registry: @unchecked Sendable {
     lock.withLock { entries.values.flatMap { $0 } }
   }
 
+  /// The same, each with an instance that is there already, if there is one.
+  var allWithInstances: [(registration: AnyRegistration, instance: Any?)] {
+    let slots = lock.withLock { self.slots }
+    return all.map { registration in
+      let built = slots.first { $0.key.registration == ObjectIdentifier(registration) }
+      return (registration, registration.anyValue ?? built?.value.anyInstance)
+    }
+  }
+
   /// Whether anything is registered here for one of the types.
   func registersAny(of dependencies: Set<ObjectIdentifier>) -> Bool {
     lock.withLock { !types.isDisjoint(with: dependencies) }

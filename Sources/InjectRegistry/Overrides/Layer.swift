@@ -34,14 +34,14 @@ final class Layer: @unchecked Sendable {
     below = Layer.innermost(of: storage)
     depth = (below?.depth ?? 0) + 1
     Layer.alive.add(1, ordering: .relaxed)
-    Activity.shared.begin()
+    Activity.begin()
   }
 
   // A task may outlive the call that made the layer, and holds it; so the end of the last reference
   // is the end of the override, and not the end of the call.
   deinit {
     Layer.alive.subtract(1, ordering: .relaxed)
-    Activity.shared.end()
+    Activity.end()
   }
 
   /// The innermost layer of the current task that belongs to a storage.

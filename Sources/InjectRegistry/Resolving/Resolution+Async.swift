@@ -74,7 +74,7 @@ extension Resolution {
       guard let (instance, home) = try await obtainAsync(answer, slot, depth, scope, graph)
       else { return nil }
       record(slot.registration.knownDependencies, depth: home)
-      if isOne, scope == .singleton { remember(answer, instance, version: version) }
+      if isOne, isSettled(scope) { remember(answer, instance, version: version) }
       return instance
     }
   }
@@ -97,8 +97,8 @@ extension Resolution {
       }
       return nil
     case .mine(let build):
-      Activity.shared.begin()
-      defer { Activity.shared.end() }
+      Activity.begin()
+      defer { Activity.end() }
       do throws(InjectError) {
         let instance = try await makeAsync(slot.registration, build, graph)
         try checkWeak(instance, scope, slot.registration)

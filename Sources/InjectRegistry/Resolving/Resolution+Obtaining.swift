@@ -127,12 +127,22 @@ extension Resolution {
     throw .cycle(subject, steps[first...].map(\.registration) + [registration])
   }
 
+  /// Whether the reads that follow find the same instance.
+  ///
+  /// A layer keeps what it has found until it is read again, which for a session is too long.
+  func isSettled(_ scope: InjectScope) -> Bool {
+    if case .session = scope.kind { layer == nil } else { scope == .singleton }
+  }
+
   /// Keeps what was found for the reads that follow.
   func remember(_ answer: Answer, _ instance: Dependency?, version: Int) {
     guard answer.isLasting, parameters == nil, chain.isEmpty, !allowsLive else { return }
     let found: InjectRegistry.Answer
     if let instance {
-      found = Published(instance)
+      let scope = node.key.scope ?? answer.registration.scope
+      // What is published can't be given up, and the instance of a session has to be at its end.
+      found = Instance(
+        instance, isPublishable: answer.registration.isValue || scope == .singleton)
     } else if case .builder(let builder) = answer.registration.maker {
       found = Fresh(answer.registration, builder)
     } else {

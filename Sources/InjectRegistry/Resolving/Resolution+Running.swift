@@ -87,7 +87,7 @@ extension Resolution {
         return nil
       }
       record(slot.registration.knownDependencies, depth: home)
-      if isOne, scope == .singleton { remember(answer, instance, version: version) }
+      if isOne, isSettled(scope) { remember(answer, instance, version: version) }
       return instance
     }
   }
@@ -111,8 +111,8 @@ extension Resolution {
       }
       return nil
     case .mine(let build):
-      Activity.shared.begin()
-      defer { Activity.shared.end() }
+      Activity.begin()
+      defer { Activity.end() }
       do throws(InjectError) {
         let instance = try make(slot.registration, build, graph)
         try checkWeak(instance, scope, slot.registration)
@@ -170,8 +170,8 @@ extension Resolution {
 
   /// Calls the error closure, and lets those look again that wait for it.
   func callClosure(_ late: Late, _ build: Build) {
-    Activity.shared.begin()
-    defer { Activity.shared.end() }
+    Activity.begin()
+    defer { Activity.end() }
     Frame.run(late.slot.registration, build, in: chain) { late.closure(late.error) }
     late.slot.abandon(build)
   }

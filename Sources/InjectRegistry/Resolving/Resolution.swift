@@ -115,7 +115,7 @@ struct Resolution<Dependency: Sendable> {
   var notFound: InjectError {
     .notFound(
       subject, path: path, node: node, parameters: parameters?.type,
-      registered: registries.flatMap { $0.registry.all })
+      registered: registries.flatMap { $0.registry.allWithInstances })
   }
 
   /// The closure that may register what is missing: the innermost that is set.

@@ -1,0 +1,97 @@
+/// Why a registration comes near and does not match, as far as that is known without building
+/// anything.
+struct NearMiss {
+  private let registration: AnyRegistration
+  /// What it has built before, or its value.
+  private let instance: Any?
+  private let node: AnyNode
+  private let parameters: Qualifier?
+  private let subject: InjectError.Subject
+
+  init(
+    _ registration: AnyRegistration, _ instance: Any?, _ node: AnyNode, _ parameters: Qualifier?,
+    _ subject: InjectError.Subject
+  ) {
+    self.registration = registration
+    self.instance = instance
+    self.node = node
+    self.parameters = parameters
+    self.subject = subject
+  }
+
+  /// The registration, and why it does not match; nil when it does not come near.
+  var description: String? {
+    let isOfType = registration.key.type == node.key.entry.type
+    guard let reason = isOfType ? reasonOfOneType : reasonOfTwoTypes else { return nil }
+    return reason.isEmpty ? "\(registration.description)" : "\(registration.description): \(reason)"
+  }
+
+  private var reasonOfOneType: String {
+    if registration.key.parameters != node.key.entry.parameters {
+      guard let taken = registration.parameters.map(name(of:)) else {
+        return "its builder takes no parameters"
+      }
+      return parameters == nil
+        ? "its builder takes parameters, `\(taken)`; inject it with @InjectWith(parameters)"
+        : "its builder takes parameters of another type, `\(taken)`"
+    }
+    if let group = registration.key.group, group != subject.group {
+      return (subject.group == nil ? "in a group" : "in another group")
+        + "; inject it with group: \"\(group)\""
+    }
+    return subject.qualifiers.isEmpty
+      ? "" : "it is not \(subject.qualifiers.joined(separator: " and "))"
+  }
+
+  private var reasonOfTwoTypes: String? {
+    let registered = registration.name
+    if Self.lastName(registered) == Self.lastName(subject.dependency) {
+      return "another type of the same name"
+    }
+    if Self.wrapped(registration.type) == ObjectIdentifier(node.type) {
+      return "it is optional; register it as \(subject.dependency)"
+    }
+    if Self.wrapped(node.type) == registration.key.type {
+      return "it is not optional; inject it as \(registered)"
+    }
+    if instance.map(node.isOfType) ?? Self.fits(registration.type, node.type) {
+      return "it is one; register it as \(subject.dependency)"
+    }
+    if instance == nil, Self.fits(node.type, registration.type) {
+      return "it may be one; inject it as \(registered), or register it as \(subject.dependency)"
+    }
+    return nil
+  }
+
+  private static func lastName(_ name: String) -> Substring? { name.split(separator: ".").last }
+
+  /// What an optional type wraps.
+  private static func wrapped(_ type: any Any.Type) -> ObjectIdentifier? {
+    (type as? any AnyOptional.Type).map { ObjectIdentifier($0.wrapped) }
+  }
+
+  /// Whether instances of the first type are of the second: a subclass, or one that conforms.
+  ///
+  /// Not known of protocols that are private or local.
+  private static func fits(_ type: any Any.Type, _ other: any Any.Type) -> Bool {
+    func isSubclass<Other>(of other: Other.Type) -> Bool { type is Other.Type }
+    if isSubclass(of: other) { return true }
+    // A type conforms if it is of the existential metatype, `any P.Type`, which generic code can't
+    // name: inside it, `Other.Type` is the type of `(any P).self` alone. But its mangled name is
+    // known: https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, `type 'Xp'`.
+    guard let name = _mangledTypeName(other), let metatype = _typeByName(name + "Xp") else {
+      return false
+    }
+    func isOne<Metatype>(of metatype: Metatype.Type) -> Bool { (type as Any) is Metatype }
+    return isOne(of: metatype)
+  }
+}
+
+/// Tells which type an optional wraps.
+private protocol AnyOptional {
+  static var wrapped: any Any.Type { get }
+}
+
+extension Optional: AnyOptional {
+  fileprivate static var wrapped: any Any.Type { Wrapped.self }
+}

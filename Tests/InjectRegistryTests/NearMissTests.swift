@@ -1,0 +1,98 @@
+import InjectRegistry
+import Testing
+
+/// What is registered and comes near is named with what to do, and nothing is built to find out.
+@Suite struct NearMissTests {
+  private let owner = OwnStorage()
+  private var storage: InjectStorage { owner.storage }
+
+  /// The candidates that the error for a missing dependency names, without their places.
+  private func candidates<Dependency: Sendable>(
+    _ type: Dependency.Type, group: String? = nil
+  ) throws -> [String] {
+    let error = #expect(throws: InjectError.self) { try storage.resolve(type, group: group) }
+    #expect(error?.code == .notFound)
+    return try #require(error).candidates.compactMap { candidate in
+      candidate.split(separator: ": ", maxSplits: 1).last.map(String.init)
+    }
+  }
+
+  private func refuse<Dependency>(_: Dependency.Type) -> @Sendable () throws -> Dependency {
+    { throw Refused("nothing is to be built") }
+  }
+
+  @Test func aBuilderOfATypeThatConforms() throws {
+    storage.register(refuse(Client.self))
+    storage.register(refuse(Tabby.self))
+    #expect(
+      try candidates((any API).self) == ["it is one; register it as any InjectRegistryTests.API"])
+  }
+
+  @Test func aBuilderOfASubclass() throws {
+    class Base: @unchecked Sendable {}
+    final class Special: Base, @unchecked Sendable {}
+    storage.register(refuse(Special.self))
+    #expect(try candidates(Base.self).first?.hasPrefix("it is one; register it as") == true)
+    #expect(try candidates((Base & Sendable).self).count == 1)
+  }
+
+  @Test func aBuilderOfAProtocolThatTheTypeConformsTo() throws {
+    storage.register(refuse((any API).self))
+    storage.register(refuse((any Animal).self))
+    #expect(
+      try candidates(Client.self) == [
+        "it may be one; inject it as any InjectRegistryTests.API,"
+          + " or register it as InjectRegistryTests.Client"
+      ])
+  }
+
+  @Test func whatABuilderHasBuiltBeforeIsLookedAt() throws {
+    storage.register { Terrier() as any Animal }
+    #expect(try candidates((any Dog & Sendable).self).isEmpty)
+    #expect(try candidates(Tabby.self).count == 1, "it may be one")
+    _ = try storage.resolve((any Animal).self)
+    #expect(try candidates((any Dog & Sendable).self).first?.hasPrefix("it is one") == true)
+    #expect(try candidates(Tabby.self).isEmpty, "it is a Terrier")
+  }
+
+  @Test func anOptionalAndOneThatIsNot() throws {
+    storage.register(refuse((any API)?.self))
+    #expect(
+      try candidates((any API).self) == [
+        "it is optional; register it as any InjectRegistryTests.API"
+      ])
+    storage.register(refuse(Client.self))
+    #expect(
+      try candidates(Client?.self) == [
+        "it is not optional; inject it as InjectRegistryTests.Client"
+      ])
+  }
+
+  @Test func aTypeOfTheSameNameFromAnotherPlace() throws {
+    enum Other { struct Client: Sendable {} }
+    storage.register(refuse(Other.Client.self))
+    #expect(try candidates(Client.self) == ["another type of the same name"])
+  }
+
+  @Test func oneInAGroup() throws {
+    storage.register(group: "shop", refuse((any API).self))
+    #expect(try candidates((any API).self) == ["in a group; inject it with group: \"shop\""])
+    #expect(
+      try candidates((any API).self, group: "zoo") == [
+        "in another group; inject it with group: \"shop\""
+      ])
+  }
+
+  @Test func aBuilderThatTakesOtherParameters() throws {
+    storage.register { (retries: Int) in Client("\(retries)") }
+    #expect(
+      try candidates(Client.self) == [
+        "its builder takes parameters, `Swift.Int`; inject it with @InjectWith(parameters)"
+      ])
+    let error = #expect(throws: InjectError.self) {
+      try storage.resolve(Client.self, with: "three")
+    }
+    #expect(
+      error?.description.contains("takes parameters of another type, `Swift.Int`") == true)
+  }
+}
