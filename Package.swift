@@ -75,7 +75,13 @@ let package = Package(
         "SecurePropertyStorage", "CryptoCore", "StorageCore", "SingletonBackend",
         "DefaultsBackend", "VaultBackend", "StorageTesting", "TestSupport",
       ]),
-    .testTarget(name: "InjectRegistryTests", dependencies: ["InjectRegistry", "TestSupport"]),
+    .target(name: "CAllocationCounter", path: "Benchmarks/Sources/CAllocations"),
+    .executableTarget(
+      name: "InjectTestChild", dependencies: ["InjectRegistry", "CAllocationCounter"],
+      path: "Tests/InjectTestChild"),
+    .testTarget(
+      name: "InjectRegistryTests",
+      dependencies: ["InjectRegistry", "InjectTestChild", "TestSupport"]),
     .testTarget(
       name: "InjectTestingTests",
       dependencies: ["InjectTesting", "InjectRegistry", "TestSupport"]),

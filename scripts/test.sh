@@ -13,11 +13,12 @@ eval "$assignments"
 selection=(--skip Soak)
 [[ -z ${SPS_SOAK:-} ]] || selection=(--filter Soak)
 # A sanitizer's own threads don't survive fork(2), mlock(2) does nothing under it, its shadow memory
-# makes a search of memory endless and a bound on it meaningless, and a writer is too slow for a power
-# cut in time; published vectors show nothing new there and take many times as long.
+# makes a search of memory endless and a bound on it meaningless, its allocator can't be counted, and a
+# writer is too slow for a power cut in time; published vectors show nothing new there and take many
+# times as long.
 [[ -z ${SPS_SANITIZER:-} ]] || selection+=(
   --skip 'ForkTests|ForkedSealTests|NonceTests|NoncePoolTests|KeyPageTests|WipeTests'
-  --skip 'MemoryLockLimitTests|PowerCutTests|HostileClaimTests'
+  --skip 'MemoryLockLimitTests|PowerCutTests|HostileClaimTests|AllocationTests'
   --skip 'aHandlerMayUseTheStorageThatIsBeingMade'  # which lowers the limit of mlock(2)
   --skip 'CAVP|Wycheproof|RFCVector|XAES')
 [[ -z ${FILTER:-} ]] || selection=(--filter "$FILTER")
