@@ -10,6 +10,8 @@ import Testing
     final class Client: API { init() {} }
     final class State { var count = 0 }
     struct Parameters: Sendable {}
+    protocol Dog: Sendable {}
+    @MainActor final class Screen { init() {} }
     """
 
   /// What the compiler has to refuse, each for a reason of its own.
@@ -18,9 +20,10 @@ import Testing
     "a builder of what is not Sendable": "func f() { @Register var state = { State() } }",
     "a builder that shares a variable":
       "func f() { var n = 0; @Register var b = { () -> Int in n += 1; return n } }",
-    "a scope for a value": "func f() { @Register(scope: .weak) var api: any API = Client() }",
-    "a scope for a builder with parameters":
-      "func f() { @Register(scope: .weak) var b = { (p: Parameters) in Client() } }",
+    "a builder that belongs to an actor": "func f() { @Register var screen = { Screen() } }",
+    "what does not conform": "func f() { @Register var dog: any Dog = Client() }",
+    "a registration that is assigned to":
+      "func f() { @Register var api: any API = Client(); api = Client() }",
     "an optional injection that is not optional": "struct S { @Inject var api: any API }",
     "a lazy injection": "struct S { @Inject(.lazy) var api: (any API)? }",
     "parameters that are not Sendable": "struct S { @InjectWith(State()) var api: (any API)? }",
@@ -38,6 +41,38 @@ import Testing
       "func f() throws { _ = try InjectStorage.standard.resolve(Client.self, Client()) }",
   ]
 
+  /// What the compiler would refuse in words that help nobody, and the words that do.
+  private static let refusedWithAdvice = [
+    (
+      "struct S { @Inject var api: (any API)? = Client() }",
+      "register the value: @Register var x: any API = Client()"
+    ),
+    (
+      "struct S { @UnwrappedInject var api: any API = Client() }",
+      "register the value: @Register var x: any API = Client()"
+    ),
+    (
+      "func f() { @Register(.weak) var api = { Client() as any API } }",
+      "name the scope: @Register(scope: ...) var x = { ... }"
+    ),
+    (
+      "func f() { @Register(scope: .weak) var api: any API = Client() }",
+      "only a builder without parameters has a scope: @Register(scope: ...) var x = { ... }"
+    ),
+    (
+      "func f() { @Register(scope: .weak) var b = { (p: Parameters) in Client() } }",
+      "only a builder without parameters has a scope: @Register(scope: ...) var x = { ... }"
+    ),
+    (
+      "func f() throws { _ = try InjectStorage.standard.resolve(Client()) }",
+      "ask for the type: resolve(Client.self)"
+    ),
+    (
+      "func f() throws { let client = try InjectStorage.standard.resolve() }",
+      "say which type: resolve(Client.self)"
+    ),
+  ]
+
   private static let accepted = """
     func f() throws {
       @Register var value: API = Client()
@@ -49,6 +84,10 @@ import Testing
       @Inject([Client.self]) var two: API?
       @Inject(Parameters()) var three: API?
       @UnwrappedInject(.instance) var four: API
+      @Register(scope: .weak) var scoped = { Client() }
+      let inferred: Client = try InjectStorage.standard.resolve()
+      struct Member { @Inject var client: Client?; @UnwrappedInject var other: Client }
+      _ = (inferred, Member(), Member(client: Inject(.instance), other: UnwrappedInject()))
       _ = (one, two, three, four, value, client)
     }
     """
@@ -81,6 +120,17 @@ import Testing
     }
     let common = (1..<first).map { "source.swift:\($0):" }
     #expect(!said.contains { line in common.contains { line.contains($0) } }, "\(said)")
+  }
+
+  @Test func theCompilerSaysWhatToWriteInstead() throws {
+    let lines = Self.refusedWithAdvice.enumerated().map { "enum Case\($0) { \($1.0) }" }
+    let said = try check(Self.common + "\n" + lines.joined(separator: "\n") + "\n")
+    let first = Self.common.split(separator: "\n").count + 1
+    for (index, (source, advice)) in Self.refusedWithAdvice.enumerated() {
+      let errors = said.filter { $0.contains("source.swift:\(first + index):") }
+        .filter { $0.contains(" error: ") }
+      #expect(errors.count == 1 && errors.allSatisfy { $0.hasSuffix(advice) }, "\(source)")
+    }
   }
 
   @Test func properUseIsAcceptedWithoutAWarningAndWithTheExistentialAnySettingToo() throws {

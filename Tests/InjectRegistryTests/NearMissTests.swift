@@ -89,6 +89,13 @@ import Testing
       try candidates(Client.self) == [
         "its builder takes parameters, `Swift.Int`; inject it with @InjectWith(parameters)"
       ])
+    storage.register(refuse(Counter.self))
+    let aGroup = #expect(throws: InjectError.self) {
+      try storage.resolve(Counter.self, with: "shop")
+    }
+    #expect(
+      aGroup?.description.contains("its builder takes no parameters; a group is named: group:")
+        == true)
     let error = #expect(throws: InjectError.self) {
       try storage.resolve(Client.self, with: "three")
     }

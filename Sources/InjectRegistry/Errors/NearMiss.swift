@@ -29,7 +29,9 @@ struct NearMiss {
   private var reasonOfOneType: String {
     if registration.key.parameters != node.key.entry.parameters {
       guard let taken = registration.parameters.map(name(of:)) else {
+        // `@Inject("shop")` is no group.
         return "its builder takes no parameters"
+          + (parameters?.id == ObjectIdentifier(String.self) ? "; a group is named: group:" : "")
       }
       return parameters == nil
         ? "its builder takes parameters, `\(taken)`; inject it with @InjectWith(parameters)"

@@ -1,0 +1,13 @@
+// What the compiler is to refuse with words that say what to write instead.
+
+extension Inject {
+  /// Not available: what is injected is registered elsewhere.
+  @available(*, unavailable, message: "register the value: @Register var x: any API = Client()")
+  public init(wrappedValue: Dependency?) { fatalError("not available") }
+}
+
+extension UnwrappedInject {
+  /// Not available: what is injected is registered elsewhere.
+  @available(*, unavailable, message: "register the value: @Register var x: any API = Client()")
+  public init(wrappedValue: Dependency) { fatalError("not available") }
+}
