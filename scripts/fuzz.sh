@@ -3,6 +3,8 @@
 # Usage: scripts/fuzz.sh [TARGET FILE...]
 # Fails at the first finding; the input is then in Fuzz/.build/findings.
 set -euo pipefail
+arguments=("${@:1:1}")
+for file in "${@:2}"; do arguments+=("$(realpath "$file")"); done
 cd "$(dirname "$0")/../Fuzz"
 
 seconds=${FUZZ_SECONDS:-60}
@@ -20,7 +22,7 @@ flags=(
   -Xlinker "$library" -Xlinker -lstdc++
 )
 # The linker says for every function of the sanitizer that it doesn't export it.
-swift build --quiet "${flags[@]}" 2> >(grep -v 'Cannot export local symbol' >&2)
+swift build --quiet "${flags[@]}" 2>&1 | { grep -v 'Cannot export local symbol' || true; } >&2
 program=$(swift build "${flags[@]}" --show-bin-path)/fuzz
 
 # Keys' pages are left to the system at exit; a crash is libFuzzer's to report.
@@ -28,8 +30,8 @@ export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:handle_abort=0 SWIFT_BACKTRA
 findings=$PWD/.build/findings
 mkdir -p "$findings"
 
-if [[ $# -gt 0 ]]; then
-  exec ../scripts/private-env.sh "$program" run "$@"
+if [[ ${#arguments[@]} -gt 0 ]]; then
+  exec ../scripts/private-env.sh "$program" run "${arguments[@]}"
 fi
 
 work=$(mktemp -d)
