@@ -3,7 +3,7 @@ public import XCTest
 /// A test case of XCTest, each of whose tests has a registry of its own.
 ///
 ///     final class CheckoutTests: InjectTestCase {
-///       override func registerOverrides() { @Register var api: any API = Double() }
+///       override func registerOverrides() { @Register var api: any API = TestClient() }
 ///     }
 ///
 /// What is registered in ``registerOverrides()``, in `setUp` and in the test is gone after the

@@ -2,7 +2,7 @@ public import Testing
 
 /// A trait that gives each test a registry of its own.
 ///
-///     @Test(.injecting { @Register var api: any API = Double() })
+///     @Test(.injecting { @Register var api: any API = TestClient() })
 ///     func aFailedPaymentKeepsTheCart() async throws { ... }
 ///
 /// What `.injecting` registers is seen by its test and by the tasks that this starts, and by no

@@ -16,6 +16,8 @@ struct Comparison {
   let limit: Double?
   /// The most that a round of ours may take longer than one of the floor, or nil.
   let limitAbove: Double?
+  /// The most blocks that a round of ours may ask of the allocator, or nil.
+  let allocationLimit: Double?
   /// Processor time, or wall time for what waits for the disk.
   let clock: Clock
   /// How many nanoseconds a batch takes.
@@ -27,8 +29,8 @@ struct Comparison {
 
   init(
     _ name: String, against floorName: String, in part: Part = .calls, target: Double? = nil,
-    limit: Double? = nil, limitAbove: Double? = nil, clock: Clock = .thread,
-    batch: Double = 2e6, company: (() throws -> AnyObject)? = nil,
+    limit: Double? = nil, limitAbove: Double? = nil, allocationLimit: Double? = nil,
+    clock: Clock = .thread, batch: Double = 2e6, company: (() throws -> AnyObject)? = nil,
     floor: @escaping (Int) throws -> Void, ours: @escaping (Int) throws -> Void
   ) {
     self.name = name
@@ -37,6 +39,7 @@ struct Comparison {
     self.target = target
     self.limit = limit
     self.limitAbove = limitAbove
+    self.allocationLimit = allocationLimit
     self.clock = clock
     self.batch = batch
     self.company = company
@@ -60,6 +63,7 @@ struct Result {
     comparison.target.map { ratio <= $0 } ?? true
       && comparison.limit.map { ours <= $0 } ?? true
       && comparison.limitAbove.map { ours - floor <= $0 } ?? true
+      && comparison.allocationLimit.map { allocations <= $0 } ?? true
   }
 
   /// What is asked of it, in words; nil where it only informs.
@@ -67,6 +71,7 @@ struct Result {
     let all = [
       comparison.target.map { shown($0, 2) }, comparison.limit.map { shown($0, 0) + " ns" },
       comparison.limitAbove.map { "floor + " + shown($0, 0) + " ns" },
+      comparison.allocationLimit.map { _ in "no allocation" },
     ]
     let said = all.compactMap { $0 }
     return said.isEmpty ? nil : said.joined(separator: ", ")

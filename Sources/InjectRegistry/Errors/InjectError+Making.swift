@@ -74,7 +74,10 @@ extension InjectError {
     let asked = shortened(subject.dependency)
     return InjectError(
       .liveInTest, subject, path: path, candidates: [registration.description],
-      advice: ["give the test a double: .injecting { @Register var double: \(asked) = Double() }"])
+      advice: [
+        "give the test a double:",
+        ".injecting { @Register var double: \(asked) = YourDouble() }",
+      ])
   }
 
   static func slow(

@@ -2,7 +2,7 @@ extension InjectStorage {
   /// Runs `body` with overrides of its own: all that is registered inside is seen inside alone.
   ///
   ///     InjectStorage.withOverrides {
-  ///       @Register var api: any API = Double()
+  ///       @Register var api: any API = TestClient()
   ///       checkOut()
   ///     }
   ///
