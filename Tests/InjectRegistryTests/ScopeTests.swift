@@ -76,6 +76,17 @@ import Testing
     #expect(gone == nil)
   }
 
+  @Test func aResetSessionGivesUpWhatWasReadOften() throws {
+    storage.register(scope: .session("login")) { Client() }
+    weak var gone: Client?
+    // So many reads of a singleton publish it, for good.
+    for _ in 0..<500 { gone = try storage.resolve(Client.self) }
+    #expect(gone != nil)
+    storage.resetSession("login")
+    #expect(gone == nil)
+    #expect(try storage.resolve(Client.self).name == "live")
+  }
+
   @Test func theScopeOfAnInjectionGoesBeforeTheRegisteredOne() throws {
     storage.register { Client() }
     let shared = try storage.resolve(Client.self)

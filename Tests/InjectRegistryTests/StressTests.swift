@@ -54,6 +54,7 @@ import Testing
         default:
           if (try? storage.resolve(Whole.self)) == nil { wrong.add() }
           if (try? storage.resolve(Counter.self)) == nil { wrong.add() }
+          if (try? storage.resolve(Part.self)) == nil { wrong.add() }
         }
         done.add()
       }
