@@ -80,10 +80,11 @@ struct NearMiss {
     if isSubclass(of: other) { return true }
     // A type conforms if it is of the existential metatype, `any P.Type`, which generic code can't
     // name: inside it, `Other.Type` is the type of `(any P).self` alone. But its mangled name is
-    // known: https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, `type 'Xp'`.
-    guard let name = _mangledTypeName(other), let metatype = _typeByName(name + "Xp") else {
-      return false
-    }
+    // known: https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, `type 'Xp'`. Of other
+    // types than protocols, whose names end otherwise, the runtime must not be asked for one.
+    guard let name = _mangledTypeName(other), ["p", "Xl", "Xc"].contains(where: name.hasSuffix),
+      let metatype = _typeByName(name + "Xp")
+    else { return false }
     func isOne<Metatype>(of metatype: Metatype.Type) -> Bool { (type as Any) is Metatype }
     return isOne(of: metatype)
   }

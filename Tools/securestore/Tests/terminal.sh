@@ -20,11 +20,11 @@ fail() {
   exit 1
 }
 
-# Waits until the screen matches.
+# Waits until the screen has a line that matches, or as many as are wanted.
 await() {
   local _
-  for _ in {1..400}; do
-    if screen | grep -qE -- "$1"; then return 0; fi
+  for _ in {1..2400}; do
+    if (($(screen | grep -cE -- "$1") >= ${2:-1})); then return 0; fi
     sleep 0.05
   done
   fail "waited for: $1"
@@ -37,6 +37,9 @@ press() { tmux_ send-keys -t test "$@"; }
 # Runs a line on a clear screen.
 run() {
   press C-l
+  # What was there must not be taken for an answer.
+  await '^ready> *$'
+  until (($(screen | grep -c .) <= 1)); do sleep 0.05; done
   tmux_ clear-history -t test
   type_ "$1"
   press Enter
@@ -66,12 +69,10 @@ await '^The same again:'
 type_ 'correct-house'
 press Enter
 await '^They differ. Once more.'
-for _ in 1 2; do
-  await '^(New passphrase|The same again): *$'
-  sleep 0.1
+for number in 3 4; do
+  await '^(New passphrase|The same again): *$' "$number"
   type_ 'correct-horse'
   press Enter
-  sleep 0.3
 done
 expect_code 0
 never 'correct-'
