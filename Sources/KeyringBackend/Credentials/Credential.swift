@@ -73,11 +73,7 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
 
   /// What there is: unlike the property itself, it tells absent from failed.
   public var state: PropertyState<Value> {
-    do throws(StorageError) {
-      return try load().map { .value($0) } ?? .absent
-    } catch {
-      return .failed(error)
-    }
+    PropertyState { () throws(StorageError) in try load() }
   }
 
   /// The item with its secret and all of its attributes, or nil when there is none.
@@ -167,6 +163,11 @@ extension Credential {
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {
     try await Blocking.run { () throws(StorageError) in try self.remove() }
+  }
+
+  /// As ``state``, without blocking a thread of Swift concurrency.
+  public func stateAsync() async -> PropertyState<Value> {
+    await Blocking.run { self.state }
   }
 
   /// As ``item``, without blocking a thread of Swift concurrency.

@@ -50,6 +50,26 @@ public struct KeyringReport: Sendable {
     self.init(keys: keys, deadline: deadline, client: .session)
   }
 
+  /// Looks at the keyring of the session, without blocking a thread of Swift concurrency.
+  ///
+  /// A look that is made when the task is cancelled ends with `cancelled`, and is the last.
+  ///
+  /// - Parameters:
+  ///   - keys: the names of keys to look for.
+  ///   - deadline: how long each look may take.
+  /// - Returns: what ``init(keys:deadline:)`` makes.
+  public static func makeAsync(
+    keys: [String] = [], deadline: Duration = .seconds(5)
+  ) async -> KeyringReport {
+    await makeAsync(keys: keys, deadline: deadline, client: .session)
+  }
+
+  static func makeAsync(
+    keys: [String], deadline: Duration, client: KeyringClient
+  ) async -> KeyringReport {
+    await Blocking.run { KeyringReport(keys: keys, deadline: deadline, client: client) }
+  }
+
   init(keys: [String], deadline: Duration, client: KeyringClient) {
     let inspection = KeyringInspection(
       client: client, access: KeyringAccess(deadline: deadline, prompts: .never))

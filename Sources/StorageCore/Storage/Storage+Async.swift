@@ -69,6 +69,63 @@ extension Storage {
     try await Blocking.run { () throws(StorageError) in try self.keys() }
   }
 
+  /// As ``listing()``.
+  ///
+  /// - Throws: as ``listing()``.
+  public func listingAsync() async throws(StorageError) -> KeyListing {
+    try await Blocking.run { () throws(StorageError) in try self.listing() }
+  }
+
+  /// As ``summary(forKey:)``.
+  ///
+  /// - Throws: as ``summary(forKey:)``.
+  public func summaryAsync(forKey key: StoreKey) async throws(StorageError) -> ValueSummary? {
+    try await Blocking.run { () throws(StorageError) in try self.summary(forKey: key) }
+  }
+
+  /// As ``load(decodable:forKey:coding:)``.
+  ///
+  /// - Throws: as ``load(decodable:forKey:coding:)``.
+  public func loadAsync<Value: Decodable & Sendable>(
+    decodable type: Value.Type, forKey key: StoreKey, coding: CodableCoding = .json
+  ) async throws(StorageError) -> Value? {
+    try await Blocking.run { () throws(StorageError) in
+      try self.load(decodable: Value.self, forKey: key, coding: coding)
+    }
+  }
+
+  /// As ``save(encodable:forKey:coding:)``.
+  ///
+  /// - Throws: as ``save(encodable:forKey:coding:)``.
+  public func saveAsync<Value: Encodable & Sendable>(
+    encodable value: Value?, forKey key: StoreKey, coding: CodableCoding = .json
+  ) async throws(StorageError) {
+    try await Blocking.run { () throws(StorageError) in
+      try self.save(encodable: value, forKey: key, coding: coding)
+    }
+  }
+
+  /// As ``transaction(deadline:_:)``.
+  ///
+  /// - Returns: what `body` returned the last time.
+  /// - Throws: as ``transaction(deadline:_:)``.
+  @discardableResult
+  public func transactionAsync<Result: Sendable>(
+    deadline: Duration = .seconds(30),
+    _ body: @escaping @Sendable (StorageTransaction) throws -> Result
+  ) async throws -> Result {
+    try await Blocking.run { try self.transaction(deadline: deadline, body) }
+  }
+
+  /// As ``saveAll(_:)``.
+  ///
+  /// - Throws: as ``saveAll(_:)``.
+  public func saveAllAsync(
+    _ values: [StoreKey: (any Sendable)?]
+  ) async throws(StorageError) {
+    try await Blocking.run { () throws(StorageError) in try self.saveAll(values) }
+  }
+
   /// As ``removeAll()``.
   ///
   /// - Throws: as ``removeAll()``.
@@ -83,5 +140,24 @@ extension DelegatedStorage {
   /// - Throws: as ``open()``.
   public func openAsync() async throws(StorageError) {
     try await Blocking.run { () throws(StorageError) in try self.open() }
+  }
+}
+
+extension SecureStorage {
+  /// As ``migrate(from:to:onConflict:removingFromSource:progress:)``, for async code.
+  ///
+  /// - Returns: what became of the values.
+  /// - Throws: as ``migrate(from:to:onConflict:removingFromSource:progress:)``.
+  @discardableResult
+  public static func migrateAsync(
+    from source: some Storage, to destination: some Storage,
+    onConflict policy: MigrationConflictPolicy = .keepBoth, removingFromSource: Bool = true,
+    progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+  ) async throws(StorageError) -> MigrationReport {
+    try await Blocking.run { () throws(StorageError) in
+      try migrate(
+        from: source, to: destination, onConflict: policy, removingFromSource: removingFromSource,
+        progress: progress)
+    }
   }
 }

@@ -10,6 +10,17 @@ public enum PropertyState<Value> {
   case failed(StorageError)
 }
 
+extension PropertyState {
+  /// What a read gives.
+  package init(_ read: () throws(StorageError) -> Value?) {
+    do throws(StorageError) {
+      self = try read().map { .value($0) } ?? .absent
+    } catch {
+      self = .failed(error)
+    }
+  }
+}
+
 extension PropertyState: Sendable where Value: Sendable {}
 extension PropertyState: Equatable where Value: Equatable {}
 

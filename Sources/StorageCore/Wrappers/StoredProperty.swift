@@ -27,11 +27,13 @@ extension StoredProperty {
 
   /// What the property holds: unlike the property itself, it tells absent from failed.
   public var state: PropertyState<Value> {
-    do throws(StorageError) {
-      return try core.load().map { .value($0) } ?? .absent
-    } catch {
-      return .failed(error)
-    }
+    PropertyState { () throws(StorageError) in try core.load() }
+  }
+
+  /// As ``state``, without blocking a thread of Swift concurrency.
+  public func stateAsync() async -> PropertyState<Value> where Value: Sendable {
+    let core = core
+    return await Blocking.run { PropertyState { () throws(StorageError) in try core.load() } }
   }
 
   /// What the property holds now, then after every change; see ``PropertyStates``.

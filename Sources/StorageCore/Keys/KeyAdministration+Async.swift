@@ -1,0 +1,104 @@
+public import CryptoCore
+
+/// The calls for async code, as those of a `Storage`: each blocks a thread of its own, and none of
+/// Swift concurrency.
+extension KeyAdministration {
+  private func run<Success: Sendable>(
+    _ body: @escaping @Sendable (KeyAdministration) throws(StorageError) -> Success
+  ) async throws(StorageError) -> Success {
+    try await Blocking.run { () throws(StorageError) in try body(self) }
+  }
+
+  /// As ``slots()``.
+  ///
+  /// - Throws: as ``slots()``.
+  public func slotsAsync() async throws(StorageError) -> [KeySlot] {
+    try await run { (keys) throws(StorageError) in try keys.slots() }
+  }
+
+  /// As ``add(_:)``.
+  ///
+  /// - Returns: the new slot.
+  /// - Throws: as ``add(_:)``.
+  @discardableResult
+  public func addAsync(_ source: KeySource) async throws(StorageError) -> KeySlot {
+    try await run { (keys) throws(StorageError) in try keys.add(source) }
+  }
+
+  /// As ``change(to:)``.
+  ///
+  /// - Throws: as ``change(to:)``.
+  public func changeAsync(to source: KeySource) async throws(StorageError) {
+    try await run { (keys) throws(StorageError) in try keys.change(to: source) }
+  }
+
+  /// As ``remove(_:)``.
+  ///
+  /// - Throws: as ``remove(_:)``.
+  public func removeAsync(_ id: UInt32) async throws(StorageError) {
+    try await run { (keys) throws(StorageError) in try keys.remove(id) }
+  }
+
+  /// As ``exportRecoveryKey()``.
+  ///
+  /// - Returns: the key; it can't be had again.
+  /// - Throws: as ``exportRecoveryKey()``.
+  public func exportRecoveryKeyAsync() async throws(StorageError) -> RecoveryKey {
+    try await run { (keys) throws(StorageError) in try keys.exportRecoveryKey() }
+  }
+
+  /// As ``rotateDataKey()``.
+  ///
+  /// - Returns: what was sealed anew.
+  /// - Throws: as ``rotateDataKey()``.
+  @discardableResult
+  public func rotateDataKeyAsync() async throws(StorageError) -> ReencryptionReport {
+    try await run { (keys) throws(StorageError) in try keys.rotateDataKey() }
+  }
+
+  /// As ``replaceRootKey(openedBy:)``.
+  ///
+  /// - Returns: what was sealed anew.
+  /// - Throws: as ``replaceRootKey(openedBy:)``.
+  @discardableResult
+  public func replaceRootKeyAsync(
+    openedBy source: KeySource
+  ) async throws(StorageError) -> ReencryptionReport {
+    try await run { (keys) throws(StorageError) in try keys.replaceRootKey(openedBy: source) }
+  }
+
+  /// As ``rotate(openedBy:names:)``.
+  ///
+  /// - Returns: what was sealed anew.
+  /// - Throws: as ``rotate(openedBy:names:)``.
+  @discardableResult
+  public func rotateAsync(
+    openedBy source: KeySource? = nil, names: Bool = false
+  ) async throws(StorageError) -> ReencryptionReport {
+    try await run { (keys) throws(StorageError) in
+      try keys.rotate(openedBy: source, names: names)
+    }
+  }
+
+  /// As ``reencrypt()``.
+  ///
+  /// - Returns: what was sealed anew.
+  /// - Throws: as ``reencrypt()``.
+  @discardableResult
+  public func reencryptAsync() async throws(StorageError) -> ReencryptionReport {
+    try await run { (keys) throws(StorageError) in try keys.reencrypt() }
+  }
+}
+
+extension SymmetricKey {
+  /// As ``generate(key:)``, without blocking a thread of Swift concurrency: the program's key source
+  /// may be the desktop's keyring.
+  ///
+  /// - Returns: 256 bits.
+  /// - Throws: as ``generate(key:)``.
+  public static func generateAsync(
+    key: StoreKey = "SecurePropertyStorage.SymmetricKey"
+  ) async throws(StorageError) -> SymmetricKey {
+    try await Blocking.run { () throws(StorageError) in try generate(key: key) }
+  }
+}
