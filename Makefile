@@ -66,7 +66,7 @@ keyring-daemons: deps ## Run the keyring's tests against the real KeePassXC and 
 soak: deps ## Run the long tests in release
 	@FILTER='InjectRegistryTests\.(Cycle|Async|Override|Race)' scripts/test.sh $(RELEASE)
 	@SPS_SOAK=1 FILTER=ArriveSoonSoak scripts/test.sh $(RELEASE)
-	@SPS_SOAK=1 FILTER=howLateAFailureIsSoak scripts/test.sh $(RELEASE)
+	@SPS_SOAK=alone FILTER=FailureTimesSoak scripts/test.sh $(RELEASE)
 	@SPS_SOAK=1 scripts/test.sh $(RELEASE)
 
 fuzz: deps ## Hand mutated bytes to every reader, FUZZ_SECONDS=60 each (FUZZ_TARGETS='...' picks some)

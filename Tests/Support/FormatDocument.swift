@@ -11,12 +11,7 @@ package struct FormatDocument: Sendable {
 
   /// A document of this repository, read from the disk.
   package init(_ page: String = "file-format.md", testFile: String = #filePath) throws {
-    var root = URL(fileURLWithPath: testFile).deletingLastPathComponent()
-    while root.path != "/",
-      !FileManager.default.fileExists(atPath: root.appendingPathComponent("Package.swift").path)
-    { root.deleteLastPathComponent() }
-    let text = try String(
-      contentsOf: root.appendingPathComponent("docs/" + page), encoding: .utf8)
+    let text = try Self.text(of: page, testFile: testFile)
     var blocks: [String: [String]] = [:]
     var open: (name: String, isHex: Bool)?
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -30,6 +25,15 @@ package struct FormatDocument: Sendable {
       }
     }
     self.blocks = blocks
+  }
+
+  /// What is on a page of this repository's documents, read from the disk.
+  package static func text(of page: String, testFile: String = #filePath) throws -> String {
+    var root = URL(fileURLWithPath: testFile).deletingLastPathComponent()
+    while root.path != "/",
+      !FileManager.default.fileExists(atPath: root.appendingPathComponent("Package.swift").path)
+    { root.deleteLastPathComponent() }
+    return try String(contentsOf: root.appendingPathComponent("docs/" + page), encoding: .utf8)
   }
 
   /// The names of all examples.

@@ -44,6 +44,7 @@ import Testing
     let desktop = try Desktop()
     let storage = desktop.storage()
     try storage.save("kept", forKey: "key")
+    let before = try Foreign(desktop).items([:], withContentTypes: true)
     try desktop.keyring.lock()
     #expect(code { _ = try storage.load(String.self, forKey: "key") } == .locked)
     #expect(code { try storage.save("new", forKey: "key") } == .locked)
@@ -52,6 +53,7 @@ import Testing
     let other = desktop.storage(client: desktop.anotherClient())
     #expect(code { try other.save("new", forKey: "other") } == .locked)
     try desktop.keyring.unlock()
+    #expect(try Foreign(desktop).items([:], withContentTypes: true) == before)
     #expect(try storage.load(String.self, forKey: "key") == "kept")
     #expect(try storage.load(String.self, forKey: "other") == nil)
   }

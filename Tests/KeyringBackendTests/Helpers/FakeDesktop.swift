@@ -10,20 +10,27 @@ final class FakeDesktop: Sendable {
   let client: KeyringClient
   let name = Desktop.freshService()
 
-  init(_ manners: FakeSecretService.Manners = .init()) throws {
-    let bus = try PrivateBus()
+  /// With `isActivatable` the bus waits for a service that is gone, as for one that it has started.
+  init(_ manners: FakeSecretService.Manners = .init(), isActivatable: Bool = false) throws {
+    // dbus-daemon goes on waiting for a program that ends with 0, and so may have gone to the
+    // background.
+    let bus = try PrivateBus(
+      starting: isActivatable ? [BusConnection.serviceName: "/bin/true"] : [:])
     self.bus = bus
     service = try FakeSecretService(on: bus, manners: manners)
     client = KeyringClient { () throws(StorageError) in bus.address }
   }
 
-  /// A storage in the fake service.
-  func storage(_ access: KeyringAccess, freshClient: Bool = false) -> KeychainStorage {
+  /// A storage in the fake service, or on the bus of a client.
+  func storage(
+    _ access: KeyringAccess, group: String? = nil, client: KeyringClient? = nil,
+    freshClient: Bool = false
+  ) -> KeychainStorage {
     let address = bus.address
     let other = KeyringClient { () throws(StorageError) in address }
     return KeychainStorage(
-      accessGroup: nil, synchronizable: false, accessible: .whenUnlocked, keySource: nil,
-      access: access, client: freshClient ? other : client
+      accessGroup: group, synchronizable: false, accessible: .whenUnlocked, keySource: nil,
+      access: access, client: client ?? (freshClient ? other : self.client)
     ) { [name] in name }
   }
 }

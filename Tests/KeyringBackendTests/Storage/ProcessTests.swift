@@ -113,26 +113,37 @@ import Testing
     let desktop = try Desktop()
     let service = Desktop.freshService()
     try desktop.storage(service: service).save("in the service", forKey: "key")
-    let child = try child(
-      desktop, "load", service, "key", environment: ["SECRET_BACKEND": "file"])
-    let said = try child.lines()
-    #expect(said == ["in the service"])
+    let environment: [String: String?] = ["SECRET_BACKEND": "file"]
+    let load = try child(desktop, "load", service, "key", environment: environment)
+    #expect(try load.lines() == ["in the service"])
+    let save = try child(desktop, "save", service, "key", "still there", environment: environment)
+    #expect(try save.lines() == ["saved"])
+    #expect(try desktop.storage(service: service).load(String.self, forKey: "key") == "still there")
   }
 
   /// What fails when a test would reach the bus of whoever runs it.
   @Test func theTestsHaveNoSessionBusOfTheirOwn() throws {
     // Before anything is called that would reach it.
     try #require(code { _ = try BusAddress.ofSession() } == .noBus)
-    #expect(code { _ = try KeychainStorage(service: "x").load(String.self, forKey: "y") } == .noBus)
+    let storage = KeychainStorage(service: "x")
+    #expect(code { _ = try storage.load(String.self, forKey: "y") } == .noBus)
+    #expect(code { try storage.save("new", forKey: "y") } == .noBus)
   }
 
-  @Test func aForkedChildIsRefusedAtOnce() throws {
-    let desktop = try Desktop()
-    let storage = desktop.storage()
+  @Test(arguments: [false, true]) func aForkedChildIsRefusedAtOnce(_ isWrite: Bool) throws {
+    let desktop = try FakeDesktop()
+    let storage = desktop.storage(.patient)
     try storage.save("kept", forKey: "key")
+    let before = desktop.service.items
     ForkedChild.prepare()
     let (outcome, output) = ForkedChild.run(deadline: 120) { descriptor in
-      let error = code { _ = try storage.load(String.self, forKey: "key") }
+      let error = code {
+        if isWrite {
+          try storage.save("new", forKey: "key")
+        } else {
+          _ = try storage.load(String.self, forKey: "key")
+        }
+      }
       let byte: [UInt8] = [error == .unsupported ? 1 : 2]
       return unsafe byte.withUnsafeBytes {
         unsafe ForkedChild.write($0, to: descriptor) ? 0 : 1
@@ -140,6 +151,7 @@ import Testing
     }
     #expect(outcome == .exited(0))
     #expect(output == [1])
+    #expect(desktop.service.items == before)
     #expect(try storage.load(String.self, forKey: "key") == "kept")
   }
 }
@@ -188,6 +200,30 @@ import Testing
     if case .failure(let error as StorageError) = result { #expect(error.code == .cancelled) }
     desktop.service.manners.faults = [:]
     #expect(try storage.load(String.self, forKey: "key") == "kept")
+  }
+
+  /// Before the write itself, and in it, where it may have been made.
+  @Test(arguments: [
+    ("GetSecrets", false, StorageError.Code.cancelled), ("CreateItem", false, .outcomeUnknown),
+    ("CreateItem", true, .outcomeUnknown),
+  ])
+  func aWriteThatIsCancelledSaysWhetherItMayHaveBeenMade(
+    _ method: String, _ isMade: Bool, _ expected: StorageError.Code
+  ) async throws {
+    let desktop = try FakeDesktop()
+    let storage = desktop.storage(KeyringAccess(deadline: .seconds(600)))
+    try storage.save("kept", forKey: "key")
+    let before = desktop.service.items
+    desktop.service.forgetCalls()
+    desktop.service.manners.faults[method] = isMade ? .carriesOutAndHangs : .hangs
+    let task = Task { try await storage.saveAsync("new", forKey: "key") }
+    try await until { desktop.service.callCount(method) > 0 }
+    task.cancel()
+    let result = await task.result
+    #expect(code { try result.get() } == expected)
+    desktop.service.manners.faults = [:]
+    #expect((desktop.service.items == before) == !isMade)
+    #expect(try storage.load(String.self, forKey: "key") == (isMade ? "new" : "kept"))
   }
 
   @Test func aPromptOfACallThatIsCancelledIsTakenAway() async throws {
