@@ -36,7 +36,9 @@ extern void g_object_unref(void *object);
 
 struct keyring_peer {
   SecretService *service;
+  // The paths that were found last.
   char *header;
+  char *record;
 };
 
 static char last_message[256];
@@ -66,6 +68,7 @@ void keyring_peer_close(keyring_peer *peer) {
   g_object_unref(peer->service);
   secret_service_disconnect();
   free(peer->header);
+  free(peer->record);
   free(peer);
 }
 
@@ -101,26 +104,32 @@ static char *find(keyring_peer *peer, const char *service, const char *record, G
   return path;
 }
 
-int keyring_peer_read(keyring_peer *peer, size_t times, const char *service, const char *record) {
+// One call for the secrets of the header and of the item at a path, which is decrypted.
+static int read_secrets(keyring_peer *peer, const char *path) {
+  GError *error = NULL;
+  const char *paths[] = {peer->header, path, NULL};
+  GHashTable *secrets =
+      secret_service_get_secrets_for_dbus_paths_sync(peer->service, paths, NULL, &error);
+  if (secrets == NULL) return failed(error);
+  size_t length = 0;
+  void *value = g_hash_table_lookup(secrets, path);
+  if (value != NULL) secret_value_get(value, &length);
+  g_hash_table_unref(secrets);
+  return length == 0 ? failed(NULL) : 0;
+}
+
+int keyring_peer_read(keyring_peer *peer, size_t times, const char *service, const char *record,
+                      int searches) {
   GError *error = NULL;
   if (peer->header == NULL) peer->header = find(peer, service, "header", &error);
   if (peer->header == NULL) return failed(error);
   for (size_t round = 0; round < times; round++) {
-    char *path = find(peer, service, record, &error);
-    if (path == NULL) return failed(error);
-    const char *paths[] = {peer->header, path, NULL};
-    GHashTable *secrets =
-        secret_service_get_secrets_for_dbus_paths_sync(peer->service, paths, NULL, &error);
-    if (secrets == NULL) {
-      free(path);
-      return failed(error);
+    if (searches || peer->record == NULL) {
+      free(peer->record);
+      peer->record = find(peer, service, record, &error);
+      if (peer->record == NULL) return failed(error);
     }
-    size_t length = 0;
-    void *value = g_hash_table_lookup(secrets, path);
-    if (value != NULL) secret_value_get(value, &length);
-    g_hash_table_unref(secrets);
-    free(path);
-    if (length == 0) return failed(NULL);
+    if (read_secrets(peer, peer->record) != 0) return 1;
   }
   return 0;
 }

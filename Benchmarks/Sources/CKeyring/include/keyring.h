@@ -18,5 +18,7 @@ const char *keyring_peer_message(void);
 int keyring_peer_store(keyring_peer *peer, const char *collection, const char *service,
                        const char *record, const void *secret, size_t count);
 // What a sealed store calls for a read, `times` times over: a search for the record, then one call
-// for its secret and that of the header, whose path is known after the first time.
-int keyring_peer_read(keyring_peer *peer, size_t times, const char *service, const char *record);
+// for its secret and that of the header, whose path is known after the first time. Without
+// `searches` the record is where it was found last; one peer reads one record.
+int keyring_peer_read(keyring_peer *peer, size_t times, const char *service, const char *record,
+                      int searches);
