@@ -80,4 +80,33 @@ import Testing
     service.manners.beforeEachCall = { if $0 == "Item.Delete" { service.lock() } }
     #expect(code { try storage.delete(forKey: "key") } == .outcomeUnknown)
   }
+
+  /// What shows its items while it is locked would show the one that is looked for; what shows none
+  /// has to be unlocked before "none" is believed.
+  @Test(arguments: [
+    (FakeSecretService.Manners.gnomeKeyring, StorageError.Code?.none), (.kWallet, nil),
+    (.keePassXC, .locked),
+  ])
+  func aLockedCollectionThatShowsItsItemsHidesNone(
+    _ manners: FakeSecretService.Manners, _ expected: StorageError.Code?
+  ) throws {
+    let desktop = try FakeDesktop(manners)
+    desktop.service.unlock()
+    let other = desktop.service.addCollection(label: "Other")
+    desktop.service.unlock(other)
+    desktop.service.addItem(
+      label: "other", attributes: ["service": "other"], secret: [1], to: other)
+    desktop.service.lock(other)
+    desktop.service.forgetCalls()
+    let queries = ItemQueries(client: desktop.client)
+    let options = KeyringOptions.matchFirst.union([.access(.silent)])
+    var found = 0
+    #expect(code { found = try queries.search(["service": "none"], options).count } == expected)
+    #expect(code { _ = try queries.search(["service": "other"], options) } == .locked)
+    let key = KeyringKey(
+      name: "none", collection: nil, access: .silent, client: desktop.client)
+    #expect(code { if try key.read() != nil { found += 1 } } == expected)
+    #expect(found == 0)
+    #expect(desktop.service.callCount("Prompt.Prompt") == 0)
+  }
 }
