@@ -21,7 +21,7 @@ extension SecretState {
   private mutating func openSession(_ algorithm: String?) throws(Refusal) -> [DBusValue] {
     if manners.failingSessions > 0 {
       manners.failingSessions -= 1
-      throw Refusal(name: "org.freedesktop.DBus.Error.Failed", message: "no session this time")
+      throw .invalidArguments("no session this time")
     }
     guard algorithm == "plain" else { throw .notSupported("the algorithm is not known") }
     let path = SecretServiceName.root + "/session/s\(nextNumber())"

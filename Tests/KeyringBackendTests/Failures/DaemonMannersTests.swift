@@ -20,6 +20,13 @@ import Testing
     #expect(desktop.service.items.allSatisfy { !$0.secret.isEmpty })
   }
 
+  @Test(arguments: 1...2) func aSessionThatIsRefusedIsAskedForAgain(_ count: Int) throws {
+    let desktop = try FakeDesktop(.kWallet.with { $0.failingSessions = count })
+    let storage = desktop.storage(.asking)
+    try storage.save("kept", forKey: "key")
+    #expect(try storage.load(String.self, forKey: "key") == "kept")
+  }
+
   @Test func aSessionWithAnotherKeyReadsNothingWrong() throws {
     let desktop = try FakeDesktop(.kWallet)
     try desktop.storage(.asking).save("kept", forKey: "key")
