@@ -24,6 +24,9 @@ final class Desktop: Sendable {
   private static let sharedAddress = ProcessInfo.processInfo.environment[
     "SPS_SECRET_SERVICE_ADDRESS"]
 
+  /// What the service is that somebody else has started: "keepassxc" or "kwallet".
+  static let sharedService = ProcessInfo.processInfo.environment["SPS_SECRET_SERVICE"]
+
   /// Whether each test has a daemon of its own.
   static var isOwn: Bool { sharedAddress == nil }
 

@@ -5,14 +5,15 @@ import Testing
 
 @testable import KeyringBackend
 
-@Suite(.ownDaemon) struct ContainerTests {
+@Suite struct ContainerTests {
   private let desktop: Desktop
+  private let service = Desktop.freshService()
   private let keyring: Keyring
   private let container: Keyring.Container
 
   init() throws {
     desktop = try Desktop()
-    keyring = desktop.keyring("service")
+    keyring = desktop.keyring(service)
     container = keyring.container(for: "account")
   }
 
@@ -29,7 +30,7 @@ import Testing
     try container.store("first")
     try container.store("second")
     #expect(try !container.isEmpty)
-    #expect(try Foreign(desktop).items(["service": "service"]).count == 1)
+    #expect(try Foreign(desktop).items(["service": service]).count == 1)
     #expect(try container.drop(String.self) == "second")
     #expect(try container.isEmpty)
     try container.store("third")
@@ -40,11 +41,11 @@ import Testing
   @Test func theAttributesAreThoseThatOtherProgramsLookFor() throws {
     try container.store("secret")
     #expect(
-      try Foreign(desktop).items(["service": "service", "account": "account"]) == [
+      try Foreign(desktop).items(["service": service, "account": "account"]) == [
         Foreign.Item(
-          label: "service (account)",
+          label: "\(service) (account)",
           attributes: [
-            "xdg:schema": "org.freedesktop.Secret.Generic", "service": "service",
+            "xdg:schema": "org.freedesktop.Secret.Generic", "service": service,
             "account": "account", "username": "account",
           ], secret: Array("secret".utf8))
       ])
@@ -52,8 +53,8 @@ import Testing
 
   @Test func keysAndContainersAreThoseOfTheService() throws {
     // secret-tool replaces what has its attributes and more, so it comes first.
-    try Foreign(desktop).store([1], ["service": "service"])
-    let other = desktop.keyring("another service")
+    try Foreign(desktop).store([1], ["service": service])
+    let other = desktop.keyring("another \(service)")
     try other.container(for: "account").store("other")
     for account in ["b", "a", "c"] { try keyring.container(for: account).store(account) }
     #expect(try keyring.keys() == ["a", "b", "c"])
@@ -62,17 +63,17 @@ import Testing
     try keyring.empty()
     #expect(try keyring.keys() == [])
     #expect(try other.container(for: "account").fetch(String.self) == "other")
-    #expect(try Foreign(desktop).lookUp(["service": "service"]) == [1])
+    #expect(try Foreign(desktop).lookUp(["service": service]) == [1])
   }
 
-  @Test func aGroupIsACollectionByAliasOrLabel() throws {
+  @Test(.ownDaemon) func aGroupIsACollectionByAliasOrLabel() throws {
     let path = try desktop.keyring.createCollection(label: "Other things")
-    let group = desktop.keyring("service", group: "Other things").container(for: "account")
+    let group = desktop.keyring(service, group: "Other things").container(for: "account")
     try container.store("default")
     try group.store("group")
     #expect(try container.fetch(String.self) == "default")
     #expect(try group.fetch(String.self) == "group")
-    let byAlias = desktop.keyring("service", group: "default").container(for: "account")
+    let byAlias = desktop.keyring(service, group: "default").container(for: "account")
     #expect(try byAlias.fetch(String.self) == "default")
     #expect(try group.move(to: container))
     #expect(try group.isEmpty)
@@ -80,31 +81,31 @@ import Testing
     try desktop.keyring.lock(path)
     // "Absent" is not believed of what is locked.
     #expect(code { _ = try group.fetch(String.self) } == .locked)
-    let absent = desktop.keyring("service", group: "none such").container(for: "account")
+    let absent = desktop.keyring(service, group: "none such").container(for: "account")
     #expect(code { _ = try absent.fetch(String.self) } == .noCollection)
     #expect(code { try absent.store("x") } == .noCollection)
   }
 
   @Test func severalItemsAreADuplicateAndNoneIsPicked() throws {
     let foreign = try Foreign(desktop)
-    try foreign.createItem([1], ["service": "service", "account": "account", "more": "1"])
-    try foreign.createItem([2], ["service": "service", "username": "account", "more": "2"])
+    try foreign.createItem([1], ["service": service, "account": "account", "more": "1"])
+    try foreign.createItem([2], ["service": service, "username": "account", "more": "2"])
     #expect(code { _ = try container.fetch(Data.self) } == .duplicate)
     #expect(code { try container.store(Data([3])) } == .duplicate)
     #expect(code { try container.empty() } == .duplicate)
     #expect(code { _ = try container.drop(Data.self) } == .duplicate)
     #expect(try !container.isEmpty)
-    #expect(Set(try foreign.items(["service": "service"]).map(\.secret)) == [[1], [2]])
+    #expect(Set(try foreign.items(["service": service]).map(\.secret)) == [[1], [2]])
     try keyring.empty()
     #expect(try container.isEmpty)
   }
 
   @Test func anItemOfMoreAttributesKeepsThem() throws {
     let foreign = try Foreign(desktop)
-    let attributes = ["service": "service", "account": "account", "tenant": "7"]
+    let attributes = ["service": service, "account": "account", "tenant": "7"]
     try foreign.createItem([1], label: "theirs", attributes)
     try container.store("ours")
-    let items = try foreign.items(["service": "service"])
+    let items = try foreign.items(["service": service])
     #expect(items.count == 1)
     #expect(items[0].label == "theirs")
     #expect(items[0].attributes["tenant"] == "7")
@@ -114,11 +115,14 @@ import Testing
   @Test func aReplacedItemKeepsItsLabel() throws {
     try container.store("first")
     let foreign = try Foreign(desktop)
-    var attributes = try foreign.items(["service": "service"])[0].attributes
+    var attributes = try foreign.items(["service": service])[0].attributes
     try foreign.createItem([1], label: "renamed", attributes)
+    // KWallet takes no new label with a new secret.
+    let label = try foreign.items(["service": service])[0].label
+    #expect(label == "renamed" || Desktop.sharedService == "kwallet")
     try container.store("second")
-    let item = try foreign.items(["service": "service"])[0]
-    #expect(item.label == "renamed")
+    let item = try foreign.items(["service": service])[0]
+    #expect(item.label == label)
     attributes["xdg:schema"] = "org.freedesktop.Secret.Generic"
     #expect(item.attributes == attributes)
   }
@@ -130,7 +134,7 @@ import Testing
     #expect(code { _ = try desktop.keyring(name).keys() } == .invalid)
   }
 
-  @Test func theErrorNamesTheAccount() throws {
+  @Test(.ownDaemon) func theErrorNamesTheAccount() throws {
     try desktop.keyring.lock()
     do {
       _ = try container.fetch(String.self)
@@ -161,7 +165,7 @@ import Testing
     #expect(code { try bare.keyring().container(for: "a").store("x") } == .noCollection)
   }
 
-  @Test func theDaemonMayBeRestarted() throws {
+  @Test(.ownDaemon) func theDaemonMayBeRestarted() throws {
     try container.store("kept")
     try desktop.keyring.restart()
     #expect(try container.fetch(String.self) == "kept")
@@ -171,16 +175,20 @@ import Testing
   }
 
   @Test func manyThreadsLeaveOneItem() throws {
-    let other = desktop.keyring("service", client: desktop.anotherClient())
+    let other = desktop.keyring(service, client: desktop.anotherClient())
     let errors = Lock<[StorageError]>([])
     Threads.run(8) { [keyring] index in
       let mine = (index % 2 == 0 ? keyring : other).container(for: "shared")
       do throws(StorageError) {
         for turn in 0..<10 { try mine.store("\(index) \(turn)") }
-      } catch { errors.withLock { $0.append(error) } }
+      } catch {
+        // What was stored by a prompt is read back, and may be another's by then.
+        let isOvertaken = error.code == .outcomeUnknown && !Desktop.isOwn
+        if !isOvertaken { errors.withLock { $0.append(error) } }
+      }
     }
     #expect(errors.withLock { $0 } == [])
-    #expect(try Foreign(desktop).items(["service": "service"]).count == 1)
+    #expect(try Foreign(desktop).items(["service": service]).count == 1)
     #expect(try keyring.container(for: "shared").fetch(String.self)?.hasSuffix(" 9") == true)
   }
 
@@ -207,22 +215,22 @@ import Testing
     #expect(try target.fetch(String.self) == "old")
   }
 
-  @Test func aMoveToTheSamePlaceKeepsTheValue() throws {
+  @Test(.ownDaemon) func aMoveToTheSamePlaceKeepsTheValue() throws {
     try container.store("value")
     #expect(try container.move(to: container))
     #expect(try container.copy(to: container))
     // The same collection by another name.
-    let same = desktop.keyring("service", group: "login").container(for: "account")
+    let same = desktop.keyring(service, group: "login").container(for: "account")
     #expect(try container.move(to: same))
     #expect(try container.fetch(String.self) == "value")
-    #expect(try Foreign(desktop).items(["service": "service"]).count == 1)
+    #expect(try Foreign(desktop).items(["service": service]).count == 1)
   }
 
-  @Test func aMoveWhoseTargetFailsLeavesTheSource() throws {
+  @Test(.ownDaemon) func aMoveWhoseTargetFailsLeavesTheSource() throws {
     try container.store("value")
     let path = try desktop.keyring.createCollection(label: "shut")
     try desktop.keyring.lock(path)
-    let target = desktop.keyring("service", group: "shut").container(for: "account")
+    let target = desktop.keyring(service, group: "shut").container(for: "account")
     #expect(code { try container.move(to: target) } == .locked)
     #expect(try container.fetch(String.self) == "value")
   }

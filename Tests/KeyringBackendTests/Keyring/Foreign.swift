@@ -11,7 +11,9 @@ final class Foreign {
   private let folder: URL
 
   init(_ desktop: Desktop) throws {
-    environment = desktop.keyring.environment.merging([
+    // The service that somebody else has started has the home of these tests.
+    let own = desktop.keyring?.environment ?? ["DBUS_SESSION_BUS_ADDRESS": desktop.address]
+    environment = own.merging([
       "PYTHON_KEYRING_BACKEND": "keyring.backends.SecretService.Keyring"
     ]) { $1 }.mapValues { $0 }
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -54,8 +56,23 @@ final class Foreign {
     command, path, arguments = sys.argv[1], sys.argv[2], [
         bytes.fromhex(each).decode() for each in sys.argv[3:]]
     data = open(path, "rb").read()
+
+    # gnome-keyring 42 may abort when a program that has no session yet asks for a property.
+    import secretstorage, secretstorage.collection, secretstorage.item
+    from secretstorage.util import open_session as open_once
+    def open_session(bus, times=5):
+        try:
+            return open_once(bus)
+        except Exception:  # KWallet refuses one key of 256
+            if times == 0:
+                raise
+            return open_session(bus, times - 1)
+    for module in (secretstorage.collection, secretstorage.item):
+        module.open_session = open_session
+    without_session = secretstorage.get_default_collection
+    secretstorage.get_default_collection = lambda bus: without_session(bus, open_session(bus))
+
     if command.startswith("item"):
-        import secretstorage
         bus = secretstorage.dbus_init()
         collection = secretstorage.get_default_collection(bus)
         if command == "item-store":
@@ -64,7 +81,9 @@ final class Foreign {
                 content_type=arguments[2])
         else:
             found = list(collection.search_items(json.loads(arguments[0])))
-            items = [[i.get_label(), i.get_attributes(), i.get_secret().hex()] for i in found]
+            items = [
+                [i.get_label(), i.get_attributes(), i.get_secret().hex(),
+                 i.get_secret_content_type()] for i in found]
             open(path, "w").write(json.dumps(items))
     else:
         import keyring
@@ -102,21 +121,33 @@ final class Foreign {
   }
 
   /// An item as SecretStorage sees it.
-  struct Item: Equatable {
+  struct Item: Hashable {
     let label: String
     let attributes: [String: String]
     let secret: [UInt8]
+    /// As the service gives it, which may not be as it was given.
+    var contentType: String?
+  }
+
+  /// The attributes without those that KeePassXC gives to each item.
+  static func own(_ attributes: [String: String]) -> [String: String] {
+    guard Desktop.sharedService == "keepassxc" else { return attributes }
+    let added = ["Title", "Path", "Uuid", "UserName", "URL", "Notes", "FDO_SECRETS_CONTENT_TYPE"]
+    return attributes.filter { !added.contains($0.key) }
   }
 
   /// SecretStorage's `search_items`.
-  func items(_ attributes: [String: String]) throws -> [Item] {
+  func items(
+    _ attributes: [String: String], withContentTypes: Bool = false
+  ) throws -> [Item] {
     let data = try python("item-search", [try json(attributes)])
     let found = try #require(try JSONSerialization.jsonObject(with: data) as? [[Any]])
     return try found.map { each in
       Item(
         label: try #require(each[0] as? String),
-        attributes: try #require(each[1] as? [String: String]),
-        secret: [UInt8](hex: try #require(each[2] as? String)))
+        attributes: Self.own(try #require(each[1] as? [String: String])),
+        secret: [UInt8](hex: try #require(each[2] as? String)),
+        contentType: withContentTypes ? try #require(each[3] as? String) : nil)
     }
   }
 
@@ -140,6 +171,11 @@ enum Odd {
     "\u{1}\u{7f}",
     "{REF:T@I:0}", String(repeating: "long ", count: 400),
   ]
+
+  /// Those that the service keeps: KeePassXC refuses its own references.
+  static let kept = texts.filter {
+    Desktop.sharedService != "keepassxc" || !$0.contains("{REF:")
+  }
 }
 
 extension Desktop {

@@ -4,10 +4,12 @@ import Testing
 
 @testable import KeyringBackend
 
-@Suite(.ownDaemon) struct SealedItemTests {
+@Suite struct SealedItemTests {
   private let desktop: Desktop
+  private let service = Desktop.freshService()
   private let foreign: Foreign
   private let marker = "marker-hunter2-marker"
+  private static let binary = "application/octet-stream"
 
   init() throws {
     desktop = try Desktop()
@@ -25,24 +27,24 @@ import Testing
 
   private func keyring(
     _ form: (accessibility: Accessibility, passcode: String?, name: String),
-    service: String = "service", group: String? = nil
+    service: String? = nil, group: String? = nil
   ) -> Keyring {
     desktop.keyring(
-      service, group: group, accessibility: form.accessibility,
+      service ?? self.service, group: group, accessibility: form.accessibility,
       authentication: form.passcode == nil ? [] : .devicePasscode, passcode: form.passcode)
   }
 
   /// The sealed bytes of the only item.
   private func sealed() throws -> [UInt8] {
-    let items = try foreign.items(["service": "service"])
+    let items = try foreign.items(["service": service])
     try #require(items.count == 1)
     return items[0].secret
   }
 
   /// Puts bytes into the only item.
   private func replace(_ bytes: [UInt8]) throws {
-    let item = try foreign.items(["service": "service"])[0]
-    try foreign.createItem(bytes, label: item.label, item.attributes)
+    let item = try foreign.items(["service": service])[0]
+    try foreign.createItem(bytes, label: item.label, item.attributes, contentType: Self.binary)
     try #require(try sealed() == bytes)
   }
 
@@ -52,7 +54,7 @@ import Testing
     let container = keyring(form).container(for: "account")
     try container.store(marker)
     #expect(try container.fetch(String.self) == marker)
-    let item = try #require(try foreign.items(["service": "service"]).first)
+    let item = try #require(try foreign.items(["service": service]).first)
     #expect(item.attributes["sps:sealed"] == form.name)
     #expect(!item.secret.contains(Array(marker.utf8.prefix(8))))
     #expect(try keyring(form).keys() == ["account"])
@@ -87,7 +89,7 @@ import Testing
     func other(_ accessibility: Accessibility, key: UInt8 = 1, _ passcode: String? = nil) -> Keyring
     {
       desktop.keyring(
-        "service", accessibility: accessibility,
+        service, accessibility: accessibility,
         authentication: passcode == nil ? [] : .devicePasscode, deviceKey: key, passcode: passcode)
     }
     let refused: [(Keyring, Keyring)] = [
@@ -120,7 +122,7 @@ import Testing
     let good = try sealed()
     #expect(good.count == SealedSecret.headerSize + 6 + 12 + 3 + 16)
     let protection = container.keyring.protection
-    let binding = SealedSecret.Binding(service: "service", account: "account", group: nil)
+    let binding = SealedSecret.Binding(service: service, account: "account", group: nil)
     for position in good.indices {
       for bit in [UInt8(1), 0x80] {
         var bad = good
@@ -162,7 +164,7 @@ import Testing
     let good = try sealed()
     let asked = Lock(0)
     let counting = Keyring(
-      service: "service", group: nil, accessibility: .whenUnlocked,
+      service: service, group: nil, accessibility: .whenUnlocked,
       authentication: .devicePasscode, access: .patient, client: desktop.client
     ) {
       asked.withLock { $0 += 1 }
@@ -193,16 +195,16 @@ import Testing
     let bytes = try sealed()
     let others = [
       keyring(form).container(for: "other"),
-      keyring(form, service: "other").container(for: "account"),
-      keyring(form, group: "login").container(for: "account"),
+      keyring(form, service: "other \(service)").container(for: "account"),
+      keyring(form, group: "default").container(for: "account"),
       // The same letters, cut elsewhere.
-      keyring(form, service: "servicea").container(for: "ccount"),
+      keyring(form, service: service + "a").container(for: "ccount"),
     ]
     for other in others.filter({ $0.keyring.group == nil }) {
       try other.store("x")
       let item = try #require(
         try foreign.items(["service": other.keyring.service, "account": other.account]).first)
-      try foreign.createItem(bytes, item.attributes)
+      try foreign.createItem(bytes, item.attributes, contentType: Self.binary)
       #expect(code { _ = try other.fetch(String.self) } == .damaged)
     }
     let renamed = others[2]
@@ -211,33 +213,34 @@ import Testing
   }
 
   @Test func anAttributeThatLiesIsNoValue() throws {
-    let plain = desktop.keyring("service").container(for: "account")
+    let plain = desktop.keyring(service).container(for: "account")
     let sealed = keyring(Self.forms[0]).container(for: "account")
     try sealed.store(marker)
-    var item = try foreign.items(["service": "service"])[0]
+    var item = try foreign.items(["service": service])[0]
     // The seal's attribute taken away: then it is bytes, and no text.
     let queries = ItemQueries(client: desktop.client)
-    #expect(try queries.remove(["service": "service"], [.access(.patient)]) == 1)
+    #expect(try queries.remove(["service": service], [.access(.patient)]) == 1)
     var attributes = item.attributes
     attributes["sps:sealed"] = nil
-    try foreign.createItem(item.secret, attributes)
+    try foreign.createItem(item.secret, attributes, contentType: Self.binary)
     #expect(code { _ = try plain.fetch(String.self) } == .typeMismatch)
     #expect(code { _ = try sealed.fetch(String.self) } == .typeMismatch)
     // Another seal than there is.
-    try foreign.createItem([1], ["service": "other", "account": "account", "sps:sealed": "device"])
-    let other = keyring(Self.forms[0], service: "other").container(for: "account")
+    try foreign.createItem(
+      [1], ["service": "other \(service)", "account": "account", "sps:sealed": "device"])
+    let other = keyring(Self.forms[0], service: "other \(service)").container(for: "account")
     #expect(code { _ = try other.fetch(String.self) } == .damaged)
     attributes = item.attributes
-    attributes["service"] = "third"
+    attributes["service"] = "third \(service)"
     attributes["sps:sealed"] = "passcode"
     item = Foreign.Item(label: item.label, attributes: attributes, secret: item.secret)
-    try foreign.createItem(item.secret, item.attributes)
-    let third = keyring(Self.forms[2], service: "third").container(for: "account")
+    try foreign.createItem(item.secret, item.attributes, contentType: Self.binary)
+    let third = keyring(Self.forms[2], service: "third \(service)").container(for: "account")
     #expect(code { _ = try third.fetch(String.self) } == .damaged)
   }
 
   @Test func whatIsSealedInAnotherWayIsAnErrorAndIsLeftAlone() throws {
-    let plain = desktop.keyring("service").container(for: "account")
+    let plain = desktop.keyring(service).container(for: "account")
     let sealed = keyring(Self.forms[0]).container(for: "account")
     let passcode = keyring(Self.forms[2]).container(for: "account")
     for (one, other) in [(plain, sealed), (sealed, plain), (sealed, passcode), (passcode, plain)] {
@@ -253,7 +256,7 @@ import Testing
   }
 
   @Test func aMoveSealsAnewAndLeavesNoPlainCopy() throws {
-    let plain = desktop.keyring("service").container(for: "account")
+    let plain = desktop.keyring(service).container(for: "account")
     let passcode = keyring(Self.forms[4]).container(for: "account")
     try plain.store(marker)
     #expect(try plain.move(to: passcode))
@@ -274,7 +277,7 @@ import Testing
     struct Mine: Error, CustomStringConvertible { let description = "marker" }
     func keyring(_ passcode: @escaping @Sendable () throws -> SecureBytes?) -> Keyring.Container {
       Keyring(
-        service: "service", group: nil, accessibility: .whenUnlocked,
+        service: service, group: nil, accessibility: .whenUnlocked,
         authentication: .devicePasscode, access: .patient, client: desktop.client,
         passcode: passcode
       ).container(for: "account")
@@ -297,7 +300,7 @@ import Testing
   @Test func aDeviceKeyThatIsNotThereIsSaidAndNotMadeForAFetch() throws {
     func container(_ material: KeyMaterial?) -> Keyring.Container {
       Keyring(
-        service: "service", group: nil, accessibility: .whenUnlockedThisDeviceOnly,
+        service: service, group: nil, accessibility: .whenUnlockedThisDeviceOnly,
         authentication: [], access: .patient, client: desktop.client,
         deviceKey: {
           KeySource([
