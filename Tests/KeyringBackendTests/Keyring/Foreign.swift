@@ -32,21 +32,32 @@ final class Foreign {
     _ secret: [UInt8], label: String = "a label", _ attributes: [String: String]
   ) throws {
     try Data(secret).write(to: file("in"))
-    let lines = try Child.run(
-      ["bash", "-c", "secret-tool store \"${@:2}\" <\"$1\" 2>&1; echo $?", "-", file("in").path]
-        + ["--label=\(label)"] + attributes.flatMap { [$0.key, $0.value] },
-      environment: environment)
+    let lines = try secretTool(
+      "secret-tool store \"${@:2}\" <\"$1\" 2>&1; echo $?", file("in"),
+      ["--label=\(label)"] + attributes.flatMap { [$0.key, $0.value] })
     try #require(lines == ["0"], "\(lines)")
   }
 
   /// `secret-tool lookup`; nil when it finds nothing.
   func lookUp(_ attributes: [String: String]) throws -> [UInt8]? {
-    let lines = try Child.run(
-      ["bash", "-c", "secret-tool lookup \"${@:2}\" >\"$1\"; echo $?", "-", file("out").path]
-        + attributes.flatMap { [$0.key, $0.value] },
-      environment: environment)
+    let lines = try secretTool(
+      "secret-tool lookup \"${@:2}\" >\"$1\"; echo $?", file("out"),
+      attributes.flatMap { [$0.key, $0.value] })
     let status = try #require(lines.last)
     return status == "0" ? Array(try Data(contentsOf: file("out"))) : nil
+  }
+
+  /// Runs a script, again where it fails and KWallet may have refused its key, which it does with one
+  /// of 256.
+  private func secretTool(
+    _ script: String, _ file: URL, _ arguments: [String]
+  ) throws -> [String] {
+    var lines: [String] = []
+    for _ in 0..<(Desktop.sharedService == "kwallet" ? 3 : 1) where lines.last != "0" {
+      lines = try Child.run(
+        ["bash", "-c", script, "-", file.path] + arguments, environment: environment)
+    }
+    return lines
   }
 
   // MARK: - Python
