@@ -130,6 +130,25 @@ import VaultBackend
     #expect(!FileManager.default.fileExists(atPath: vault.file("real/deep/inner/d.vault").path))
     try link("loop", to: "loop/more")
     #expect(save(at: "loop/more/e.vault") == .denied)
+    // Each of which is looked at twice as often as the one before.
+    try link("twice", to: "twice/twice")
+    #expect(save(at: "twice/e.vault") == .denied)
+  }
+
+  @Test func aWayMayLeadThroughAsManyLinksAsTheKernelFollows() throws {
+    var way = ""
+    for index in 0..<12 {
+      try makeFolder(way + "real-\(index)")
+      try link(way + "link-\(index)", to: "real-\(index)")
+      way += "link-\(index)/"
+    }
+    #expect(save(at: way + "a.vault") == nil)
+    try makeFolder("first")
+    for index in 0..<41 {
+      try link("chain-\(index)", to: index == 0 ? "first" : "chain-\(index - 1)")
+    }
+    #expect(save(at: "chain-30/a.vault") == nil)
+    #expect(save(at: "chain-40/a.vault") == .denied)
   }
 
   @Test(arguments: ["open/link/inner", "first/inner", "second/inner"])

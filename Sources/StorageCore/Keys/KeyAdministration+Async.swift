@@ -47,13 +47,15 @@ extension KeyAdministration {
     try await run { (keys) throws(StorageError) in try keys.exportRecoveryKey() }
   }
 
-  /// As ``rotateDataKey()``.
+  /// As ``rotateDataKey(progress:)``.
   ///
   /// - Returns: what was sealed anew.
-  /// - Throws: as ``rotateDataKey()``.
+  /// - Throws: as ``rotateDataKey(progress:)``.
   @discardableResult
-  public func rotateDataKeyAsync() async throws(StorageError) -> ReencryptionReport {
-    try await run { (keys) throws(StorageError) in try keys.rotateDataKey() }
+  public func rotateDataKeyAsync(
+    progress: (@Sendable (Int, Int) -> Void)? = nil
+  ) async throws(StorageError) -> ReencryptionReport {
+    try await run { (keys) throws(StorageError) in try keys.rotateDataKey(progress: progress) }
   }
 
   /// As ``replaceRootKey(openedBy:)``.
@@ -67,26 +69,29 @@ extension KeyAdministration {
     try await run { (keys) throws(StorageError) in try keys.replaceRootKey(openedBy: source) }
   }
 
-  /// As ``rotate(openedBy:names:)``.
+  /// As ``rotate(openedBy:names:progress:)``.
   ///
   /// - Returns: what was sealed anew.
-  /// - Throws: as ``rotate(openedBy:names:)``.
+  /// - Throws: as ``rotate(openedBy:names:progress:)``.
   @discardableResult
   public func rotateAsync(
-    openedBy source: KeySource? = nil, names: Bool = false
+    openedBy source: KeySource? = nil, names: Bool = false,
+    progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> ReencryptionReport {
     try await run { (keys) throws(StorageError) in
-      try keys.rotate(openedBy: source, names: names)
+      try keys.rotate(openedBy: source, names: names, progress: progress)
     }
   }
 
-  /// As ``reencrypt()``.
+  /// As ``reencrypt(progress:)``.
   ///
   /// - Returns: what was sealed anew.
-  /// - Throws: as ``reencrypt()``.
+  /// - Throws: as ``reencrypt(progress:)``.
   @discardableResult
-  public func reencryptAsync() async throws(StorageError) -> ReencryptionReport {
-    try await run { (keys) throws(StorageError) in try keys.reencrypt() }
+  public func reencryptAsync(
+    progress: (@Sendable (Int, Int) -> Void)? = nil
+  ) async throws(StorageError) -> ReencryptionReport {
+    try await run { (keys) throws(StorageError) in try keys.reencrypt(progress: progress) }
   }
 }
 

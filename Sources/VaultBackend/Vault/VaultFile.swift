@@ -34,7 +34,8 @@ struct VaultFile: Hashable, Sendable {
     else {
       throw StorageError(.invalid, "a vault's path is absolute and names a file", path: path)
     }
-    try Self.checkLinks(on: FilePath.folder(of: path))
+    var links = 0
+    try Self.checkLinks(on: FilePath.folder(of: path), &links)
     let folder = try Self.resolve(FilePath.folder(of: path))
     self.path = folder == "/" ? "/" + name : folder + "/" + name
   }
@@ -64,12 +65,16 @@ struct VaultFile: Hashable, Sendable {
   /// Refuses a way on which a link is somebody else's, or lies where others could put another one.
   ///
   /// The folders that it leads through in the end are checked at every opening.
-  private static func checkLinks(on folder: String, depth: Int = 0) throws(StorageError) {
-    // realpath(3) says what is wrong about a link that leads to itself.
-    guard folder != "/", depth < 256 else { return }
+  private static func checkLinks(on folder: String, _ links: inout Int) throws(StorageError) {
+    guard folder != "/" else { return }
     let parent = FilePath.folder(of: folder)
-    try checkLinks(on: parent, depth: depth + 1)
+    try checkLinks(on: parent, &links)
     guard let status = try FileStatus.ofEntry(folder), status.isLink else { return }
+    links += 1
+    // As many as the kernel follows on one way: path_resolution(7).
+    guard links <= 40 else {
+      throw StorageError(.denied, "too many links are on the way to the vault", path: folder)
+    }
     guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(.denied, "the link to the vault's folder is another user's", path: folder)
     }
@@ -78,7 +83,9 @@ struct VaultFile: Hashable, Sendable {
     let count = unsafe readlink(folder, &buffer, buffer.count)
     guard count > 0 else { throw StorageError(system: "read the link", path: folder) }
     let target = String(decoding: buffer[..<count], as: UTF8.self)
-    try checkLinks(on: target.hasPrefix("/") ? target : parent + "/" + target, depth: depth + 1)
+    // Without links in what was checked already, each counts once, as for the kernel.
+    let start = target.hasPrefix("/") ? "" : try resolve(parent) + "/"
+    try checkLinks(on: start + target, &links)
   }
 
   /// The present state, for the price of two lstat(2).
