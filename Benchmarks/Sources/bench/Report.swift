@@ -98,10 +98,11 @@ struct Report {
     ## The keyring
 
     Wall time against a real gnome-keyring-daemon on a private bus, with so many items in its
-    collection in memory. The floor is a search for the record and one call for its secret and the
-    header's, on an open session: what a read has to do that knows no more than the name. A first read
-    of ours is that; a second one asks for the two secrets where they were, which say whose they are,
-    and spares the search. The other rows read a plain secret: libsecret with a session
+    collection in memory. The first floor is a search for the record and one call for its secret and
+    the header's, on an open session: what a read has to do that knows no more than the name. A first
+    read of ours is that; a second one asks for the two secrets where they were, which say whose they
+    are, and spares the search: the second floor is that very call. The other rows read a plain
+    secret: libsecret with a session
     agreed on anew for each, `secret-tool` as a process for each, and Python's package `keyring`.
 
     | call | against | that, ns | ours, ns | ratio | target | allocations |
