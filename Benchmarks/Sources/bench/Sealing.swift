@@ -134,4 +134,5 @@ func keep<Value>(_ value: Value) {
   unsafe withUnsafePointer(to: value) { unsafe sink = UnsafeRawPointer($0) }
 }
 
-nonisolated(unsafe) private var sink: UnsafeRawPointer?
+// Unchecked, or each value that is kept costs a look into the set of accesses.
+@exclusivity(unchecked) nonisolated(unsafe) private var sink: UnsafeRawPointer?

@@ -99,7 +99,7 @@ public final class DataKey: Sendable {
       try unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) {
         (record) throws(CryptoError) in
         try unsafe seal(plaintext, context, into: record.baseAddress!)
-        return unsafe Data(record)
+        return unsafe Data(bytes: record.baseAddress!, count: count)
       }
     }
   }
@@ -139,7 +139,7 @@ public final class DataKey: Sendable {
       defer { unsafe Wipe.buffer(output) }
       var span = unsafe MutableRawSpan(_unsafeBytes: output)
       try open(record, for: context, into: &span)
-      return unsafe Data(output)
+      return unsafe Data(bytes: buffer.baseAddress!, count: count)
     }
   }
 
