@@ -68,6 +68,13 @@ import Testing
       ])
   }
 
+  @Test func whatIsGenericOverTheSameTypeIsNotNamed() throws {
+    storage.register(refuse([Client].self))
+    storage.register(refuse(Int?.self))
+    #expect(try candidates(Set<Int>.self).isEmpty)
+    #expect(try candidates([Int].self).isEmpty)
+  }
+
   @Test func aTypeOfTheSameNameFromAnotherPlace() throws {
     enum Other { struct Client: Sendable {} }
     storage.register(refuse(Other.Client.self))

@@ -166,6 +166,48 @@ import VaultBackend
     #expect(save(at: way + "/a.vault") == nil)
   }
 
+  @Test func aLinkInAFolderThatOthersCouldReplaceIsRefused() throws {
+    try makeFolder("real")
+    try makeFolder("open/ours")
+    try link("open/ours/link", to: vault.file("real").path)
+    // Straight, and behind a link.
+    try link("way", to: "open/ours")
+    for way in ["open/ours/link", "way/link"] { #expect(save(at: way + "/a.vault") == nil) }
+    _ = unsafe chmod(vault.file("open").path, 0o777)
+    for way in ["open/ours/link", "way/link"] { #expect(save(at: way + "/a.vault") == .denied) }
+  }
+
+  @Test func aFolderThatHasBecomeALinkIsRefused() throws {
+    try makeFolder("mine")
+    let storage = VaultStorage(
+      at: vault.file("later/a.vault"), keySource: .key(TemporaryVault.key))
+    #expect(try storage.load(String.self, forKey: "key") == nil)
+    try link("later", to: vault.file("mine").path)
+    #expect(code { try storage.save("value", forKey: "key") } == .denied)
+    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .denied)
+    let entries = try FileManager.default.contentsOfDirectory(atPath: vault.file("mine").path)
+    #expect(entries.isEmpty)
+  }
+
+  @Test func aLinkThatLeadsNowhereYetIsFollowedOnceItDoes() throws {
+    try link("disk", to: "mounted")
+    let storage = VaultStorage(
+      at: vault.file("disk/app/a.vault"), keySource: .key(TemporaryVault.key))
+    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .unavailable)
+    #expect(code { try storage.save("value", forKey: "key") } == .unavailable)
+    try makeFolder("mounted")
+    try storage.save("value", forKey: "key")
+    #expect(FileManager.default.fileExists(atPath: vault.file("mounted/app/a.vault").path))
+  }
+
+  @Test func aLinkToAPathThatIsNotUTF8IsInvalid() throws {
+    let target = Array(vault.file("caf").path.utf8) + [0xE9]
+    #expect(unsafe mkdir((target + [0]).map { CChar(bitPattern: $0) }, 0o700) == 0)
+    #expect(
+      unsafe symlink((target + [0]).map { CChar(bitPattern: $0) }, vault.file("link").path) == 0)
+    #expect(save(at: "link/a.vault") == .invalid)
+  }
+
   @Test(.enabled(if: Machine.canBecomeAnother, "needs root"))
   func aLinkOfAnotherUserIsRefused() throws {
     try makeFolder("real")

@@ -47,7 +47,7 @@ struct NearMiss {
 
   private var reasonOfTwoTypes: String? {
     let registered = registration.name
-    if Self.lastName(registered) == Self.lastName(subject.dependency) {
+    if let name = Self.lastName(registered), name == Self.lastName(subject.dependency) {
       return "another type of the same name"
     }
     if Self.wrapped(registration.type) == ObjectIdentifier(node.type) {
@@ -65,7 +65,11 @@ struct NearMiss {
     return nil
   }
 
-  private static func lastName(_ name: String) -> Substring? { name.split(separator: ".").last }
+  /// The name of a type without what it is nested in; nil of a generic type, and of a metatype.
+  private static func lastName(_ name: String) -> Substring? {
+    let last = name.split(separator: ".").last
+    return name.contains("<") || last == "Type" || last == "Protocol" ? nil : last
+  }
 
   /// What an optional type wraps.
   private static func wrapped(_ type: any Any.Type) -> ObjectIdentifier? {

@@ -3,35 +3,44 @@ internal import Dispatch
 
 /// Runs blocking calls on threads of their own, since Swift concurrency has only as many as cores.
 package enum Blocking {
-  /// Queues that are idle.
-  ///
-  /// Each is serial: a serial queue gets a thread at once, where Dispatch makes one of at most 255. A
-  /// concurrent queue gets its threads from the pool that Swift's tasks run on, too, which grows by
-  /// one a second: fifty calls that wait would hold it for as long.
-  private static let idle = Lock<[DispatchQueue]>([])
+  /// Executors that are idle.
+  private static let idle = Lock<[BlockingExecutor]>([])
 
-  /// Runs `body` to its end, with a ``Cancellation`` that follows the task's.
+  /// Runs `body` to its end, as a part of the task, with a ``Cancellation`` that follows the task's.
   package static func run<Success: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Success
   ) async throws(Failure) -> Success {
     let cancellation = Cancellation()
     let start = ContinuousClock.now
-    // The throwing continuation takes errors of any type.
+    let executor = idle.withLock { $0.popLast() } ?? BlockingExecutor()
+    defer { idle.withLock { $0.append(executor) } }
+    // The handler takes errors of no type but `any Error`.
     let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let queue =
-          idle.withLock { $0.popLast() } ?? DispatchQueue(label: "SecurePropertyStorage.blocking")
-        queue.async {
-          defer { idle.withLock { $0.append(queue) } }
-          cancellation.delay(by: start.duration(to: .now))
-          continuation.resume(
-            returning: Cancellation.$current.withValue(cancellation) { Result(catching: body) })
-        }
+      await withTaskExecutorPreference(executor) {
+        cancellation.delay(by: start.duration(to: .now))
+        return Cancellation.$current.withValue(cancellation) { Result(catching: body) }
       }
     } onCancel: {
       cancellation.cancel()
     }
     return try result.get()
+  }
+}
+
+/// Runs a task on a thread that may block.
+///
+/// The task stays the same, with its task-local values, so what overrides an injection or names a test
+/// holds in the body, too.
+///
+/// Each has a serial queue, which gets a thread at once, where Dispatch makes one of at most 255. A
+/// concurrent queue gets its threads from the pool that Swift's tasks run on, too, which grows by
+/// one a second: fifty calls that wait would hold it for as long.
+private final class BlockingExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "SecurePropertyStorage.blocking")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 

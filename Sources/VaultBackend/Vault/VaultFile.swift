@@ -46,13 +46,20 @@ struct VaultFile: Hashable, Sendable {
   }
 
   /// realpath(3) of what exists of a folder's path, and the rest as it is.
+  ///
+  /// - Throws: also `unavailable` for a link that leads nowhere: what is made there later, as a disk
+  ///   that is mounted, would not be found.
   private static func resolve(_ folder: String) throws(StorageError) -> String {
     if let resolved = unsafe realpath(folder, nil) {
       defer { unsafe free(resolved) }
-      return unsafe String(cString: resolved)
+      guard let path = unsafe String(validatingCString: resolved) else { throw notUTF8(folder) }
+      return path
     }
     guard errno == ENOENT, folder != "/" else {
       throw StorageError(system: "find the folder", path: folder)
+    }
+    guard try FileStatus.ofEntry(folder)?.isLink != true else {
+      throw StorageError(.unavailable, "the link leads to what is not there", path: folder)
     }
     let parent = try resolve(FilePath.folder(of: folder))
     let name = FilePath.name(of: folder)
@@ -78,14 +85,35 @@ struct VaultFile: Hashable, Sendable {
     guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(.denied, "the link to the vault's folder is another user's", path: folder)
     }
-    try Folder.requirePrivate(parent)
+    // Without links in what was checked already, each counts once, as for the kernel.
+    let place = try resolve(parent)
+    try requirePrivateWay(to: place)
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink(folder, &buffer, buffer.count)
     guard count > 0 else { throw StorageError(system: "read the link", path: folder) }
-    let target = String(decoding: buffer[..<count], as: UTF8.self)
-    // Without links in what was checked already, each counts once, as for the kernel.
-    let start = target.hasPrefix("/") ? "" : try resolve(parent) + "/"
-    try checkLinks(on: start + target, &links)
+    guard let target = String(validating: buffer[..<count], as: UTF8.self) else {
+      throw notUTF8(folder)
+    }
+    try checkLinks(on: target.hasPrefix("/") ? target : place + "/" + target, &links)
+  }
+
+  /// Refuses a folder that others could replace, or one above it.
+  ///
+  /// - Parameter folder: resolved once. A link that is in its way now was put there since.
+  private static func requirePrivateWay(to folder: String) throws(StorageError) {
+    var folder = folder
+    while true {
+      guard try FileStatus.ofEntry(folder)?.isLink != true else {
+        throw StorageError(.denied, "a folder on the way has become a link", path: folder)
+      }
+      try Folder.requirePrivate(folder)
+      guard folder != "/" else { return }
+      folder = FilePath.folder(of: folder)
+    }
+  }
+
+  private static func notUTF8(_ path: String) -> StorageError {
+    StorageError(.invalid, "a link leads to a path that is not UTF-8", path: path)
   }
 
   /// The present state, for the price of two lstat(2).
@@ -170,7 +198,6 @@ struct VaultFile: Hashable, Sendable {
   /// The folder itself must be ours, or root's, and writable by nobody else, sticky or not: in
   /// `/tmp` others could make the files that SQLite looks for beside the vault.
   private func checkFolders() throws(StorageError) {
-    var folder = folder
     guard let status = try FileStatus.of(folder), status.isFolder else {
       throw StorageError(.unavailable, "it is a file where a folder is needed", path: folder)
     }
@@ -178,11 +205,7 @@ struct VaultFile: Hashable, Sendable {
       throw StorageError(
         .denied, "others can write to the vault's folder; chmod go-w it", path: folder)
     }
-    while true {
-      try Folder.requirePrivate(folder)
-      guard folder != "/" else { return }
-      folder = FilePath.folder(of: folder)
-    }
+    try Self.requirePrivateWay(to: folder)
   }
 
   /// Makes an empty vault, durably, unless there is a file already.

@@ -141,6 +141,21 @@ import Testing
     #expect(try await defaulted.loadAsync() == 5)
   }
 
+  private enum Caller {
+    @TaskLocal static var name = "nobody"
+  }
+
+  @Test func whatAsynchronousCallsRunKnowsTheTasksValues() async throws {
+    let storage = storage
+    let property = UnwrappedStore<String, DelegatedStorage>(wrappedValue: "", storage, "k")
+    try await Caller.$name.withValue("caller") {
+      try await property.updateAsync { $0 = Caller.name }
+      #expect(try await property.loadAsync() == "caller")
+      try await storage.transactionAsync { try $0.save(Caller.name + "'s", forKey: "k") }
+      #expect(try await property.loadAsync() == "caller's")
+    }
+  }
+
   /// Compiles only while each call throws a `StorageError` and nothing else.
   private func codesOfFailures(
     _ property: Store<Int, FaultyStorage>, _ defaulted: UnwrappedStore<Int, FaultyStorage>

@@ -48,9 +48,11 @@ final class Progress: @unchecked Sendable {
     condition.withLock {
       var next = Date(timeIntervalSinceNow: 1)
       while !hasEnded {
-        // It may also wake for nothing: pthread_cond_timedwait(3).
-        if condition.wait(until: next) { continue }
-        next.addTimeInterval(1)
+        // It may also wake for nothing: pthread_cond_timedwait(3). And after the time, the end may come
+        // before the lock.
+        if condition.wait(until: next) || hasEnded { continue }
+        // From now on, since the clock may have been set.
+        next = Date(timeIntervalSinceNow: 1)
         write()
       }
     }
