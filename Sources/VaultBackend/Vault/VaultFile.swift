@@ -100,6 +100,7 @@ struct VaultFile: Hashable, Sendable {
   /// Refuses a folder that others could replace, or one above it.
   ///
   /// - Parameter folder: resolved once. A link that is in its way now was put there since.
+  /// - Throws: `denied`, or `unavailable` for a folder that is not there.
   private static func requirePrivateWay(to folder: String) throws(StorageError) {
     var folder = folder
     while true {

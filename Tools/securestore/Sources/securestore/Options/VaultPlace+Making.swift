@@ -18,8 +18,13 @@ extension VaultPlace {
     try requireAbsent()
     let folder = (path as NSString).deletingLastPathComponent
     // With the rights that the library gives to a folder it makes, which checks those of this one.
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
+      throw Failure(system: "make the folder", path: folder, number: cause?.code.rawValue ?? EIO)
+    }
     let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw Failure(system: "open the folder", path: folder, number: errno)
