@@ -331,7 +331,8 @@ import VaultBackend
     // https://sqlite.org/fileformat2.html#record_format: the types of a row are those of a name of 64
     // bytes, 0x81 0x0C, and of a record of more than 57, two bytes too.
     let place = try #require(
-      bytes.indices.dropLast(4).first { index in
+      // Behind the pages of the header and of the keys, which are random.
+      bytes.indices.dropFirst(2 * 4096).dropLast(4).first { index in
         bytes[index] == 0x81 && bytes[index + 1] == 0x0C && (0x81...0x83).contains(bytes[index + 2])
       })
     // An odd type is text.
