@@ -42,7 +42,7 @@ import VaultBackend
     #expect(sound.answer == "value")
     for offset in 26..<52 {
       var hostile = header
-      hostile[offset] = 0xFF
+      hostile[offset] ^= 0xFF  // so that it differs, whatever it is
       try setHeader(hostile)
       let found = try peak("load-passphrase", "key")
       #expect(found.answer == Self.codeOfASlot(byte: offset), "byte \(offset)")
