@@ -7,7 +7,7 @@ set -euo pipefail
 # Alternatives are separated by a bar; the first is the one that is installed.
 build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev 'pkg-config|pkgconf')
 test_packages=(
-  python3 python3-venv util-linux tmux groff-base strace e2fsprogs
+  python3 python3-venv util-linux binutils tmux groff-base strace e2fsprogs
   dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
 )
 
@@ -15,7 +15,7 @@ test_packages=(
 build_libraries=(libcrypto sqlite3 libsecret-1)
 test_commands=(
   python3 setpriv tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
-  gdbus unshare
+  gdbus unshare readelf strip
 )
 
 if [[ ${1:-} == bench ]]; then

@@ -41,7 +41,7 @@ extension KeyringAccess {
     deadline: .milliseconds(500), promptDeadline: .milliseconds(500), prompts: .always)
 
   /// For calls that are to run out of time at their end, and to come so far on a busy machine.
-  static let brisk = KeyringAccess(deadline: .seconds(8), prompts: .always)
+  static let brisk = KeyringAccess(deadline: .seconds(15), prompts: .always)
 
   /// For calls that are to end, and may ask the user.
   static let asking = KeyringAccess(

@@ -17,7 +17,7 @@ private struct AsyncCall: Sendable {
   }
 
   /// Long enough to be cancelled before, and short enough to see a test that fails.
-  private static let access = KeyringAccess(deadline: .seconds(60), prompts: .never)
+  private static let access = KeyringAccess(deadline: .seconds(600), prompts: .never)
 
   /// A store of its own for each call: one that opens is waited for by the others.
   private static func newStore(_ desktop: FakeDesktop) -> KeychainStorage {
@@ -180,7 +180,7 @@ private struct AsyncCall: Sendable {
 @Suite struct CooperationTests {
   /// Of more calls than Swift concurrency has threads; it goes on for others, and so for who cancels
   /// them: a call that held such a thread would end by its deadline.
-  @Test(.timeLimit(.minutes(10))) func callsThatHangHoldNoThreadOfSwiftConcurrency() async throws {
+  @Test(.timeLimit(.minutes(30))) func callsThatHangHoldNoThreadOfSwiftConcurrency() async throws {
     let desktop = try FakeDesktop(.init().with(.hangs, in: "SearchItems"))
     // Dispatch has at most 255 threads.
     let count = min(4 * ProcessInfo.processInfo.activeProcessorCount, 128)

@@ -14,7 +14,11 @@ fail() {
   exit 1
 }
 
-install_into() { SPS_PROGRAM=$program make --no-print-directory -C "$repository" install "$@"; }
+# Without what a make around this one, or whoever runs it, says of the place.
+install_into() {
+  env -u MAKEFLAGS -u MAKEOVERRIDES -u PREFIX -u DESTDIR SPS_PROGRAM="$program" \
+    make --no-print-directory -C "$repository" install "$@"
+}
 
 # All that is there, with modes, whatever the umask says.
 expected='755 bin/securestore

@@ -66,7 +66,7 @@ struct KeyringDoctorTests {
     let tool = try session.tool(hasVault: true)
     session.keyring.suspend()
     defer { session.keyring.resume() }
-    #expect(try tool.doctor("--wait", "5")["keyring's service"] == "bad timedOut")
+    #expect(try tool.doctor("--wait", "15")["keyring's service"] == "bad timedOut")
   }
 
   @Test func nobodyIsAskedAlsoWhereThereIsADisplay() throws {
