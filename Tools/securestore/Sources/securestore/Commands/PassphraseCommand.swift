@@ -39,7 +39,8 @@ struct PassphraseCommand: ParsableCommand {
         newPassphraseFile.map { .passphraseFile($0) },
       ], "option for the new passphrase")
     try storage.keyAdministration.change(
-      to: (choice ?? KeyChoice.passphrase).source(for: place, opening: nil))
+      to: (choice ?? KeyChoice.passphrase)
+        .source(for: place, opening: nil, option: "--new-passphrase"))
     let slots = try storage.keyAdministration.slots()
     try output.output.done(
       "the new passphrase opens \(place.path)",

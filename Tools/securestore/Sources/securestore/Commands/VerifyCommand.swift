@@ -8,7 +8,9 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify", abstract: "Check that every value opens and none is missing or old.",
     discussion: """
       Exits with 2 when something is not as it should be. What can't be found is the whole file put \
-      back as it was. Others may use the vault meanwhile.
+      back as it was. What was sealed with another authentication tag, or was damaged and accepted by \
+      repair, does not open and is counted; one that is expected has to open. Others may use the \
+      vault meanwhile.
       """)
 
   @Option(
@@ -24,26 +26,38 @@ struct VerifyCommand: ParsableCommand {
     let place = try vault.place()
     let storage = try place.open(key, .readOnly)
     let report = try storage.verify(expecting: expected, output.output)
-    let missing = try expected.filter { name in
-      guard !report.findings.contains(where: { $0.keys.contains(name) }) else { return false }
-      return try !storage.contains(name)
+    var missing: [String] = []
+    var closed: [String] = []
+    for name in expected where !report.findings.contains(where: { $0.keys.contains(name) }) {
+      do throws(StorageError) {
+        if try storage.summary(forKey: name) == nil { missing.append(name) }
+      } catch {
+        guard error.code == .damaged else { throw error }
+        closed.append(name)
+      }
     }
     if output.isJSON {
-      try output.output.json(report.json(missing))
+      try output.output.json(report.json(missing, closed))
     } else {
       for row in report.rows { try output.output.line(row) }
       for name in missing { try output.output.line("absent: \(Printable.line(name))") }
+      for name in closed { try output.output.line("does not open: \(Printable.line(name))") }
     }
-    guard report.isSound, missing.isEmpty else {
+    guard report.isSound, missing.isEmpty, closed.isEmpty else {
+      let count = missing.count + closed.count
       throw Failure(
         .unsound,
         report.isSound
-          ? "\(missing.count) of the \(Printable.count(expected.count, "value")) to expect "
-            + "\(missing.count == 1 ? "is" : "are") absent"
+          ? "\(count) of the \(Printable.count(expected.count, "value")) to expect "
+            + "\(count == 1 ? "is" : "are") absent or \(count == 1 ? "does" : "do") not open"
           : "the vault is not sound; restore a backup, or see what repair would do",
         path: place.path)
     }
-    output.output.note("\(Printable.count(report.recordCount, "value")), nothing wrong")
+    let others = report.otherTagCount
+    output.output.note(
+      "\(Printable.count(report.recordCount, "value")), nothing wrong"
+        + (others == 0
+          ? "" : "; \(others) of them not opened: of another authentication tag, or accepted by repair"))
   }
 }
 
@@ -66,11 +80,12 @@ extension VaultReport {
   }
 
   /// The report for programs.
-  func json(_ missing: [String] = []) -> JSONValue {
+  func json(_ missing: [String] = [], _ closed: [String] = []) -> JSONValue {
     .object([
       ("sound", .bool(isSound)),
       ("generation", .number("\(generation)")),
       ("values", .number("\(recordCount)")),
+      ("notOpened", .number("\(otherTagCount)")),
       (
         "findings",
         .array(
@@ -83,6 +98,7 @@ extension VaultReport {
           })
       ),
       ("absent", .array(missing.map { .string($0) })),
+      ("closed", .array(closed.map { .string($0) })),
     ])
   }
 }

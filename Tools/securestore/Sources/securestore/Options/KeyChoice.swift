@@ -30,10 +30,12 @@ enum KeyChoice {
   ///   - file: the file that it opens, such as a backup; nil when it is a new key, and a passphrase is
   ///     asked for twice.
   ///   - name: what the prompt calls it.
+  ///   - option: how the options begin that say where else a passphrase is.
   /// - Returns: the source, which holds the secret.
   /// - Throws: `Failure` when there is nobody to ask, or nothing to read.
   func source(
-    for place: VaultPlace, opening file: String?, _ name: String = "passphrase"
+    for place: VaultPlace, opening file: String?, _ name: String = "passphrase",
+    option: String = "--passphrase"
   ) throws -> KeySource {
     switch self {
     case .named(let source): return try place.source(source, opening: file)
@@ -43,7 +45,7 @@ enum KeyChoice {
     case .credential(let name): return .systemdCredential(name)
     case .passphrase:
       let terminal = try Terminal(
-        for: "a passphrase", instead: "--passphrase-file or --passphrase-fd")
+        for: "a \(name)", instead: "\(option)-file or \(option)-fd")
       return .passphrase(
         try file == nil
           ? terminal.askNewSecret(name)

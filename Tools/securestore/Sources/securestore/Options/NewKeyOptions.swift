@@ -54,7 +54,7 @@ struct NewKeyOptions: ParsableArguments {
         "say what the new key is: --new-passphrase, --new-key-file PATH, --new-key keyring, or "
           + "another --new- option")
     }
-    return try choice.source(for: place, opening: nil)
+    return try choice.source(for: place, opening: nil, option: "--new-passphrase")
   }
 
   /// Runs `body`, which makes the new key what opens the vault at `place`, which is open already.
