@@ -53,11 +53,12 @@ struct VerifyCommand: ParsableCommand {
           : "the vault is not sound; restore a backup, or see what repair would do",
         path: place.path)
     }
-    let others = report.otherTagCount
-    output.output.note(
-      "\(Printable.count(report.recordCount, "value")), nothing wrong"
-        + (others == 0
-          ? "" : "; \(others) of them not opened: of another authentication tag, or accepted by repair"))
+    var note = "\(Printable.count(report.recordCount, "value")), nothing wrong"
+    if report.otherTagCount > 0 {
+      note += "; \(report.otherTagCount) of them not opened: "
+      note += "of another authentication tag, or accepted by repair"
+    }
+    output.output.note(note)
   }
 }
 
