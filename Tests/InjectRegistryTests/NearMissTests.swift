@@ -29,6 +29,7 @@ import Testing
   }
 
   @Test func aBuilderOfASubclass() throws {
+    // Unchecked, since a class that is not final can be no other; it holds nothing.
     class Base: @unchecked Sendable {}
     final class Special: Base, @unchecked Sendable {}
     storage.register(refuse(Special.self))

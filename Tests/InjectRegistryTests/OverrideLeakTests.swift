@@ -146,6 +146,7 @@ private final class Node: Sendable {}
   }
 
   @Test func aTypeIsTheOneThatIsWrittenAndNotThatOfASubclass() throws {
+    // Unchecked, since a class that is not final can be no other; it holds nothing.
     class Base: @unchecked Sendable {}
     final class Derived: Base, @unchecked Sendable {}
     storage.register { Derived() }

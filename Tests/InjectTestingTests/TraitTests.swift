@@ -92,6 +92,7 @@ private func registerANumber() { @Register var number = 42 }
     #expect(checkout.api?.name == "double")
     // At the line where it is injected, and not where it is read.
     func fails(_ text: String, at line: Int, _ body: () -> Void) {
+      // Fails where no issue is recorded, and where another is.
       withKnownIssue {
         body()
       } matching: { issue in
@@ -111,6 +112,7 @@ private func registerANumber() { @Register var number = 42 }
   @Suite(.injecting { InjectStorage.standard.errorClosure = { _ in registerANumber() } })
   struct WithAClosure {
     @Test(.injecting(.strict) {}) func aStrictTestIsGivenNothingByAClosureFromBeyond() {
+      // Fails where the closure is asked: then nothing is missing, and no issue is recorded.
       withKnownIssue {
         #expect(throws: InjectError.self) { try InjectStorage.standard.resolve(Int.self) }
       } matching: { issue in

@@ -5,6 +5,8 @@ import Foundation
 
 /// Hears the signals that come to one client: those sent to it, and broadcasts if it asks for them.
 @safe final class Listener: @unchecked Sendable {
+  // Constants alone; of the pointer, see there.
+
   /// A signal: its name, as `Collection.ItemChanged`, and what is in it.
   struct Heard: Sendable {
     let name: String

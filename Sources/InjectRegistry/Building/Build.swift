@@ -1,6 +1,7 @@
 /// One run of a builder whose instance is kept, and for which others wait meanwhile.
 @usableFromInline
 final class Build: @unchecked Sendable {
+  // Constants, but for what `Builds.lock` and `lock` guard, as said below.
   let registration: AnyRegistration
   let isAsync: Bool
   let condition = InjectCondition()

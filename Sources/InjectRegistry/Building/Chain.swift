@@ -45,6 +45,7 @@ struct Frame {
 /// An async builder that runs, known to its task and to the tasks that it starts.
 @usableFromInline
 final class AsyncFrame: @unchecked Sendable {
+  // Constants and atomics, but for `ownGraph`, which `lock` guards.
   @TaskLocal static var current: AsyncFrame?
   /// How many run, so that nobody looks at the task where none does.
   private static let running = Atomic<Int>(0)

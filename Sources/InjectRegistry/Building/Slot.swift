@@ -8,6 +8,7 @@ class AnySlot: @unchecked Sendable {
 
 /// Where the instance of a registration is kept, and built exactly once.
 final class Slot<Dependency: Sendable>: AnySlot, @unchecked Sendable {
+  // Constants, but for the state, which `lock` guards.
   private enum State {
     case idle
     case building(Build)

@@ -6,6 +6,8 @@ public import Synchronization
 /// step, which costs more than all the rest.
 @safe @usableFromInline
 class AnyNode: @unchecked Sendable {
+  // Constants and an atomic, but for the last three, which `lock` guards.
+
   /// How often an instance is read before it is published.
   ///
   /// What is registered anew in a test is read less often, and so given up with its registration.

@@ -2,6 +2,8 @@ internal import Synchronization
 
 /// Registrations of one storage that a task, and the tasks that it starts, see before all others.
 final class Layer: @unchecked Sendable {
+  // Constants, but for `answers`, which `lock` guards.
+
   /// The innermost layer of the current task, of whichever storage.
   @TaskLocal static var current: Layer?
   /// How many are alive, so that nobody looks at the task where none is.

@@ -5,6 +5,8 @@ internal import Synchronization
 /// A program has one, ``standard``, which `@Register` and `@Inject` use. It may be used from any
 /// thread and task; no lock is held while a builder or a closure runs.
 public final class InjectStorage: @unchecked Sendable {
+  // Constants that guard what they hold, but for the last two, which `lock` guards.
+
   /// The storage of `@Register` and `@Inject`.
   public static let standard = InjectStorage()
 

@@ -1,4 +1,4 @@
-// What the compiler is to refuse with words that say what to write instead.
+// What the compiler is to refuse with words that say what to write instead. None can be called.
 
 extension Register {
   /// Not available: a scope is named.
