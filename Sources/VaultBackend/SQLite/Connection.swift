@@ -91,7 +91,7 @@ final class Connection: @unchecked Sendable {
       (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_DQS_DDL, 0),
     ]
     for (option, value) in options {
-      try check(unsafe sps_sqlite3_configure(handle, option, value), "set up")
+      try check(unsafe sps_sqlite3_configure(handle, option, value, nil), "set up")
     }
     for (limit, value) in Self.limits { unsafe sqlite3_limit(handle, limit, value) }
     try check(
