@@ -58,15 +58,17 @@ extension KeyAdministration {
     try await run { (keys) throws(StorageError) in try keys.rotateDataKey(progress: progress) }
   }
 
-  /// As ``replaceRootKey(openedBy:)``.
+  /// As ``replaceRootKey(openedBy:progress:)``.
   ///
   /// - Returns: what was sealed anew.
-  /// - Throws: as ``replaceRootKey(openedBy:)``.
+  /// - Throws: as ``replaceRootKey(openedBy:progress:)``.
   @discardableResult
   public func replaceRootKeyAsync(
-    openedBy source: KeySource
+    openedBy source: KeySource, progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> ReencryptionReport {
-    try await run { (keys) throws(StorageError) in try keys.replaceRootKey(openedBy: source) }
+    try await run { (keys) throws(StorageError) in
+      try keys.replaceRootKey(openedBy: source, progress: progress)
+    }
   }
 
   /// As ``rotate(openedBy:names:progress:)``.

@@ -118,14 +118,16 @@ public struct KeyAdministration: Sendable {
   ///
   /// The same as ``rotate(openedBy:names:progress:)`` without new names.
   ///
-  /// - Parameter source: what opens the store from now on.
+  /// - Parameters:
+  ///   - source: what opens the store from now on.
+  ///   - progress: as of ``reencrypt(progress:)``.
   /// - Returns: what was sealed anew.
   /// - Throws: as ``rotate(openedBy:names:progress:)``.
   @discardableResult
   public func replaceRootKey(
-    openedBy source: KeySource
+    openedBy source: KeySource, progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
-    try rotate(openedBy: source)
+    try rotate(openedBy: source, progress: progress)
   }
 
   /// Replaces all keys: new root, one new slot, new data key, all records sealed anew.

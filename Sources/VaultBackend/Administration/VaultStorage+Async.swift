@@ -1,0 +1,84 @@
+internal import CryptoCore
+public import StorageCore
+
+public import struct Foundation.URL
+
+/// The calls for async code, as those of a `Storage`: each blocks a thread of its own, and none of
+/// Swift concurrency.
+extension VaultStorage {
+  private func run<Success: Sendable>(
+    _ body: @escaping @Sendable (VaultStorage) throws(StorageError) -> Success
+  ) async throws(StorageError) -> Success {
+    try await Blocking.run { () throws(StorageError) in try body(self) }
+  }
+
+  /// As ``verify(expecting:progress:)``.
+  ///
+  /// - Returns: what is not as it should be.
+  /// - Throws: as ``verify(expecting:progress:)``.
+  public func verifyAsync(
+    expecting keys: [StoreKey] = [], progress: (@Sendable (Int, Int) -> Void)? = nil
+  ) async throws(StorageError) -> VaultReport {
+    try await run { (vault) throws(StorageError) in
+      try vault.verify(expecting: keys, progress: progress)
+    }
+  }
+
+  /// As ``repair(accepting:)``.
+  ///
+  /// - Throws: as ``repair(accepting:)``.
+  public func repairAsync(accepting report: VaultReport) async throws(StorageError) {
+    try await run { (vault) throws(StorageError) in try vault.repair(accepting: report) }
+  }
+
+  /// As ``backup(to:replacing:progress:)``.
+  ///
+  /// - Throws: as ``backup(to:replacing:progress:)``.
+  public func backupAsync(
+    to url: URL, replacing: Bool = false, progress: (@Sendable (Int, Int) -> Void)? = nil
+  ) async throws(StorageError) {
+    try await run { (vault) throws(StorageError) in
+      try vault.backup(to: url, replacing: replacing, progress: progress)
+    }
+  }
+
+  /// As ``restore(from:keySource:progress:)``.
+  ///
+  /// - Throws: as ``restore(from:keySource:progress:)``.
+  public func restoreAsync(
+    from url: URL, keySource: KeySource? = nil, progress: (@Sendable (Int, Int) -> Void)? = nil
+  ) async throws(StorageError) {
+    try await run { (vault) throws(StorageError) in
+      try vault.restore(from: url, keySource: keySource, progress: progress)
+    }
+  }
+
+  /// As ``compact()``.
+  ///
+  /// - Throws: as ``compact()``.
+  public func compactAsync() async throws(StorageError) {
+    try await run { (vault) throws(StorageError) in try vault.compact() }
+  }
+
+  /// As ``rotate(openedBy:names:progress:)``.
+  ///
+  /// - Returns: what was sealed anew.
+  /// - Throws: as ``rotate(openedBy:names:progress:)``.
+  @discardableResult
+  public func rotateAsync(
+    openedBy source: KeySource? = nil, names: Bool = false,
+    progress: (@Sendable (Int, Int) -> Void)? = nil
+  ) async throws(StorageError) -> ReencryptionReport {
+    try await run { (vault) throws(StorageError) in
+      try vault.rotate(openedBy: source, names: names, progress: progress)
+    }
+  }
+
+  /// As ``exportRecovery()``.
+  ///
+  /// - Returns: the key, to be written down and kept elsewhere; it can't be had again.
+  /// - Throws: as ``exportRecovery()``.
+  public func exportRecoveryAsync() async throws(StorageError) -> RecoveryKey {
+    try await run { (vault) throws(StorageError) in try vault.exportRecovery() }
+  }
+}
