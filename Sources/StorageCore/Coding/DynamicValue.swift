@@ -91,7 +91,6 @@ enum DynamicValue {
     switch type.tag {
     case .any:
       let type = try ValueType.read(bytes, at: &offset)
-      guard type.tag != .any else { throw StorageError(.damaged, "a type is no type") }
       // The writer counts no level for this either.
       return try read(type, bytes, at: &offset, depth: depth)
     case .optional:

@@ -90,7 +90,18 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
   static func read(_ bytes: RawSpan, at offset: inout Int) throws(StorageError) -> ValueType {
     let start = offset
     try skip(bytes, at: &offset, depth: 0)
-    return ValueType(tags: bytes.extracting(start..<offset).copied()[...])
+    let type = ValueType(tags: bytes.extracting(start..<offset).copied()[...])
+    guard !type.tags.contains(Tag.any.rawValue) || type.isOfAny else {
+      throw StorageError(.damaged, "no value is stored as \(type)")
+    }
+    return type
+  }
+
+  /// Whether it is one of the three types whose elements say their own.
+  private var isOfAny: Bool {
+    let any = ValueType(.any)
+    return self == ValueType(.array, of: any) || self == ValueType(.set, of: any)
+      || self == ValueType(.dictionary, of: ValueType(.string), any)
   }
 
   /// Appends the tag bytes.

@@ -113,6 +113,21 @@ import Testing
     #expect(try refusal(of: [Any].self, arrays) == .damaged)
   }
 
+  /// A value has one form: a Float is no "any" that holds one.
+  @Test(
+    arguments: [
+      [0x24, 0x0C, 0x3F, 0xC0, 0, 0], [0x20, 0x24, 1, 0x0C, 0x3F, 0xC0, 0, 0],
+      [0x21, 0x20, 0x24, 0, 0, 0, 0], [0x21, 0x21, 0x24, 0, 0, 0, 0],
+      [0x23, 0x24, 0x0E, 0, 0, 0, 0],
+      [0x23, 0x08, 0x24, 0, 0, 0, 0], [0x21, 0x24, 0, 0, 0, 1, 0x24, 0x01, 1],
+    ] as [[UInt8]])
+  func anyIsOnlyWhereAWriterPutsIt(_ value: [UInt8]) throws {
+    #expect(try refusal(of: Float.self, value) == .damaged)
+    #expect(try refusal(of: Any.self, value) == .damaged)
+    #expect(try refusal(of: [Any].self, value) == .damaged)
+    #expect(try refusal(of: [[Bool]].self, value) == .damaged)
+  }
+
   @Test(arguments: [0, 0x14, 0x25, 0x34, 0xFF] as [UInt8])
   func anUnknownTypeIsUnsupported(_ tag: UInt8) throws {
     #expect(try refusal(of: Int.self, [tag, 0, 0, 0, 0]) == .unsupported)
