@@ -69,19 +69,22 @@ import VaultBackend
   ///
   /// - Parameters:
   ///   - index: the byte.
+  ///   - value: what it is now.
   ///   - header: where the header begins; its one slot is of a key, and has no identifier.
   ///   - end: where the header ends.
   /// - Returns: the code of every read, or nil where it is not determined.
   private static func codeOfAFlippedByte(
-    _ index: Int, header: Int, end: Int
+    _ index: Int, _ value: UInt8, header: Int, end: Int
   ) -> StorageError.Code? {
     // https://sqlite.org/fileformat2.html#the_database_header: the magic, then the user version.
     if index < 16 { return .damaged }
     if (60..<64).contains(index) { return .unsupported }
     guard (header..<end).contains(index) else { return nil }
     return switch index - header {
-    // Versions of header and slot, kind of the source, derivation.
-    case 4, 26, 31, 36: .unsupported
+    // Versions of header and slot, kind of the source.
+    case 4, 26, 31: .unsupported
+    // The derivation: another one has no parameters here that it could have.
+    case 36: (1...4).contains(value) ? .damaged : .unsupported
     // Salt and check value.
     case 49..<113: .wrongKey
     default: .damaged
@@ -109,7 +112,7 @@ import VaultBackend
           }
           do { try vault.put(flipped, name) } catch { Issue.record(error) }
           let code = Self.codeOfAFlippedByte(
-            index, header: place.startIndex, end: place.endIndex)
+            index, flipped[index], header: place.startIndex, end: place.endIndex)
           expectNoWrongValue(
             name, code: code, orElse: [.damaged, .unsupported], "byte \(index) ^ \(mask)")
         }
