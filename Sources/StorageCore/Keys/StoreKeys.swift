@@ -155,7 +155,7 @@ package final class StoreKeys: @unchecked Sendable {
       }
       guard try refresh(&state) != nil else {
         throw StorageError(
-          .keyUnavailable, "the store is new and has no keys yet; write, or call open(), first")
+          .keyUnavailable, "the store is new and has no keys yet; write to it, or open it, first")
       }
       if let source {
         let previous = state.source

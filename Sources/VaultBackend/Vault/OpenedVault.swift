@@ -51,8 +51,9 @@ final class OpenedVault: Sendable {
     file.isWritable && file.isFolderWritable
       ? StorageError(.io, "it could not be opened for writing; try again", path: file.path)
       : StorageError(
-        .readOnly, "it can't be written to here; open it with VaultAccess.readOnly", path: file.path
-      )
+        .readOnly,
+        "it can't be written to here, and was left as it is; make its file and its folder writable, "
+          + "or only read it", path: file.path)
   }
 
   /// Opens the file for reading alone.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// The built program in a home folder of its own, with a vault that a key file opens.
@@ -60,7 +61,8 @@ final class Tool {
   /// A path in the home folder.
   func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-  private var data: String { path(".local/share/\(Self.application)") }
+  /// The folder of the application's vault and key file.
+  var data: String { path(".local/share/\(Self.application)") }
   /// The application's vault.
   var vault: String { data + "/default.vault" }
   /// The application's key file.
@@ -87,6 +89,20 @@ final class Tool {
   /// Runs the program by way of a shell, where it is `$0`.
   func shell(_ script: String) throws -> Result {
     try run(["/bin/bash", "-c", script, Self.executable], Data())
+  }
+
+  /// Runs the program without what root may do beyond what permissions allow.
+  func runUnprivileged(_ arguments: [String]) throws -> Result {
+    let prefix = geteuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
+    return try run(prefix + [Self.executable] + arguments, Data())
+  }
+
+  /// Runs `body` while nothing can be made in, or removed from, a folder.
+  func locking(_ folder: String, _ body: () throws -> Void) throws {
+    let manager = FileManager.default
+    try manager.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder)
+    defer { try? manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder) }
+    try body()
   }
 
   private func run(_ command: [String], _ input: Data) throws -> Result {
