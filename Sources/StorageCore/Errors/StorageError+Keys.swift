@@ -22,17 +22,20 @@ extension StorageError {
       path: source.path())
   }
 
-  /// No source is listed that the store opens with, or none of them has a key.
+  /// No source was given that the store opens with, or none of them has a key.
   static func noSource(of source: KeySource, opens header: StoreHeader) -> StorageError {
     let known = header.slots.map {
       "\($0.kind)" + ($0.identifier.isEmpty ? "" : " \($0.identifier)")
     }
-    let listed = source.candidates.map(\.titleAndAbsence).joined(separator: ", ")
+    let given = source.candidates.map { candidate in
+      header.slots(of: candidate).isEmpty
+        ? "\(candidate.title), with which it does not open"
+        : "\(candidate.title): \(candidate.absence() ?? "not there")"
+    }
     return StorageError(
       .keyUnavailable,
-      "the store opens with \(known.joined(separator: " or ")), and no such source is listed and "
-        + "has a key (listed: \(listed)); its data is untouched. Provide the source, or the "
-        + "recovery key")
+      "the store opens with \(known.joined(separator: " or ")), and its key was not found (asked: "
+        + "\(given.joined(separator: "; "))); its data is untouched. Provide what it opens with")
   }
 
   /// The store, by its path unless the error is of that path anyway.

@@ -212,9 +212,10 @@ public struct KeySource: Sendable {
   /// - Returns: the source.
   public static func environment(_ name: String) -> KeySource {
     KeySource([
-      Candidate(kind: .environment, identifier: name) { () throws(StorageError) in
-        try environmentMaterial(name)
-      }
+      Candidate(
+        kind: .environment, identifier: name,
+        read: { () throws(StorageError) in try environmentMaterial(name) },
+        absence: { "the variable is not set" })
     ])
   }
 
@@ -238,9 +239,13 @@ public struct KeySource: Sendable {
   /// - Returns: the source.
   public static func systemdCredential(_ name: String) -> KeySource {
     KeySource([
-      Candidate(kind: .systemdCredential, identifier: name) { () throws(StorageError) in
-        try credentialMaterial(name)
-      }
+      Candidate(
+        kind: .systemdCredential, identifier: name,
+        read: { () throws(StorageError) in try credentialMaterial(name) },
+        absence: {
+          StandardFolders.environment("CREDENTIALS_DIRECTORY")
+            .map { "\($0)/\(name) is not there" } ?? "CREDENTIALS_DIRECTORY is not set"
+        })
     ])
   }
 

@@ -18,4 +18,47 @@ struct AdviceTests {
     }
     #expect(try tool.run("get", "A").text == "x")
   }
+
+  @Test func whatAVaultOpensWithAndHowToGiveItIsSaid() throws {
+    let tool = try Tool()
+    try FileManager.default.copyItem(atPath: tool.keyFile, toPath: tool.path("other.key"))
+    let renamed = try tool.run("list", "--key-file", "other.key")
+    #expect(renamed.code == 10)
+    #expect(renamed.errors.contains("opens with file master.key, and not with file other.key"))
+    #expect(renamed.errors.contains("give --key-file PATH/master.key; a key file that was renamed"))
+    let recovery = try tool.run("list", "--recovery-fd", "0", input: "never asked for")
+    #expect(recovery.code == 10)
+    #expect(recovery.errors.contains("not with a recovery key: give --key-file PATH/master.key"))
+    let unlisted = try tool.run("list", "--credential", "x", "--json")
+    #expect(unlisted.code == 10)
+    #expect(try (unlisted.error()["message"] as? String)?.contains("systemd credential x") == true)
+
+    #expect(try tool.run("init", "--vault", "b.vault", "--key-file", "b.key").code == 0)
+    let own = try tool.run("list", "--vault", "b.vault", "--app", "com.example.tool")
+    #expect(own.code == 10)
+    #expect(own.errors.contains("give --key-file PATH/b.key"))
+    tool.environment["SECURESTORE_APP"] = nil
+    tool.environment["SECURESTORE_VAULT"] = "b.vault"
+    tool.environment["SECURESTORE_KEY_FILE"] = tool.path("other.key")
+    #expect(try tool.run("list").errors.contains("give --key-file PATH/b.key"))
+    tool.environment["SECURESTORE_KEY_FILE"] = "b.key"
+    #expect(try tool.run("list").code == 0)
+  }
+
+  @Test func whereAKeyThatIsMissingWasLookedForIsSaid() throws {
+    let tool = try Tool(hasVault: false)
+    try tool.write("a passphrase", to: "c")
+    let unset = try tool.run("init", "--credential", "c")
+    #expect(unset.code == 10)
+    #expect(unset.errors.contains("systemd credential c: CREDENTIALS_DIRECTORY is not set"))
+    tool.environment["CREDENTIALS_DIRECTORY"] = tool.folder.path
+    #expect(try tool.run("init", "--credential", "c").code == 0)
+    try FileManager.default.removeItem(atPath: tool.path("c"))
+    let gone = try tool.run("list", "--credential", "c")
+    #expect(gone.code == 10)
+    #expect(gone.errors.contains("opens with systemd credential c"))
+    #expect(gone.errors.contains("\(tool.path("c")) is not there"))
+    let variable = try tool.run("init", "--vault", "v.vault", "--key-env", "UNSET")
+    #expect(variable.errors.contains("environment UNSET: the variable is not set"))
+  }
 }

@@ -23,6 +23,20 @@ enum KeyChoice {
     return given.first
   }
 
+  /// What a vault records of such a key; nil where that is settled by the vault or the application.
+  var recorded: (kind: String, identifier: String)? {
+    switch self {
+    case .named(.keyring(let name?)): (KeySlot.keyringKind, name)
+    case .named: nil
+    case .file(let path):
+      (KeySlot.fileKind, URL(fileURLWithPath: Path.absolute(path)).lastPathComponent)
+    case .passphrase, .passphraseDescriptor, .passphraseFile: (KeySlot.passphraseKind, "")
+    case .environment(let name): (KeySlot.environmentKind, name)
+    case .credential(let name): (KeySlot.credentialKind, name)
+    case .recovery, .recoveryDescriptor: (KeySlot.recoveryKind, "")
+    }
+  }
+
   /// The key source, whose secret is asked for now.
   ///
   /// - Parameters:

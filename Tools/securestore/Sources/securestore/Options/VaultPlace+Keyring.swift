@@ -43,12 +43,6 @@ extension VaultPlace {
 
   /// What they are called.
   func keyringNames(of file: String) throws -> [String] {
-    guard Path.isThere(file) else { return [] }
-    return try slots(of: file).filter { $0.kind == KeySlot.keyringKind }.map(\.identifier)
+    try knownSlots(of: file).filter { $0.kind == KeySlot.keyringKind }.map(\.identifier)
   }
-}
-
-extension KeySlot {
-  /// The kind of a key in the keyring.
-  static let keyringKind = "keyring"
 }

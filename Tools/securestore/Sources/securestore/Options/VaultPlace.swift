@@ -57,10 +57,15 @@ struct VaultPlace {
   /// - Throws: `Failure` when nothing says which key it is; `StorageError` when the vault can't be read.
   func keySource(_ options: KeyOptions, of file: String? = nil) throws -> KeySource {
     let file = file ?? path
-    if let choice = try options.choice() { return try choice.source(for: self, opening: file) }
+    if let choice = try options.choice() {
+      try require(choice, opens: file)
+      return try choice.source(for: self, opening: file)
+    }
     if application != nil { try requireAutomatic(file) }
     // A name is no secret and opens nothing, so it may come from the vault; what needs no bus is first.
-    let sources = [try ownSource].compactMap(\.self) + (try keyringKeys(of: file))
+    let keyring = try keyringKeys(of: file)
+    if let choice = ownChoice, keyring.isEmpty { try require(choice, opens: file) }
+    let sources = [try ownSource].compactMap(\.self) + keyring
     guard sources.count != 1 else { return sources[0] }
     guard !sources.isEmpty else { throw keyIsMissing }
     return .firstAvailable(sources)
@@ -70,10 +75,14 @@ struct VaultPlace {
   private var ownSource: KeySource? {
     get throws {
       if application != nil { return .automatic }
-      return try Environment.value("SECURESTORE_KEY_FILE").map {
-        try KeyChoice.file($0).source(for: self, opening: nil)
-      }
+      return try ownChoice?.source(for: self, opening: nil)
     }
+  }
+
+  /// The key file that the environment names.
+  private var ownChoice: KeyChoice? {
+    guard application == nil else { return nil }
+    return Environment.value("SECURESTORE_KEY_FILE").map { .file($0) }
   }
 
   private var keyIsMissing: Failure {
@@ -83,31 +92,50 @@ struct VaultPlace {
         + "ID for the application's own; a path alone says nothing about keys", path: path)
   }
 
-  /// Refuses a vault that the application's own sources can't open, and says what to give instead.
-  private func requireAutomatic(_ file: String) throws {
-    guard Path.isThere(file) else { return }
-    let slots = try slots(of: file)
-    let isKnown = slots.contains {
-      $0.kind == "file" || $0.kind.hasPrefix("systemd") || $0.kind == KeySlot.keyringKind
-    }
-    guard !slots.isEmpty, !isKnown else { return }
-    throw Failure(
-      .keyUnavailable,
-      "the vault opens with \(slots.map(\.title).joined(separator: ", ")), so the application's own "
-        + "key does not: give \(Self.options(for: slots))", path: file)
+  /// Refuses a vault that does not open with a key of such a kind and name, before the key is asked
+  /// for, and says what to give instead.
+  private func require(_ choice: KeyChoice, opens file: String) throws {
+    guard let (kind, name) = choice.recorded else { return }
+    let slots = try knownSlots(of: file)
+    guard !slots.isEmpty, !slots.contains(where: { $0.kind == kind && $0.identifier == name })
+    else { return }
+    let isRenamed = kind == KeySlot.fileKind && slots.contains { $0.kind == kind }
+    throw Self.opensOtherwise(
+      slots, "and not with \(name.isEmpty ? "a \(kind)" : "\(kind) \(name)")",
+      isRenamed ? "; a key file that was renamed has to get its name back" : "", file)
   }
 
-  private static func options(for slots: [KeySlot]) -> String {
-    var options: [String] = []
-    for slot in slots {
-      switch slot.kind {
-      case "passphrase": options.append("--passphrase")
-      case "environment": options.append("--key-env \(slot.identifier)")
-      case "recovery key": options.append("--recovery")
-      default: continue
-      }
+  /// Refuses a vault that the application's own sources can't open, and says what to give instead.
+  private func requireAutomatic(_ file: String) throws {
+    let slots = try knownSlots(of: file)
+    let isKnown = slots.contains {
+      ($0.kind == KeySlot.fileKind && $0.identifier == "master.key")
+        || ($0.kind == KeySlot.credentialKind && $0.identifier == "securestorage-key")
+        || $0.kind == KeySlot.keyringKind
     }
-    return options.isEmpty ? "a key option" : options.joined(separator: " or ")
+    guard !slots.isEmpty, !isKnown else { return }
+    throw Self.opensOtherwise(slots, "so the application's own key does not", "", file)
+  }
+
+  private static func opensOtherwise(
+    _ slots: [KeySlot], _ what: String, _ advice: String, _ file: String
+  ) -> Failure {
+    let options = slots.compactMap(\.option)
+    return Failure(
+      .keyUnavailable,
+      "the vault opens with \(slots.map(\.title).joined(separator: ", ")), \(what): give "
+        + (options.isEmpty ? "a key option" : options.joined(separator: " or ")) + advice,
+      path: file)
+  }
+
+  /// What opens a vault as far as that can be read: of one that is damaged, whoever opens it tells.
+  func knownSlots(of file: String) throws -> [KeySlot] {
+    guard Path.isThere(file) else { return [] }
+    do {
+      return try slots(of: file)
+    } catch let error as StorageError where error.code == .damaged {
+      return []
+    }
   }
 
   /// What opens a vault that is there, which needs no key.

@@ -1,6 +1,26 @@
 internal import StorageCore
 
 extension KeySlot {
+  static let fileKind = "file"
+  static let passphraseKind = "passphrase"
+  static let environmentKind = "environment"
+  static let credentialKind = "systemd credential"
+  static let recoveryKind = "recovery key"
+  static let keyringKind = "keyring"
+
+  /// The option that gives such a key; nil for one that only the application can give.
+  var option: String? {
+    switch kind {
+    case Self.fileKind: "--key-file PATH/\(identifier)"
+    case Self.passphraseKind: "--passphrase"
+    case Self.environmentKind: "--key-env \(identifier)"
+    case Self.credentialKind: "--credential \(identifier)"
+    case Self.recoveryKind: "--recovery"
+    case Self.keyringKind: "--key keyring:\(identifier)"
+    default: nil
+    }
+  }
+
   /// The kind and what tells the source from others of its kind.
   var title: String { identifier.isEmpty ? kind : "\(kind) \(identifier)" }
 
