@@ -122,6 +122,12 @@ public struct StorageError: Error, Hashable, Sendable {
   package func at(_ path: String?) -> StorageError {
     StorageError(code, message, key: key, path: self.path ?? path, number: number)
   }
+
+  /// The same error, of the file at `path` where it names the one that was made in its stead.
+  package func of(_ path: String, madeAs sibling: String) -> StorageError {
+    guard let named = self.path, named.hasPrefix(sibling) else { return self }
+    return StorageError(code, message, key: key, path: path, number: number)
+  }
 }
 
 extension StorageError: CustomStringConvertible {

@@ -16,7 +16,7 @@ package enum DurableFile {
     let sibling = path + ".new"
     // A sibling that a dead writer left is nobody's: its content was never acknowledged.
     unlink(sibling)
-    let file = try create(sibling)
+    let file = try create(sibling, for: path)
     do throws(StorageError) {
       try file.write(bytes)
       try file.synchronize()
@@ -26,7 +26,7 @@ package enum DurableFile {
     } catch {
       unlink(sibling)
       // The rename did not happen, so nothing was changed, whatever became of the sibling.
-      guard error.code == .outcomeUnknown else { throw error }
+      guard error.code == .outcomeUnknown else { throw error.of(path, madeAs: sibling) }
       throw StorageError(.io, error.message, path: path, number: error.number)
     }
     do throws(StorageError) {
@@ -46,9 +46,13 @@ package enum DurableFile {
   ) throws(StorageError) -> Bool {
     let sibling = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     defer { unlink(sibling) }
-    let file = try create(sibling)
-    try file.write(bytes)
-    try file.synchronize()
+    let file = try create(sibling, for: path)
+    do throws(StorageError) {
+      try file.write(bytes)
+      try file.synchronize()
+    } catch {
+      throw error.of(path, madeAs: sibling)
+    }
     // link(2) fails when the name is taken, so an existing file is never replaced.
     if unsafe link(sibling, path) != 0 {
       if errno == EEXIST { return false }
@@ -58,12 +62,16 @@ package enum DurableFile {
     return true
   }
 
-  private static func create(_ path: String) throws(StorageError) -> OpenFile {
+  private static func create(
+    _ sibling: String, for path: String
+  ) throws(StorageError) -> OpenFile {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-    guard let file = try OpenFile(path, flags, permissions: 0o600) else {
-      throw StorageError(.io, "the new file vanished", path: path)
+    do throws(StorageError) {
+      if let file = try OpenFile(sibling, flags, permissions: 0o600) { return file }
+    } catch {
+      throw error.of(path, madeAs: sibling)
     }
-    return file
+    throw StorageError(.io, "the new file vanished", path: path)
   }
 
   private static func unlink(_ path: String) {

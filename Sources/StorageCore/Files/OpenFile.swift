@@ -20,7 +20,7 @@ package struct OpenFile: ~Copyable {
     } while descriptor < 0 && errno == EINTR
     if descriptor < 0 {
       if errno == ENOENT && flags & O_CREAT == 0 { return nil }
-      throw StorageError(system: "open", path: path)
+      throw StorageError(system: flags & O_EXCL == 0 ? "open" : "create", path: path)
     }
     self.descriptor = descriptor
     self.path = path

@@ -23,9 +23,13 @@ enum VaultCopy {
     guard replacing || isFree else { throw taken(file.path) }
     let sibling = "\(file.path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     defer { for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(sibling + suffix) } }
-    try createEmpty(sibling)
-    try write(sibling, body)
-    try OpenFile.synchronize(sibling)
+    do throws(StorageError) {
+      try createEmpty(sibling)
+      try write(sibling, body)
+      try OpenFile.synchronize(sibling)
+    } catch {
+      throw error.of(file.path, madeAs: sibling)
+    }
     if isFree {
       try link(sibling, as: file)
     } else {

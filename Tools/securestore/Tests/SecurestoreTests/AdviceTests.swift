@@ -61,4 +61,26 @@ struct AdviceTests {
     let variable = try tool.run("init", "--vault", "v.vault", "--key-env", "UNSET")
     #expect(variable.errors.contains("environment UNSET: the variable is not set"))
   }
+
+  @Test func aFileThatCanNotBeMadeIsTheOneThatWasNamed() throws {
+    let tool = try Tool()
+    let folder = tool.path("locked")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try tool.locking(folder) {
+      let arguments = [
+        ("copy.vault", ["backup", folder + "/copy.vault"]),
+        ("new.key", ["slots", "add", "--new-key-file", folder + "/new.key"]),
+        (
+          "new.vault",
+          ["init", "--vault", folder + "/new.vault", "--key-file", tool.keyFile]
+        ),
+      ]
+      for (name, arguments) in arguments {
+        let refused = try tool.runUnprivileged(arguments)
+        #expect(refused.code == 17)
+        #expect(
+          refused.errors.contains("\(folder)/\(name): could not create: "), "\(refused.errors)")
+      }
+    }
+  }
 }
