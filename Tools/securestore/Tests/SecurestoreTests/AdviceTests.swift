@@ -83,4 +83,33 @@ struct AdviceTests {
       }
     }
   }
+
+  @Test func aBackupIsNotMadeInAFolderThatIsNotThere() throws {
+    let tool = try Tool()
+    let refused = try tool.run("backup", "mistyped/deep/copy.vault")
+    #expect(refused.code == 69)
+    #expect(refused.errors.contains("\(tool.path("mistyped")): the folder is not there"))
+    #expect(!FileManager.default.fileExists(atPath: tool.path("mistyped")))
+    try FileManager.default.createDirectory(
+      atPath: tool.path("mistyped/deep"), withIntermediateDirectories: true)
+    #expect(try tool.run("backup", "mistyped/deep/copy.vault").code == 0)
+  }
+
+  @Test func foldersThatAreMadeAreNamed() throws {
+    let tool = try Tool(hasVault: false)
+    let standard = try tool.run("init")
+    #expect(standard.code == 0)
+    #expect(!standard.errors.contains("was not there"))
+    let made = try tool.run(
+      "init", "--vault", "new/deep/a.vault", "--key-file", "keys/a.key", "--json")
+    #expect(try made.json()["folders"] as? [String] == [tool.path("keys"), tool.path("new")])
+    let again = try tool.run("init", "--vault", "new/deep/b.vault", "--key-file", "keys/a.key")
+    #expect(!again.errors.contains("was not there"))
+
+    #expect(try tool.run("backup", "copy.vault").code == 0)
+    let named = try tool.run(
+      "restore", "copy.vault", "--vault", "other/c.vault", "--key-file", tool.keyFile)
+    #expect(named.code == 0, "\(named.errors)")
+    #expect(named.errors.contains("\(tool.path("other")) was not there, and was made"))
+  }
 }

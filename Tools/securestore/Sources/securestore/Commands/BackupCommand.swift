@@ -8,8 +8,8 @@ struct BackupCommand: ParsableCommand {
     commandName: "backup", abstract: "Copy the vault, as it is at one moment, to a new file.",
     discussion: """
       The copy is a vault as this one, sealed, and opens with the same keys; keep it apart from \
-      them. Others may use the vault meanwhile. No key is needed; a key option is taken, so that all \
-      commands take the same, and not used.
+      them. Its folder has to be there. Others may use the vault meanwhile. No key is needed; a key \
+      option is taken, so that all commands take the same, and not used.
       """)
 
   @Argument(help: "The new file.", completion: .file()) var file: String
@@ -27,6 +27,13 @@ struct BackupCommand: ParsableCommand {
     guard replaces || !Path.isThere(path) else {
       throw Failure(
         .exists, "there is a file already; it was not touched. --replace replaces it", path: path)
+    }
+    // A path that was mistyped, or a disk that is not mounted, would be noticed when it is too late.
+    if let folder = Path.missingFolder(of: path) {
+      throw Failure(
+        .unavailable,
+        "the folder is not there, and nothing was copied; see that the path is right, or make the "
+          + "folder first", path: folder)
     }
     // The copy stays sealed: no key is asked for.
     let storage = place.storage(.firstAvailable([]), .readOnly)

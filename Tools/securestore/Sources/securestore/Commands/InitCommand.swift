@@ -7,7 +7,8 @@ struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Make a new, empty vault.",
     discussion: """
-      A passphrase is asked for twice; a key file, or a key in the keyring, is made if there is none.
+      A passphrase is asked for twice; a key file, or a key in the keyring, is made if there is none. \
+      Folders that are not there are made too, and named.
       """)
 
   /// What seals.
@@ -35,6 +36,7 @@ struct InitCommand: ParsableCommand {
     let place = try vault.place()
     // First, so that nobody thinks of a passphrase for nothing.
     try place.requireAbsent()
+    let folders = place.missingFolders(key.keyFile)
     let storage = place.storage(
       try place.newKeySource(key), algorithm: cipher.algorithm)
     let slots = try place.making {
@@ -45,6 +47,8 @@ struct InitCommand: ParsableCommand {
       "made \(place.path), which opens with \(slots.map(\.title).joined(separator: ", "))",
       .object([
         ("path", .string(place.path)), ("slots", .array(slots.map(\.json))),
+        ("folders", .array(folders.map { .string($0) })),
       ]))
+    output.output.note(ofNew: folders)
   }
 }

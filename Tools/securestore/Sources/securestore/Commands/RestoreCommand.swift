@@ -32,11 +32,16 @@ struct RestoreCommand: ParsableCommand {
       guard try terminal.confirm("Replace everything in \(place.path) by what is in \(backup)?")
       else { throw Failure(.cancelled, "nothing was done", path: place.path) }
     }
+    let folders = place.missingFolders()
     try Progress.showing("restore", output.output) { progress in
       try storage.restore(from: URL(fileURLWithPath: backup), progress: progress)
     }
     try output.output.done(
       "restored \(place.path) from \(backup)",
-      .object([("path", .string(place.path)), ("backup", .string(backup))]))
+      .object([
+        ("path", .string(place.path)), ("backup", .string(backup)),
+        ("folders", .array(folders.map { .string($0) })),
+      ]))
+    output.output.note(ofNew: folders)
   }
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 
 /// Paths as they were given on the command line.
@@ -14,6 +15,19 @@ enum Path {
   static func isThere(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0
+  }
+
+  /// The uppermost folder on the way to an absolute path that is not there; nil when none is missing.
+  static func missingFolder(of path: String) -> String? {
+    var missing: String?
+    var folder = (path as NSString).deletingLastPathComponent
+    var status = stat()
+    // One that can't be looked at may be there.
+    while unsafe lstat(folder, &status) != 0, errno == ENOENT, !folder.isEmpty {
+      missing = folder
+      folder = (folder as NSString).deletingLastPathComponent
+    }
+    return missing
   }
 }
 

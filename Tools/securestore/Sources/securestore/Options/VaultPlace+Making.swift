@@ -10,6 +10,13 @@ extension VaultPlace {
     }
   }
 
+  /// The folders that would be made together with the vault and its key file, where these were named:
+  /// nobody is surprised by those of the standard place.
+  func missingFolders(_ keyFile: String? = nil) -> [String] {
+    let paths = [isNamed ? path : nil, keyFile.map { Path.absolute($0) }].compactMap(\.self)
+    return Set(paths.compactMap { Path.missingFolder(of: $0) }).sorted()
+  }
+
   /// Runs `body`, which makes the vault, where there is none and nobody else is making one.
   ///
   /// Two that are told to make it would otherwise both open what the first of them made. They take

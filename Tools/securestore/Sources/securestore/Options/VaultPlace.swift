@@ -8,6 +8,8 @@ internal import VaultBackend
 struct VaultPlace {
   /// The absolute path of its file.
   let path: String
+  /// Whether it was named, and is not the standard place of the application.
+  let isNamed: Bool
   let application: String?
   private let authenticationTag: Data?
   let deadline: Duration
@@ -25,6 +27,7 @@ struct VaultPlace {
       // What the key source .automatic asks.
       SecureStorage.bootstrap(applicationID: application, keySource: .automatic)
     }
+    isNamed = path != nil
     self.path =
       try path.map { Path.absolute($0) }
       ?? VaultStorage.standardPath(applicationID: application ?? "")

@@ -26,6 +26,11 @@ struct Output {
     Self.complain(text)
   }
 
+  /// Tells of folders that were made on the way, one of which may be a mistyped one.
+  func note(ofNew folders: [String]) {
+    for folder in folders { note("\(folder) was not there, and was made") }
+  }
+
   /// Says something on standard error, where it can be said.
   static func complain(_ text: String) {
     do { try write("securestore: \(Printable.line(text))\n", to: STDERR_FILENO) } catch {}
