@@ -112,4 +112,31 @@ struct AdviceTests {
     #expect(named.code == 0, "\(named.errors)")
     #expect(named.errors.contains("\(tool.path("other")) was not there, and was made"))
   }
+
+  @Test func whatIsInTheWayIsCalledWhatItIs() throws {
+    let tool = try Tool()
+    let manager = FileManager.default
+    try manager.createSymbolicLink(
+      atPath: tool.path("broken"), withDestinationPath: tool.path("nowhere"))
+    try manager.createSymbolicLink(
+      atPath: tool.path("link"), withDestinationPath: tool.vault)
+    try manager.createDirectory(
+      atPath: tool.path("folder"), withIntermediateDirectories: false)
+    try tool.write("x", to: "file")
+    let words = [
+      "broken": "there is a link, which leads nowhere", "link": "there is a link already",
+      "folder": "there is a folder already", "file": "there is a file already",
+    ]
+    for (name, words) in words {
+      for arguments in [
+        ["init", "--vault", name, "--key-file", "new.key"], ["backup", name],
+        ["export", "--to", name],
+      ] {
+        let refused = try tool.run(arguments)
+        #expect(refused.code == 3)
+        #expect(refused.errors.contains(words), "\(refused.errors)")
+      }
+    }
+    #expect(!manager.fileExists(atPath: tool.path("nowhere")))
+  }
 }

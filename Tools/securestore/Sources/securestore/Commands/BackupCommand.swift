@@ -24,9 +24,8 @@ struct BackupCommand: ParsableCommand {
     let place = try vault.place()
     try place.requireThere()
     let path = Path.absolute(file)
-    guard replaces || !Path.isThere(path) else {
-      throw Failure(
-        .exists, "there is a file already; it was not touched. --replace replaces it", path: path)
+    if !replaces, let occupation = Path.occupation(of: path, instead: ". --replace replaces it") {
+      throw occupation
     }
     // A path that was mistyped, or a disk that is not mounted, would be noticed when it is too late.
     if let folder = Path.missingFolder(of: path) {

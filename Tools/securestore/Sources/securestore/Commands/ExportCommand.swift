@@ -130,10 +130,9 @@ struct ExportCommand: ParsableCommand {
     guard let file else { return try Output.write(text) }
     let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      guard errno != EEXIST else {
-        throw Failure(.exists, "there is a file already; it was not touched", path: file)
-      }
-      throw Failure(system: "make the file", path: file, number: errno)
+      let number = errno
+      if number == EEXIST, let occupation = Path.occupation(of: file) { throw occupation }
+      throw Failure(system: "make the file", path: file, number: number)
     }
     defer { close(descriptor) }
     do {

@@ -17,6 +17,26 @@ enum Path {
     return unsafe lstat(path, &status) == 0
   }
 
+  /// Why nothing can be made at a path: what is there; nil when there is nothing.
+  ///
+  /// - Parameters:
+  ///   - path: the path.
+  ///   - instead: what can be done about a file.
+  /// - Returns: the failure to throw.
+  static func occupation(of path: String, instead: String = "") -> Failure? {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    let message =
+      switch status.st_mode & S_IFMT {
+      case S_IFLNK where unsafe stat(path, &status) != 0:
+        "there is a link, which leads nowhere; it was not touched. Remove it, or give another path"
+      case S_IFLNK: "there is a link already; it was not touched. Give the path of a file"
+      case S_IFDIR: "there is a folder already; it was not touched. Give the path of a file"
+      default: "there is a file already; it was not touched" + instead
+      }
+    return Failure(.exists, message, path: path)
+  }
+
   /// The uppermost folder on the way to an absolute path that is not there; nil when none is missing.
   static func missingFolder(of path: String) -> String? {
     var missing: String?

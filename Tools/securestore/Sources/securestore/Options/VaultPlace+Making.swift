@@ -5,9 +5,7 @@ internal import StorageCore
 extension VaultPlace {
   /// Refuses a path where there is something.
   func requireAbsent() throws {
-    guard !Path.isThere(path) else {
-      throw Failure(.exists, "there is a file already; it was not touched", path: path)
-    }
+    if let occupation = Path.occupation(of: path) { throw occupation }
   }
 
   /// The folders that would be made together with the vault and its key file, where these were named:
