@@ -14,6 +14,7 @@ enum Program {
       try ProcessProtection.apply()
       try requireText()
       StorageDiagnostics.handler = { warn(Failure($0), isJSON) }
+      try UnknownCommand.refuse(arguments)
       var command = try Securestore.parseAsRoot(arguments)
       try command.run()
     } catch {

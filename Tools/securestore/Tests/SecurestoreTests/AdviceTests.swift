@@ -139,4 +139,25 @@ struct AdviceTests {
     }
     #expect(!manager.fileExists(atPath: tool.path("nowhere")))
   }
+
+  @Test func aCommandThatThereIsNotIsCalledThat() throws {
+    let tool = try Tool(hasVault: false)
+    for (typed, near) in [("lst", "list"), ("rest", "restore"), ("verfy", "verify")] {
+      let refused = try tool.run(typed, "--json")
+      #expect(refused.code == 64)
+      let message = try #require(try refused.error()["message"] as? String)
+      #expect(message.contains("there is no such command of securestore; near is \(near)."))
+    }
+    let secret = try tool.run("hunter2-value")
+    #expect(secret.code == 64)
+    #expect(secret.errors.contains("there is no such command of securestore."))
+    #expect(secret.errors.contains("securestore --help"))
+    #expect(!secret.errors.contains("hunter2"))
+    let nested = try tool.run("slots", "remov", "1")
+    #expect(nested.code == 64)
+    #expect(nested.errors.contains("no such command of securestore slots; near is remove"))
+    #expect(try tool.run("help").code == 0)
+    #expect(try tool.run("help", "slots").code == 0)
+    #expect(try tool.run().text.contains("SUBCOMMANDS"))
+  }
 }
