@@ -28,7 +28,7 @@ extension VaultStorage {
         }
         return VaultReport(
           generation: 0, recordCount: 0, otherTagCount: 0,
-          findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.message)])
+          findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.finding)])
       }
       var verification = try VaultVerification(store, expecting: keys)
       var isCurrent = false

@@ -41,7 +41,7 @@ struct VaultVerification {
     } catch {
       // What could not be read is part of the answer; any other error is not about the vault.
       guard error.code == .damaged else { throw error }
-      add(.damagedFile, 0, [], error.message)
+      add(.damagedFile, 0, [], error.finding)
     }
     reportDamaged()
     let sealedOtherwise = soundBuckets.reduce(0) { $0 + seen[$1].count { !$0.opens } }
@@ -69,7 +69,7 @@ struct VaultVerification {
       }
     } catch {
       guard error.code == .damaged else { throw error }
-      faults.append(error.message)
+      faults.append(error.finding)
     }
     if faults != ["ok"] { add(.damagedFile, 0, [], faults.joined(separator: "; ")) }
   }

@@ -22,6 +22,15 @@ extension StorageError {
       kind, "could not \(action) the vault: \(reason)\(advice)", path: path, number: Int(code))
   }
 
+  /// What to do about a file that is damaged.
+  static let damageAdvice = "; restore it from a backup, or verify it to see what is left"
+
+  /// What was found, without the advice to verify it, for a verification.
+  var finding: String {
+    message.hasSuffix(Self.damageAdvice)
+      ? String(message.dropLast(Self.damageAdvice.count)) : message
+  }
+
   private static func meaning(of code: Int32, systemNumber: Int32) -> (Code, String) {
     // The primary result code is the low byte.
     switch code & 0xFF {
@@ -30,13 +39,13 @@ extension StorageError {
     case SQLITE_FULL: return (.full, "; free some space and try again")
     case SQLITE_READONLY: return (.readOnly, "; it was opened, or can be, for reading alone")
     case SQLITE_CORRUPT, SQLITE_NOTADB:
-      return (.damaged, "; verify it, and restore it from a backup")
+      return (.damaged, damageAdvice)
     case SQLITE_PERM, SQLITE_AUTH: return (.denied, "")
     case SQLITE_TOOBIG: return (.damaged, "; it holds more than a vault can")
     // A statement of ours fails for what is in the file alone: another schema or format of one than
     // was there when it was checked, or rows that contradict each other.
     case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH:
-      return (.damaged, "; the file is not as a vault's is, verify it or restore it from a backup")
+      return (.damaged, "; the file is not as a vault's is" + damageAdvice)
     case SQLITE_CANTOPEN, SQLITE_IOERR: return systemMeaning(of: systemNumber)
     default: return (.io, "")
     }

@@ -160,4 +160,36 @@ struct AdviceTests {
     #expect(try tool.run("help", "slots").code == 0)
     #expect(try tool.run().text.contains("SUBCOMMANDS"))
   }
+
+  @Test func whoeverVerifiesADamagedVaultIsNotToldToVerifyIt() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "x")
+    #expect(try tool.run("compact").code == 0)
+    #expect(try tool.run("backup", "copy.vault").code == 0)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
+    for size in [3000, 9000] {
+      try whole.prefix(size).write(to: URL(fileURLWithPath: tool.vault))
+      #expect(try tool.run("list").errors.contains("or verify it"))
+      for arguments in [["verify"], ["repair", "--yes"]] {
+        let refused = try tool.run(arguments)
+        #expect(refused.code == 12)
+        #expect(refused.errors.contains("\(tool.vault): it can't be looked through or repaired"))
+        #expect(refused.errors.contains("restore makes it what a backup was"))
+        #expect(!refused.errors.contains("verify it"))
+      }
+    }
+    // What it says to do next does it.
+    let restored = try tool.run("restore", "copy.vault", "--yes")
+    #expect(restored.code == 0, "\(restored.errors)")
+    #expect(try tool.run("get", "A").text == "x")
+
+    var broken = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
+    broken.replaceSubrange(4096..<4196, with: Data(repeating: 0xA5, count: 100))
+    try broken.write(to: URL(fileURLWithPath: tool.vault))
+    let found = try tool.run("verify")
+    #expect(found.code == 2)
+    #expect(found.text.contains("damagedFile: "))
+    #expect(!found.text.contains("verify it"))
+    #expect(found.errors.contains("restore a backup, or see what repair would do"))
+  }
 }

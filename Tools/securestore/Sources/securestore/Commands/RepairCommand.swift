@@ -22,12 +22,12 @@ struct RepairCommand: ParsableCommand {
   func run() throws {
     let place = try vault.place()
     let storage = try place.open(key)
-    let report = try storage.verify(output.output)
+    let report = try place.lookingThrough { try storage.verify(output.output) }
     guard !report.isSound else {
       return try output.output.done("nothing is wrong, and nothing was done", report.json())
     }
     if !isConfirmed { try confirm(report, place.path) }
-    try storage.repair(accepting: report)
+    try place.lookingThrough { try storage.repair(accepting: report) }
     try output.output.done(
       "repaired \(place.path)",
       .object([("path", .string(place.path)), ("accepted", report.json())]))

@@ -25,7 +25,9 @@ struct VerifyCommand: ParsableCommand {
   func run() throws {
     let place = try vault.place()
     let storage = try place.open(key, .readOnly)
-    let report = try storage.verify(expecting: expected, output.output)
+    let report = try place.lookingThrough {
+      try storage.verify(expecting: expected, output.output)
+    }
     var missing: [String] = []
     var closed: [String] = []
     for name in expected where !report.findings.contains(where: { $0.keys.contains(name) }) {
@@ -59,6 +61,25 @@ struct VerifyCommand: ParsableCommand {
       note += "of another authentication tag, or accepted by repair"
     }
     output.output.note(note)
+  }
+}
+
+extension VaultPlace {
+  /// Runs `body`, which looks through the vault, and says what is left to do where that can't be done:
+  /// not to look through it.
+  func lookingThrough<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as StorageError where error.code == .damaged && error.number != nil {
+      // With a number it is SQLite or OpenSSL that says so, and can't say what is to be done.
+      var failure = Failure(
+        .damaged,
+        "it can't be looked through or repaired: too much of it is damaged, or it is no vault. See "
+          + "that the path is right; restore makes it what a backup was",
+        path: error.path ?? path)
+      failure.number = error.number
+      throw failure
+    }
   }
 }
 
