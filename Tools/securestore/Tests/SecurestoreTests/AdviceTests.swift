@@ -192,4 +192,32 @@ struct AdviceTests {
     #expect(!found.text.contains("verify it"))
     #expect(found.errors.contains("restore a backup, or see what repair would do"))
   }
+
+  @Test func whereTheKeyIsAfterARotationIsSaid() throws {
+    let tool = try Tool()
+    let rotated = try tool.run("rotate", "--root", "--new-key-file", "new.key")
+    #expect(rotated.code == 0)
+    #expect(rotated.errors.contains("the key is in \(tool.path("new.key")) now"))
+    #expect(rotated.errors.contains("\(tool.keyFile) opens the vault no more"))
+    #expect(rotated.errors.contains("remove it and \(tool.keyFile).made when"))
+    let again = try tool.run(
+      "rotate", "--root", "--key-file", "new.key", "--new-key-file", "newer.key", "--json")
+    #expect(try again.json()["keyFile"] as? String == tool.path("newer.key"))
+    #expect(try again.json()["oldKeyFile"] as? String == tool.path("new.key"))
+    for name in ["new.key", "newer.key"] {
+      #expect(FileManager.default.fileExists(atPath: tool.path(name)))
+    }
+    let same = try tool.run(
+      "rotate", "--root", "--key-file", "newer.key", "--new-key-file", "./newer.key")
+    #expect(same.code == 0)
+    #expect(!same.errors.contains("opens the vault no more"))
+    try tool.write("correct horse", to: "pass")
+    let passphrase = try tool.run(
+      "rotate", "--root", "--key-file", "newer.key", "--new-passphrase-file", "pass", "--json")
+    #expect(try passphrase.json()["keyFile"] == nil)
+    #expect(try passphrase.json()["oldKeyFile"] as? String == tool.path("newer.key"))
+    let data = try tool.run("rotate", "--passphrase-file", "pass")
+    #expect(data.lines == [])
+    #expect(!data.errors.contains("opens the vault no more"))
+  }
 }

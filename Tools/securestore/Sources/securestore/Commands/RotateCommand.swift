@@ -50,10 +50,47 @@ struct RotateCommand: ParsableCommand {
     try storage.open()
     let administration = storage.keyAdministration
     if replacesRoot, !keepsKey {
+      let old = try place.keyFile(key, of: administration.slots())
       // What asks for the new key is done before there is progress to show.
-      return try answer(newKey.use(for: place) { try rotate(administration, openedBy: $0) })
+      let report = try newKey.use(for: place) { try rotate(administration, openedBy: $0) }
+      return try answer(report, KeyFiles(old: old, new: newKey.newKeyFile))
     }
-    try answer(rotate(administration))
+    try answer(rotate(administration), KeyFiles(old: nil, new: nil))
+  }
+
+  /// The key file that opened the vault, and the one that opens it now, where there are such.
+  private struct KeyFiles {
+    private let old: String?
+    private let new: String?
+
+    /// To be made after the rotation, which makes the new one.
+    init(old: String?, new: String?) {
+      self.new = new.map { Path.absolute($0) }
+      // One that is the new one too is still needed, whatever it was called.
+      let isLeft = Path.identity(old) != nil && Path.identity(old) != Path.identity(self.new)
+      self.old = isLeft ? old : nil
+    }
+
+    var members: [(String, JSONValue)] {
+      [("keyFile", new), ("oldKeyFile", old)].compactMap { name, path in
+        path.map { (name, .string($0)) }
+      }
+    }
+
+    /// What is left to do.
+    var notes: [String] {
+      var notes: [String] = []
+      if let new {
+        notes.append(
+          "the key is in \(new) now; copy it to a safe place, and see that the application uses it")
+      }
+      if let old {
+        notes.append(
+          "\(old) opens the vault no more, only backups from before; remove it and \(old).made when "
+            + "they are not needed any more and nothing else was sealed under it")
+      }
+      return notes
+    }
   }
 
   private func rotate(
@@ -83,13 +120,15 @@ struct RotateCommand: ParsableCommand {
     }
   }
 
-  private func answer(_ report: ReencryptionReport) throws {
+  private func answer(_ report: ReencryptionReport, _ files: KeyFiles) throws {
     try output.output.done(
       "sealed \(Printable.count(report.reencrypted, "value")) anew",
-      .object([
-        ("reencrypted", .number("\(report.reencrypted)")),
-        ("remaining", .number("\(report.remaining)")),
-      ]))
+      .object(
+        [
+          ("reencrypted", .number("\(report.reencrypted)")),
+          ("remaining", .number("\(report.remaining)")),
+        ] + files.members))
+    for note in files.notes { output.output.note(note) }
     guard report.remaining == 0 else {
       throw Failure(
         .unsound,

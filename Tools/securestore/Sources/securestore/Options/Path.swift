@@ -17,6 +17,13 @@ enum Path {
     return unsafe lstat(path, &status) == 0
   }
 
+  /// What tells a file from all others; nil when there is none.
+  static func identity(_ path: String?) -> [UInt64]? {
+    var status = stat()
+    guard let path, unsafe stat(path, &status) == 0 else { return nil }
+    return [UInt64(status.st_dev), UInt64(status.st_ino)]
+  }
+
   /// Why nothing can be made at a path: what is there; nil when there is nothing.
   ///
   /// - Parameters:

@@ -88,6 +88,23 @@ struct VaultPlace {
     return Environment.value("SECURESTORE_KEY_FILE").map { .file($0) }
   }
 
+  /// The key file that opens the vault: the one that was given, or else the application's own.
+  func keyFile(_ options: KeyOptions, of slots: [KeySlot]) throws -> String? {
+    if let choice = try options.choice() ?? ownChoice {
+      if case .file(let path) = choice { return Path.absolute(path) }
+      return nil
+    }
+    guard let application else { return nil }
+    guard slots.contains(where: { $0.kind == KeySlot.fileKind && $0.identifier == Self.ownKeyFile })
+    else { return nil }
+    let vault = try VaultStorage.standardPath(applicationID: application)
+    return URL(fileURLWithPath: vault).deletingLastPathComponent()
+      .appendingPathComponent(Self.ownKeyFile).path
+  }
+
+  /// The name of the key file that an application uses when it is not told otherwise.
+  private static let ownKeyFile = "master.key"
+
   private var keyIsMissing: Failure {
     Failure(
       .usage,
@@ -112,7 +129,7 @@ struct VaultPlace {
   private func requireAutomatic(_ file: String) throws {
     let slots = try knownSlots(of: file)
     let isKnown = slots.contains {
-      ($0.kind == KeySlot.fileKind && $0.identifier == "master.key")
+      ($0.kind == KeySlot.fileKind && $0.identifier == Self.ownKeyFile)
         || ($0.kind == KeySlot.credentialKind && $0.identifier == "securestorage-key")
         || $0.kind == KeySlot.keyringKind
     }
