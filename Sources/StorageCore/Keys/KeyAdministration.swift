@@ -10,6 +10,17 @@ public struct KeySlot: Hashable, Sendable {
   public let kind: String
   /// What tells the source from others of its kind: a file's name, a variable's name.
   public let identifier: String
+  /// Whether the source gives a passphrase, as a key file does whose content is no key of 32 bytes.
+  ///
+  /// It is stretched, and as good as it is hard to guess.
+  public let isPassphrase: Bool
+
+  init(_ slot: Slot) {
+    id = slot.id
+    kind = "\(slot.kind)"
+    identifier = slot.identifier
+    isPassphrase = slot.derivation != .keyed
+  }
 }
 
 /// What a re-encryption did.
@@ -37,9 +48,7 @@ public struct KeyAdministration: Sendable {
   public func slots() throws(StorageError) -> [KeySlot] {
     guard let delegate = store.keyed else { throw Self.noSlots }
     guard let bytes = try delegate.header().header else { return [] }
-    return try StoreHeader(reading: bytes).slots.map {
-      KeySlot(id: $0.id, kind: "\($0.kind)", identifier: $0.identifier)
-    }
+    return try StoreHeader(reading: bytes).slots.map { KeySlot($0) }
   }
 
   /// Makes another source open the store, beside those that do.
@@ -55,7 +64,7 @@ public struct KeyAdministration: Sendable {
     try store.keys.update { (draft, _) throws(StorageError) in
       slot = try Self.append(new, to: &draft)
     }
-    return KeySlot(id: slot!.id, kind: "\(slot!.kind)", identifier: slot!.identifier)
+    return KeySlot(slot!)
   }
 
   /// Makes `source` the one that opens the store: a new passphrase, a new key file.

@@ -38,6 +38,19 @@ import Testing
     }
   }
 
+  @Test func aSlotSaysWhetherItsFileHoldsAPassphrase() throws {
+    let subject = try Subject()
+    let typed = subject.folder.file("typed.key")
+    let isMade = FileManager.default.createFile(
+      atPath: typed.path, contents: Data("correct horse".utf8),
+      attributes: [.posixPermissions: 0o600])
+    try #require(isMade)
+    let administration = subject.storage().keyAdministration
+    #expect(try administration.add(.file(typed)).isPassphrase)
+    try administration.add(.passphrase("battery staple"))
+    #expect(try administration.slots().map(\.isPassphrase) == [false, true, true])
+  }
+
   @Test func aNewKeyFileIsPrivateAndHasItsMarkerAlone() throws {
     let subject = try Subject()
     #expect(try subject.permissions() == 0o600)

@@ -220,4 +220,34 @@ struct AdviceTests {
     #expect(data.lines == [])
     #expect(!data.errors.contains("opens the vault no more"))
   }
+
+  @Test func aKeyFileThatHoldsNoKeyIsSaidToBeAPassphrase() throws {
+    let tool = try Tool(hasVault: false)
+    let words = "is taken as a passphrase, since it is not Base64 of 32 bytes"
+    try tool.write("hello-hello\n", to: "typed.key")
+    let made = try tool.run("init", "--vault", "a.vault", "--key-file", "typed.key")
+    #expect(made.code == 0)
+    #expect(made.errors.contains("what file typed.key holds \(words)"))
+    #expect(!made.errors.contains("hello-hello"))
+    let slots = try tool.run("slots", "--vault", "a.vault", "--json").json()["slots"]
+    #expect((slots as? [[String: Any]])?.map { $0["passphrase"] as? Bool } == [true])
+
+    let key = try tool.run("init", "--vault", "b.vault", "--key-file", "made.key", "--json")
+    let keySlots = try key.json()["slots"] as? [[String: Any]]
+    #expect(keySlots?.map { $0["passphrase"] as? Bool } == [false])
+    let own = ["--vault", "b.vault", "--key-file", "made.key"]
+    tool.environment["TYPED"] = "hello-hello"
+    let added = try tool.run(["slots", "add", "--new-key-env", "TYPED"] + own)
+    #expect(added.errors.contains("what environment TYPED holds \(words)"))
+    let rotated = try tool.run(["rotate", "--root", "--new-key-file", "typed.key"] + own)
+    #expect(rotated.errors.contains("what file typed.key holds \(words)"))
+    try tool.write("hello-hello", to: "pass")
+    let passphrase = try tool.run("init", "--vault", "c.vault", "--passphrase-file", "pass")
+    #expect(passphrase.code == 0)
+    #expect(!passphrase.errors.contains(words))
+    let changed = try tool.run(
+      "slots", "change", "--vault", "c.vault", "--passphrase-file", "pass", "--new-key-file",
+      "typed.key")
+    #expect(changed.errors.contains("what file typed.key holds \(words)"))
+  }
 }

@@ -50,5 +50,6 @@ struct InitCommand: ParsableCommand {
         ("folders", .array(folders.map { .string($0) })),
       ]))
     output.output.note(ofNew: folders)
+    output.output.note(ofPassphrasesIn: slots)
   }
 }

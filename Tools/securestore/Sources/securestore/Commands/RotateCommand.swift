@@ -53,7 +53,8 @@ struct RotateCommand: ParsableCommand {
       let old = try place.keyFile(key, of: administration.slots())
       // What asks for the new key is done before there is progress to show.
       let report = try newKey.use(for: place) { try rotate(administration, openedBy: $0) }
-      return try answer(report, KeyFiles(old: old, new: newKey.newKeyFile))
+      try answer(report, KeyFiles(old: old, new: newKey.newKeyFile))
+      return output.output.note(ofPassphrasesIn: try administration.slots())
     }
     try answer(rotate(administration), KeyFiles(old: nil, new: nil))
   }

@@ -42,6 +42,7 @@ struct SlotsCommand: ParsableCommand {
       try storage.open()
       let slot = try newKey.use(for: place) { try storage.keyAdministration.add($0) }
       try output.output.done("added slot \(slot.id), \(slot.title)", slot.json)
+      output.output.note(ofPassphrasesIn: [slot])
     }
   }
 
@@ -65,6 +66,7 @@ struct SlotsCommand: ParsableCommand {
       try output.output.done(
         "\(place.path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",
         .object([("slots", .array(slots.map(\.json)))]))
+      output.output.note(ofPassphrasesIn: slots)
     }
   }
 

@@ -27,6 +27,18 @@ extension KeySlot {
   var json: JSONValue {
     .object([
       ("id", .number("\(id)")), ("kind", .string(kind)), ("identifier", .string(identifier)),
+      ("passphrase", .bool(isPassphrase)),
     ])
+  }
+}
+
+extension Output {
+  /// Tells of places for keys whose content is none, and is therefore a passphrase.
+  func note(ofPassphrasesIn slots: [KeySlot]) {
+    for slot in slots where slot.isPassphrase && slot.kind != KeySlot.passphraseKind {
+      note(
+        "what \(slot.title) holds is taken as a passphrase, since it is not Base64 of 32 bytes; "
+          + "anybody who guesses it can open the vault")
+    }
   }
 }
