@@ -36,6 +36,27 @@ import Testing
     #expect(keys.count == 2 && Set(keys).count == 1)
   }
 
+  @Test func theAsyncFormGivesTheSameKey() async throws {
+    let folder = try TemporaryFolder()
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      NamedKeyTests.start(path)
+      let made = try await SymmetricKey.generateAsync(key: "one")
+      let (same, other) = (
+        try SymmetricKey.generate(key: "one"), try await SymmetricKey.generateAsync(key: "two")
+      )
+      #expect(made == same && made != other)
+      await #expect(throws: StorageError.self) { try await SymmetricKey.generateAsync(key: "") }
+      try FileManager.default.removeItem(atPath: path + "/named.key")
+    }
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      NamedKeyTests.start(path)
+      let error = await #expect(throws: StorageError.self) {
+        try await SymmetricKey.generateAsync(key: "one")
+      }
+      #expect(error?.code == .keyUnavailable)
+    }
+  }
+
   @Test func processesThatStartAtOnceGetTheSameKey() async throws {
     let folder = try TemporaryFolder()
     await withTaskGroup(of: Void.self) { group in
