@@ -4,12 +4,13 @@ internal import Synchronization
 
 /// Random nonces from a page that is refilled whole.
 ///
-/// One RAND_bytes(3) call for each 12-byte nonce costs several times the sealing of a short
-/// value; a page of them at a time, 4 ns each. The page is private and wiped in a forked child (madvise(2), MADV_WIPEONFORK), and it
-/// holds the lock and the count of what is left besides the bytes: a child starts with a free lock
-/// and an empty pool, so it can neither wait for a thread it does not have nor hand out zeroes.
-/// A child refills from the kernel, since OpenSSL's generator has a lock that may have stayed
-/// held; elsewhere OpenSSL's takes a third of the time. Bytes are zeroed as they are used.
+/// One RAND_bytes(3) call for each 12-byte nonce costs several times the sealing of a short value;
+/// a page of them at a time, 4 ns each. The page is private and wiped in a forked child
+/// (madvise(2), MADV_WIPEONFORK), and it holds the lock and the count of what is left besides the
+/// bytes: a child starts with a free lock and an empty pool, so it can neither wait for a thread it
+/// does not have nor hand out zeroes. A child refills from the kernel, since OpenSSL's generator
+/// has a lock that may have stayed held; elsewhere OpenSSL's takes a sixth of the time. Bytes are
+/// zeroed as they are used.
 package enum NoncePool {
   /// What the smallest page has behind the line of cache in which lock and count are.
   private static let capacity = 4096 - bytesOffset
