@@ -74,4 +74,53 @@ import VaultBackend
     #expect(try child.ask("save key again") == "saved")
     #expect(await values.next() == .some("again"))
   }
+
+  /// The record under the old hash of the name is gone then, and that is no news of the value.
+  @Test(.timeLimit(.minutes(5))) func aValueIsNotGoneWhenNamesAreHashedAnew() async throws {
+    let storage = vault.storage()
+    try storage.save("first", forKey: "key")
+    let before = vault.file("before.vault")
+    try storage.backup(to: before)
+    let property = Vault<String>(storage, "key")
+    var values = property.projectedValue.values.makeAsyncIterator()
+    #expect(await values.next() == .some("first"))
+    let child = try vault.serve()
+    #expect(try child.ask("rotate 7 names") == "rotated")
+    #expect(await values.next() == .some("first"))
+    #expect(try child.ask("save key second") == "saved")
+    #expect(await values.next() == .some("second"))
+
+    try await storage.rotateAsync(names: true)
+    #expect(await values.next() == .some("second"))
+    try storage.save("third", forKey: "key")
+    try storage.save("fourth", forKey: "key")
+    #expect(await values.next() == .some("third"))
+    #expect(await values.next() == .some("fourth"))
+
+    try storage.restore(from: before)
+    #expect(await values.next() == .some("first"))
+    try storage.save("fifth", forKey: "key")
+    #expect(await values.next() == .some("fifth"))
+    try storage.delete(forKey: "key")
+    #expect(await values.next() == .some(nil))
+    #expect(try child.ask("rotate 7 names") == "rotated")
+    #expect(try child.ask("save key sixth") == "saved")
+    #expect(await values.next() == .some("sixth"))
+  }
+
+  @Test(.timeLimit(.minutes(5))) func aValueThatGoesWhenNamesAreHashedAnewIsGone() async throws {
+    let storage = vault.storage()
+    try storage.save("other", forKey: "other")
+    let before = vault.file("before.vault")
+    try storage.backup(to: before)
+    try storage.rotate(names: true)
+    try storage.save("value", forKey: "key")
+    let property = Vault<String>(storage, "key")
+    var values = property.projectedValue.values.makeAsyncIterator()
+    #expect(await values.next() == .some("value"))
+    try storage.restore(from: before)
+    #expect(await values.next() == .some(nil))
+    try storage.save("again", forKey: "key")
+    #expect(await values.next() == .some("again"))
+  }
 }

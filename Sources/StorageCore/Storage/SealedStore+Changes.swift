@@ -37,6 +37,12 @@ extension SealedStore {
     }
   }
 
+  /// How names are hashed now, if there are keys, where a change was made.
+  func nameSpace(after change: RecordChange) throws(StorageError) -> OpenKeys.NameSpace? {
+    if let open = keys.current, !isCurrent(change, open) { try keys.refresh() }
+    return keys.current?.nameSpace
+  }
+
   private func isCurrent(_ change: RecordChange, _ open: OpenKeys) -> Bool {
     !isHeaded || change.headerVersion == open.headerVersion
   }

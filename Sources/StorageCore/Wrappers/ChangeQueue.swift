@@ -28,12 +28,12 @@ final class ChangeQueue: Sendable {
   func removeAll() { state.withLock { $0.changes = [] } }
 
   /// Removes all up to the last that led to `record` under `name`; none if none did.
-  ///
-  /// Nothing may have been taken yet.
   func removeAll(through record: [UInt8]?, of name: NameHash) {
     state.withLock { state in
-      let last = state.changes.lastIndex { $0.name == name && $0.record == record }
-      if let last { state.changes.removeFirst(last + 1) }
+      let last = state.changes[state.taken...].lastIndex { $0.name == name && $0.record == record }
+      guard let last else { return }
+      state.changes.removeFirst(last + 1)
+      state.taken = 0
     }
   }
 

@@ -27,8 +27,8 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     private var observation: Observation?
     /// Nil until it listens, and once it was told.
     private var beginning: Beginning?
-    /// The record of the first state, whose notice may still be on its way.
-    private var firstRecord: [UInt8]?
+    /// The record of a state that was read, whose notice may still be on its way.
+    private var readRecord: [UInt8]?
     private var told = Told()
 
     fileprivate init(_ states: PropertyStates) {
@@ -56,15 +56,11 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       if let beginning {
         self.beginning = nil
         told = beginning.told
-        firstRecord = beginning.record
+        readRecord = beginning.record
         return Task.isCancelled ? nil : states.state(of: beginning)
       }
       while let change = await queue.next(isolation: actor) {
-        guard let state = await state(of: change, isolation: actor) else { continue }
-        defer { firstRecord = nil }
-        // No two records are the same bytes: this one was told already.
-        if let record = change.record, record == firstRecord { continue }
-        return state
+        if let state = await state(of: change, isolation: actor) { return state }
       }
       return nil
     }
@@ -83,13 +79,25 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       case .success(nil): return nil
       case .success(let found?):
         told = Told(nameSpace: found.nameSpace)
+        guard !isToldAlready(change) else { return nil }
+        if let sealed = found.sealed, found.isRead {
+          // What led to it is older, and itself no news.
+          queue.removeAll(through: sealed.record, of: sealed.context.name)
+          readRecord = sealed.record
+        }
         return states.state(of: found.sealed)
       case .failure(let error):
         // Whose changes these are can't be known: it is one failure, and not one for each of them.
         guard told.failure != error else { return nil }
         told.failure = error
-        return .failed(error)
+        return isToldAlready(change) ? nil : .failed(error)
       }
+    }
+
+    /// Whether a change led to the record that was read before; no two records are the same bytes.
+    private mutating func isToldAlready(_ change: RecordChange) -> Bool {
+      defer { readRecord = nil }
+      return change.record != nil && change.record == readRecord
     }
   }
 
@@ -116,6 +124,8 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
   fileprivate struct Found: Sendable {
     let sealed: SealedStore.Sealed?
     let nameSpace: OpenKeys.NameSpace
+    /// Whether it is what there is now, and not of the change alone.
+    var isRead = false
   }
 
   fileprivate var asksOthers: Bool { store.asksOthers }
@@ -173,13 +183,15 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     do throws(StorageError) {
       guard let (open, context) = try store.owner(of: change, name) else { return .success(nil) }
       guard let record = change.record else {
-        // From a store that is gone, after a state of the one in its place.
-        if let space = store.keys.current?.nameSpace, space !== open.nameSpace,
-          space === told.nameSpace
-        {
-          return .success(nil)
+        guard let space = try store.nameSpace(after: change), space !== open.nameSpace else {
+          return .success(Found(sealed: nil, nameSpace: open.nameSpace))
         }
-        return .success(Found(sealed: nil, nameSpace: open.nameSpace))
+        // Names are hashed anew, or the store is another: the record that is gone says nothing of
+        // the one in its place, of which there may be no notice, or was one.
+        guard space !== told.nameSpace else { return .success(nil) }
+        let sealed = try store.fetch(name)
+        return .success(
+          Found(sealed: sealed, nameSpace: sealed?.keys.nameSpace ?? space, isRead: true))
       }
       // The change may be older or newer than the keys that are current.
       let id = SealedStore.header(of: record)?.keyID ?? open.primary.id
