@@ -72,8 +72,16 @@ public enum SecureStorage: Sendable {
     let count = unsafe readlink("/proc/self/exe", &buffer, 4096)
     guard count > 0 else { return "" }
     let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return FilePath.name(of: path)
+    return name(ofExecutable: path, isThere: unsafe access(path, F_OK) == 0)
   }()
+
+  /// The name of a file as proc(5) has it: of one that was removed or replaced since, as an upgrade
+  /// does it, with a note behind.
+  static func name(ofExecutable path: String, isThere: Bool) -> String {
+    let note = " (deleted)"
+    guard path.hasSuffix(note), !isThere else { return FilePath.name(of: path) }
+    return FilePath.name(of: String(path.dropLast(note.count)))
+  }
 }
 
 extension KeySource {

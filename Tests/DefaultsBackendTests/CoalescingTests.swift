@@ -122,7 +122,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
     let delegate = folder.delegate(.coalesced(within: .milliseconds(10)))
     try delegate.set([1], for: name(1))
-    #expect(waits(.seconds(60)) { reported.withLock { $0.contains { $0.path == obstacle } } })
+    #expect(waits(.seconds(60)) { reported.withLock { $0.contains { $0.path == folder.file } } })
     #expect(code { try delegate.set([2], for: name(2)) } == .io)
     #expect(code { try delegate.flush() } == .io)
     #expect(try delegate.record(for: name(1)) == [1])

@@ -7,6 +7,7 @@ struct CipherImplementation: @unchecked Sendable {
   let pointer: OpaquePointer
 
   private init(fetching name: String) {
+    OpenSSLLibrary.prepare()
     guard let pointer = unsafe EVP_CIPHER_fetch(nil, name, nil) else {
       fatalError("OpenSSL's default provider has no \(name)")  // a broken installation
     }

@@ -160,6 +160,7 @@ private struct DigestImplementation: @unchecked Sendable {
   let pointer: OpaquePointer
 
   static let sha512: DigestImplementation = {
+    OpenSSLLibrary.prepare()
     guard let pointer = unsafe EVP_MD_fetch(nil, "SHA512", nil) else {
       fatalError("OpenSSL's default provider has no SHA512")  // a broken installation
     }

@@ -53,6 +53,7 @@ struct KDFParameters: ~Copyable {
 
   /// Runs the function `name` of OpenSSL's default provider.
   consuming func derive(_ name: String, count: Int) throws(CryptoError) -> SecureBytes {
+    OpenSSLLibrary.prepare()
     guard let kdf = unsafe EVP_KDF_fetch(nil, name, nil) else {
       throw CryptoError(library: "\(name) is not offered here", code: .unsupported)
     }

@@ -146,6 +146,7 @@ public enum KeyDerivation: Sendable {
 
   /// Whether the OpenSSL of this machine offers Argon2id.
   public static let isArgon2idAvailable: Bool = {
+    OpenSSLLibrary.prepare()
     // EVP_KDF_fetch(3) leaves an entry in the error queue when there is none.
     defer { ERR_clear_error() }
     guard let kdf = unsafe EVP_KDF_fetch(nil, "ARGON2ID", nil) else { return false }

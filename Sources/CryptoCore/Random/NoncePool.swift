@@ -82,12 +82,31 @@ package enum NoncePool {
   private static func refill(_ page: Page) throws(CryptoError) {
     unsafe page.remaining.pointee = 0
     if unsafe page.isOriginal.pointee {
-      guard unsafe RAND_bytes(page.bytes.assumingMemoryBound(to: UInt8.self), Int32(capacity)) == 1
-      else { throw CryptoError(library: "RAND_bytes") }
+      try unsafe generate(page.bytes)
     } else {
       try unsafe fillDirectly(page.bytes, count: capacity)
     }
     unsafe page.remaining.pointee = capacity
+  }
+
+  /// Fills a page by OpenSSL's generator, with some bytes of the kernel's.
+  ///
+  /// Two copies of a machine or process that was stopped and copied while it ran have the same state
+  /// of the generator, until it takes a seed again after thousands of calls; the kernel's is another
+  /// in each, where the machine tells it so.
+  private static func generate(_ bytes: UnsafeMutableRawPointer) throws(CryptoError) {
+    OpenSSLLibrary.prepare()
+    let fresh = try SecureRandom.publicBytes(count: 32)
+    guard let generator = unsafe RAND_get0_public(nil) else {
+      throw CryptoError(library: "RAND_get0_public")
+    }
+    let result = unsafe fresh.withUnsafeBytes { fresh in
+      // As RAND_bytes(3) does it, but for the additional input.
+      unsafe EVP_RAND_generate(
+        generator, bytes.assumingMemoryBound(to: UInt8.self), capacity, 0, 0,
+        fresh.baseAddress?.assumingMemoryBound(to: UInt8.self), fresh.count)
+    }
+    guard result == 1 else { throw CryptoError(library: "EVP_RAND_generate") }
   }
 
   /// Takes the lock, or gives up after a short spin: then a direct call is cheaper than waiting.

@@ -40,14 +40,17 @@ package enum DurableFile {
   /// Makes `path` with `bytes`, readable by the owner alone, unless it exists.
   ///
   /// - Returns: whether it was made; false when somebody else made it first.
-  /// - Throws: `StorageError`; there is then no file that was not there before.
+  /// - Throws: `StorageError`; there is then no file that was not there before, unless the folder
+  ///   could not be synchronised.
   package static func createIfAbsent(
     _ path: String, with bytes: RawSpan
   ) throws(StorageError) -> Bool {
     let sibling = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     defer { unlink(sibling) }
-    let file = try create(sibling, for: path)
     do throws(StorageError) {
+      // Closed before it is linked: whoever closes a file loses all locks of the process on it
+      // (fcntl(2)), and others may have taken some as soon as it is there.
+      let file = try create(sibling, for: path)
       try file.write(bytes)
       try file.synchronize()
     } catch {

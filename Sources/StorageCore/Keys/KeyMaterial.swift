@@ -8,6 +8,19 @@ public enum KeyMaterial: Sendable {
   case passphrase(SecureBytes)
 }
 
+extension KeyMaterial {
+  /// The material, if a store can be opened with such.
+  func checked() throws(StorageError) -> KeyMaterial {
+    switch self {
+    case .key(let key) where key.bitCount != 256:
+      throw StorageError(.invalid, "a store's key has 256 bits, this one \(key.bitCount)")
+    case .passphrase(let bytes) where bytes.count == 0:
+      throw StorageError(.invalid, "a passphrase can't be empty")
+    default: return self
+    }
+  }
+}
+
 extension KeyMaterial: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The kind of material, and no byte of it.
   public var description: String {

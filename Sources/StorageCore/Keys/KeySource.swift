@@ -92,10 +92,7 @@ public struct KeySource: Sendable {
   public static func key(_ key: SymmetricKey) -> KeySource {
     KeySource([
       Candidate(kind: .key, identifier: "") { () throws(StorageError) in
-        guard key.bitCount == 256 else {
-          throw StorageError(.invalid, "a store's key has 256 bits, this one \(key.bitCount)")
-        }
-        return .key(key)
+        try KeyMaterial.key(key).checked()
       }
     ])
   }
@@ -149,10 +146,7 @@ public struct KeySource: Sendable {
       Candidate(kind: .passphrase, identifier: "", derivation: derivation) {
         () throws(StorageError) in
         guard let bytes = try asked(ask) else { return nil }
-        guard bytes.count > 0 else {
-          throw StorageError(.invalid, "a passphrase can't be empty")
-        }
-        return .passphrase(bytes)
+        return try KeyMaterial.passphrase(bytes).checked()
       }
     ])
   }
@@ -258,12 +252,14 @@ public struct KeySource: Sendable {
   }
 
   /// A source of the application's own.
+  ///
+  /// A key of another size than 32 bytes and an empty passphrase are the error `invalid`.
   public static func provider(_ provider: some KeyProvider) -> KeySource {
     var candidate = Candidate(
       kind: .provider, identifier: provider.identifier,
-      read: { () throws(StorageError) in try provider.material() })
+      read: { () throws(StorageError) in try provider.material()?.checked() })
     if provider.makesKeys {
-      candidate.make = { () throws(StorageError) in try provider.makeMaterial() }
+      candidate.make = { () throws(StorageError) in try provider.makeMaterial().checked() }
     }
     return KeySource([candidate])
   }

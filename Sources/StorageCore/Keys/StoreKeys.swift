@@ -232,7 +232,7 @@ package final class StoreKeys: @unchecked Sendable {
       return nil
     }
     if let current, current.headerVersion == version, current.isOwn {
-      adopt(current, delegate)
+      adopt(current, delegate, version)
       return current
     }
     let header = try StoreHeader(reading: bytes)
@@ -242,14 +242,15 @@ package final class StoreKeys: @unchecked Sendable {
       $0.isOwn && $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
     }
     if let known {
+      // In this order: from then on other threads write under them.
+      adopt(known, delegate, version)
       known.headerVersion = version
-      adopt(known, delegate)
       select(known)
       return known
     }
     let keys = try OpenKeys(keyset, root: root, store: header.store, previous: state.history.last)
+    adopt(keys, delegate, version)
     keys.headerVersion = version
-    adopt(keys, delegate)
     publish(keys, &state)
     return keys
   }
@@ -341,7 +342,8 @@ package final class StoreKeys: @unchecked Sendable {
           with: draft.keyset.manifestKeys(store: header.store), replacing: old)
       }
       if !isStale {
-        _ = try refresh(&state)
+        // It is done, whatever becomes of this: the next access follows the header by its version.
+        do throws(StorageError) { _ = try refresh(&state) } catch {}
         return
       }
     }
@@ -368,9 +370,9 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   /// Has the delegate know the keys before anything is committed under them.
-  private func adopt(_ keys: OpenKeys, _ delegate: any KeysetDelegate) {
+  private func adopt(_ keys: OpenKeys, _ delegate: any KeysetDelegate, _ version: UInt64) {
     guard let manifest = keys.manifest else { return }
-    delegate.adopt(manifest, headerVersion: keys.headerVersion)
+    delegate.adopt(manifest, headerVersion: version)
   }
 
   /// Makes keys of the history the current ones.

@@ -31,8 +31,11 @@ final class UnreadableNames: Sendable {
   private let count = Atomic<Int>(0)
 
   func remember(_ name: String, _ error: StorageError) {
-    // A name that can't be holds nothing.
-    guard error.code != .invalid else { return }
+    do throws(StorageError) {
+      try Payload.check(name: name)
+    } catch {
+      return  // a name that can't be holds nothing
+    }
     names.withLock { names in
       names[Array(name.utf8)] = error
       count.store(names.count, ordering: .relaxed)

@@ -51,8 +51,8 @@ extension VaultEngine {
       }
       for (ticket, outcome) in zip(group, outcomes) { ticket.settle(.success(outcome)) }
     } catch {
-      // One batch may be too large where the others are not.
-      if group.count > 1, [.full, .invalid].contains(error.code) {
+      // One batch may be too large, or meet a damaged row, where the others don't.
+      if group.count > 1, [.full, .invalid, .damaged].contains(error.code) {
         for ticket in group { retry(ticket) }
       } else {
         for ticket in group { ticket.settle(.failure(error)) }

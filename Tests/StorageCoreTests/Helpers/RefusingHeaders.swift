@@ -2,10 +2,17 @@ import CryptoCore
 import SingletonBackend
 import StorageCore
 
-/// A delegate in memory whose header can't be changed while it says so.
+/// A delegate in memory whose header can't be changed while it says so, or not looked at once it was.
 final class RefusingHeaders: KeysetDelegate {
   private let base = SingletonStorageDelegate()
   private let flag = Lock(false)
+  private let change = Lock((isLast: false, isDone: false))
+
+  /// Whether the header can't be read as soon as it was changed.
+  var hidesChanges: Bool {
+    get { change.withLock { $0.isLast } }
+    set { change.withLock { $0 = (newValue, false) } }
+  }
 
   /// Whether changes of the header fail with `full`.
   var refuses: Bool {
@@ -13,13 +20,18 @@ final class RefusingHeaders: KeysetDelegate {
     set { flag.withLock { $0 = newValue } }
   }
 
-  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { try base.header() }
+  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+    if change.withLock({ $0.isLast && $0.isDone }) { throw StorageError(.io, "on cue") }
+    return try base.header()
+  }
 
   func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     if refuses { throw StorageError(.full, "on cue") }
-    return try base.updateHeader(body)
+    let version = try base.updateHeader(body)
+    change.withLock { $0.isDone = true }
+    return version
   }
 
   func lookup(

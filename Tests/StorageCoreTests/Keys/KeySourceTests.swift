@@ -12,6 +12,18 @@ import Testing
     func material() throws(StorageError) -> KeyMaterial? { held }
   }
 
+  @Test func aProviderThatGivesNoKeyOfAStoreIsRefused() throws {
+    for count in [0, 1, 31, 33] {
+      let key = SymmetricKey(data: Data(repeating: 1, count: count))
+      for held in [KeyMaterial.key(key), .passphrase(try SecureBytes([]))] {
+        let delegate = OpenDelegate()
+        let storage = DelegatedStorage.quiet(delegate, .provider(Provider(held: held)))
+        #expect(code { try storage.save(1, forKey: "k") } == .invalid)
+        #expect(try delegate.header().header == nil)
+      }
+    }
+  }
+
   /// A kind of source: made twice from the same secret, and once from another.
   enum Kind: String, CaseIterable, CustomTestStringConvertible {
     case key, text, bytes, closure, providedKey, providedPassphrase, keyFile, passphraseFile

@@ -114,6 +114,21 @@ import Testing
     try expectAllValues(next, 150)
   }
 
+  /// It is done, so it is no error that the header can't be looked at again.
+  @Test func aChangeOfTheSourceThatIsDoneDoesNotFail() throws {
+    let delegate = RefusingHeaders()
+    let storage = DelegatedStorage.quiet(delegate, .key(.repeating(1)))
+    try storage.save(1, forKey: "k")
+    delegate.hidesChanges = true
+    try storage.keyAdministration.change(to: .key(.repeating(2)))
+    delegate.hidesChanges = false
+    #expect(try storage.load(forKey: "k") == 1)
+    try storage.save(2, forKey: "k")
+    #expect(try DelegatedStorage.quiet(delegate, .key(.repeating(2))).load(forKey: "k") == 2)
+    let old = DelegatedStorage.quiet(delegate, .key(.repeating(1)))
+    #expect(code { _ = try old.load(Int.self, forKey: "k") } == .wrongKey)
+  }
+
   @Test func whatCantBeOpenedIsKeptWithItsKeyAndCounted() throws {
     let storage = try made()
     let damaged = try #require(try delegate.records().keys.first)

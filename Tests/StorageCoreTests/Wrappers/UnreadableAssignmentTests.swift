@@ -27,7 +27,9 @@ import Testing
     #expect(try count.load() == 42, "a read that worked allows it again")
   }
 
-  @Test(arguments: [StorageError.Code.locked, .timedOut, .io, .busy, .unavailable, .denied])
+  @Test(arguments: [
+    StorageError.Code.locked, .timedOut, .io, .busy, .unavailable, .denied, .invalid,
+  ])
   func aReadThatFailedOnceDoesNotLoseTheCount(_ reason: StorageError.Code) throws {
     storage.faults.fail(.reads, with: .failure(StorageError(reason, "on cue")), times: 1)
     increment()
