@@ -198,8 +198,10 @@ struct AdviceTests {
     let rotated = try tool.run("rotate", "--root", "--new-key-file", "new.key")
     #expect(rotated.code == 0)
     #expect(rotated.errors.contains("the key is in \(tool.path("new.key")) now"))
-    #expect(rotated.errors.contains("\(tool.keyFile) opens the vault no more"))
-    #expect(rotated.errors.contains("remove it and \(tool.keyFile).made when"))
+    #expect(rotated.errors.contains("\(tool.keyFile) opens this vault no more"))
+    #expect(rotated.errors.contains("others may be sealed under it too"))
+    #expect(rotated.errors.contains("it and \(tool.keyFile).made can be removed"))
+    #expect(!rotated.errors.contains("remove it"))
     let again = try tool.run(
       "rotate", "--root", "--key-file", "new.key", "--new-key-file", "newer.key", "--json")
     #expect(try again.json()["keyFile"] as? String == tool.path("newer.key"))
@@ -210,7 +212,7 @@ struct AdviceTests {
     let same = try tool.run(
       "rotate", "--root", "--key-file", "newer.key", "--new-key-file", "./newer.key")
     #expect(same.code == 0)
-    #expect(!same.errors.contains("opens the vault no more"))
+    #expect(!same.errors.contains("opens this vault no more"))
     try tool.write("correct horse", to: "pass")
     let passphrase = try tool.run(
       "rotate", "--root", "--key-file", "newer.key", "--new-passphrase-file", "pass", "--json")
@@ -218,7 +220,7 @@ struct AdviceTests {
     #expect(try passphrase.json()["oldKeyFile"] as? String == tool.path("newer.key"))
     let data = try tool.run("rotate", "--passphrase-file", "pass")
     #expect(data.lines == [])
-    #expect(!data.errors.contains("opens the vault no more"))
+    #expect(!data.errors.contains("opens this vault no more"))
   }
 
   @Test func aKeyFileThatHoldsNoKeyIsSaidToBeAPassphrase() throws {
@@ -249,5 +251,21 @@ struct AdviceTests {
       "slots", "change", "--vault", "c.vault", "--passphrase-file", "pass", "--new-key-file",
       "typed.key")
     #expect(changed.errors.contains("what file typed.key holds \(words)"))
+  }
+
+  @Test func aKeyFileThatDoesNotOpenTheVaultIsNotCalledItsOldOne() throws {
+    let tool = try Tool(hasVault: false)
+    tool.environment["CREDENTIALS_DIRECTORY"] = tool.folder.path
+    try tool.write(Data(repeating: 7, count: 32).base64EncodedString(), to: "securestorage-key")
+    #expect(try tool.run("init").code == 0)
+    let other = ["--vault", "other.vault", "--key-file"]
+    #expect(try tool.run(["init"] + other + [tool.keyFile]).code == 0)
+    // The name is that of a slot, but the key is another one: the credential opens the vault.
+    #expect(try tool.run("slots", "add", "--new-key-file", "elsewhere/master.key").code == 0)
+    let arguments = ["rotate", "--root", "--new-key-file", "new.key"]
+    let rotated = try tool.run(arguments)
+    #expect(rotated.code == 0, "\(rotated.errors)")
+    #expect(!rotated.errors.contains(tool.keyFile), "\(rotated.errors)")
+    #expect(try tool.run(["list"] + other + [tool.keyFile]).code == 0)
   }
 }

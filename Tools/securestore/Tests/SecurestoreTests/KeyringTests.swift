@@ -173,4 +173,24 @@ struct KeyringTests {
     #expect(result.code == 75, "\(result.errors)")
     #expect(try result.error()["code"] as? String == "timedOut")
   }
+
+  @Test func aKeyFileIsNotTheOldOneOfAVaultThatTheKeyringOpened() throws {
+    let tool = try Session().tool()
+    tool.environment["SECURESTORE_APP"] = nil
+    let other = ["--vault", "other.vault", "--key-file", "env.key"]
+    #expect(try tool.run(["init"] + other).code == 0)
+    #expect(try tool.run("init", "--vault", "b.vault", "--key", "keyring:first").code == 0)
+    tool.environment["SECURESTORE_KEY_FILE"] = tool.path("env.key")
+    let rotate = ["rotate", "--root", "--vault", "b.vault"]
+    let kept = try tool.run(rotate + ["--new-key", "keyring:second", "--json"])
+    #expect(kept.code == 0, "\(kept.errors)")
+    #expect(try kept.json()["oldKeyFile"] == nil)
+    let moved = try tool.run(rotate + ["--new-key-file", "new.key"])
+    #expect(moved.code == 0, "\(moved.errors)")
+    #expect(!moved.errors.contains("env.key"), "\(moved.errors)")
+    tool.environment["SECURESTORE_KEY_FILE"] = tool.path("new.key")
+    let back = try tool.run(rotate + ["--new-key", "keyring:third", "--json"])
+    #expect(try back.json()["oldKeyFile"] as? String == tool.path("new.key"))
+    #expect(try tool.run(["list"] + other).code == 0)
+  }
 }

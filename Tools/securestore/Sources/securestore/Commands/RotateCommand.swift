@@ -50,7 +50,7 @@ struct RotateCommand: ParsableCommand {
     try storage.open()
     let administration = storage.keyAdministration
     if replacesRoot, !keepsKey {
-      let old = try place.keyFile(key, of: administration.slots())
+      let old = try place.keyFile(key)
       // What asks for the new key is done before there is progress to show.
       let report = try newKey.use(for: place) { try rotate(administration, openedBy: $0) }
       try answer(report, KeyFiles(old: old, new: newKey.newKeyFile))
@@ -87,8 +87,9 @@ struct RotateCommand: ParsableCommand {
       }
       if let old {
         notes.append(
-          "\(old) opens the vault no more, only backups from before; remove it and \(old).made when "
-            + "they are not needed any more and nothing else was sealed under it")
+          "\(old) opens this vault no more, only backups from before. It was left, since others may be "
+            + "sealed under it too; when none is, and those backups are not needed either, it and "
+            + "\(old).made can be removed")
       }
       return notes
     }

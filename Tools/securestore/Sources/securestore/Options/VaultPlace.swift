@@ -88,15 +88,24 @@ struct VaultPlace {
     return Environment.value("SECURESTORE_KEY_FILE").map { .file($0) }
   }
 
-  /// The key file that opens the vault: the one that was given, or else the application's own.
-  func keyFile(_ options: KeyOptions, of slots: [KeySlot]) throws -> String? {
+  /// The key file that opens the vault, which is open: the one that was given, or else the
+  /// application's own; nil where that does not open it, since another key did.
+  func keyFile(_ options: KeyOptions) throws -> String? {
+    guard let path = try knownKeyFile(options) else { return nil }
+    do {
+      try storage(.file(URL(fileURLWithPath: path)), .readOnly).open()
+      return path
+    } catch {
+      return nil
+    }
+  }
+
+  private func knownKeyFile(_ options: KeyOptions) throws -> String? {
     if let choice = try options.choice() ?? ownChoice {
       if case .file(let path) = choice { return Path.absolute(path) }
       return nil
     }
     guard let application else { return nil }
-    guard slots.contains(where: { $0.kind == KeySlot.fileKind && $0.identifier == Self.ownKeyFile })
-    else { return nil }
     let vault = try VaultStorage.standardPath(applicationID: application)
     return URL(fileURLWithPath: vault).deletingLastPathComponent()
       .appendingPathComponent(Self.ownKeyFile).path
