@@ -268,4 +268,18 @@ struct AdviceTests {
     #expect(!rotated.errors.contains(tool.keyFile), "\(rotated.errors)")
     #expect(try tool.run(["list"] + other + [tool.keyFile]).code == 0)
   }
+
+  @Test func whatARotationLeavesBehindIsSaidToBeUnderTheOldDataKey() throws {
+    let tool = try Tool()
+    #expect(try tool.run("set", "A", "--authentication-tag", "t", input: "x").code == 0)
+    let rotated = try tool.run("rotate", "--root", "--new-key-file", "new.key")
+    #expect(rotated.code == 2)
+    #expect(rotated.errors.contains("1 value can't be opened and stays under the old data key"))
+    #expect(rotated.errors.contains("which the vault's new key opens as well"))
+    let read = try tool.run("get", "A", "--authentication-tag", "t", "--key-file", "new.key")
+    #expect(read.text == "x")
+    let again = try tool.run("rotate", "--key-file", "new.key")
+    #expect(again.code == 2)
+    #expect(again.errors.contains("which the vault's key opens as well"))
+  }
 }

@@ -132,10 +132,12 @@ struct RotateCommand: ParsableCommand {
         ] + files.members))
     for note in files.notes { output.output.note(note) }
     guard report.remaining == 0 else {
+      let isNew = replacesRoot && !keepsKey
       throw Failure(
         .unsound,
-        "\(Printable.count(report.remaining, "value")) can't be opened and stay under the old key; "
-          + "verify says more")
+        "\(Printable.count(report.remaining, "value")) can't be opened and "
+          + "\(report.remaining == 1 ? "stays" : "stay") under the old data key, which the vault's "
+          + "\(isNew ? "new " : "")key opens as well; verify says more")
     }
   }
 }
