@@ -48,7 +48,11 @@ public struct KeyAdministration: Sendable {
   public func slots() throws(StorageError) -> [KeySlot] {
     guard let delegate = store.keyed else { throw Self.noSlots }
     guard let bytes = try delegate.header().header else { return [] }
-    return try StoreHeader(reading: bytes).slots.map { KeySlot($0) }
+    do throws(StorageError) {
+      return try StoreHeader(reading: bytes).slots.map { KeySlot($0) }
+    } catch {
+      throw error.at(delegate.location)
+    }
   }
 
   /// Makes another source open the store, beside those that do.

@@ -282,4 +282,36 @@ struct AdviceTests {
     #expect(again.code == 2)
     #expect(again.errors.contains("which the vault's key opens as well"))
   }
+
+  /// How much is left of the file; nil for all of it, with a header that can't be read.
+  @Test(arguments: [3000, 9000, nil]) func damageIsToldOfBeforeAKeyIsAskedFor(_ size: Int?) throws {
+    let tool = try Tool()
+    #expect(try tool.run("set", "A", input: "x").code == 0)
+    #expect(try tool.run("compact").code == 0)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
+    if let size {
+      bytes = bytes.prefix(size)
+    } else {
+      // The length before the name of the key file.
+      let name = try #require(bytes.range(of: Data("master.key".utf8)))
+      bytes[name.lowerBound - 1] = 255
+    }
+    let made = FileManager.default.createFile(
+      atPath: tool.path("d.vault"), contents: bytes, attributes: [.posixPermissions: 0o600])
+    #expect(made)
+    tool.environment["SECURESTORE_APP"] = nil
+    for arguments in [
+      ["verify", "--vault", "d.vault", "--key", "keyring"], ["verify", "--vault", "d.vault"],
+      ["get", "A", "--vault", "d.vault"],
+      ["repair", "--vault", "d.vault", "--key", "desktop", "--yes"],
+      ["restore", "d.vault", "--vault", tool.vault, "--yes"],
+    ] {
+      let refused = try tool.run(arguments)
+      #expect(refused.code == 12, "\(arguments): \(refused.errors)")
+      #expect(refused.errors.contains("\(tool.path("d.vault")): "), "\(refused.errors)")
+    }
+    let sound = try tool.run("restore", tool.vault, "--vault", "d.vault", "--yes")
+    #expect(sound.code == 64)
+    #expect(sound.errors.contains("\(tool.vault): say which key"))
+  }
 }

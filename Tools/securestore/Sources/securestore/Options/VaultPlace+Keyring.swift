@@ -24,13 +24,17 @@ extension VaultPlace {
     case .keyring(nil):
       guard recorded.isEmpty else { return .firstAvailable(recorded) }
       guard let application else {
-        throw Failure(
-          .usage, "say what the key is called: --app ID for the application's, or keyring:NAME")
+        try refuse(
+          Failure(
+            .usage, "say what the key is called: --app ID for the application's, or keyring:NAME"),
+          opening: file)
       }
       return .keyring(application, access: keyringAccess)
     case .desktop:
       guard application != nil else {
-        throw Failure(.usage, "the key source desktop is an application's: give --app ID")
+        try refuse(
+          Failure(.usage, "the key source desktop is an application's: give --app ID"),
+          opening: file)
       }
       return .firstAvailable([.desktop(access: keyringAccess)] + recorded)
     }

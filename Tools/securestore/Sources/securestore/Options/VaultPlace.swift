@@ -46,7 +46,7 @@ struct VaultPlace {
   /// would use.
   func newKeySource(_ options: KeyOptions) throws -> KeySource {
     if let choice = try options.choice() { return try choice.source(for: self, opening: nil) }
-    guard let source = try ownSource else { throw keyIsMissing }
+    guard let source = try ownSource else { throw Self.keyIsMissing(path) }
     return source
   }
 
@@ -70,7 +70,7 @@ struct VaultPlace {
     if let choice = ownChoice, keyring.isEmpty { try require(choice, opens: file) }
     let sources = [try ownSource].compactMap(\.self) + keyring
     guard sources.count != 1 else { return sources[0] }
-    guard !sources.isEmpty else { throw keyIsMissing }
+    guard !sources.isEmpty else { try refuse(Self.keyIsMissing(file), opening: file) }
     return .firstAvailable(sources)
   }
 
@@ -114,11 +114,17 @@ struct VaultPlace {
   /// The name of the key file that an application uses when it is not told otherwise.
   private static let ownKeyFile = "master.key"
 
-  private var keyIsMissing: Failure {
+  private static func keyIsMissing(_ file: String) -> Failure {
     Failure(
       .usage,
       "say which key opens the vault: --key-file PATH, --passphrase, another key option, or --app "
-        + "ID for the application's own; a path alone says nothing about keys", path: path)
+        + "ID for the application's own; a path alone says nothing about keys", path: file)
+  }
+
+  /// Ends for want of an option; or since the vault is damaged, which no option would change.
+  func refuse(_ failure: Failure, opening file: String?) throws -> Never {
+    if let file, Path.isThere(file) { _ = try slots(of: file) }
+    throw failure
   }
 
   /// Refuses a vault that does not open with a key of such a kind and name, before the key is asked
