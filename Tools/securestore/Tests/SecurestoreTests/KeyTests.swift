@@ -177,4 +177,18 @@ struct KeyTests {
     #expect(try tool.run("rotate", "--resume", "--key-file", "new.key").code == 0)
     #expect(try tool.run("verify", "--key-file", "new.key").code == 0)
   }
+
+  @Test func aKeyFileOfAnyNameOpensTheVaultThatWasMadeWithIt() throws {
+    let tool = try Tool(hasVault: false)
+    try FileManager.default.createDirectory(
+      atPath: tool.path("d"), withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    // A slash and what combines with it are one character, but two of the path's bytes and more.
+    for (number, name) in ["\u{301}key", "\u{200D}key", "e\u{301}", "plain key"].enumerated() {
+      let arguments = ["--vault", "\(number).vault", "--key-file", "d/" + name]
+      #expect(try tool.run(["init"] + arguments).code == 0)
+      let opened = try tool.run(["list"] + arguments)
+      #expect(opened.code == 0, "\(opened.errors)")
+    }
+  }
 }

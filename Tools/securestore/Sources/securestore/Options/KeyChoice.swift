@@ -29,7 +29,7 @@ enum KeyChoice {
     case .named(.keyring(let name?)): (KeySlot.keyringKind, name)
     case .named: nil
     case .file(let path):
-      (KeySlot.fileKind, URL(fileURLWithPath: Path.absolute(path)).lastPathComponent)
+      (KeySlot.fileKind, Path.name(of: URL(fileURLWithPath: Path.absolute(path)).path))
     case .passphrase, .passphraseDescriptor, .passphraseFile: (KeySlot.passphraseKind, "")
     case .environment(let name): (KeySlot.environmentKind, name)
     case .credential(let name): (KeySlot.credentialKind, name)

@@ -11,6 +11,14 @@ enum Path {
     return unsafe String(cString: folder) + "/" + path
   }
 
+  /// The last component as a vault records that of a key file.
+  ///
+  /// A slash with a mark that combines with it is one character, and no slash; Foundation cuts there.
+  static func name(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return path }
+    return String(path[path.index(after: slash)...])
+  }
+
   /// Whether there is anything, a broken link included.
   static func isThere(_ path: String) -> Bool {
     var status = stat()
