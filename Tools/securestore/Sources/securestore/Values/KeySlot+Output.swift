@@ -11,14 +11,28 @@ extension KeySlot {
   /// The option that gives such a key; nil for one that only the application can give.
   var option: String? {
     switch kind {
-    case Self.fileKind: "--key-file PATH/\(identifier)"
+    case Self.fileKind: "--key-file PATH/\(word)"
     case Self.passphraseKind: "--passphrase"
-    case Self.environmentKind: "--key-env \(identifier)"
-    case Self.credentialKind: "--credential \(identifier)"
+    case Self.environmentKind: "--key-env \(word)"
+    case Self.credentialKind: "--credential \(word)"
     case Self.recoveryKind: "--recovery"
-    case Self.keyringKind: "--key keyring:\(identifier)"
+    case Self.keyringKind: "--key keyring:\(word)"
     default: nil
     }
+  }
+
+  /// The identifier where it is a plain word: anybody can have written it, and it may be pasted into a
+  /// shell.
+  private var word: String {
+    let isPlain = identifier.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "._@%+:-".utf8.contains($0)
+      }
+    }
+    return isPlain && !identifier.isEmpty && !identifier.hasPrefix("-") ? identifier : "NAME"
   }
 
   /// The kind and what tells the source from others of its kind.
