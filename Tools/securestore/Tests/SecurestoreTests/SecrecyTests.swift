@@ -123,4 +123,16 @@ struct SecrecyTests {
     #expect(result.errors.split(separator: "\n").count == 1)
     #expect(!result.errors.contains("\u{1B}"))
   }
+
+  @Test func aSecretInThePlaceOfAKeysNameIsNotRepeated() throws {
+    let tool = try Tool()
+    for option in ["--key-env", "--credential"] {
+      for more in [["hunter2 secret"], ["hunter2_secret", "--json"]] {
+        let result = try tool.run(["list", option] + more)
+        #expect(result.code == 10)
+        #expect(result.errors.contains("the vault opens with file master.key, and not with that"))
+        #expect(!(result.errors + result.text).contains("hunter2"), "\(result.errors)")
+      }
+    }
+  }
 }

@@ -135,8 +135,15 @@ struct VaultPlace {
     guard !slots.isEmpty, !slots.contains(where: { $0.kind == kind && $0.identifier == name })
     else { return }
     let isRenamed = kind == KeySlot.fileKind && slots.contains { $0.kind == kind }
+    let given =
+      switch kind {
+      // The secret itself may have been typed in the place of its name.
+      case KeySlot.environmentKind: "that environment variable"
+      case KeySlot.credentialKind: "that \(kind)"
+      default: name.isEmpty ? "a \(kind)" : "\(kind) \(name)"
+      }
     throw Self.opensOtherwise(
-      slots, "and not with \(name.isEmpty ? "a \(kind)" : "\(kind) \(name)")",
+      slots, "and not with \(given)",
       isRenamed ? "; a key file that was renamed has to get its name back" : "", file)
   }
 
