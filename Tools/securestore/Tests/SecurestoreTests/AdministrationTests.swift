@@ -202,4 +202,36 @@ struct AdministrationTests {
     #expect(try tool.run("migrate", "--from-app", "a/b").code == 64)
     #expect(try tool.run("migrate").code == 64)
   }
+
+  @Test func aBackupTakesThePlaceOfAVaultOnly() throws {
+    let tool = try Tool()
+    let manager = FileManager.default
+    _ = try tool.run("set", "A", input: "x")
+    #expect(try tool.run("compact").code == 0)
+    var other = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
+    other[71] ^= 1  // a database of another application
+    try other.write(to: URL(fileURLWithPath: tool.path("other.db")))
+    try tool.write(String(repeating: "x", count: 100), to: "long.key")
+    try manager.createSymbolicLink(
+      atPath: tool.path("link"), withDestinationPath: tool.keyFile)
+    try manager.createDirectory(atPath: tool.path("folder"), withIntermediateDirectories: false)
+    _ = try tool.shell("mkfifo -m 600 fifo")
+    for path in [tool.keyFile, "other.db", "long.key", "link", "folder", "fifo"] {
+      let refused = try tool.run("backup", path, "--replace")
+      #expect(refused.code == 3, "\(path): \(refused.errors)")
+      #expect(refused.errors.contains("it was not touched"))
+    }
+    let refused = try tool.run("backup", tool.keyFile, "--replace")
+    #expect(refused.errors.contains("--replace replaces only a vault, and this is none"))
+    #expect(try tool.run("get", "A").text == "x")
+
+    try tool.write("", to: "empty")
+    #expect(try tool.run("backup", "empty", "--replace").code == 0)
+    var damaged = try Data(contentsOf: URL(fileURLWithPath: tool.path("empty")))
+    damaged.replaceSubrange(4096..., with: Data(repeating: 0xA5, count: 100))
+    try damaged.write(to: URL(fileURLWithPath: tool.path("empty")))
+    #expect(try tool.run("backup", "empty", "--replace").code == 0)
+    #expect(try tool.run("verify", "--vault", "empty", "--key-file", tool.keyFile).code == 0)
+    #expect(try tool.run("backup", tool.vault, "--replace").code == 64)
+  }
 }

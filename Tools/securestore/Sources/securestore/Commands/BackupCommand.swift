@@ -14,7 +14,7 @@ struct BackupCommand: ParsableCommand {
 
   @Argument(help: "The new file.", completion: .file()) var file: String
 
-  @Flag(name: .customLong("replace"), help: "Replace a file that is there.") var replaces = false
+  @Flag(name: .customLong("replace"), help: "Replace a vault that is there.") var replaces = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key, not used") var key: KeyOptions
@@ -24,8 +24,12 @@ struct BackupCommand: ParsableCommand {
     let place = try vault.place()
     try place.requireThere()
     let path = Path.absolute(file)
-    if !replaces, let occupation = Path.occupation(of: path, instead: ". --replace replaces it") {
-      throw occupation
+    let advice =
+      replaces
+      ? ". --replace replaces only a vault, and this is none: give another path"
+      : ". --replace replaces it if it is a vault"
+    if let occupation = Path.occupation(of: path, instead: advice) {
+      guard replaces, try Path.isVaultOrEmpty(path) else { throw occupation }
     }
     // A path that was mistyped, or a disk that is not mounted, would be noticed when it is too late.
     if let folder = Path.missingFolder(of: path) {

@@ -52,6 +52,28 @@ enum Path {
     return Failure(.exists, message, path: path)
   }
 
+  /// Whether a file is a vault by what SQLite has at its head, or has nothing in it: a key file, or
+  /// what somebody else made, is neither.
+  static func isVaultOrEmpty(_ path: String) throws -> Bool {
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let descriptor = unsafe open(path, flags)
+    guard descriptor >= 0 else {
+      guard errno != ELOOP else { return false }
+      throw Failure(system: "look at the file", path: path, number: errno)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return false
+    }
+    // https://sqlite.org/fileformat2.html, section 1.3: the application id, big-endian, is at 68.
+    var head = [UInt8](repeating: 0, count: 72)
+    guard unsafe pread(descriptor, &head, head.count, 0) == head.count else {
+      return status.st_size == 0
+    }
+    return head.starts(with: "SQLite format 3\0".utf8) && head[68...].elementsEqual("SPSv".utf8)
+  }
+
   /// The uppermost folder on the way to an absolute path that is not there; nil when none is missing.
   static func missingFolder(of path: String) -> String? {
     var missing: String?
