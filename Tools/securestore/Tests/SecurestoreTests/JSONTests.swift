@@ -75,4 +75,14 @@ struct JSONTests {
     let deep = String(repeating: "[", count: 10_000)
     #expect(throws: Failure.self) { try JSONReader.value(of: deep) }
   }
+
+  @Test func whatSteersATerminalIsEscaped() throws {
+    let controls = [0x7F, 0x9B, 0x61C, 0x200E, 0x200F] + Array(0x202A...0x202E)
+    for value in controls + Array(0x2066...0x2069) {
+      let scalar = try #require(Unicode.Scalar(UInt32(value)))
+      let text = JSONValue.string("a\(scalar)b").text
+      #expect(text == String(format: "\"a\\u%04xb\"", value))
+      #expect(try JSONReader.value(of: text).string == "a\(scalar)b")
+    }
+  }
 }
