@@ -1,0 +1,60 @@
+internal import StorageCore
+
+extension VaultPlace {
+  /// What to say where nothing says which key opens a vault.
+  static func keyIsMissing(_ file: String) -> Failure {
+    Failure(
+      .usage,
+      "say which key opens the vault: --key-file PATH, --passphrase, another key option, or --app "
+        + "ID for the application's own; a path alone says nothing about keys", path: file)
+  }
+
+  /// Ends for want of an option; or since the vault is damaged, which no option would change.
+  func refuse(_ failure: Failure, opening file: String?) throws -> Never {
+    if let file, Path.isThere(file) { _ = try slots(of: file) }
+    throw failure
+  }
+
+  /// Refuses a vault that does not open with a key of such a kind and name, before the key is asked
+  /// for, and says what to give instead.
+  func require(_ choice: KeyChoice, opens file: String) throws {
+    guard let (kind, name) = choice.recorded else { return }
+    let slots = try knownSlots(of: file)
+    guard !slots.isEmpty, !slots.contains(where: { $0.kind == kind && $0.identifier == name })
+    else { return }
+    let isRenamed = kind == KeySlot.fileKind && slots.contains { $0.kind == kind }
+    let given =
+      switch kind {
+      // The secret itself may have been typed in the place of its name.
+      case KeySlot.environmentKind: "that environment variable"
+      case KeySlot.credentialKind: "that \(kind)"
+      default: name.isEmpty ? "a \(kind)" : "\(kind) \(name)"
+      }
+    throw Self.opensOtherwise(
+      slots, "and not with \(given)",
+      isRenamed ? "; a key file that was renamed has to get its name back" : "", file)
+  }
+
+  /// Refuses a vault that the application's own sources can't open, and says what to give instead.
+  func requireAutomatic(_ file: String) throws {
+    let slots = try knownSlots(of: file)
+    let isKnown = slots.contains {
+      ($0.kind == KeySlot.fileKind && $0.identifier == Self.ownKeyFile)
+        || ($0.kind == KeySlot.credentialKind && $0.identifier == "securestorage-key")
+        || $0.kind == KeySlot.keyringKind
+    }
+    guard !slots.isEmpty, !isKnown else { return }
+    throw Self.opensOtherwise(slots, "so the application's own key does not", "", file)
+  }
+
+  private static func opensOtherwise(
+    _ slots: [KeySlot], _ what: String, _ advice: String, _ file: String
+  ) -> Failure {
+    let options = slots.compactMap(\.option)
+    return Failure(
+      .keyUnavailable,
+      "the vault opens with \(slots.map(\.title).joined(separator: ", ")), \(what): give "
+        + (options.isEmpty ? "a key option" : options.joined(separator: " or ")) + advice,
+      path: file)
+  }
+}
