@@ -50,6 +50,16 @@ struct OtherUserTests {
     #expect(keys.entries == ["store.key", "store.key.made"])
   }
 
+  @Test func rootsKeyFileIsDeniedToAnotherUserAlsoInAFolderOfTheirs() throws {
+    let (folder, keys) = (TemporaryFolder(), TemporaryFolder())
+    for path in [folder.path, keys.path] { give(path, mode: 0o700) }
+    let file = keys.path + "/store.key"
+    try Data(Data(repeating: 3, count: 32).base64EncodedString().utf8)
+      .write(to: URL(fileURLWithPath: file))
+    give(file, mode: 0o600, to: 0)
+    #expect(try run("save-with-key-file", file, in: folder) == ["error denied"])
+  }
+
   @Test func anotherUsersFolderIsDenied() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set([1], for: name(1))

@@ -86,7 +86,8 @@ struct SuiteFile: Sendable {
       throw StorageError(.denied, "it is not a regular file; move it away", path: path)
     }
     guard status.owner == geteuid() else {
-      throw StorageError(.denied, "the file belongs to another user", path: path)
+      throw StorageError(
+        .denied, "the file belongs to another user: \(StorageError.ownerAdvice)", path: path)
     }
   }
 

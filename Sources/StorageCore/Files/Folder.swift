@@ -29,9 +29,12 @@ package enum Folder {
       throw StorageError(.unavailable, "the folder is not there", path: path)
     }
     guard status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(.denied, "the folder belongs to another user", path: path)
+      throw StorageError(
+        .denied,
+        "the folder belongs to another user: use a folder of your own, or run as its owner",
+        path: path)
     }
-    guard status.permissions & 0o022 == 0 || status.permissions & 0o1000 != 0 else {
+    guard status.permissions & 0o022 == 0 || status.isSticky else {
       throw StorageError(
         .denied, "others can write to the folder; chmod go-w it", path: path)
     }

@@ -20,7 +20,9 @@ package struct OpenFile: ~Copyable {
     } while descriptor < 0 && errno == EINTR
     if descriptor < 0 {
       if errno == ENOENT && flags & O_CREAT == 0 { return nil }
-      throw StorageError(system: flags & O_EXCL == 0 ? "open" : "create", path: path)
+      let isOpening = flags & O_EXCL == 0
+      throw StorageError(
+        system: isOpening ? "open" : "create", path: path, isOpening: isOpening)
     }
     self.descriptor = descriptor
     self.path = path

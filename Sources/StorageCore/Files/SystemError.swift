@@ -7,23 +7,48 @@ extension StorageError {
   ///   - action: what was tried, as in "open".
   ///   - path: the file or folder.
   ///   - number: the `errno`; the current one unless said otherwise.
-  package init(system action: String, path: String, number: Int32 = errno) {
+  ///   - isOpening: whether what is there already was to be opened, if anything is.
+  package init(
+    system action: String, path: String, number: Int32 = errno, isOpening: Bool = false
+  ) {
     let reason = unsafe String(cString: strerror(number))
     let code: Code
     let advice: String
     switch number {
-    case EACCES, EPERM:
-      let isOurs = FileStatus.ofFolder(containing: path)?.owner == geteuid()
-      code = isOurs ? .readOnly : .denied
-      advice = isOurs ? "; make the folder writable" : "; run as the user that owns it"
+    case EACCES, EPERM: (code, advice) = Self.refusal(of: path, isOpening: isOpening)
     case EROFS: (code, advice) = (.readOnly, "; use a folder that can be written to")
     case ENOSPC, EDQUOT, EFBIG: (code, advice) = (.full, "; free some space and try again")
     case ENOENT, ENOTDIR: (code, advice) = (.unavailable, "; create the folder first")
-    case ELOOP: (code, advice) = (.denied, "; symbolic links are not followed here")
+    case ELOOP: (code, advice) = (.denied, "; \(Self.linkAdvice)")
     default: (code, advice) = (.io, "")
     }
     self.init(
       code, "could not \(action): \(reason)\(advice)", path: path, number: Int(number))
+  }
+
+  /// What to do about a file that belongs to another user.
+  package static let ownerAdvice = "run as its owner, or give it to this user with chown"
+
+  /// What to do about a link that is not followed.
+  package static let linkAdvice =
+    "links are not followed here: give the path that it leads to, or move it away"
+
+  /// Whether the file refuses, or its folder, and what to do about it.
+  private static func refusal(of path: String, isOpening: Bool) -> (Code, String) {
+    var status = stat()
+    let isThere = unsafe lstat(path, &status) == 0
+    guard isThere || errno != EACCES else {
+      return (.denied, "; this user can't enter its folder: run as the user that owns it")
+    }
+    if isThere, isOpening {
+      guard status.st_uid == geteuid() else {
+        return (.denied, "; it belongs to another user: \(ownerAdvice)")
+      }
+      return (status.st_mode & S_IRUSR == 0 ? .denied : .readOnly, "; chmod u+rw it")
+    }
+    let isOurs = FileStatus.ofFolder(containing: path)?.owner == geteuid()
+    return isOurs
+      ? (.readOnly, "; make the folder writable") : (.denied, "; run as the user that owns it")
   }
 }
 
@@ -49,6 +74,11 @@ package struct FileStatus: Hashable, Sendable {
   package let isFolder: Bool
   /// Whether it is a symbolic link, which only ``ofEntry(_:)`` can find.
   package let isLink: Bool
+  /// Whether it is a device.
+  package let isDevice: Bool
+
+  /// Whether it is a folder in which a file can be removed by its owner alone, as `/tmp`.
+  package var isSticky: Bool { permissions & 0o1000 != 0 }
 
   fileprivate init(_ status: stat) {
     device = UInt64(status.st_dev)
@@ -61,6 +91,7 @@ package struct FileStatus: Hashable, Sendable {
     isRegular = status.st_mode & S_IFMT == S_IFREG
     isFolder = status.st_mode & S_IFMT == S_IFDIR
     isLink = status.st_mode & S_IFMT == S_IFLNK
+    isDevice = status.st_mode & S_IFMT == S_IFCHR || status.st_mode & S_IFMT == S_IFBLK
   }
 
   /// A time of the years 1678 to 2261; another, which anybody can give a file, wraps around.

@@ -27,7 +27,8 @@ struct KeyFile: Sendable {
     // A link could lead into a folder that isn't private, which is not looked at.
     return try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
       guard status.owner == geteuid() || status.owner == 0 else {
-        throw StorageError(.denied, "the key file belongs to another user", path: path)
+        throw StorageError(
+          .denied, "the key file belongs to another user: \(StorageError.ownerAdvice)", path: path)
       }
       guard status.permissions & 0o077 == 0 else {
         throw StorageError(
