@@ -72,8 +72,51 @@ import Testing
     let failure = try failure(.passphrase("a wrong one"))
     #expect(failure.code == .wrongKey)
     #expect(failure.path == folder.file)
-    #expect(failure.message.contains("passphrase gave a key that does not open this store"))
+    #expect(failure.message.contains("the passphrase is not the right one for this store"))
     #expect(!failure.description.contains("a wrong one"))
+  }
+
+  @Test func aRecoveryKeyIsSpokenOfOnlyWhereThereIsOne() throws {
+    let right = KeySource.passphrase("right", derivation: .scrypt(cost: 16))
+    try storage(right).save("value", forKey: "key")
+    #expect(try !failure(.passphrase("wrong")).message.contains("recovery key"))
+    _ = try storage(right).keyAdministration.exportRecoveryKey()
+    #expect(try failure(.passphrase("wrong")).message.contains("with its recovery key"))
+  }
+
+  @Test func aRecoveryKeyIsSpokenOfOnlyWhereThereIsOneAlsoWhenAKeyFileIsGone() throws {
+    try storage(file).save("value", forKey: "key")
+    let key = try Data(contentsOf: URL(fileURLWithPath: keyFile))
+    try FileManager.default.removeItem(atPath: keyFile)
+    #expect(try !failure(file).message.contains("recovery key"))
+    try key.write(to: URL(fileURLWithPath: keyFile))
+    _ = unsafe chmod(keyFile, 0o600)
+    _ = try storage(file).keyAdministration.exportRecoveryKey()
+    try FileManager.default.removeItem(atPath: keyFile)
+    #expect(try failure(file).message.contains("with its recovery key"))
+  }
+
+  @Test func aKeyThatWasSavedWithACarriageReturnIsSaidToBeNone() throws {
+    try storage(file).save("value", forKey: "key")
+    let key = try String(contentsOfFile: keyFile, encoding: .utf8)
+    try Data((key.dropLast() + "\r\n").utf8).write(to: URL(fileURLWithPath: keyFile))
+    let failure = try failure(file)
+    #expect(failure.code == .wrongKey && failure.path == keyFile)
+    #expect(failure.message.contains("holds is no key, so it was taken as a passphrase"))
+    #expect(failure.message.contains("carriage return"))
+    #expect(!failure.message.contains(key.prefix(8)))
+  }
+
+  @Test func aPassphraseInAFileIsNotSaidToBeAKey() throws {
+    let url = URL(fileURLWithPath: keyFile)
+    for text in ["right one", "wrong one"] {
+      try Data(text.utf8).write(to: url)
+      _ = unsafe chmod(keyFile, 0o600)
+      if text == "right one" { try storage(file).save("value", forKey: "key") }
+    }
+    let failure = try failure(file)
+    #expect(failure.message.contains("gave a passphrase that does not open the store"))
+    #expect(!failure.message.contains("wrong one"))
   }
 
   @Test func whatASourceSaysOfItselfIsToldWithTheSuite() throws {

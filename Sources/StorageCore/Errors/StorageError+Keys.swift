@@ -3,23 +3,46 @@
 /// Each is of the file to look at: the key file where the source is one, else the store's own, which
 /// who throws it adds.
 extension StorageError {
-  /// A source gave a key, and it is another store's, or an older one.
-  static func wrongKey(of source: KeySource.Candidate, store: String?) -> StorageError {
+  /// A source gave a key or a passphrase, and it is another store's, or an older one.
+  static func wrongKey(
+    of source: KeySource.Candidate, gave material: KeyMaterial, opens header: StoreHeader,
+    store: String?
+  ) -> StorageError {
     let path = source.path()
     let subject = path == nil ? source.title : "the key file"
+    let name = name(of: store, isSaid: path == nil)
+    let what: String
+    let remedy: String
+    switch material {
+    case .passphrase where source.holdsText && header.takesKey(of: source):
+      what =
+        "what \(subject) holds is no key, so it was taken as a passphrase, and \(name) opens with "
+        + "a key"
+      remedy =
+        "Put the key back: 32 bytes in Base64 and at most one line feed; with a carriage return at "
+        + "its end, as of a file with CRLF, it is none"
+    case .passphrase where source.kind == .passphrase:
+      what = "the passphrase is not the right one for \(name)"
+      remedy = "Try again with the right one"
+    case .passphrase:
+      what = "\(subject) gave a passphrase that does not open \(name)"
+      remedy = "Put the right one back"
+    case .key:
+      what = "\(subject) gave a key that does not open \(name)"
+      remedy = "Put the right key back"
+    }
     return StorageError(
-      .wrongKey,
-      "\(subject) gave a key that does not open \(name(of: store, isSaid: path == nil)); its data is "
-        + "untouched. Put the right key back, or open the store with its recovery key", path: path)
+      .wrongKey, "\(what); its data is untouched. \(remedy)\(header.recoveryAdvice)", path: path)
   }
 
   /// The key file that a store opens with is listed, and not there.
-  static func keyFileGone(_ source: KeySource.Candidate, store: String?) -> StorageError {
+  static func keyFileGone(
+    _ source: KeySource.Candidate, opens header: StoreHeader, store: String?
+  ) -> StorageError {
     StorageError(
       .keyUnavailable,
       "the key file is gone that opens \(name(of: store, isSaid: false)); its data is untouched. "
-        + "Put the key file back from a backup, or open the store with its recovery key",
-      path: source.path())
+        + "Put the key file back from a backup\(header.recoveryAdvice)", path: source.path())
   }
 
   /// No source was given that the store opens with, or none of them has a key.
@@ -42,5 +65,24 @@ extension StorageError {
   private static func name(of store: String?, isSaid: Bool) -> String {
     guard let store, !isSaid else { return "this store" }
     return "the store \(store)"
+  }
+}
+
+extension StoreHeader {
+  /// Whether a key is what opens the store where `source` gives it.
+  fileprivate func takesKey(of source: KeySource.Candidate) -> Bool {
+    slots(of: source).allSatisfy { $0.derivation == .keyed }
+  }
+
+  /// What else opens the store, if anything does.
+  fileprivate var recoveryAdvice: String {
+    slots.contains { $0.kind == .recovery } ? ", or open the store with its recovery key" : ""
+  }
+}
+
+extension KeySource.Candidate {
+  /// Whether its content decides by its form if it is a key or a passphrase.
+  fileprivate var holdsText: Bool {
+    [.file, .environment, .systemdCredential].contains(kind)
   }
 }

@@ -284,9 +284,10 @@ package final class StoreKeys: @unchecked Sendable {
       for slot in slots {
         if let root = try slot.root(with: material, store: header.store) { return root }
       }
-      throw StorageError.wrongKey(of: candidate, store: delegate?.location)
+      throw StorageError.wrongKey(
+        of: candidate, gave: material, opens: header, store: delegate?.location)
     }
-    if let missing { throw .keyFileGone(missing, store: delegate?.location) }
+    if let missing { throw .keyFileGone(missing, opens: header, store: delegate?.location) }
     throw .noSource(of: source, opens: header)
   }
 
@@ -320,7 +321,9 @@ package final class StoreKeys: @unchecked Sendable {
     for _ in 0..<100 {
       guard let root = try refresh(&state)?.root else {
         throw StorageError(
-          .unavailable, "the store was removed meanwhile, so its keys were not changed")
+          .unavailable,
+          "the store was removed meanwhile, and nothing was saved; restore it from a backup, or save "
+            + "again to begin a new one")
       }
       var isStale = false
       _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
