@@ -38,7 +38,9 @@ struct Program {
     do {
       return try perform(command)
     } catch let error as StorageError {
-      return "error \(error.code)"
+      // Space is missing for what is written.
+      let isOdd = error.code == .full && error.message.contains("could not read")
+      return "error \(error.code)" + (isOdd ? ", said of a read" : "")
     } catch {
       return "error \(error)"
     }

@@ -68,7 +68,16 @@ extension VaultStorage {
       // What is put in place has to open with this storage's own source.
       let own = VaultStorage(
         at: url, keySource: store.keySource, access: .readOnly, deadline: delegate.deadline)
-      try own.store.openKeys()
+      do throws(StorageError) {
+        try own.store.openKeys()
+      } catch {
+        guard [.wrongKey, .keyUnavailable].contains(error.code) else { throw error }
+        throw StorageError(
+          error.code,
+          "the backup opens with the key that was given for it, but not with the vault's own, which "
+            + "has to open it afterwards. Nothing was changed; restore it with its key as the vault's "
+            + "own, and change the key then", path: backup.delegate.location)
+      }
     }
     guard try engine.file.check(mending: false, allowingEmpty: true) else {
       return try backup.backup(to: URL(filePath: engine.file.path))

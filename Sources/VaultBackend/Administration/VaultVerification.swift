@@ -60,18 +60,23 @@ struct VaultVerification {
   // MARK: - The file
 
   private mutating func checkFile(_ connection: Connection) throws(StorageError) {
-    var faults: [String] = []
+    var rows: [String] = []
     do throws(StorageError) {
       // https://sqlite.org/pragma.html#pragma_integrity_check; what it says names pages and rows.
       try connection.statement("PRAGMA integrity_check(8)").run {
-        faults.append($0.text(0) ?? "")
+        rows.append($0.text(0) ?? "")
         return true
       }
     } catch {
       guard error.code == .damaged else { throw error }
-      faults.append(error.finding)
+      guard !rows.isEmpty else { return add(.damagedFile, 0, [], error.finding) }
     }
-    if faults != ["ok"] { add(.damagedFile, 0, [], faults.joined(separator: "; ")) }
+    guard rows != ["ok"] else { return }
+    // A row may be many lines, the first of them a headline.
+    let faults = rows.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
+    let first = faults.first.map { ": \($0)" } ?? ""
+    let others = faults.count > 1 ? ", and \(faults.count - 1) more" : ""
+    add(.damagedFile, 0, [], "the file's structure is broken\(first)\(others)")
   }
 
   // MARK: - Records

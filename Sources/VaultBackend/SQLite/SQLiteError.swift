@@ -18,6 +18,8 @@ extension StorageError {
     let isThere = FileStatus.ofFolder(containing: path) != nil
     let (kind, advice) = Self.meaning(
       of: code, systemNumber: isMisleading && isThere ? 0 : systemNumber)
+    // To SQLite, a COMMIT is a statement that reads; there is no space for what is written.
+    let action = kind == .full && action == "read" ? "write to" : action
     self.init(
       kind, "could not \(action) the vault: \(reason)\(advice)", path: path, number: Int(code))
   }

@@ -178,11 +178,11 @@ struct VaultFile: Hashable, Sendable {
     _ status: FileStatus, _ path: String, _ mending: Bool
   ) throws(StorageError) {
     guard status.isRegular else {
-      let what = status.isLink ? "a link, which is not followed" : "not a regular file"
-      throw StorageError(.denied, "it is \(what); move it away", path: path)
+      throw StorageError(.denied, Self.whatItIs(status, isVault: path == self.path), path: path)
     }
     guard status.owner == geteuid() else {
-      throw StorageError(.denied, "the file belongs to another user", path: path)
+      throw StorageError(
+        .denied, "the file belongs to another user: \(StorageError.ownerAdvice)", path: path)
     }
     guard status.permissions & 0o022 == 0 else {
       throw StorageError(
@@ -191,6 +191,19 @@ struct VaultFile: Hashable, Sendable {
     guard mending, status.permissions & 0o077 != 0 else { return }
     guard unsafe chmod(path, 0o600) == 0 else {
       throw StorageError(system: "take the file from others' eyes", path: path)
+    }
+  }
+
+  /// What is in the place of a regular file, and what to do about it.
+  ///
+  /// The path of a vault was given by somebody, who may give another; those beside it were not.
+  private static func whatItIs(_ status: FileStatus, isVault: Bool) -> String {
+    switch status {
+    case _ where status.isLink && isVault: "it is a link, and \(StorageError.linkAdvice)"
+    case _ where status.isLink: "it is a link, which is not followed; move it away"
+    case _ where status.isFolder && isVault: "it is a folder and no vault; give the path of a file"
+    case _ where status.isDevice: "it is a device and no vault; give the path of a file"
+    default: "it is not a regular file; move it away"
     }
   }
 
@@ -204,7 +217,10 @@ struct VaultFile: Hashable, Sendable {
     }
     guard status.permissions & 0o022 == 0 else {
       throw StorageError(
-        .denied, "others can write to the vault's folder; chmod go-w it", path: folder)
+        .denied,
+        "others can write to the vault's folder; "
+          // Made for all users, as /tmp is, and to be left so.
+          + (status.isSticky ? "use a folder of your own" : "chmod go-w it"), path: folder)
     }
     try Self.requirePrivateWay(to: folder)
   }
