@@ -10,7 +10,7 @@ public import struct Foundation.URL
 /// same time share the sync. Reads come from memory, without a system call, and see every write
 /// that was done before they began, whatever process did it. Any number of processes may share the
 /// file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
-public final class VaultDelegate: KeysetDelegate, ObservableDelegate {
+public final class VaultDelegate: CensusDelegate, ObservableDelegate {
   /// How long a call waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
 
@@ -121,6 +121,16 @@ public final class VaultDelegate: KeysetDelegate, ObservableDelegate {
   /// - Throws: `StorageError` when the file can't be read.
   public func names() throws(StorageError) -> [NameHash] {
     try vault().names(waiting: deadline)
+  }
+
+  // MARK: - CensusDelegate
+
+  package func census() throws(StorageError) -> RecordCensus? {
+    try vault().census(waiting: deadline)
+  }
+
+  package func strays(among names: Set<NameHash>) throws(StorageError) -> [NameHash?] {
+    try vault().strays(among: names, waiting: deadline)
   }
 
   // MARK: - ObservableDelegate

@@ -30,10 +30,12 @@ import VaultBackend
   ///   - access: what it is opened for.
   ///   - code: what every read says, where that is determined.
   ///   - codes: what a read may say elsewhere, instead of giving the value.
+  ///   - isListed: whether the list of keys is not to fall silently short.
   ///   - what: what was done to the file.
   private func expectNoWrongValue(
     _ name: String, access: VaultAccess = .readWrite, code: StorageError.Code? = nil,
-    orElse codes: Set<StorageError.Code> = [.damaged], _ what: @autoclosure () -> String
+    orElse codes: Set<StorageError.Code> = [.damaged], isListed: Bool = true,
+    _ what: @autoclosure () -> String
   ) {
     let start = ContinuousClock.now
     let storage = VaultStorage(
@@ -49,6 +51,21 @@ import VaultBackend
         let isRight = code.map { $0 == error.code } ?? codes.contains(error.code)
         if !isRight { Issue.record("\(what()): \(error)") }
       }
+    }
+    do throws(StorageError) {
+      let listing = try storage.listing()
+      let listed = Set(listing.keys)
+      if isListed, listed.count != listing.keys.count || !listed.isSubset(of: keys) {
+        Issue.record("\(what()): listed are \(listing.keys)")
+      }
+      // One is removed.
+      let count = listed.subtracting(["key-3"]).count + listing.unreadable
+      if isListed, count < keys.count - 1 {
+        Issue.record("\(what()): the list falls silently short")
+      }
+    } catch {
+      let isRight = code.map { $0 == error.code } ?? codes.contains(error.code)
+      if !isRight { Issue.record("\(what()): listing: \(error)") }
     }
     do throws(StorageError) {
       let isSound = try storage.verify().isSound
@@ -359,6 +376,7 @@ import VaultBackend
     let bytes = try fill()
     try vault.put(bytes, "mixed.vault")
     try vault.put(try other.bytes("test.vault-wal"), "mixed.vault-wal")
-    expectNoWrongValue("mixed.vault", "the log of another")
+    // With all of its pages in the log, it is the other vault, whose list is whole.
+    expectNoWrongValue("mixed.vault", isListed: false, "the log of another")
   }
 }

@@ -18,6 +18,8 @@ struct Migration {
   let policy: MigrationConflictPolicy
   let removes: Bool
   private(set) var report = MigrationReport()
+  /// Names that no record was found under; what was removed meanwhile is no longer to be migrated.
+  private var absent: [NameHash] = []
 
   init(
     source: SealedStore, destination: SealedStore, policy: MigrationConflictPolicy, removes: Bool
@@ -39,7 +41,8 @@ struct Migration {
     }
     guard source !== destination else { throw Self.sameStore }
     guard try source.keys.forReading() != nil else { return }
-    let names = try delegate.names()
+    let census = try source.census(of: delegate)
+    let names = census.names
     var done = 0
     while done < names.count {
       let batch = try read(names, from: &done, in: delegate)
@@ -47,6 +50,10 @@ struct Migration {
       try remove(verified(copied(batch)))
       progress?(done, names.count)
     }
+    // Also those that another name leads to: what is in such disorder can't be removed, and is to be
+    // repaired first.
+    report.unreadable += census.missing
+    report.unreadable += try source.strays(among: absent, in: delegate).count
   }
 
   /// A store that is copied onto itself has every value already, and would lose it.
@@ -72,8 +79,10 @@ struct Migration {
     let end = min(names.count, position + Self.batchLimit.names)
     while position < end, bytes < Self.batchLimit.bytes {
       defer { position += 1 }
-      // What was removed meanwhile is no longer to be migrated.
-      guard let sealed = try source.fetch(names[position], in: delegate) else { continue }
+      guard let sealed = try source.fetch(names[position], in: delegate) else {
+        absent.append(names[position])
+        continue
+      }
       guard let item = try open(sealed, names[position]) else {
         report.unreadable += 1
         continue

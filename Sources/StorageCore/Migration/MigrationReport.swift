@@ -16,8 +16,8 @@ public struct MigrationReport: Hashable, Sendable {
   ///
   /// Both values were left as they are.
   public internal(set) var conflicts: [StoreKey] = []
-  /// Records of the source that can't be opened: damaged ones, and those of another authentication
-  /// tag.
+  /// Records of the source that can't be opened: damaged ones, those of another authentication tag,
+  /// and those that a vault should have and lacks.
   ///
   /// They were left as they are.
   public internal(set) var unreadable = 0

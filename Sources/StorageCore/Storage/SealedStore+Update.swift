@@ -43,24 +43,45 @@ extension SealedStore {
     return try commit(nil, name, if: condition)
   }
 
-  /// The clear names of all records that can be opened.
+  /// The clear names of all records that can be opened, and how many there are or should be besides.
   func listing() throws(StorageError) -> KeyListing {
     let delegate = try enumerable()
     guard try keys.forReading() != nil else { return KeyListing(keys: [], unreadable: 0) }
+    let census = try census(of: delegate)
     var names: [String] = []
-    var unreadable = 0
-    for hash in try delegate.names() {
-      guard let sealed = try fetch(hash, in: delegate) else { continue }
-      do throws(StorageError) {
-        try self.open(sealed, nil) { (payload) throws(StorageError) in
-          names.append(try Payload.name(payload))
-        }
-      } catch {
-        guard [.damaged, .unsupported].contains(error.code) else { throw error }
+    var unreadable = census.missing
+    var absent: [NameHash] = []
+    for hash in census.names {
+      guard let sealed = try fetch(hash, in: delegate) else {
+        absent.append(hash)
+        continue
+      }
+      if try !appendName(of: sealed, to: &names) { unreadable += 1 }
+    }
+    for stray in try strays(among: absent, in: delegate) {
+      guard let stray, let sealed = try fetch(stray, in: delegate),
+        try appendName(of: sealed, to: &names)
+      else {
         unreadable += 1
+        continue
       }
     }
     return KeyListing(keys: names, unreadable: unreadable)
+  }
+
+  /// - Returns: whether the record opens.
+  private func appendName(
+    of sealed: Sealed, to names: inout [String]
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try open(sealed, nil) { (payload) throws(StorageError) in
+        names.append(try Payload.name(payload))
+      }
+      return true
+    } catch {
+      guard [.damaged, .unsupported].contains(error.code) else { throw error }
+      return false
+    }
   }
 
   /// The record under a hash with the keys that are current with it, or nil when there is none.

@@ -141,12 +141,62 @@ enum VaultRows {
   /// The names of all records.
   static func names(_ connection: Connection) throws(StorageError) -> [NameHash] {
     var names: [NameHash] = []
-    try connection.statement("SELECT name FROM record WHERE value IS NOT NULL").run {
-      (row) throws(StorageError) in
-      names.append(try name(row, 0, connection))
+    try visitNames(connection) { _, name in names.append(name) }
+    return names
+  }
+
+  /// The names of all records, each once, also where the table leads to a page twice.
+  static func distinctNames(_ connection: Connection) throws(StorageError) -> [NameHash] {
+    var names: [NameHash] = []
+    var last = Int64.min
+    var isAscending = true
+    try visitNames(connection) { sequence, name in
+      isAscending = isAscending && (names.isEmpty || sequence > last)
+      last = sequence
+      names.append(name)
+    }
+    // Of a table in order no row comes twice, which saves a set of all names.
+    guard !isAscending else { return names }
+    var seen: Set<NameKey> = []
+    return names.filter { seen.insert(NameKey($0)).inserted }
+  }
+
+  /// Goes through the sequence numbers and names of all records, in the order of the table.
+  static func visitNames(
+    _ connection: Connection, _ body: (Int64, NameHash) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try connection.statement(
+      "SELECT sequence, name FROM record NOT INDEXED WHERE value IS NOT NULL"
+    ).run { (row) throws(StorageError) in
+      try body(row.integer(0), try name(row, 1, connection))
       return true
     }
-    return names
+  }
+
+  /// Goes through the same as the index of names has it, in its order; removals are among them.
+  ///
+  /// The index lies on other pages: in a damaged file it may know what the table does not.
+  static func visitIndex(
+    _ connection: Connection, descending: Bool = false,
+    _ body: (Int64, NameHash) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let sql: StaticString =
+      descending
+      ? """
+      SELECT sequence, name FROM record INDEXED BY sqlite_autoindex_record_1 ORDER BY name DESC
+      """
+      : "SELECT sequence, name FROM record INDEXED BY sqlite_autoindex_record_1 ORDER BY name"
+    try connection.statement(sql).run { (row) throws(StorageError) in
+      // What is no name is no entry of ours, and the others are none the worse for it.
+      guard let bytes = Self.readable(row, 1), let name = NameHash(bytes) else { return true }
+      try body(row.integer(0), name)
+      return true
+    }
+  }
+
+  /// The bytes of a column, or nil when it holds no blob.
+  static func readable(_ row: Statement.Row, _ column: Int32) -> [UInt8]? {
+    do throws(StorageError) { return try row.blob(column) } catch { return nil }
   }
 
   /// Goes through all names and records.

@@ -1,0 +1,63 @@
+internal import CryptoCore
+internal import StorageCore
+
+extension VaultEngine {
+  /// The names of all records, and how many more there should be, all of one snapshot.
+  ///
+  /// The file's structure may be damaged where SQLite does not look, so that rows are left out: the
+  /// manifest knows how many there are.
+  ///
+  /// - Returns: nil when the manifest's keys are not open for the present header.
+  func census(waiting deadline: Duration) throws(StorageError) -> RecordCensus? {
+    let census = try reading(waiting: deadline) {
+      (connection) throws(StorageError) -> RecordCensus? in
+      let header = try VaultRows.header(connection)
+      let (known, keys) = memory.withLock { ($0.header, $0.currentManifestKeys) }
+      guard header == known, let keys else { return nil }
+      let count = try Manifest.count(in: connection, keys)
+      let names = try VaultRows.distinctNames(connection)
+      return RecordCensus(names: names, missing: max(0, (count ?? 0) - names.count))
+    }
+    // Without a file there is nothing.
+    return census ?? RecordCensus(names: [], missing: 0)
+  }
+
+  /// Those of `names` that the table has and the index does not, and for each the name that the index
+  /// has for its row, if any.
+  ///
+  /// It goes through the table once more, which only a damaged file or a removal costs.
+  func strays(
+    among names: Set<NameHash>, waiting deadline: Duration
+  ) throws(StorageError) -> [NameHash?] {
+    try reading(waiting: deadline) { (connection) throws(StorageError) in
+      var rows: [Int64] = []
+      try VaultRows.visitNames(connection) { (sequence, name) throws(StorageError) in
+        if names.contains(name), try VaultRows.record(name, connection) == nil {
+          rows.append(sequence)
+        }
+      }
+      guard !rows.isEmpty else { return [] }
+      var found: [Int64: NameHash] = [:]
+      let wanted = Set(rows)
+      try VaultRows.visitIndex(connection) { sequence, name in
+        if wanted.contains(sequence), !names.contains(name) { found[sequence] = name }
+      }
+      return rows.map { found[$0] }
+    } ?? []
+  }
+}
+
+extension Manifest {
+  /// How many records there were when they were written last, or nil when the manifest can't be read.
+  static func count(
+    in connection: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) -> Int? {
+    do throws(StorageError) {
+      let manifest = try Manifest(reading: try VaultRows.manifest(connection), keys)
+      return Int(exactly: manifest.count)
+    } catch {
+      guard [.damaged, .unsupported].contains(error.code) else { throw error }
+      return nil
+    }
+  }
+}
