@@ -240,9 +240,13 @@ private final class Showing {
     file[range.upperBound - 1] ^= 1
     let damaged = vault("damaged")
     try file.write(to: damaged)
-    let report = try VaultStorage(at: damaged, keySource: source).verify()
+    // Whatever the umask of the process is while others test theirs.
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: damaged.path)
+    let storage = VaultStorage(at: damaged, keySource: source)
+    let report = try storage.verify()
     let finding = try #require(report.findings.first)
-    show(report, finding, finding.kind)
+    show(report, finding, finding.kind, try storage.previewRepair(accepting: report))
+    show(try storage.restore(from: url))
   }
 
   private func keyAdministration(_ url: URL) throws {

@@ -62,6 +62,9 @@ private struct SlowSource: KeyProvider {
   private static let calls = [
     Call("verifyAsync") { _ = try await storage($0, $1).verifyAsync() },
     Call("repairAsync") { try await storage($0, $1).repairAsync(accepting: damage) },
+    Call("previewRepairAsync") {
+      _ = try await storage($0, $1).previewRepairAsync(accepting: damage)
+    },
     Call("restoreAsync") {
       try await storage($0.appendingPathExtension("new"), $1).restoreAsync(from: $0)
     },
@@ -110,9 +113,12 @@ private struct SlowSource: KeyProvider {
     let report = try await vault.storage().verifyAsync(expecting: ["other key"])
     #expect(!report.isSound)
     #expect(report.findings.flatMap(\.keys) == ["other key"])
-    try await vault.storage().repairAsync(accepting: report)
+    let preview = try await vault.storage().previewRepairAsync(accepting: report)
+    #expect(preview.valueCount == 1 && preview.expectedCount == 2)
+    let repair = try await vault.storage().repairAsync(accepting: report, droppingUnreadable: true)
+    #expect(repair == preview)
     #expect(try await vault.storage().verifyAsync().isSound)
-    try await vault.storage().restoreAsync(from: copy)
+    #expect(try await vault.storage().restoreAsync(from: copy).recordCount == 2)
     #expect(try vault.storage().load(String.self, forKey: "other key") == "other")
 
     #expect(try await vault.storage().rotateAsync(names: true).remaining == 0)

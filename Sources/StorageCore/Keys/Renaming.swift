@@ -40,7 +40,8 @@ extension SealedStore {
       throw StorageError(
         error.code,
         "a record does not open, so its name is not known and can't be hashed anew: "
-          + "\(error.message). Verify and repair the store first, or rotate without names")
+          + "\(error.message). Repair the store first and drop what does not open, or rotate "
+          + "without names")
     }
     let text = try unsafe Payload.name(payload.span.bytes)
     return try cryptography(key: text) { () throws(CryptoError) in

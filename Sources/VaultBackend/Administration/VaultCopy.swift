@@ -12,11 +12,13 @@ enum VaultCopy {
   ///   - keepingOld: whether the file that is replaced gets another name.
   ///   - end: how long those are waited for that have the file open which is replaced.
   ///   - body: is given a connection to an empty file. What it writes is durable when it returns.
+  /// - Returns: the other name that the old file got, if any.
   /// - Throws: `StorageError`; there is then what was there before, except with `outcomeUnknown`.
+  @discardableResult
   static func make(
     _ file: VaultFile, replacing: Bool, keepingOld: Bool = false,
     until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
-  ) throws(StorageError) {
+  ) throws(StorageError) -> String? {
     try Folder.create(file.folder)
     _ = try file.check(mending: false, allowingEmpty: true)
     let isFree = try FileStatus.ofEntry(file.path) == nil
@@ -30,16 +32,18 @@ enum VaultCopy {
     } catch {
       throw error.of(file.path, madeAs: sibling)
     }
+    var kept: String?
     if isFree {
       try link(sibling, as: file)
     } else {
-      try replace(file, with: sibling, keepingOld: keepingOld, until: end)
+      kept = try replace(file, with: sibling, keepingOld: keepingOld, until: end)
     }
     do throws(StorageError) {
       try Folder.synchronize(file.folder)
     } catch {
       throw StorageError(.outcomeUnknown, error.message, path: file.path, number: error.number)
     }
+    return kept
   }
 
   private static func link(_ sibling: String, as file: VaultFile) throws(StorageError) {
@@ -50,7 +54,7 @@ enum VaultCopy {
 
   private static func replace(
     _ file: VaultFile, with sibling: String, keepingOld: Bool, until end: ContinuousClock.Instant
-  ) throws(StorageError) {
+  ) throws(StorageError) -> String? {
     let sole = try SoleUse(of: file, until: end)
     let kept = keepingOld ? try keep(file) : nil
     do throws(StorageError) {
@@ -67,6 +71,7 @@ enum VaultCopy {
       throw error
     }
     _ = consume sole
+    return kept
   }
 
   /// Gives the old file a second name, `<vault>.damaged-<number>`, and its log one to match.

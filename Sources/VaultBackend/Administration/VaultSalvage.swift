@@ -2,52 +2,60 @@ internal import CryptoCore
 internal import StorageCore
 
 /// Reads what can still be read of a vault whose file is broken.
-enum VaultSalvage {
-  /// Copies every row that can be read into an empty file.
+///
+/// Each row has its name twice, in the table and in the index, on different pages: a record is taken
+/// under the one that it opens under. One that opens under neither may be of another authentication
+/// tag, so it is taken under both.
+struct VaultSalvage {
+  typealias Taking = (NameHash, [UInt8]) throws(StorageError) -> Void
+
+  private let source: Connection
+  private let opener: RecordOpener
+  /// What the index says, by sequence number.
+  private var entries: [(sequence: Int64, name: NameHash)] = []
+  private var rows: Set<Int64> = []
+  private var opened: Set<NameKey> = []
+  private var closed: Set<NameKey> = []
+
+  /// How many records were taken that open.
+  var openedCount: Int { opened.count }
+  /// How many records were taken that do not.
+  var closedCount: Int { closed.count }
+
+  init(_ source: Connection, _ opener: RecordOpener) {
+    self.source = source
+    self.opener = opener
+  }
+
+  /// The header, which leads to the keys.
   ///
-  /// - Throws: `damaged` when the header, which leads to the keys, can't be read.
-  static func copy(
-    _ source: Connection, to destination: Connection
-  ) throws(StorageError) {
-    try VaultSchema.create(destination)
+  /// - Throws: `damaged` when it can't be read.
+  static func header(of source: Connection) throws(StorageError) -> [UInt8] {
     guard let header = try VaultRows.header(source) else {
       throw StorageError(
         .damaged, "the vault's header can't be read; restore it from a backup", path: source.path)
     }
+    return header
+  }
+
+  /// Copies every row that can be read into an empty file.
+  ///
+  /// - Throws: `damaged` when the header can't be read, or why the keys can't be opened.
+  static func copy(
+    _ source: Connection, to destination: Connection, openedLike store: SealedStore
+  ) throws(StorageError) {
+    let header = try header(of: source)
+    let opener = try RecordOpener(header: header, like: store, path: source.path)
+    try VaultSchema.create(destination)
     try destination.beginWriting()
     defer { destination.rollBack() }
     try VaultRows.setMeta(VaultSchema.Row.header, header, sequence: 0, destination)
+    // Numbered anew, since the old numbers may be what is broken.
     var last: Int64 = 0
-    // By the table from both ends, and then by the index, which is on other pages.
-    for order in ["ASC", "DESC"] {
-      try skippingDamage { () throws(StorageError) in
-        try source.statement(
-          once:
-            "SELECT name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
-            + order
-        ).run { (row) throws(StorageError) in
-          try insert(row, destination, &last)
-          return true
-        }
-      }
-    }
-    var names: [NameHash] = []
-    try skippingDamage { () throws(StorageError) in
-      try source.statement(
-        "SELECT name FROM record INDEXED BY sqlite_autoindex_record_1 ORDER BY name"
-      ).run { (row) throws(StorageError) in
-        names.append(try VaultRows.name(row, 0, source))
-        return true
-      }
-    }
-    for name in names {
-      try skippingDamage { () throws(StorageError) in
-        try source.statement("SELECT name, value FROM record WHERE name = ?1")
-          .run(.blob(name.bytes)) { (row) throws(StorageError) in
-            try insert(row, destination, &last)
-            return false
-          }
-      }
+    var salvage = VaultSalvage(source, opener)
+    try salvage.run { (name, record) throws(StorageError) in
+      last += 1
+      try VaultRows.set(record, for: name, sequence: last, destination)
     }
     // What is gone is not known, so every process has to read everything anew.
     last += 1
@@ -58,25 +66,109 @@ enum VaultSalvage {
     try destination.commit()
   }
 
-  private static func insert(
-    _ row: Statement.Row, _ destination: Connection, _ last: inout Int64
-  ) throws(StorageError) {
-    guard let value = try row.blob(1) else { return }
-    let name = try VaultRows.name(row, 0, destination)
-    // Numbered anew, since the old numbers may be what is broken.
-    last += 1
-    try destination.statement(
-      "INSERT OR IGNORE INTO record (sequence, name, value) VALUES (?1, ?2, ?3)"
-    ).run(.integer(last), .blob(name.bytes), .blob(value))
+  /// Hands every record that can be read to `take`, under a name that it opens under, if any.
+  ///
+  /// A later record of the same name is to replace the earlier, which did not open.
+  mutating func run(_ take: Taking) throws(StorageError) {
+    try readIndex()
+    // By the table from both ends, and then by the index.
+    if try !readTable("ASC", take) { try readTable("DESC", take) }
+    for (sequence, name) in entries
+    where !rows.contains(sequence) && !opened.contains(NameKey(name)) {
+      try Self.skippingDamage { () throws(StorageError) in try read(sequence, name, take) }
+    }
   }
 
+  private mutating func readIndex() throws(StorageError) {
+    var entries: [(sequence: Int64, name: NameHash)] = []
+    for isDescending in [false, true] {
+      let isWhole = try Self.skippingDamage { () throws(StorageError) in
+        try VaultRows.visitIndex(source, descending: isDescending) { entries.append(($0, $1)) }
+      }
+      if isWhole { break }
+    }
+    self.entries = entries.sorted { $0.sequence < $1.sequence }
+  }
+
+  /// - Returns: whether it came to the other end.
+  @discardableResult
+  private mutating func readTable(
+    _ order: String, _ take: Taking
+  ) throws(StorageError) -> Bool {
+    try Self.skippingDamage { () throws(StorageError) in
+      try source.statement(
+        once:
+          "SELECT sequence, name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
+          + order
+      ).run { (row) throws(StorageError) in
+        let sequence = row.integer(0)
+        rows.insert(sequence)
+        if let record = VaultRows.readable(row, 2) {
+          let name = VaultRows.readable(row, 1).flatMap { NameHash($0) }
+          try offer(record, name, sequence, take)
+        }
+        return true
+      }
+    }
+  }
+
+  /// Reads a row that the table did not lead to.
+  private mutating func read(
+    _ sequence: Int64, _ name: NameHash, _ take: Taking
+  ) throws(StorageError) {
+    try source.statement("SELECT value FROM record WHERE sequence = ?1").run(.integer(sequence)) {
+      (row) throws(StorageError) in
+      if let record = VaultRows.readable(row, 0) { try offer(record, name, sequence, take) }
+      return false
+    }
+  }
+
+  private mutating func offer(
+    _ record: [UInt8], _ name: NameHash?, _ sequence: Int64, _ take: Taking
+  ) throws(StorageError) {
+    if let name {
+      if opened.contains(NameKey(name)) { return }
+      if try opener.opens(record, under: name) { return try keep(record, name, take) }
+    }
+    let others = indexNames(of: sequence).filter { $0 != name && !opened.contains(NameKey($0)) }
+    for other in others where try opener.opens(record, under: other) {
+      return try keep(record, other, take)
+    }
+    for name in others + (name.map { [$0] } ?? [])
+    where closed.insert(NameKey(name)).inserted {
+      try take(name, record)
+    }
+  }
+
+  private mutating func keep(
+    _ record: [UInt8], _ name: NameHash, _ take: Taking
+  ) throws(StorageError) {
+    opened.insert(NameKey(name))
+    closed.remove(NameKey(name))
+    try take(name, record)
+  }
+
+  /// What the index calls a row.
+  private func indexNames(of sequence: Int64) -> [NameHash] {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+    }
+    return entries[low...].prefix { $0.sequence == sequence }.map(\.name)
+  }
+
+  /// - Returns: whether no damage ended it.
+  @discardableResult
   private static func skippingDamage(
     _ body: () throws(StorageError) -> Void
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
     do throws(StorageError) {
       try body()
+      return true
     } catch {
       guard error.code == .damaged else { throw error }
+      return false
     }
   }
 }

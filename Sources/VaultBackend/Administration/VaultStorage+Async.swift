@@ -24,11 +24,29 @@ extension VaultStorage {
     }
   }
 
-  /// As ``repair(accepting:)``.
+  /// As ``repair(accepting:droppingUnreadable:)``.
   ///
-  /// - Throws: as ``repair(accepting:)``.
-  public func repairAsync(accepting report: VaultReport) async throws(StorageError) {
-    try await run { (vault) throws(StorageError) in try vault.repair(accepting: report) }
+  /// - Returns: what the vault holds now, and where the old file is.
+  /// - Throws: as ``repair(accepting:droppingUnreadable:)``.
+  @discardableResult
+  public func repairAsync(
+    accepting report: VaultReport, droppingUnreadable: Bool = false
+  ) async throws(StorageError) -> VaultRepair {
+    try await run { (vault) throws(StorageError) in
+      try vault.repair(accepting: report, droppingUnreadable: droppingUnreadable)
+    }
+  }
+
+  /// As ``previewRepair(accepting:droppingUnreadable:)``.
+  ///
+  /// - Returns: what the vault would hold.
+  /// - Throws: as ``previewRepair(accepting:droppingUnreadable:)``.
+  public func previewRepairAsync(
+    accepting report: VaultReport, droppingUnreadable: Bool = false
+  ) async throws(StorageError) -> VaultRepair {
+    try await run { (vault) throws(StorageError) in
+      try vault.previewRepair(accepting: report, droppingUnreadable: droppingUnreadable)
+    }
   }
 
   /// As ``backup(to:replacing:progress:)``.
@@ -44,10 +62,12 @@ extension VaultStorage {
 
   /// As ``restore(from:keySource:progress:)``.
   ///
+  /// - Returns: what the vault holds now, and where the old file is.
   /// - Throws: as ``restore(from:keySource:progress:)``.
+  @discardableResult
   public func restoreAsync(
     from url: URL, keySource: KeySource? = nil, progress: (@Sendable (Int, Int) -> Void)? = nil
-  ) async throws(StorageError) {
+  ) async throws(StorageError) -> VaultRestoration {
     try await run { (vault) throws(StorageError) in
       try vault.restore(from: url, keySource: keySource, progress: progress)
     }

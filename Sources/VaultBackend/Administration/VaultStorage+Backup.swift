@@ -51,11 +51,13 @@ extension VaultStorage {
   ///   - keySource: what opens the backup; nil is this storage's own, which has to open it in any
   ///     case to use the vault afterwards.
   ///   - progress: told how many records of the backup are checked, of how many, now and then.
+  /// - Returns: what the vault holds now, and where the old file is.
   /// - Throws: `StorageError`: `unavailable` when there is no backup, `wrongKey` and the like when
   ///   it does not open, `damaged` when it is not sound; nothing is then changed.
+  @discardableResult
   public func restore(
     from url: URL, keySource: KeySource? = nil, progress: ((Int, Int) -> Void)? = nil
-  ) throws(StorageError) {
+  ) throws(StorageError) -> VaultRestoration {
     let engine = try delegate.vault()
     let backup = VaultStorage(
       at: url, keySource: keySource ?? store.keySource, access: .readOnly,
@@ -80,23 +82,26 @@ extension VaultStorage {
       }
     }
     guard try engine.file.check(mending: false, allowingEmpty: true) else {
-      return try backup.backup(to: URL(filePath: engine.file.path))
+      try backup.backup(to: URL(filePath: engine.file.path))
+      return VaultRestoration(recordCount: report.recordCount, oldFile: nil)
     }
+    var oldFile: String?
     do throws(StorageError) {
       try replaceRecords(with: backup, engine, of: report)
     } catch {
       guard error.code == .damaged else { throw error }
-      try replaceFile(with: backup, engine)
+      oldFile = try replaceFile(with: backup, engine)
     }
     try store.openKeys()
+    return VaultRestoration(recordCount: report.recordCount, oldFile: oldFile)
   }
 
   /// In the place of a file that SQLite can make no sense of.
   private func replaceFile(
     with backup: VaultStorage, _ engine: VaultEngine
-  ) throws(StorageError) {
+  ) throws(StorageError) -> String? {
     let source = try backup.delegate.vault()
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+    return try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.replaceFile(until: end) { (connection) throws(StorageError) in
         _ = try source.reading(waiting: delegate.deadline) { (backup) throws(StorageError) in
           try backup.copy(to: connection) { _, _ in }

@@ -1,17 +1,133 @@
 internal import CryptoCore
-internal import StorageCore
+public import StorageCore
 
 extension VaultStorage {
+  /// Takes the vault as it is, after a verification found it otherwise: the manifest is made anew.
+  ///
+  /// No record is removed unless that is asked for: a damaged one stays as it is, and is read as
+  /// `damaged` until its key is saved or removed; it counts from then on as one of another
+  /// authentication tag, from which it can't be told apart. A file whose structure is broken is made
+  /// anew out of the records that can still be read, for which no other program may have the vault
+  /// open; the old one stays beside it.
+  ///
+  /// - Parameters:
+  ///   - report: what ``verify(expecting:progress:)`` found and the caller accepts.
+  ///   - droppingUnreadable: whether all records are removed for good that do not open here, also
+  ///     where the vault is sound: those of other authentication tags are among them. It is the way
+  ///     out for a record whose key nobody knows any more.
+  /// - Returns: what the vault holds now, and where the old file is.
+  /// - Throws: `StorageError`: `busy` when somebody has written since; nothing is then changed.
+  @discardableResult
+  public func repair(
+    accepting report: VaultReport, droppingUnreadable: Bool = false
+  ) throws(StorageError) -> VaultRepair {
+    let isBroken = report.isBroken
+    guard !report.isSound || droppingUnreadable && report.otherTagCount > 0 else {
+      return VaultRepair(
+        valueCount: report.recordCount - report.otherTagCount,
+        unreadableCount: report.otherTagCount, droppedCount: 0, expectedCount: report.recordCount,
+        oldFile: nil)
+    }
+    let oldFile = isBroken ? try rebuild() : nil
+    let engine = try delegate.vault()
+    try store.openKeys()
+    var result: VaultRepair?
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.withTransaction(until: end) {
+        (transaction: inout VaultTransaction) throws(StorageError) in
+        guard isBroken || transaction.sequence == Int64(report.generation) else {
+          throw StorageError(
+            .busy, "the vault was written to since it was verified; verify it again",
+            path: engine.file.path)
+        }
+        try transaction.requireKeys()
+        let expected = transaction.manifest.flatMap { Int(exactly: $0.count) }
+        let (opened, closed) = try sorted(transaction.connection)
+        if droppingUnreadable { try transaction.drop(closed) }
+        try transaction.recompute()
+        result = VaultRepair(
+          valueCount: opened, unreadableCount: droppingUnreadable ? 0 : closed.count,
+          droppedCount: droppingUnreadable ? closed.count : 0, expectedCount: expected,
+          oldFile: oldFile)
+      }
+    }
+    guard let result else {
+      throw StorageError(.io, "the repair was dropped; this is a bug", path: engine.file.path)
+    }
+    return result
+  }
+
+  /// What ``repair(accepting:droppingUnreadable:)`` would leave, without changing anything.
+  ///
+  /// It reads and opens all that can be read. Of a file whose structure is broken others may write
+  /// meanwhile, so it need not be what becomes of it.
+  ///
+  /// - Parameters:
+  ///   - report: what ``verify(expecting:progress:)`` found.
+  ///   - droppingUnreadable: whether what does not open is to be removed.
+  /// - Returns: what the vault would hold; without a place for the old file.
+  /// - Throws: `StorageError`: why that can't be known, as when the header can't be read; then there
+  ///   is nothing to repair with.
+  public func previewRepair(
+    accepting report: VaultReport, droppingUnreadable: Bool = false
+  ) throws(StorageError) -> VaultRepair {
+    let engine = try delegate.vault()
+    guard try engine.file.check(mending: false) else {
+      throw StorageError(.unavailable, "there is no vault", path: engine.file.path)
+    }
+    let source = try Connection(engine.file.path, .readOnly, until: .now + delegate.deadline)
+    return try source.reading { () throws(StorageError) in
+      let opener = try RecordOpener(
+        header: try VaultSalvage.header(of: source), like: store, path: source.path)
+      var expected: Int?
+      if let keys = opener.manifestKeys {
+        do throws(StorageError) {
+          expected = try Manifest.count(in: source, keys)
+        } catch {
+          guard error.code == .damaged else { throw error }
+        }
+      }
+      var salvage = VaultSalvage(source, opener)
+      try salvage.run { _, _ in }
+      let closed = salvage.closedCount
+      return VaultRepair(
+        valueCount: salvage.openedCount, unreadableCount: droppingUnreadable ? 0 : closed,
+        droppedCount: droppingUnreadable ? closed : 0, expectedCount: expected, oldFile: nil)
+    }
+  }
+
+  /// How many records open, and the names of those that do not.
+  private func sorted(
+    _ connection: Connection
+  ) throws(StorageError) -> (opened: Int, closed: [NameHash]) {
+    // With the keys of this very header: under others a record that is well would not open.
+    let opener = try RecordOpener(
+      header: try VaultSalvage.header(of: connection), like: store, path: connection.path)
+    var opened = 0
+    var closed: [NameHash] = []
+    try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+      if try opener.opens(record, under: name) { opened += 1 } else { closed.append(name) }
+    }
+    return (opened, closed)
+  }
+
   /// Makes the file anew out of the rows that can still be read.
   ///
-  /// The old file stays beside the new one under another name.
-  func rebuild() throws(StorageError) {
+  /// - Returns: the name under which the old file stays beside the new one.
+  private func rebuild() throws(StorageError) -> String? {
     let engine = try delegate.vault()
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+    let store = store
+    return try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.replaceFile(until: end) { (connection) throws(StorageError) in
         try VaultSalvage.copy(
-          try Connection(engine.file.path, .readOnly, until: end), to: connection)
+          try Connection(engine.file.path, .readOnly, until: end), to: connection,
+          openedLike: store)
       }
     }
   }
+}
+
+extension VaultReport {
+  /// Whether the file is to be made anew.
+  fileprivate var isBroken: Bool { findings.contains { $0.kind == .damagedFile } }
 }

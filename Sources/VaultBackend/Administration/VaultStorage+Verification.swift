@@ -53,33 +53,4 @@ extension VaultStorage {
     }
     return VaultReport(generation: 0, recordCount: 0, otherTagCount: 0, findings: [])
   }
-
-  /// Takes the vault as it is, after a verification found it otherwise: the manifest is made anew.
-  ///
-  /// No record is removed: a damaged one stays as it is, and is read as `damaged` until its key is saved
-  /// or removed; it counts from then on as one of another authentication tag, from which it can't be
-  /// told apart. A file whose structure is broken is made anew out of the records that can still be
-  /// read, for which no other program may have the vault open; the old one stays beside it.
-  ///
-  /// - Parameter report: what ``verify(expecting:progress:)`` found and the caller accepts.
-  /// - Throws: `StorageError`: `busy` when somebody has written since; nothing is then changed.
-  public func repair(accepting report: VaultReport) throws(StorageError) {
-    guard !report.isSound else { return }
-    if report.findings.contains(where: { $0.kind == .damagedFile }) { try rebuild() }
-    let engine = try delegate.vault()
-    try store.openKeys()
-    let isRebuilt = report.findings.contains { $0.kind == .damagedFile }
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.withTransaction(until: end) {
-        (transaction: inout VaultTransaction) throws(StorageError) in
-        guard isRebuilt || transaction.sequence == Int64(report.generation) else {
-          throw StorageError(
-            .busy, "the vault was written to since it was verified; verify it again",
-            path: engine.file.path)
-        }
-        try transaction.requireKeys()
-        try transaction.recompute()
-      }
-    }
-  }
 }

@@ -10,16 +10,18 @@ extension VaultEngine {
   /// - Parameters:
   ///   - end: how long others are waited for.
   ///   - body: writes the new vault into an empty file; the old one is still in place.
+  /// - Returns: the path of the old file.
   /// - Throws: `StorageError`: `busy` when another process has the vault open. The old file is then
   ///   in place, except with `outcomeUnknown`.
   func replaceFile(
     until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
-  ) throws(StorageError) {
-    try gate.withLock { (opened) throws(StorageError) in
+  ) throws(StorageError) -> String? {
+    let kept = try gate.withLock { (opened) throws(StorageError) in
       close(&opened)
-      try VaultCopy.make(file, replacing: true, keepingOld: true, until: end, body)
+      return try VaultCopy.make(file, replacing: true, keepingOld: true, until: end, body)
     }
     notice.post()
+    return kept
   }
 
   /// Writes the file anew without what was removed.

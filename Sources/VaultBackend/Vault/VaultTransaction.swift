@@ -249,6 +249,13 @@ struct VaultTransaction: ~Copyable {
     if !isKept { manifest = nil }
   }
 
+  /// Removes records at once; the manifest is to be made anew.
+  func drop(_ names: [NameHash]) throws(StorageError) {
+    for name in names {
+      try connection.statement("DELETE FROM record WHERE name = ?1").run(.blob(name.bytes))
+    }
+  }
+
   /// Forgets what was removed.
   mutating func forgetRemovals() throws(StorageError) {
     sequence += 1

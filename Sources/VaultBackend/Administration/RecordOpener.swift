@@ -1,0 +1,68 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// What opens the records of a vault by its header alone, whatever the rest of its file is like.
+struct RecordOpener {
+  private let header: LoneHeader
+  private let store: SealedStore
+
+  /// Opens the keys of a header with the source and the authentication tag of a store.
+  ///
+  /// - Throws: `StorageError`: why they can't be opened.
+  init(
+    header bytes: [UInt8], like other: SealedStore, path: String
+  ) throws(StorageError) {
+    header = LoneHeader(bytes, location: path)
+    store = SealedStore(
+      header, source: other.keySource, algorithm: .aes256GCM, tag: other.authenticationTag)
+    try store.openKeys()
+  }
+
+  /// The keys of the manifest.
+  var manifestKeys: ManifestKeys? { header.manifestKeys }
+
+  /// Whether a record opens under a name.
+  func opens(_ record: [UInt8], under name: NameHash) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      _ = try store.clearName(of: record, under: name)
+      return true
+    } catch {
+      guard [.damaged, .unsupported].contains(error.code) else { throw error }
+      return false
+    }
+  }
+}
+
+/// A header without records, that does not change.
+private final class LoneHeader: KeysetDelegate {
+  private static let error = StorageError(.readOnly, "this is a header alone; this is a bug")
+
+  let location: String?
+  private let bytes: [UInt8]
+  private let keys = Lock<ManifestKeys?>(nil)
+
+  init(_ bytes: [UInt8], location: String) {
+    self.bytes = bytes
+    self.location = location
+  }
+
+  var manifestKeys: ManifestKeys? { keys.withLock { $0 } }
+
+  func adopt(_ keys: ManifestKeys, headerVersion: UInt64) { self.keys.withLock { $0 = keys } }
+
+  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { (bytes, 1) }
+
+  func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 { throw Self.error }
+
+  func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { (nil, 1) }
+
+  func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome { throw Self.error }
+
+  func names() throws(StorageError) -> [NameHash] { [] }
+}
