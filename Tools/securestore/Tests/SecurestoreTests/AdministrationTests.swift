@@ -62,6 +62,49 @@ struct AdministrationTests {
     #expect(try tool.run("repair", "--yes").code == 0)
   }
 
+  @Test func whatNothingOpensIsDroppedOnlyWhenThatIsAskedFor() throws {
+    let tool = try Self.damagedVault()
+    let unasked = try tool.shell(#"setsid -w "$0" repair --drop-unreadable </dev/null"#)
+    #expect(unasked.code == 64)
+    #expect(unasked.errors.contains("1 of 2 values kept, 1 dropped that can't be read"))
+    #expect(unasked.errors.contains("gone for good"))
+    let kept = try tool.run("repair", "--yes", "--json").json()
+    #expect(kept["values"] as? Int == 1 && kept["notOpened"] as? Int == 1)
+    #expect(kept["dropped"] as? Int == 0 && kept["oldFile"] is NSNull)
+    let list = try tool.run("list")
+    #expect(list.code == 12 && list.errors.contains("repair --drop-unreadable"))
+    let dropped = try tool.run("repair", "--yes", "--drop-unreadable", "--json").json()
+    #expect(dropped["values"] as? Int == 1 && dropped["notOpened"] as? Int == 0)
+    #expect(dropped["dropped"] as? Int == 1 && dropped["expected"] as? Int == 2)
+    #expect(try tool.run("list").code == 0)
+    #expect(try tool.run("verify", "--json").json()["notOpened"] as? Int == 0)
+  }
+
+  @Test func aRepairSaysHowMuchIsLeftAndWhereTheOldFileIs() throws {
+    let tool = try Tool()
+    for name in ["A", "B", "C"] { _ = try tool.run("set", name, input: "x") }
+    #expect(try tool.run("backup", "copy.vault").code == 0)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
+    var broken = whole
+    broken.replaceSubrange(8192..<8252, with: Data(repeating: 0xA5, count: 60))
+    try broken.write(to: URL(fileURLWithPath: tool.vault))
+    let unasked = try tool.shell(#"setsid -w "$0" repair </dev/null"#)
+    #expect(unasked.code == 64)
+    #expect(unasked.errors.contains("0 of 3 values kept"))
+    #expect(unasked.errors.contains("stays beside the new one"))
+    let repaired = try tool.run("repair", "--yes")
+    #expect(repaired.code == 0)
+    let old = tool.vault + ".damaged-1"
+    #expect(repaired.errors.contains("0 of 3 values kept; the old file is \(old)"))
+    #expect(FileManager.default.fileExists(atPath: old))
+
+    try whole.prefix(3000).write(to: URL(fileURLWithPath: tool.vault))
+    let restored = try tool.run("restore", "copy.vault", "--yes", "--json").json()
+    #expect(restored["oldFile"] as? String == tool.vault + ".damaged-2")
+    #expect(restored["values"] as? Int == 3)
+    #expect(try tool.run("restore", "copy.vault", "--yes").errors.contains(": 3 values"))
+  }
+
   @Test func whatIsNotDamagedIsExportedWhenTheRestIsLeftOut() throws {
     let tool = try Self.damagedVault()
     let refused = try tool.run("export", "--to", "out.env")

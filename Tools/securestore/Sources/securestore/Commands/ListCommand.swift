@@ -7,8 +7,8 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the names of all values, in order.",
     discussion: """
-      Names that can't be read, because their record is damaged, make it exit with 12 after the \
-      others are listed.
+      Names that can't be read, because their record is damaged or gone, make it exit with 12 after \
+      the others are listed.
       """)
 
   @Flag(name: [.customLong("long"), .customShort("l")], help: "Show types and sizes too.")
@@ -41,7 +41,9 @@ struct ListCommand: ParsableCommand {
     }
     guard listing.unreadable == 0 else {
       throw Failure(
-        .damaged, "\(listing.unreadable) more can't be read; verify says more", path: place.path)
+        .damaged,
+        "\(listing.unreadable) more can't be read; verify says more, and repair --drop-unreadable "
+          + "removes what nothing opens", path: place.path)
     }
   }
 

@@ -9,11 +9,18 @@ struct RepairCommand: ParsableCommand {
     abstract: "Take a vault that is not sound as it is, after showing what is wrong.",
     discussion: """
       Values that don't open stay as they are until they are set or removed, and what was found is \
-      from then on as if it had been written so: make a copy of the file before. It asks first, \
-      unless --yes is given.
+      from then on as if it had been written so: make a copy of the file before. --drop-unreadable \
+      removes them for good, also those whose names nobody knows any more, and those that were \
+      sealed with another authentication tag. It asks first, unless --yes is given, and says how many \
+      values it keeps, and where the old file stays if it is replaced.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
+
+  @Flag(
+    name: .customLong("drop-unreadable"),
+    help: "Remove for good what does not open with this key and authentication tag.")
+  var drops = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -23,21 +30,55 @@ struct RepairCommand: ParsableCommand {
     let place = try vault.place()
     let storage = try place.open(key)
     let report = try place.lookingThrough { try storage.verify(output.output) }
-    guard !report.isSound else {
+    guard !report.isSound || drops && report.otherTagCount > 0 else {
       return try output.output.done("nothing is wrong, and nothing was done", report.json())
     }
-    if !isConfirmed { try confirm(report, place.path) }
-    try place.lookingThrough { try storage.repair(accepting: report) }
+    if !isConfirmed { try confirm(report, storage, place) }
+    let repair = try place.lookingThrough {
+      try storage.repair(accepting: report, droppingUnreadable: drops)
+    }
+    let old = repair.oldFile.map { "; the old file is \($0)" } ?? ""
     try output.output.done(
-      "repaired \(place.path)",
-      .object([("path", .string(place.path)), ("accepted", report.json())]))
+      "repaired \(place.path): \(repair.text)\(old)",
+      .object([
+        ("path", .string(place.path)), ("accepted", report.json()),
+        ("values", .number("\(repair.valueCount)")),
+        ("notOpened", .number("\(repair.unreadableCount)")),
+        ("dropped", .number("\(repair.droppedCount)")),
+        ("expected", repair.expectedCount.map { .number("\($0)") } ?? .null),
+        ("oldFile", repair.oldFile.map { .string($0) } ?? .null),
+      ]))
   }
 
-  private func confirm(_ report: VaultReport, _ path: String) throws {
+  private func confirm(
+    _ report: VaultReport, _ storage: VaultStorage, _ place: VaultPlace
+  ) throws {
     for row in report.rows { Output.complain(row) }
+    let preview = try place.lookingThrough {
+      try storage.previewRepair(accepting: report, droppingUnreadable: drops)
+    }
+    Output.complain("what it comes to: \(preview.text)")
+    if report.findings.contains(where: { $0.kind == .damagedFile }) {
+      Output.complain("the old file stays beside the new one, as \(place.path).damaged-<number>")
+    }
+    if preview.droppedCount > 0 {
+      Output.complain("what is dropped is gone for good: make a copy of the file before")
+    }
     let terminal = try Terminal(for: "a confirmation", instead: "--yes")
     guard
-      try terminal.confirm("Take \(path) as it is, as if all of it had been written so?")
-    else { throw Failure(.cancelled, "nothing was done", path: path) }
+      try terminal.confirm("Take \(place.path) as it is, as if all of it had been written so?")
+    else { throw Failure(.cancelled, "nothing was done", path: place.path) }
+  }
+}
+
+extension VaultRepair {
+  /// What is left, for people.
+  fileprivate var text: String {
+    var text = Printable.count(valueCount, "value")
+    if let expectedCount { text = "\(valueCount) of \(Printable.count(expectedCount, "value"))" }
+    text += " kept"
+    if unreadableCount > 0 { text += ", \(unreadableCount) more that can't be read" }
+    if droppedCount > 0 { text += ", \(droppedCount) dropped that can't be read" }
+    return text
   }
 }

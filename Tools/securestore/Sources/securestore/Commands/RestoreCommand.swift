@@ -9,7 +9,8 @@ struct RestoreCommand: ParsableCommand {
     discussion: """
       All values and all keys are the backup's afterwards, in one step; what was written since is \
       gone. The backup has to open and to be sound. It asks first when there is a vault, unless \
-      --yes is given.
+      --yes is given. A file that is too broken for that is replaced and stays beside the vault; then \
+      it says where.
       """)
 
   @Argument(help: "The backup.", completion: .file()) var file: String
@@ -33,13 +34,17 @@ struct RestoreCommand: ParsableCommand {
       else { throw Failure(.cancelled, "nothing was done", path: place.path) }
     }
     let folders = place.missingFolders()
-    try Progress.showing("restore", output.output) { progress in
+    let restored = try Progress.showing("restore", output.output) { progress in
       try storage.restore(from: URL(fileURLWithPath: backup), progress: progress)
     }
+    let old = restored.oldFile.map { "; the old file, which was broken, is \($0)" } ?? ""
     try output.output.done(
-      "restored \(place.path) from \(backup)",
+      "restored \(place.path) from \(backup): "
+        + "\(Printable.count(restored.recordCount, "value"))\(old)",
       .object([
         ("path", .string(place.path)), ("backup", .string(backup)),
+        ("values", .number("\(restored.recordCount)")),
+        ("oldFile", restored.oldFile.map { .string($0) } ?? .null),
         ("folders", .array(folders.map { .string($0) })),
       ]))
     output.output.note(ofNew: folders)
