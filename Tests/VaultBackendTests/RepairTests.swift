@@ -88,6 +88,31 @@ import VaultBackend
     #expect(left.count == (isInTable ? 1 : 0))
   }
 
+  @Test func whatCanNotBeRemovedIsSaidBeforeAnythingIs() throws {
+    try breakNameInTable()
+    let storage = storage("broken.vault")
+    #expect(code { try storage.removeAll() } == .damaged)
+    #expect(try storage.keys().count == 8)
+    try storage.repair(accepting: try storage.verify())
+    try storage.removeAll()
+    #expect(try storage.verify().recordCount == 0)
+  }
+
+  @Test func keysOfValuesThatTheTableLeavesOutAreKept() throws {
+    _ = try fill()
+    let row = "(SELECT min(sequence) FROM record)"
+    try vault.tamper(
+      "ATTACH '\(vault.path).old' AS old; CREATE TABLE old.r AS SELECT * FROM record WHERE "
+        + "sequence = \(row); DELETE FROM record WHERE sequence = \(row)")
+    let report = try vault.storage().keyAdministration.rotateDataKey()
+    #expect(report.reencrypted == 7 && report.remaining == 1)
+    try vault.tamper(
+      "ATTACH '\(vault.path).old' AS old; INSERT INTO record SELECT * FROM old.r")
+    for key in keys {
+      #expect(try vault.storage().load(String.self, forKey: key) == "value of \(key)")
+    }
+  }
+
   // MARK: - Repairing
 
   @Test func aRepairKeepsAValueUnderTheNameThatItOpensUnder() throws {

@@ -118,8 +118,16 @@ extension SealedStore {
       var refusal: StorageError?
       do throws(StorageError) { try keys.refresh() } catch { refusal = error }
       let version = try keyed.header().version
-      let removals = try keyed.names().map { RecordWrite(nil, for: $0) }
+      let names = try keyed.names()
+      let removals = names.map { RecordWrite(nil, for: $0) }
       guard !removals.isEmpty else { return }
+      let strayCount = try strays(among: names, in: keyed).count
+      guard strayCount == 0 else {
+        throw StorageError(
+          .damaged,
+          "\(strayCount) of the records can't be removed, since their names are damaged; repair the "
+            + "store first")
+      }
       var rest = removals[...]
       do throws(StorageError) {
         while !rest.isEmpty {

@@ -146,8 +146,9 @@ extension Storage {
   /// ``KeysetDelegate``; elsewhere one after the other. A value that somebody else saves meanwhile
   /// may stay.
   ///
-  /// - Throws: `StorageError`: `unsupported` where the place can't list. All values are then still
-  ///   there, except with `outcomeUnknown` and where they go one after the other.
+  /// - Throws: `StorageError`: `unsupported` where the place can't list, `damaged` where one of its
+  ///   names does not lead to its record, as in a damaged vault. All values are then still there,
+  ///   except with `outcomeUnknown` and where they go one after the other.
   public func removeAll() throws(StorageError) {
     try store.removeAll()
   }

@@ -182,12 +182,20 @@ struct VaultTransaction: ~Copyable {
     var oldKeys: ManifestKeys?
     var renamed: [(old: NameHash, new: NameHash, record: [UInt8])] = []
     let connection = connection
+    let written = manifest?.count
     let held = HeldRecords(
       isEmpty: try VaultRows.isEmpty(connection),
       visiting: { (body) throws(StorageError) in
+        var count: UInt64 = 0
         try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+          count += 1
           body(name, record)
         }
+        // What the table leaves out may still be there, under any key, for a repair to find. It has no
+        // name here, and as a record that says nothing of its key it keeps them all.
+        guard let written, written > count, let name = NameHash([UInt8](repeating: 0, count: 64))
+        else { return }
+        for _ in 0..<min(written - count, 1 << 32) { body(name, []) }
       },
       rewriting: { (rewrite) throws(StorageError) in
         try VaultRows.visit(connection) { (name, record) throws(StorageError) in
