@@ -186,9 +186,13 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
         guard let space = try store.nameSpace(after: change), space !== open.nameSpace else {
           return .success(Found(sealed: nil, nameSpace: open.nameSpace))
         }
-        // Names are hashed anew, or the store is another: the record that is gone says nothing of
-        // the one in its place, of which there may be no notice, or was one.
+        // The record that is gone says nothing of the one in its place, of which there was a notice.
         guard space !== told.nameSpace else { return .success(nil) }
+        // In another store there is nothing until a notice says so; in this one names are hashed
+        // anew, of which there may be none.
+        guard space.store == open.store else {
+          return .success(Found(sealed: nil, nameSpace: open.nameSpace))
+        }
         let sealed = try store.fetch(name)
         return .success(
           Found(sealed: sealed, nameSpace: sealed?.keys.nameSpace ?? space, isRead: true))
