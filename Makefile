@@ -13,7 +13,7 @@ DESTDIR ?=
 
 # A fork in a threaded process is part of what the tests try.
 TSAN = TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1 SPS_SANITIZER=thread
-ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
+ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=$(CURDIR)/scripts/address.supp \
   LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/leaks.supp SPS_SANITIZER=address
 
 # The long tests, and those of what is said in release as well; those that print times run alone.
