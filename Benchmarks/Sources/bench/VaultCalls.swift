@@ -144,7 +144,7 @@ enum VaultCalls {
         ours: writeAll),
       Comparison(
         "8 threads: durable write", against: "1 thread", in: .vault, target: 1.0 / 3, clock: .wall,
-        batch: 2e7, floor: write, ours: { rounds in try inThreads(8, rounds) }),
+        batch: 1e8, floor: write, ours: { rounds in try inThreads(8, rounds) }),
     ]
   }
 

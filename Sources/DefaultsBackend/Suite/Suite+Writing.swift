@@ -39,10 +39,7 @@ extension Suite {
       defer { queue.leave() }
       lead(ticket)
     }
-    guard let result = ticket.result else {
-      throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)
-    }
-    return try result.get()
+    return try queue.outcome(of: ticket)
   }
 
   /// Writes the batch and those that wait behind it in one go, and settles each.
@@ -52,14 +49,14 @@ extension Suite {
       try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
         group += queue.takeFollowers()
         let outcomes = try commit(group)
-        for (ticket, outcome) in zip(group, outcomes) { ticket.settle(.success(outcome)) }
+        queue.settle(group) { .success(outcomes[$0]) }
       }
     } catch {
       // One batch may be too large where the others are not.
       if error.code == .full, group.count > 1 {
         for ticket in group { retry(ticket) }
       } else {
-        for ticket in group { ticket.settle(.failure(error)) }
+        queue.settle(group) { _ in .failure(error) }
       }
     }
   }
@@ -69,9 +66,9 @@ extension Suite {
       let outcomes = try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
         try commit([ticket])
       }
-      ticket.settle(.success(outcomes[0]))
+      queue.settle([ticket]) { _ in .success(outcomes[0]) }
     } catch {
-      ticket.settle(.failure(error))
+      queue.settle([ticket]) { _ in .failure(error) }
     }
   }
 

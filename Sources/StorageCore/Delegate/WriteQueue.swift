@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import Dispatch
+internal import Glibc
 
 /// Lets one thread of the process write at a time, for itself and for those that wait behind it.
 ///
@@ -8,8 +9,12 @@ package final class WriteQueue: Sendable {
   private struct State {
     var waiting: [WriteTicket] = []
     var isLed = false
+    /// How many shared the last write.
+    var lastCount = 1
   }
   private let state = Lock(State())
+  /// How often the processor is given up for those that are expected.
+  private static let turnLimit = 2
 
   /// An empty queue.
   package init() {}
@@ -18,25 +23,71 @@ package final class WriteQueue: Sendable {
   ///
   /// - Returns: whether the caller leads; then it must call ``leave()`` when it is done.
   package func enter(_ ticket: WriteTicket) -> Bool {
-    let leads = state.withLock { state in
+    let turn = state.withLock { state -> DispatchSemaphore? in
       guard state.isLed else {
         state.isLed = true
-        return true
+        return nil
       }
-      ticket.prepareToWait()
+      let turn = DispatchSemaphore(value: 0)
+      unsafe ticket.turn = turn
       state.waiting.append(ticket)
-      return false
+      return turn
     }
-    return leads || ticket.wait()
+    guard let turn else { return true }
+    turn.wait()
+    return state.withLock { _ in unsafe ticket.result == nil }
   }
 
   /// Takes those that may share the leader's write, in their order.
-  package func takeFollowers() -> [WriteTicket] {
+  package func takeFollowers() -> [WriteTicket] { take().followers }
+
+  /// Takes those that may share the leader's write, and lets those come that shared the last one.
+  ///
+  /// The last commit has woken them, so they are about to write again: for a turn or two of the
+  /// processor they are all in this write, where else half of them would be.
+  ///
+  /// - Parameter count: how many share it already.
+  package func gatherFollowers(besides count: Int) -> [WriteTicket] {
+    var (followers, expected) = take()
+    for _ in 0..<Self.turnLimit where count + followers.count < expected {
+      sched_yield()
+      followers += take().followers
+    }
+    return followers
+  }
+
+  private func take() -> (followers: [WriteTicket], expected: Int) {
     state.withLock { state in
+      guard !state.waiting.isEmpty else { return ([], state.lastCount) }
       let followers = Array(state.waiting.prefix { !$0.isAlone })
       state.waiting.removeFirst(followers.count)
-      return followers
+      return (followers, state.lastCount)
     }
+  }
+
+  /// Says what became of the batches of the leader and of those it took; to be called by the leader.
+  ///
+  /// - Parameters:
+  ///   - group: their tickets.
+  ///   - result: what became of each, by its place in the group.
+  package func settle(
+    _ group: [WriteTicket], _ result: (Int) -> Result<CommitOutcome, StorageError>
+  ) {
+    state.withLock { state in
+      state.lastCount = group.count
+      for (index, ticket) in group.enumerated() { unsafe ticket.result = result(index) }
+    }
+    for ticket in group { unsafe ticket.turn?.signal() }
+  }
+
+  /// What became of a batch that was settled.
+  ///
+  /// - Throws: `StorageError`: what kept it from being written.
+  package func outcome(of ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
+    guard let result = state.withLock({ _ in unsafe ticket.result }) else {
+      throw StorageError(.io, "the write was dropped; this is a bug")
+    }
+    return try result.get()
   }
 
   /// Hands the lead on.
@@ -45,7 +96,7 @@ package final class WriteQueue: Sendable {
       state.isLed = !state.waiting.isEmpty
       return state.isLed ? state.waiting.removeFirst() : nil
     }
-    next?.promote()
+    unsafe next?.turn?.signal()
   }
 }
 
@@ -60,12 +111,12 @@ package final class WriteTicket: Sendable {
   /// that are before it would add up.
   package let end: ContinuousClock.Instant
 
-  private let outcome = Lock<Result<CommitOutcome, StorageError>?>(nil)
-  /// Only for one that waits.
-  ///
-  /// Not behind a lock: set once, before the ticket is in the queue, whose lock makes it known to
-  /// those that take it out, and only read from then on.
-  private nonisolated(unsafe) var isDecided: DispatchSemaphore?
+  // Both are set and read under the queue's lock, but for the leader's reading of `turn`, which was
+  // set before the ticket was in the queue.
+  /// What became of the batch, once that is decided.
+  fileprivate nonisolated(unsafe) var result: Result<CommitOutcome, StorageError>?
+  /// Signalled when it is to lead and when it is settled; nil for one that did not wait.
+  fileprivate nonisolated(unsafe) var turn: DispatchSemaphore?
 
   /// A batch for the file as it will be; an empty one for any header is a flush.
   package init(
@@ -80,24 +131,4 @@ package final class WriteTicket: Sendable {
 
   /// What is left of its time.
   package var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: end)) }
-
-  /// Says what became of the batch.
-  package func settle(_ result: Result<CommitOutcome, StorageError>) {
-    outcome.withLock { $0 = result }
-    unsafe isDecided?.signal()
-  }
-
-  fileprivate func prepareToWait() { unsafe isDecided = DispatchSemaphore(value: 0) }
-
-  /// Makes the waiting thread the leader.
-  func promote() { unsafe isDecided?.signal() }
-
-  /// What became of the batch, once that is decided.
-  package var result: Result<CommitOutcome, StorageError>? { outcome.withLock { $0 } }
-
-  /// Waits; true when the caller leads, false when the batch was settled.
-  fileprivate func wait() -> Bool {
-    unsafe isDecided?.wait()
-    return result == nil
-  }
 }

@@ -26,10 +26,7 @@ extension VaultEngine {
       // Others try for SQLite's lock only now and then: without a pause they would not find it free.
       if notice.isAwaited { usleep(Self.headStart) }
     }
-    guard let result = ticket.result else {
-      throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)
-    }
-    return try result.get()
+    return try queue.outcome(of: ticket)
   }
 
   /// Writes the batch and those that wait behind it in one transaction, and settles each.
@@ -43,19 +40,18 @@ extension VaultEngine {
         // Those that come while the others are written share the sync as well.
         while outcomes.count < group.count {
           outcomes.append(try Self.apply(group[outcomes.count], version, &transaction))
-          // Those that the last commit has woken are about to write again: for the price of one turn
-          // of the processor they are all in this one, where else half of them would be.
-          if outcomes.count == group.count, group.count > 1 { sched_yield() }
-          group += queue.takeFollowers()
+          if outcomes.count == group.count {
+            group += queue.gatherFollowers(besides: group.count)
+          }
         }
       }
-      for (ticket, outcome) in zip(group, outcomes) { ticket.settle(.success(outcome)) }
+      queue.settle(group) { .success(outcomes[$0]) }
     } catch {
       // One batch may be too large, or meet a damaged row, where the others don't.
       if group.count > 1, [.full, .invalid, .damaged].contains(error.code) {
         for ticket in group { retry(ticket) }
       } else {
-        for ticket in group { ticket.settle(.failure(error)) }
+        queue.settle(group) { _ in .failure(error) }
       }
     }
   }
@@ -67,9 +63,9 @@ extension VaultEngine {
         (transaction: inout VaultTransaction) throws(StorageError) in
         outcome = try Self.apply(ticket, memory.withLock { $0.headerVersion }, &transaction)
       }
-      ticket.settle(.success(outcome))
+      queue.settle([ticket]) { _ in .success(outcome) }
     } catch {
-      ticket.settle(.failure(error))
+      queue.settle([ticket]) { _ in .failure(error) }
     }
   }
 
@@ -273,9 +269,8 @@ extension VaultEngine {
   ) throws(StorageError) -> Result {
     try requireSameProcess()
     let ticket = WriteTicket(isAlone: true, until: .now + deadline)
-    guard queue.enter(ticket) else {
-      throw StorageError(.io, "the write was dropped; this is a bug", path: file.path)
-    }
+    let leads = queue.enter(ticket)
+    precondition(leads, "only its own thread settles a ticket that is alone")
     defer { queue.leave() }
     return try body(ticket.end)
   }

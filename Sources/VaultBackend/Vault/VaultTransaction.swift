@@ -45,7 +45,7 @@ struct VaultTransaction: ~Copyable {
   private var isNameRepeated = false
   /// Which change of a name is the last; empty while there are few.
   private var lastChange: [NameKey: Int] = [:]
-  private static let fewChanges = 8
+  private static let fewChanges = 32
   private(set) var manifest: Manifest?
   private(set) var keys: ManifestKeys?
 
@@ -153,7 +153,9 @@ struct VaultTransaction: ~Copyable {
   /// In one go: by turns with SQLite, hashing a record takes longer, and so does writing the row.
   private mutating func account() throws(StorageError) {
     guard let keys, var manifest else { return }
-    self.manifest = nil  // changed in place
+    // Changed in place: nobody else has it now.
+    self.manifest = nil
+    vault.memory.withLock { $0.keep(nil, nil) }
     for index in accounted..<changes.count {
       let name = changes[index].name
       switch changes[index].old {
