@@ -47,6 +47,7 @@ package final class WriteQueue: Sendable {
   /// processor they are all in this write, where else half of them would be.
   ///
   /// - Parameter count: how many share it already.
+  /// - Returns: those that came, in their order.
   package func gatherFollowers(besides count: Int) -> [WriteTicket] {
     var (followers, expected) = take()
     for _ in 0..<Self.turnLimit where count + followers.count < expected {
