@@ -87,6 +87,8 @@ extension VaultEngine {
     for write in ticket.writes where !write.isCheck {
       try transaction.set(write.record, for: write.name)
     }
+    // Now and not at the end: meanwhile others come who share the commit.
+    try transaction.writeRows()
     return .committed
   }
 

@@ -39,6 +39,8 @@ struct VaultTransaction: ~Copyable {
   private(set) var isScrubNeeded = false
   /// What was changed, in order.
   private(set) var changes: [Change] = []
+  /// How many of the changes are in their rows.
+  private var written = 0
   /// How many of the changes are in the manifest.
   private var accounted = 0
   /// Whether two of the changes are of one name.
@@ -317,9 +319,9 @@ struct VaultTransaction: ~Copyable {
 
   // MARK: - Ending
 
-  /// Writes the rows of what was changed.
-  private func writeRows() throws(StorageError) {
-    var index = 0
+  /// Writes the rows of what was changed since the last time.
+  mutating func writeRows() throws(StorageError) {
+    var index = written
     while !isNameRepeated, changes.count - index >= VaultRows.batchSize {
       let rows = index..<index + VaultRows.batchSize
       try VaultRows.setBatch(rows, connection) {
@@ -331,6 +333,7 @@ struct VaultTransaction: ~Copyable {
       try VaultRows.set(
         change.new.record, for: change.name, sequence: change.sequence, connection)
     }
+    written = changes.count
   }
 
   /// Makes it all durable.
