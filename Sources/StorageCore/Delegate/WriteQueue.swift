@@ -13,8 +13,8 @@ package final class WriteQueue: Sendable {
     var lastCount = 1
   }
   private let state = Lock(State())
-  /// How often the processor is given up for those that are expected.
-  private static let turnLimit = 2
+  /// How often the processor is given up in one write for those that are expected.
+  package static let turnLimit = 2
 
   /// An empty queue.
   package init() {}
@@ -46,23 +46,29 @@ package final class WriteQueue: Sendable {
   /// The last commit has woken them, so they are about to write again: for a turn or two of the
   /// processor they are all in this write, where else half of them would be.
   ///
-  /// - Parameter count: how many share it already.
+  /// - Parameters:
+  ///   - count: how many share it already.
+  ///   - turns: how often the processor may still be given up for those that are expected; begins
+  ///     with ``turnLimit``.
   /// - Returns: those that came, in their order.
-  package func gatherFollowers(besides count: Int) -> [WriteTicket] {
-    var (followers, expected) = take()
-    for _ in 0..<Self.turnLimit where count + followers.count < expected {
+  package func gatherFollowers(besides count: Int, turns: inout Int) -> [WriteTicket] {
+    var (followers, mayMoreCome) = take(besides: count)
+    while followers.isEmpty, mayMoreCome, turns > 0 {
+      turns -= 1
       sched_yield()
-      followers += take().followers
+      (followers, mayMoreCome) = take(besides: count)
     }
     return followers
   }
 
-  private func take() -> (followers: [WriteTicket], expected: Int) {
+  /// - Returns: those that wait, up to one that takes a turn of its own, and whether others are
+  ///   expected that could be taken.
+  private func take(besides count: Int = 0) -> (followers: [WriteTicket], mayMoreCome: Bool) {
     state.withLock { state in
-      guard !state.waiting.isEmpty else { return ([], state.lastCount) }
+      guard !state.waiting.isEmpty else { return ([], count < state.lastCount) }
       let followers = Array(state.waiting.prefix { !$0.isAlone })
       state.waiting.removeFirst(followers.count)
-      return (followers, state.lastCount)
+      return (followers, state.waiting.isEmpty && count + followers.count < state.lastCount)
     }
   }
 

@@ -37,11 +37,12 @@ extension VaultEngine {
       try withTransaction(until: ticket.end) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         let version = memory.withLock { $0.headerVersion }
+        var turns = WriteQueue.turnLimit
         // Those that come while the others are written share the sync as well.
         while outcomes.count < group.count {
           outcomes.append(try Self.apply(group[outcomes.count], version, &transaction))
           if outcomes.count == group.count {
-            group += queue.gatherFollowers(besides: group.count)
+            group += queue.gatherFollowers(besides: group.count, turns: &turns)
           }
         }
       }
