@@ -32,7 +32,7 @@ import VaultBackend
     Threads.run(
       writers.count,
       meanwhile: {
-        usleep(300_000)
+        usleep(600_000)
         child.release()
       },
       { thread in
@@ -47,7 +47,7 @@ import VaultBackend
   @Test func whatWritersOfOneNameDoInOneCommitIsWhatTheyWouldDoInTurn() throws {
     let storage = vault.storage()
     let names = (0..<40).map { "name-\($0)" }
-    try storage.saveAll(Dictionary(uniqueKeysWithValues: names.map { ($0, 0) }))
+    try storage.saveAll(Dictionary(uniqueKeysWithValues: names.map { ($0, "0") }))
     let reader = try vault.serve()
     for round in 1...5 {
       let many = Dictionary(

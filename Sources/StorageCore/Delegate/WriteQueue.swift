@@ -118,11 +118,13 @@ package final class WriteTicket: Sendable {
   /// that are before it would add up.
   package let end: ContinuousClock.Instant
 
-  // Both are set and read under the queue's lock, but for the leader's reading of `turn`, which was
-  // set before the ticket was in the queue.
   /// What became of the batch, once that is decided.
+  // Unchecked, since the lock is the queue's and not the ticket's own: `settle` sets it, `enter` and
+  // `outcome(of:)` read it, all three inside `state.withLock`.
   fileprivate nonisolated(unsafe) var result: Result<CommitOutcome, StorageError>?
   /// Signalled when it is to lead and when it is settled; nil for one that did not wait.
+  // Unchecked, since it is set once, inside `state.withLock`, before the ticket is in the queue: that
+  // lock makes it known to whoever takes the ticket out, and from then on it is only read.
   fileprivate nonisolated(unsafe) var turn: DispatchSemaphore?
 
   /// A batch for the file as it will be; an empty one for any header is a flush.
