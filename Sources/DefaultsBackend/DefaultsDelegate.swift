@@ -1,6 +1,5 @@
 public import CryptoCore
 public import StorageCore
-internal import Synchronization
 
 /// Sealed records in a property list: one file for each suite, safe across threads and processes.
 ///
@@ -20,7 +19,7 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
   public let durability: DefaultsDurability
   private let deadline: Duration
   private let path: @Sendable () throws(StorageError) -> String
-  private let resolved = AtomicLazyReference<Suite>()
+  private let resolved = SetOnce<Suite>()
 
   /// The delegate of a suite.
   ///

@@ -1,6 +1,5 @@
 public import CryptoCore
 public import StorageCore
-internal import Synchronization
 
 /// Sealed records as items of the desktop's keyring, one item for each record.
 ///
@@ -34,7 +33,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
   private let access: KeyringAccess
   private let accessGroup: String?
   private let service: @Sendable () throws(StorageError) -> String
-  private let resolved = AtomicLazyReference<Opened>()
+  private let resolved = SetOnce<Opened>()
 
   /// The delegate of a service's store in the keyring of the session.
   ///

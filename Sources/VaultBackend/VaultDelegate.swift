@@ -1,6 +1,5 @@
 public import CryptoCore
 public import StorageCore
-internal import Synchronization
 
 public import struct Foundation.URL
 
@@ -18,12 +17,7 @@ public final class VaultDelegate: CensusDelegate, ObservableDelegate {
   public let access: VaultAccess
   let deadline: Duration
   private let path: @Sendable () throws(StorageError) -> String
-  private let resolved = AtomicLazyReference<VaultEngine>()
-  /// The same vault, for reads, which count no reference to it.
-  ///
-  /// There are weak references to a vault, which make counting slow: `make bench` shows it in every
-  /// read. It lives as long as the delegate. An address, since pointers are not Sendable.
-  private let uncounted = Atomic<UInt>(0)
+  private let resolved = SetOnce<VaultEngine>()
 
   /// The delegate of a file, which is made at the first write.
   ///
@@ -55,10 +49,7 @@ public final class VaultDelegate: CensusDelegate, ObservableDelegate {
   func vault() throws(StorageError) -> VaultEngine {
     if let vault = resolved.load() { return vault }
     let file = try VaultFile(try path())
-    let vault = resolved.storeIfNil(VaultRegistry.vault(of: file, access))
-    let pointer = unsafe Unmanaged.passUnretained(vault).toOpaque()
-    uncounted.store(UInt(bitPattern: pointer), ordering: .releasing)
-    return vault
+    return resolved.storeIfNil(VaultRegistry.vault(of: file, access))
   }
 
   // MARK: - KeysetDelegate
@@ -98,12 +89,10 @@ public final class VaultDelegate: CensusDelegate, ObservableDelegate {
   public func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
-    if let pointer = unsafe UnsafeRawPointer(bitPattern: uncounted.load(ordering: .acquiring)) {
-      let known = unsafe Unmanaged<VaultEngine>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
-        $0.known(name)
-      }
-      if let known { return known }
-    }
+    // No reference is counted: there are weak ones to a vault, which make that slow, and `make bench`
+    // shows it in every read.
+    let known = unsafe resolved.uncounted?._withUnsafeGuaranteedRef { $0.known(name) }
+    if let known { return known }
     return try vault().lookup(name, waiting: deadline)
   }
 

@@ -1,5 +1,4 @@
 internal import CryptoCore
-internal import Synchronization
 
 /// A key name and, once it was used, its keyed hash: a wrapper computes it once and keeps it.
 @safe @usableFromInline
@@ -8,9 +7,7 @@ package final class RecordName: @unchecked Sendable {
   private let tag: [UInt8]
   /// The context under the first name key that was seen, which is the only one for most programs.
   ///
-  /// Set once and released in `deinit`. An atomic pointer, since a load of AtomicLazyReference is a
-  /// generic call to another module.
-  private let first = unsafe Atomic<UnsafeRawPointer?>(nil)
+  private let first = SetOnce<RecordContext>()
   /// The context under a name key that came later.
   ///
   /// Read and written under `rebinding` alone.
@@ -21,11 +18,6 @@ package final class RecordName: @unchecked Sendable {
   package init(_ text: String, tag: [UInt8]) {
     self.text = text
     self.tag = tag
-  }
-
-  deinit {
-    guard let pointer = unsafe first.load(ordering: .acquiring) else { return }
-    unsafe Unmanaged<RecordContext>.fromOpaque(pointer).release()
   }
 
   /// What the record of this name is bound to under `keys`.
@@ -41,10 +33,7 @@ package final class RecordName: @unchecked Sendable {
   ///
   /// It lives as long as the name.
   @inline(__always)
-  var uncounted: Unmanaged<RecordContext>? {
-    guard let pointer = unsafe first.load(ordering: .acquiring) else { return nil }
-    return unsafe Unmanaged<RecordContext>.fromOpaque(pointer)
-  }
+  var uncounted: Unmanaged<RecordContext>? { unsafe first.uncounted }
 
   private func bind(to keys: OpenKeys) throws(StorageError) -> RecordContext {
     if unsafe uncounted != nil, let context = Self.rebinding.withLock({ _ in unsafe later }),
@@ -58,12 +47,7 @@ package final class RecordName: @unchecked Sendable {
     }
     let context = RecordContext(
       store: keys.store, name: hash, authenticationTag: tag, origin: keys.nameSpace)
-    let pointer = unsafe Unmanaged.passRetained(context).toOpaque()
-    let isFirst = unsafe first.compareExchange(
-      expected: nil, desired: UnsafeRawPointer(pointer), ordering: .acquiringAndReleasing
-    ).exchanged
-    if !isFirst {
-      unsafe Unmanaged<RecordContext>.fromOpaque(pointer).release()
+    if first.storeIfNil(context) !== context {
       Self.rebinding.withLock { _ in unsafe later = context }
     }
     return context

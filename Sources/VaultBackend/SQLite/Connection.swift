@@ -24,6 +24,7 @@ final class Connection: @unchecked Sendable {
   let isDenied: Bool
   private let patience = Patience()
   /// By the address of their text: there are few, and looking through them beats hashing.
+  @exclusivity(unchecked)
   private var statements: [(text: UnsafePointer<UInt8>, statement: Statement)] = unsafe []
 
   /// Opens the file at an absolute and canonical path, which must exist and be checked already.
@@ -51,7 +52,7 @@ final class Connection: @unchecked Sendable {
     self.mode = mode
     // Nothing was read yet, so it is not the file that says so.
     isDenied = unsafe mode == .readWrite && sqlite3_db_readonly(handle, "main") != 0
-    patience.end = end
+    wait(until: end)
     try harden()
   }
 
@@ -138,8 +139,10 @@ final class Connection: @unchecked Sendable {
 
   // MARK: - Running
 
-  /// Waits for locks of others no longer than until `end` from now on.
-  func wait(until end: ContinuousClock.Instant) { patience.end = end }
+  /// Waits for locks of others no longer than until `end` from now on, nor longer than `limit`.
+  func wait(until end: ContinuousClock.Instant, atMost limit: Duration? = nil) {
+    patience.begin(until: end, atMost: limit)
+  }
 
   /// Runs a statement that gives no rows and is not worth keeping.
   func execute(_ sql: String) throws(StorageError) {

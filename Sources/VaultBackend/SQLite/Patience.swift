@@ -3,14 +3,27 @@ internal import Glibc
 /// How long a connection waits for others' locks.
 final class Patience: @unchecked Sendable {
   // SQLite calls the busy handler on the thread that uses the connection, which one at a time does.
-  var end = ContinuousClock.now
+  private var end = ContinuousClock.now
+  /// How long to wait from the first time on, if not until `end`.
+  private var limit: Duration?
   private var pause = useconds_t(20)
+
+  /// Waits until `end` from now on, or for no longer than `limit`.
+  func begin(until end: ContinuousClock.Instant, atMost limit: Duration?) {
+    self.end = end
+    self.limit = limit
+  }
 
   /// Waits a little.
   ///
   /// - Returns: false when the deadline has passed.
   func wait() -> Bool {
-    guard ContinuousClock.now < end else {
+    let now = ContinuousClock.now
+    if let limit {
+      end = min(end, now + limit)
+      self.limit = nil
+    }
+    guard now < end else {
       pause = 20
       return false
     }

@@ -140,7 +140,7 @@ extension VaultEngine {
   private func beginWriting(
     _ connection: Connection, until end: ContinuousClock.Instant
   ) throws(StorageError) {
-    connection.wait(until: min(end, .now + Self.quietPatience))
+    connection.wait(until: end, atMost: Self.quietPatience)
     do throws(StorageError) {
       return try connection.beginWriting()
     } catch {
@@ -235,7 +235,7 @@ extension VaultEngine {
     isScrubNeeded.store(true, ordering: .relaxed)
     while true {
       // In short goes, since it keeps other writers away while it waits for readers.
-      connection.wait(until: min(end, .now + .milliseconds(20)))
+      connection.wait(until: end, atMost: .milliseconds(20))
       do throws(StorageError) {
         try connection.checkpointAndTruncate()
         return isScrubNeeded.store(false, ordering: .relaxed)

@@ -15,6 +15,12 @@ struct VaultMemory {
     case stamped(VaultFile.Stamp)
   }
 
+  /// Not a tuple, which is copied and destroyed by way of its metadata.
+  private struct WrittenManifest {
+    let manifest: Manifest
+    let keys: ManifestKeys
+  }
+
   /// How many names are remembered that have no record.
   private static let absentLimit = 10_000
   /// The longest record that is kept.
@@ -35,7 +41,7 @@ struct VaultMemory {
   /// Whether the file, or that there is none, was looked at before.
   private(set) var hasFollowed = false
   /// The manifest as this process wrote it last, and under which keys.
-  private var writtenManifest: (manifest: Manifest, keys: ManifestKeys)?
+  private var writtenManifest: WrittenManifest?
   /// The manifest's keys that go with `headerVersion`.
   private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
 
@@ -108,16 +114,16 @@ struct VaultMemory {
   /// Keeps the manifest that was written with the state that was moved on to last.
   mutating func keep(_ manifest: Manifest?, _ keys: ManifestKeys?) {
     writtenManifest = nil
-    if let manifest, let keys { writtenManifest = (manifest, keys) }
+    if let manifest, let keys { writtenManifest = WrittenManifest(manifest: manifest, keys: keys) }
   }
 
   /// The manifest in the file, if it is the one that this process wrote under `keys`: then it need be
   /// neither read nor authenticated again.
   func manifest(_ keys: ManifestKeys) -> Manifest? {
-    guard let (manifest, writtenKeys) = writtenManifest, writtenKeys.manifest === keys.manifest,
-      manifest.generation == UInt64(generation)
+    guard let written = writtenManifest, written.keys.manifest === keys.manifest,
+      written.manifest.generation == UInt64(generation)
     else { return nil }
-    return manifest
+    return written.manifest
   }
 
   /// Has the file looked at again before anything is believed.
