@@ -129,31 +129,6 @@ import Testing
     #expect(code { _ = try storage.load(String.self, forKey: "y") } == .noBus)
     #expect(code { try storage.save("new", forKey: "y") } == .noBus)
   }
-
-  @Test(arguments: [false, true]) func aForkedChildIsRefusedAtOnce(_ isWrite: Bool) throws {
-    let desktop = try FakeDesktop()
-    let storage = desktop.storage(.patient)
-    try storage.save("kept", forKey: "key")
-    let before = desktop.service.items
-    ForkedChild.prepare()
-    let (outcome, output) = ForkedChild.run(deadline: 120) { descriptor in
-      let error = code {
-        if isWrite {
-          try storage.save("new", forKey: "key")
-        } else {
-          _ = try storage.load(String.self, forKey: "key")
-        }
-      }
-      let byte: [UInt8] = [error == .unsupported ? 1 : 2]
-      return unsafe byte.withUnsafeBytes {
-        unsafe ForkedChild.write($0, to: descriptor) ? 0 : 1
-      }
-    }
-    #expect(outcome == .exited(0))
-    #expect(output == [1])
-    #expect(desktop.service.items == before)
-    #expect(try storage.load(String.self, forKey: "key") == "kept")
-  }
 }
 
 @Suite struct ThreadTests {
