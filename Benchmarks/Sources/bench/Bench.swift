@@ -3,7 +3,16 @@ import Glibc
 /// Measures the hot calls of the library against the least that they could cost.
 @main
 struct Bench {
-  static func main() throws {
+  static func main() {
+    do {
+      try measure()
+    } catch {
+      print("bench: \(error)")
+      exit(2)
+    }
+  }
+
+  private static func measure() throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if try Helper.run(arguments) { return }
     let options = Options(arguments)

@@ -126,7 +126,7 @@ struct Result {
     let batch = comparison.batch
     var rounds = 1
     while true {
-      // The fastest of three: a single call that had to wait would leave a batch with next to none.
+      // The fastest of three: one that had to wait would leave a batch with next to no rounds.
       var taken = Double.infinity
       for _ in 0..<3 {
         taken = min(taken, try time(body, rounds, comparison.clock) * Double(rounds))

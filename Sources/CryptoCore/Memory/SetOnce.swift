@@ -1,17 +1,19 @@
-package import Synchronization
+public import Synchronization
 
 /// An object that is set once and kept as long as this is.
 ///
 /// Any thread may use it. In the place of `AtomicLazyReference`, whose load is a generic call to
 /// another module: 700 instructions, most of which look for its metadata.
-@safe
+@safe @usableFromInline
 package struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
   // The pointer is written once, atomically, and what it points to is Sendable.
   /// A counted reference, released in `deinit`.
   @usableFromInline let pointer = unsafe Atomic<UnsafeRawPointer?>(nil)
 
+  @inlinable @inline(__always)
   package init() {}
 
+  @inlinable
   deinit { unsafe uncounted?.release() }
 
   /// The object without a reference to it: it lives as long as this does.

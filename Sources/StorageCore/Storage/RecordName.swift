@@ -6,7 +6,6 @@ package final class RecordName: @unchecked Sendable {
   package let text: String
   private let tag: [UInt8]
   /// The context under the first name key that was seen, which is the only one for most programs.
-  ///
   private let first = SetOnce<RecordContext>()
   /// The context under a name key that came later.
   ///

@@ -24,13 +24,15 @@ final class Connection: @unchecked Sendable {
   let isDenied: Bool
   private let patience = Patience()
   /// By the address of their text: there are few, and looking through them beats hashing.
+  // Unchecked, since every statement asks: no access lasts while a statement is compiled, run or
+  // finalised, and one thread at a time is here.
   @exclusivity(unchecked)
   private var statements: [(text: UnsafePointer<UInt8>, statement: Statement)] = unsafe []
 
   /// Opens the file at an absolute and canonical path, which must exist and be checked already.
   ///
   /// Waits for locks of others until `end`, as everything does that it is used for, until
-  /// ``wait(until:)`` says otherwise: to be set up, it may have to read the file already.
+  /// ``wait(until:atMost:)`` says otherwise: to be set up, it may have to read the file already.
   ///
   /// - Throws: `StorageError`: `damaged` when it is no vault.
   init(
@@ -139,7 +141,8 @@ final class Connection: @unchecked Sendable {
 
   // MARK: - Running
 
-  /// Waits for locks of others no longer than until `end` from now on, nor longer than `limit`.
+  /// From now on waits for locks of others until `end`, and no longer than `limit` after the first
+  /// lock that is met, for all statements together.
   func wait(until end: ContinuousClock.Instant, atMost limit: Duration? = nil) {
     patience.begin(until: end, atMost: limit)
   }

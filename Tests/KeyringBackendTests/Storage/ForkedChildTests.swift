@@ -9,7 +9,7 @@ import Testing
 ///
 /// In a process of its own: the locks that the threads of other tests hold at that moment are held
 /// for ever in the child, those of the runtime and of a sanitizer as well.
-@Suite struct ForkTests {
+@Suite struct ForkedChildTests {
   @Test func aForkedChildIsRefusedAtOnce() async {
     await #expect(processExitsWith: .success) {
       let desktop = try FakeDesktop()
