@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// Measures the hot calls of the library against the least that they could cost.
@@ -7,7 +8,8 @@ struct Bench {
     do {
       try measure()
     } catch {
-      print("bench: \(error)")
+      // Not on standard output, where a helper says that it has begun.
+      FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
       exit(2)
     }
   }
