@@ -5,8 +5,9 @@ public import Synchronization
 /// Any thread may use it. In the place of `AtomicLazyReference`, whose load is a generic call to
 /// another module: 700 instructions, most of which look for its metadata.
 @safe @usableFromInline
+// Unchecked, since pointers are not Sendable and this has one: it is read and, once, written in
+// atomic steps, and the object that it points to is Sendable.
 package struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
-  // The pointer is written once, atomically, and what it points to is Sendable.
   /// A counted reference, released in `deinit`.
   @usableFromInline let pointer = unsafe Atomic<UnsafeRawPointer?>(nil)
 
