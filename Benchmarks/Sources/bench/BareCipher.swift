@@ -4,7 +4,7 @@ import CFloor
 @safe
 final class BareCipher {
   /// As many bytes as the library binds a record to, without a tag of the caller's.
-  static let associatedData = [UInt8](repeating: 0xAD, count: 110)
+  static let associatedData = [UInt8](repeating: 0xAD, count: 112)
 
   private let contexts: OpaquePointer
   private let text: [UInt8]
@@ -35,6 +35,13 @@ final class BareCipher {
   func open(_ rounds: Int) throws {
     let data = Self.associatedData
     let result = unsafe floor_open(
+      contexts, rounds, data, Int32(data.count), sealed, Int32(text.count), &opened)
+    guard result == 0, opened == text else { throw Failed() }
+  }
+
+  func openByParameter(_ rounds: Int) throws {
+    let data = Self.associatedData
+    let result = unsafe floor_open_by_parameter(
       contexts, rounds, data, Int32(data.count), sealed, Int32(text.count), &opened)
     guard result == 0, opened == text else { throw Failed() }
   }

@@ -71,6 +71,9 @@ enum Sealing {
         "open 32 B into a buffer", against: "bare open", target: 1.25,
         floor: bare.open, ours: ours.open),
       Comparison(
+        "open 32 B into a buffer", against: "the same, nonce as a parameter",
+        floor: bare.openByParameter, ours: ours.open),
+      Comparison(
         "seal 32 B as Data", against: "bare seal", target: 1.6,
         floor: bare.seal, ours: ours.sealedData),
       Comparison(

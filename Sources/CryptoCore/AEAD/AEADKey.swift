@@ -96,6 +96,7 @@ private final class ExtendedNonceKey: Sendable {
   init(_ key: SymmetricKey) throws(CryptoError) {
     let blocks = ContextPool<CipherContext> { () throws(CryptoError) in
       let context = try CipherContext(.aes256ECB, encrypts: true)
+      try context.omitPadding()
       try key.withBytes { (bytes) throws(CryptoError) in
         try unsafe bytes.withUnsafeBytes { (raw) throws(CryptoError) in
           try unsafe context.setKey(raw.baseAddress!)

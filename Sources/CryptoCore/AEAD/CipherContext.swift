@@ -5,6 +5,8 @@ internal import COpenSSL
 struct CipherImplementation: @unchecked Sendable {
   // An EVP_CIPHER is immutable and counted; this one lives as long as the process.
   let pointer: OpaquePointer
+  /// Whether a context that opens takes its nonce as a parameter: see `CipherContext.open`.
+  let takesNonceAsParameter: Bool
 
   private init(fetching name: String) {
     OpenSSLLibrary.prepare()
@@ -12,11 +14,36 @@ struct CipherImplementation: @unchecked Sendable {
       fatalError("OpenSSL's default provider has no \(name)")  // a broken installation
     }
     unsafe self.pointer = pointer
+    takesNonceAsParameter = unsafe Self.takesNonceAsParameter(pointer)
+  }
+
+  /// For OpenSSL's own providers: what another does with the parameter, its list doesn't tell.
+  private static func takesNonceAsParameter(_ cipher: OpaquePointer) -> Bool {
+    guard let provider = unsafe EVP_CIPHER_get0_provider(cipher),
+      let name = unsafe OSSL_PROVIDER_get0_name(provider),
+      unsafe ["default", "fips"].contains(String(cString: name)),
+      let settable = unsafe EVP_CIPHER_settable_ctx_params(cipher)
+    else { return false }
+    return unsafe OSSL_PARAM_locate_const(settable, ParameterName.nonce.characters) != nil
   }
 
   static let aes256GCM = CipherImplementation(fetching: "AES-256-GCM")
   static let chaCha20Poly1305 = CipherImplementation(fetching: "ChaCha20-Poly1305")
   static let aes256ECB = CipherImplementation(fetching: "AES-256-ECB")
+}
+
+/// Names of parameters, as EVP_EncryptInit(3) has them.
+@safe
+private enum ParameterName {
+  static let tag: StaticString = "tag"  // OSSL_CIPHER_PARAM_AEAD_TAG
+  static let fixedNonce: StaticString = "tlsivfixed"  // OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED
+  static let nonce: StaticString = "tlsivinv"  // OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV
+}
+
+extension StaticString {
+  fileprivate var characters: UnsafePointer<CChar> {
+    unsafe UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+  }
 }
 
 /// One EVP_CIPHER_CTX that keeps its expanded key between messages.
@@ -27,18 +54,32 @@ struct CipherImplementation: @unchecked Sendable {
 @safe
 struct CipherContext: ~Copyable {
   private let context: OpaquePointer
+  private let takesNonceAsParameter: Bool
 
   init(_ cipher: CipherImplementation, encrypts: Bool) throws(CryptoError) {
+    let takesNonceAsParameter = !encrypts && cipher.takesNonceAsParameter
     guard let context = unsafe EVP_CIPHER_CTX_new() else {
       throw CryptoError(library: "EVP_CIPHER_CTX_new", code: .outOfMemory)
     }
-    let result = unsafe EVP_CipherInit_ex2(
+    var result = unsafe EVP_CipherInit_ex2(
       context, cipher.pointer, nil, nil, encrypts ? 1 : 0, nil)
+    if result == 1, takesNonceAsParameter { result = unsafe Self.fixNonce(of: context) }
     guard result == 1 else {
       unsafe EVP_CIPHER_CTX_free(context)
       throw CryptoError(library: "EVP_CipherInit_ex2")
     }
     unsafe self.context = context
+    self.takesNonceAsParameter = takesNonceAsParameter
+  }
+
+  /// Fixes four bytes of the nonce, without which the parameter of the whole nonce is not taken.
+  private static func fixNonce(of context: OpaquePointer) -> Int32 {
+    var fixed: UInt32 = 0
+    return unsafe withUnsafeMutableBytes(of: &fixed) { bytes in
+      unsafe withParameters(
+        octets(ParameterName.fixedNonce, bytes.baseAddress!, 4), OSSL_PARAM()
+      ) { unsafe EVP_CIPHER_CTX_set_params(context, $0) }
+    }
   }
 
   deinit {
@@ -52,12 +93,16 @@ struct CipherContext: ~Copyable {
       unsafe EVP_CipherInit_ex2(context, nil, bytes, nil, -1, nil), "EVP_CipherInit_ex2")
   }
 
-  /// Encrypts whole blocks without chaining or padding, for key derivation.
+  /// Has ``encryptBlocks(_:count:into:)`` give as many bytes as it is given.
+  func omitPadding() throws(CryptoError) {
+    try requireSuccess(unsafe EVP_CIPHER_CTX_set_padding(context, 0), "EVP_CIPHER_CTX_set_padding")
+  }
+
+  /// Encrypts whole blocks without chaining, for key derivation.
   func encryptBlocks(
     _ input: UnsafeRawPointer, count: Int32, into output: UnsafeMutableRawPointer
   ) throws(CryptoError) {
     var written: Int32 = 0
-    try requireSuccess(unsafe EVP_CIPHER_CTX_set_padding(context, 0), "EVP_CIPHER_CTX_set_padding")
     let result = unsafe EVP_EncryptUpdate(
       context, output.assumingMemoryBound(to: UInt8.self), &written,
       input.assumingMemoryBound(to: UInt8.self), count)
@@ -85,7 +130,11 @@ struct CipherContext: ~Copyable {
     guard unsafe EVP_EncryptFinal_ex(context, bytes + plaintext.count, &rest) == 1, rest == 0
     else { throw CryptoError(library: "EVP_EncryptFinal_ex") }
     let tag = unsafe output + plaintext.count
-    guard unsafe Self.withTag(tag, { unsafe EVP_CIPHER_CTX_get_params(context, $0) }) == 1
+    // What EVP_CTRL_AEAD_GET_TAG makes of its argument, without the way there.
+    let got = unsafe Self.withParameters(
+      Self.octets(ParameterName.tag, tag, AEADAlgorithm.tagSize), OSSL_PARAM()
+    ) { unsafe EVP_CIPHER_CTX_get_params(context, $0) }
+    guard got == 1
     else { throw CryptoError(library: "EVP_CIPHER_CTX_get_params") }
   }
 
@@ -101,12 +150,9 @@ struct CipherContext: ~Copyable {
     do throws(CryptoError) {
       let bytes = unsafe output.assumingMemoryBound(to: UInt8.self)
       var written: Int32 = 0
-      // The provider copies the tag out of its parameter, and only reads it.
-      let result = unsafe Self.withTag(UnsafeMutableRawPointer(mutating: tag)) { parameters in
-        unsafe EVP_DecryptInit_ex2(
-          context, nil, nil, nonce.assumingMemoryBound(to: UInt8.self), parameters)
+      guard unsafe begin(nonce, tag) == 1 else {
+        throw CryptoError(library: "EVP_DecryptInit_ex2 or EVP_CIPHER_CTX_set_params")
       }
-      guard result == 1 else { throw CryptoError(library: "EVP_DecryptInit_ex2") }
       try unsafe update(EVP_DecryptUpdate, associatedData, into: nil, written: &written)
       try unsafe update(EVP_DecryptUpdate, ciphertext, into: bytes, written: &written)
       var rest: Int32 = 0
@@ -120,20 +166,46 @@ struct CipherContext: ~Copyable {
     }
   }
 
-  /// Lends the parameters that read or give the 16 bytes of the tag: what EVP_CTRL_AEAD_GET_TAG and
-  /// EVP_CTRL_AEAD_SET_TAG make of their arguments, without the way there.
+  /// Begins to open: sets the nonce, which forgets the last message, and the tag that is expected.
+  ///
+  /// EVP_DecryptInit_ex2(3) asks the provider for the nonce's length first, by a comparison of names,
+  /// which takes a fourth of the whole; the parameter by which TLS sets the nonce of a record does the
+  /// same without. EVP_EncryptInit(3), "tlsivinv"; there is none for a context that seals.
   @inline(__always)
-  private static func withTag(
-    _ tag: UnsafeMutableRawPointer, _ body: (UnsafeMutablePointer<OSSL_PARAM>) -> Int32
+  private func begin(_ nonce: UnsafeRawPointer, _ tag: UnsafeRawPointer) -> Int32 {
+    // The provider copies both out of their parameters, and only reads them.
+    let expected = unsafe Self.octets(
+      ParameterName.tag, UnsafeMutableRawPointer(mutating: tag), AEADAlgorithm.tagSize)
+    guard takesNonceAsParameter else {
+      return unsafe Self.withParameters(expected, OSSL_PARAM()) { parameters in
+        unsafe EVP_DecryptInit_ex2(
+          context, nil, nil, nonce.assumingMemoryBound(to: UInt8.self), parameters)
+      }
+    }
+    let nonce = unsafe Self.octets(
+      ParameterName.nonce, UnsafeMutableRawPointer(mutating: nonce), 12)
+    return unsafe Self.withParameters(expected, nonce) { parameters in
+      unsafe EVP_CIPHER_CTX_set_params(context, parameters)
+    }
+  }
+
+  /// A parameter of bytes, as OSSL_PARAM_construct_octet_string(3) makes it.
+  @inline(__always)
+  private static func octets(
+    _ name: StaticString, _ bytes: UnsafeMutableRawPointer, _ count: Int
+  ) -> OSSL_PARAM {
+    unsafe OSSL_PARAM(
+      key: name.characters, data_type: UInt32(OSSL_PARAM_OCTET_STRING), data: bytes,
+      data_size: count, return_size: 0)
+  }
+
+  /// Lends two parameters, of which the second may be the end, in a list that has one.
+  @inline(__always)
+  private static func withParameters(
+    _ first: OSSL_PARAM, _ second: OSSL_PARAM,
+    _ body: (UnsafeMutablePointer<OSSL_PARAM>) -> Int32
   ) -> Int32 {
-    let name: StaticString = "tag"  // OSSL_CIPHER_PARAM_AEAD_TAG
-    var parameters = unsafe (
-      OSSL_PARAM(
-        key: UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
-        data_type: UInt32(OSSL_PARAM_OCTET_STRING), data: tag, data_size: AEADAlgorithm.tagSize,
-        return_size: 0),
-      OSSL_PARAM()  // the end
-    )
+    var parameters = unsafe (first, second, OSSL_PARAM())
     return unsafe withUnsafeMutableBytes(of: &parameters) { bytes in
       unsafe body(bytes.baseAddress!.assumingMemoryBound(to: OSSL_PARAM.self))
     }

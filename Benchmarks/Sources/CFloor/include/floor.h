@@ -19,5 +19,9 @@ int floor_seal(floor_contexts *contexts, size_t times, const uint8_t *data, int 
 int floor_open(floor_contexts *contexts, size_t times, const uint8_t *data, int data_count,
                const uint8_t *sealed, int count, uint8_t *output);
 
+// The same, with the nonce set by a parameter, as the library does it.
+int floor_open_by_parameter(floor_contexts *contexts, size_t times, const uint8_t *data,
+                            int data_count, const uint8_t *sealed, int count, uint8_t *output);
+
 // OpenSSL's version at run time.
 const char *floor_library_version(void);
