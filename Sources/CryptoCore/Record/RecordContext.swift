@@ -6,7 +6,9 @@ internal import Synchronization
 /// keep it where the same name is used again. Any thread may use it, many at once.
 @safe
 public final class RecordContext: @unchecked Sendable {
-  static let magic: [UInt8] = Array("SPSr".utf8)
+  /// As long as to make the fields, without a tag of the caller's, whole blocks of AES: OpenSSL takes
+  /// the bytes of a partial one one by one.
+  static let magic: [UInt8] = Array("SPSrec".utf8)
   /// Where the header's six bytes go: behind the magic and two lengths.
   static let headerOffset = 4 + magic.count + 4
 

@@ -8,10 +8,10 @@ public struct ManifestKeys: Sendable {
   /// Hashes single records; the same key for as long as names hash alike.
   public let records: KeyedHash
   /// Authenticates the manifest; another key with each new primary data key.
-  public let manifest: KeyedHash
+  public let manifest: AuthenticationKey
 
   /// Keys that were derived already.
-  public init(records: KeyedHash, manifest: KeyedHash) {
+  public init(records: KeyedHash, manifest: AuthenticationKey) {
     self.records = records
     self.manifest = manifest
   }

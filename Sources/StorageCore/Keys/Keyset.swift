@@ -57,7 +57,7 @@ struct Keyset: Sendable {
     return try cryptography { () throws(CryptoError) in
       ManifestKeys(
         records: try KeyedHash(Self.derive(nameKey, store, Label.manifestRecords)),
-        manifest: try KeyedHash(Self.derive(primary, store, Label.manifest)))
+        manifest: try AuthenticationKey(Self.derive(primary, store, Label.manifest)))
     }
   }
 

@@ -9,7 +9,6 @@ struct Manifest: Hashable {
   static let version: UInt8 = 1
   /// Records are told apart by the first six bits of their name hashes.
   static let bucketCount = 64
-  private static let tagSize = 32
   private static let bodySize = 1 + 8 + 8 + 32 + bucketCount * 12
 
   /// The records of one bucket.
@@ -79,11 +78,12 @@ struct Manifest: Hashable {
 
   // MARK: - Bytes
 
-  /// The manifest with its tag.
+  /// The manifest with its seal.
   func bytes(_ keys: ManifestKeys) throws(StorageError) -> [UInt8] {
     // All at once: a part of every commit, and appending 130 numbers takes longer than a seal.
-    var bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.bodySize + Self.tagSize) {
-      (buffer, count) in
+    let size = Self.bodySize + AuthenticationKey.sealSize
+    var failure: CryptoError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { (buffer, count) in
       func put(_ value: some FixedWidthInteger & BitwiseCopyable) {
         unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
           of: value.bigEndian, toByteOffset: count, as: type(of: value))
@@ -97,33 +97,35 @@ struct Manifest: Hashable {
         put(bucket.count)
         put(bucket.sum)
       }
+      let start = UnsafeMutableRawPointer(buffer.baseAddress!)
+      let body = unsafe RawSpan(_unsafeStart: start, byteCount: count)
+      var seal = unsafe MutableRawSpan(_unsafeStart: start + count, byteCount: size - count)
+      do throws(CryptoError) {
+        try keys.manifest.seal(of: body, into: &seal)
+        count = size
+      } catch {
+        failure = error
+      }
     }
-    let tag = try Self.tag(bytes, keys).words
-    unsafe withUnsafeBytes(of: tag) { unsafe bytes.append(contentsOf: $0.prefix(Self.tagSize)) }
-    return bytes
-  }
-
-  /// What the tag is the start of.
-  private static func tag(
-    _ body: [UInt8], _ keys: ManifestKeys
-  ) throws(StorageError) -> NameHash {
-    try cryptography { () throws(CryptoError) in
-      try unsafe keys.manifest.hash(body.span.bytes)
+    return try cryptography { () throws(CryptoError) in
+      if let failure { throw failure }
+      return bytes
     }
   }
 
   /// Reads a manifest.
   ///
-  /// - Throws: `damaged` when its tag is not that of `keys`.
+  /// - Throws: `damaged` when its seal is not of `keys`.
   init(reading bytes: [UInt8], _ keys: ManifestKeys) throws(StorageError) {
-    guard bytes.count == Self.bodySize + Self.tagSize else { throw Self.altered }
-    let body = Array(bytes.prefix(Self.bodySize))
-    let tag = Array(bytes.suffix(Self.tagSize))
-    let expected = Array(try Self.tag(body, keys).bytes.prefix(Self.tagSize))
-    guard unsafe ConstantTime.equal(tag.span.bytes, expected.span.bytes) else {
+    guard bytes.count == Self.bodySize + AuthenticationKey.sealSize else { throw Self.altered }
+    let span = unsafe bytes.span.bytes
+    do throws(CryptoError) {
+      try keys.manifest.check(
+        span.extracting(Self.bodySize...), of: span.extracting(..<Self.bodySize))
+    } catch {
+      guard error.code == .authenticationFailed else { throw StorageError(error) }
       throw Self.altered
     }
-    let span = unsafe body.span.bytes
     var offset = 0
     guard try ByteReading.integer(span, at: &offset, as: UInt8.self) == Self.version else {
       throw StorageError(.unsupported, "the manifest's version is not of this release")

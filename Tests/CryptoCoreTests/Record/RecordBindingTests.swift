@@ -103,7 +103,7 @@ struct RecordBindingTests {
     for count in 0...300 {
       let tag = [UInt8](repeating: 0, count: count)
       let encoded = try fixture.context(tag: tag).encoded(header)
-      #expect(encoded.count == 110 + count)
+      #expect(encoded.count == 112 + count)
       #expect(!encoded.starts(with: last) || last.isEmpty)
       last = encoded
     }

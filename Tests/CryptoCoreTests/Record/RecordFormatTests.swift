@@ -39,11 +39,11 @@ struct RecordFormatTests {
       "398fe36cd0e6a013e5f801dceb4a25a53c0a750ec801cac7e931ae208bebcea6fba87b3e"
       + "4db0d0a6664e7ee3c134993ebb522c5556113e8dca7f80c9609cfee4"
     let associatedData =
-      "00000004535053720000000601010000000700000010101112131415161718191a1b1c1d1e1f"
+      "000000065350537265630000000601010000000700000010101112131415161718191a1b1c1d1e1f"
       + "00000040" + nameHash + "00000000"
     let record =
-      "010100000007000102030405060708090a0b2f67ba77aa10800d1bac3a5218f2424a235b"
-      + "03d5fa"
+      "010100000007000102030405060708090a0b2f67ba77aa219cd9b3fa09b7fe7341bfe470"
+      + "0b07fe"
     #expect(example.context.name.hexadecimal == nameHash)
     #expect(try example.associatedData.hex == associatedData)
     #expect(try example.record.hex == record)
@@ -61,7 +61,7 @@ struct RecordFormatTests {
     let context = RecordContext(store: store, name: name, authenticationTag: [0xaa, 0xbb, 0xcc])
     let header = RecordHeader(algorithm: .xaes256GCM, keyID: 0x0102_0304)
     let parts = [
-      "00000004", Array("SPSr".utf8).hex,
+      "00000006", Array("SPSrec".utf8).hex,
       "00000006", "010301020304",
       "00000010", store.bytes.hex,
       "00000040", name.hexadecimal,
