@@ -10,7 +10,15 @@ internal import StorageCore
 /// time of a small commit in `make bench`.
 final class VaultNotice: Sendable {
   private let file: VaultFile
-  private let opened = Lock<Held?>(nil)
+  private let opened = Lock(Opened())
+
+  private struct Opened {
+    var file: Held?
+    /// When it was seen last that the file is still there.
+    var seen: Tick?
+    /// When it was seen last that nobody waits; nil when somebody did.
+    var unawaited: Tick?
+  }
 
   private final class Held: Sendable {
     let file: OpenFile
@@ -19,23 +27,45 @@ final class VaultNotice: Sendable {
 
   init(_ file: VaultFile) { self.file = file }
 
+  /// A tick of the kernel's clock, 1 to 10 ms.
+  ///
+  /// What others may have done meanwhile is asked for once in each: after every commit, it would be a
+  /// fiftieth of the time of a small one in `make bench`.
+  private struct Tick: Equatable {
+    private var seconds = 0
+    private var nanoseconds = 0
+
+    /// Nil where the clock can't be read: then everything is asked for every time.
+    static var now: Tick? {
+      var time = timespec()
+      guard unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time) == 0 else { return nil }
+      var tick = Tick()
+      (tick.seconds, tick.nanoseconds) = (time.tv_sec, time.tv_nsec)
+      return tick
+    }
+  }
+
   /// Makes the file, so that it can be watched.
   func prepare() {
     opened.withLock { opened in
-      if opened == nil { opened = open() }
+      if opened.file == nil { opened.file = open() }
     }
   }
 
   /// Wakes whoever watches.
   func post() {
     opened.withLock { opened in
-      if opened.map({ Self.isGone($0) }) ?? true { opened = open() }
+      let now = Tick.now
+      if opened.file == nil || now == nil || now != opened.seen {
+        if opened.file.map({ Self.isGone($0) }) ?? true { opened.file = open() }
+        opened.seen = now
+      }
       // Best effort: the change is durable, and whoever reads sees it all the same.
-      guard let opened else { return }
+      guard let held = opened.file else { return }
       var byte: UInt8 = 1
       // A read of nothing tells nobody.
-      guard unsafe pread(opened.file.descriptor, &byte, 1, 0) != 1 else { return }
-      _ = unsafe pwrite(opened.file.descriptor, &byte, 1, 0)
+      guard unsafe pread(held.file.descriptor, &byte, 1, 0) != 1 else { return }
+      _ = unsafe pwrite(held.file.descriptor, &byte, 1, 0)
     }
   }
 
@@ -51,8 +81,8 @@ final class VaultNotice: Sendable {
   /// Runs `body` while other processes can see that this one waits.
   func whileWaiting(_ body: () throws(StorageError) -> Void) throws(StorageError) {
     let held = opened.withLock { opened in
-      if opened == nil { opened = open() }
-      return opened
+      if opened.file == nil { opened.file = open() }
+      return opened.file
     }
     // Best effort: without it, waiting takes longer.
     do throws(StorageError) { _ = try held?.file.tryShare(byte: Self.waiting) } catch {}
@@ -62,7 +92,13 @@ final class VaultNotice: Sendable {
 
   /// Whether another process waits to write.
   var isAwaited: Bool {
-    opened.withLock { $0?.file.isShared(byte: Self.waiting) ?? false }
+    opened.withLock { opened in
+      let now = Tick.now
+      guard now == nil || now != opened.unawaited else { return false }
+      let isAwaited = opened.file?.file.isShared(byte: Self.waiting) ?? false
+      opened.unawaited = isAwaited ? nil : now
+      return isAwaited
+    }
   }
 
   private static func isGone(_ held: Held) -> Bool {
