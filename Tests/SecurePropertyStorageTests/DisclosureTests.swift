@@ -163,8 +163,9 @@ private final class Showing {
     show(KeySource.firstAvailable([.key(Marker.key), .passphrase(Marker.passphrase)]))
     show(KeyMaterial.key(Marker.key), KeyMaterial.passphrase(secret))
     show(PassphraseDerivation.scrypt(cost: 16))
-    let hash = try KeyedHash(Marker.key)
-    show(ManifestKeys(records: hash, manifest: hash))
+    let authentication = try AuthenticationKey(Marker.key)
+    show(authentication)
+    show(ManifestKeys(records: try KeyedHash(Marker.key), manifest: authentication))
   }
 
   // MARK: - Backends

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import VaultBackend
+
+@testable import VaultBackend
 
 /// What an error of a vault says to do next.
 @Suite struct AdviceTests {
@@ -105,7 +106,7 @@ import VaultBackend
     for page in 1..<8 {
       var bytes = sound
       // Another type of page than it is.
-      bytes[page * 4096] ^= 8
+      bytes[page * VaultSchema.pageSize] ^= 8
       try vault.put(bytes)
       messages += try vault.storage().verify().findings.map(\.message)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import VaultBackend
+
+@testable import VaultBackend
 
 @Suite struct BackupTests {
   private let vault = TemporaryVault()
@@ -118,8 +119,9 @@ import VaultBackend
     try storage?.compact()
     storage = nil
     var bytes = try Data(contentsOf: vault.url)
-    let page = (bytes.count / 4096 / 2) * 4096
-    for index in page..<page + 4096 { bytes[index] = 0xFF }
+    let size = VaultSchema.pageSize
+    let page = bytes.count / size / 2 * size
+    for index in page..<page + size { bytes[index] = 0xFF }
     try bytes.write(to: vault.url)
     let broken = vault.storage()
     let report = try broken.verify()

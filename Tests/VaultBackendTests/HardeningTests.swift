@@ -124,8 +124,9 @@ import Testing
     storage = nil
     var bytes = try vault.bytes()
     // The first cell's pointer of each leaf of a table leads to the page's last byte.
-    for page in stride(from: 4096, to: bytes.count, by: 4096) where bytes[page] == 0x0D {
-      bytes[page + 8] = 0x0F
+    let size = VaultSchema.pageSize
+    for page in stride(from: size, to: bytes.count, by: size) where bytes[page] == 0x0D {
+      bytes[page + 8] = UInt8((size - 1) >> 8)
       bytes[page + 9] = 0xFF
     }
     try vault.put(bytes)

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import VaultBackend
+
+@testable import VaultBackend
 
 /// Files that an enemy wrote, or a broken disk.
 @Suite struct HostileFileTests {
@@ -350,10 +351,12 @@ import VaultBackend
     let bytes = try fill()
     // https://sqlite.org/fileformat2.html#record_format: the types of a row are those of a name of 64
     // bytes, 0x81 0x0C, and of a record of more than 57, two bytes too.
+    // Not in the pages of the header and of the manifest, which are random.
+    let kept = VaultPages.ofMeta(bytes)
     let place = try #require(
-      // Behind the pages of the header and of the keys, which are random.
-      bytes.indices.dropFirst(2 * 4096).dropLast(4).first { index in
-        bytes[index] == 0x81 && bytes[index + 1] == 0x0C && (0x81...0x83).contains(bytes[index + 2])
+      bytes.indices.dropLast(4).first { index in
+        !kept.contains(index / VaultSchema.pageSize) && bytes[index] == 0x81
+          && bytes[index + 1] == 0x0C && (0x81...0x83).contains(bytes[index + 2])
       })
     // An odd type is text.
     var text = bytes

@@ -111,7 +111,19 @@ import VaultBackend
     #expect(report.findings.first { $0.kind == .damagedRecord }?.keys == ["key 19"])
   }
 
-  @Test(arguments: ["x''", "zeroblob(849)"])
+  /// Also one whose header, nonce and tag are as they were.
+  @Test(arguments: [0, 1, 6, 17, 18, 30, 40, 60])
+  func aRecordWithAnyByteChangedIsDamagedAndNotOfAnotherTag(offset: Int) throws {
+    _ = try fill()
+    try vault.tamper(
+      "UPDATE record SET value = CAST(substr(value, 1, \(offset)) || x'FF' || substr(value, \(offset) + 2) "
+        + "AS BLOB) WHERE sequence = (SELECT max(sequence) FROM record)")
+    let report = try vault.storage().verify(expecting: keys)
+    #expect(report.findings.map(\.kind) == [.damagedRecord] && report.otherTagCount == 0)
+    #expect(report.findings.first?.keys == ["key 19"])
+  }
+
+  @Test(arguments: ["x''", "zeroblob(857)"])
   func anAlteredManifestIsFoundAndIsNotLaundered(_ blob: String) throws {
     _ = try fill()
     try vault.tamper("UPDATE meta SET value = \(blob) WHERE id = 2")

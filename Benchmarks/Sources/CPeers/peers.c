@@ -59,6 +59,16 @@ static int prepare(peer *peer, const char *sql, sqlite3_stmt **statement) {
   return peer->library->prepare_v2(peer->database, sql, -1, statement, NULL);
 }
 
+#define VAULT_TABLES \
+  "CREATE TABLE meta (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, value BLOB NOT NULL) " \
+  "STRICT;" \
+  "CREATE TABLE record (sequence INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, value BLOB) " \
+  "STRICT;" \
+  "CREATE INDEX tombstone ON record (sequence) WHERE value IS NULL"
+#define VAULT_STATEMENTS \
+  "REPLACE INTO record (sequence, name, value) VALUES (?3, ?1, ?2)", \
+  "REPLACE INTO meta (id, sequence, value) VALUES (2, ?2, ?1)"
+
 static const struct {
   const char *schema, *write, *manifest;
 } layouts[] = {
@@ -74,15 +84,8 @@ static const struct {
     "REPLACE INTO record VALUES (?1, ?2)",
     "REPLACE INTO meta VALUES (2, ?1)",
   },
-  [peer_vault_tables] = {
-    "CREATE TABLE meta (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, value BLOB NOT NULL) "
-    "STRICT;"
-    "CREATE TABLE record (sequence INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, value BLOB) "
-    "STRICT;"
-    "CREATE INDEX tombstone ON record (sequence) WHERE value IS NULL",
-    "REPLACE INTO record (sequence, name, value) VALUES (?3, ?1, ?2)",
-    "REPLACE INTO meta (id, sequence, value) VALUES (2, ?2, ?1)",
-  },
+  [peer_vault_tables] = {VAULT_TABLES, VAULT_STATEMENTS},
+  [peer_vault_pages] = {VAULT_TABLES, VAULT_STATEMENTS},
 };
 
 static int set_up(peer *peer, const char *key, enum peer_tables tables) {
@@ -93,6 +96,9 @@ static int set_up(peer *peer, const char *key, enum peer_tables tables) {
     snprintf(sql, sizeof sql, "PRAGMA key = \"x'%s'\"", key);
     if (library->exec(peer->database, sql, NULL, NULL, NULL) != SQLITE_OK) return -1;
   }
+  if (tables == peer_vault_pages &&
+      library->exec(peer->database, "PRAGMA page_size = 1024", NULL, NULL, NULL) != SQLITE_OK)
+    return -1;
   char mode[64] = "";
   if (library->exec(peer->database, "PRAGMA cipher_version", keep_text, peer->cipher_version,
                     NULL) != SQLITE_OK ||
@@ -102,7 +108,7 @@ static int set_up(peer *peer, const char *key, enum peer_tables tables) {
       library->exec(peer->database, "PRAGMA synchronous = FULL", NULL, NULL, NULL) != SQLITE_OK ||
       library->exec(peer->database, layouts[tables].schema, NULL, NULL, NULL) != SQLITE_OK)
     return -1;
-  peer->counts = tables == peer_vault_tables;
+  peer->counts = tables == peer_vault_tables || tables == peer_vault_pages;
   if (prepare(peer, "BEGIN IMMEDIATE", &peer->begin) != SQLITE_OK ||
       prepare(peer, "COMMIT", &peer->commit) != SQLITE_OK ||
       prepare(peer, "SELECT value FROM record WHERE name = ?1", &peer->read) != SQLITE_OK ||

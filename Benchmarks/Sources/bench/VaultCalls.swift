@@ -101,6 +101,7 @@ enum VaultCalls {
       for _ in 0..<rounds { try session.$token.save(token) }
     }
     let plain = try Peer(sqliteIn: Disk.folder, rows: rows, peer_plain_table)
+    let pages = try Peer(sqliteIn: Disk.folder, rows: rows, peer_vault_pages)
     let tree = try Peer(sqliteIn: Disk.folder, rows: rows, peer_one_tree)
     let stores = (0..<rows).map { Vault<String>(.standard, "row-\($0)") }
     func writeInTurn(_ rounds: Int) throws {
@@ -129,6 +130,7 @@ enum VaultCalls {
     return [
       durable(one, "bare SQLite, two rows", 1.15, sqlite.write, write),
       durable(one, "SQLCipher, two rows", 1.1, cipher.write, write),
+      durable(one, "bare SQLite, two rows, 1 KiB pages", nil, pages.write, write),
       durable(one, "bare SQLite, a plain table", nil, plain.write, write),
       durable(one, "bare SQLite, WITHOUT ROWID", nil, tree.write, write),
       durable(one, "fsync, rename, fsync", nil, files.write, write),
@@ -137,6 +139,7 @@ enum VaultCalls {
         ours: write),
       durable(turn, "bare SQLite, two rows", nil, sqlite.writeInTurn, writeInTurn),
       durable(many, "bare SQLite's", 2, sqlite.writeAll, writeAll),
+      durable(many, "bare SQLite's, 1 KiB pages", nil, pages.writeAll, writeAll),
       durable(many, "bare SQLite, a plain table", nil, plain.writeAll, writeAll),
       durable(many, "bare SQLite, WITHOUT ROWID", nil, tree.writeAll, writeAll),
       Comparison(

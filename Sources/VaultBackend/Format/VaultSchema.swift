@@ -7,6 +7,8 @@ enum VaultSchema {
   /// `SPSv`, in the file's header for file(1) and for us.
   static let applicationID: Int64 = 0x5350_5376
   static let version: Int64 = 1
+  /// The length of a page in bytes.
+  static let pageSize = 1024
   /// The longest row: a payload of the longest length, its seal and its name.
   static let recordLimit = 1 << 28 + 1 << 12
 
@@ -98,7 +100,7 @@ enum VaultSchema {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
     var code = unsafe sqlite3_open_v2(":memory:", &handle, flags, nil)
     defer { unsafe sqlite3_close_v2(handle) }
-    let sql = (["PRAGMA page_size = 4096"] + statements).joined(separator: "; ")
+    let sql = (["PRAGMA page_size = \(pageSize)"] + statements).joined(separator: "; ")
     if code == SQLITE_OK { code = unsafe sqlite3_exec(handle, sql, nil, nil, nil) }
     var count: sqlite3_int64 = 0
     guard code == SQLITE_OK,

@@ -4,7 +4,7 @@ internal import StorageCore
 internal import Synchronization
 
 extension VaultEngine {
-  /// The log is copied into the file when it has this many frames of 4 KiB.
+  /// The log is copied into the file when it has this many frames of a page.
   private static let checkpointThreshold: UInt32 = 1000
   /// How long readers are waited for when the log is to be emptied.
   static let scrubPatience: Duration = .seconds(1)

@@ -19,6 +19,8 @@ enum peer_tables {
   peer_one_tree,
   // The tables, the indices and the statements of a vault.
   peer_vault_tables,
+  // The same in pages of a vault's length, where the others have SQLite's own, of 4 KiB.
+  peer_vault_pages,
 };
 
 // Loads a shared library by its file name; NULL when that fails.

@@ -168,7 +168,7 @@ struct AdviceTests {
     #expect(try tool.run("compact").code == 0)
     #expect(try tool.run("backup", "copy.vault").code == 0)
     let whole = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
-    for size in [3000, 9000] {
+    for size in [750, 2250] {
       try whole.prefix(size).write(to: URL(fileURLWithPath: tool.vault))
       #expect(try tool.run("list").errors.contains("or verify it"))
       for arguments in [["verify"], ["repair", "--yes"]] {
@@ -185,7 +185,7 @@ struct AdviceTests {
     #expect(try tool.run("get", "A").text == "x")
 
     var broken = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
-    broken.replaceSubrange(4096..<4196, with: Data(repeating: 0xA5, count: 100))
+    broken.replaceSubrange(1024..<1124, with: Data(repeating: 0xA5, count: 100))
     try broken.write(to: URL(fileURLWithPath: tool.vault))
     let found = try tool.run("verify")
     #expect(found.code == 2)
@@ -285,7 +285,7 @@ struct AdviceTests {
   }
 
   /// How much is left of the file; nil for all of it, with a header that can't be read.
-  @Test(arguments: [3000, 9000, nil]) func damageIsToldOfBeforeAKeyIsAskedFor(_ size: Int?) throws {
+  @Test(arguments: [750, 2250, nil]) func damageIsToldOfBeforeAKeyIsAskedFor(_ size: Int?) throws {
     let tool = try Tool()
     #expect(try tool.run("set", "A", input: "x").code == 0)
     #expect(try tool.run("compact").code == 0)
