@@ -1,4 +1,5 @@
 import CryptoCore
+import Glibc
 import SingletonBackend
 import StorageCore
 import StorageTesting
@@ -42,7 +43,8 @@ import Testing
   }
 }
 
-/// Sets if absent in two steps, each of which is sound.
+/// Sets if absent in two steps, each of which is sound, with a pause between them as a file or a bus makes:
+/// without one, two threads of a busy machine seldom meet there.
 private final class HastyDelegate: StorageDelegate {
   private let kept = Lock<[NameHash: [UInt8]]>([:])
 
@@ -52,6 +54,7 @@ private final class HastyDelegate: StorageDelegate {
   }
   func setIfAbsent(_ record: [UInt8], for name: NameHash) throws(StorageError) -> Bool {
     guard try self.record(for: name) == nil else { return false }
+    usleep(100)
     try set(record, for: name)
     return true
   }
