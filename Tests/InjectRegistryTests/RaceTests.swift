@@ -96,4 +96,36 @@ import Testing
     }
     #expect(try storage.resolveAll((any API).self).map(\.name) == ["0", "500"])
   }
+
+  @Test func whoHasSeenTheNewOneNeverFindsTheOldOneInWhicheverInjection() {
+    let storage = InjectStorage()
+    @Sendable func register(_ round: Int) {
+      storage.register(Client("\(round)") as any API, line: 1)
+    }
+    @Sendable func round(_ group: String) -> Int? {
+      (try? storage.resolve((any API).self, group: group).name).flatMap { Int($0) }
+    }
+    register(0)
+    // An injection for each group, all answered by the general registry.
+    let groups = (0..<200).map { "\($0)" }
+    for group in groups { #expect(round(group) == 0) }
+    let isDone = Counter()
+    let steps = Shared<[(from: Int, to: Int?)]>([])
+    Threads.run(3) { index in
+      if index == 0 {
+        for round in 1...300 { register(round) }
+        isDone.add()
+      } else {
+        var last = 0
+        while isDone.value == 0 {
+          for group in groups {
+            let next = round(group)
+            if next.map({ $0 >= last }) != true { steps.withLock { $0.append((last, next)) } }
+            last = next ?? last
+          }
+        }
+      }
+    }
+    #expect(steps.current.map { "\($0.from) to \($0.to ?? -1)" } == [])
+  }
 }

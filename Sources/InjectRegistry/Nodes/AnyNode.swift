@@ -78,16 +78,17 @@ class AnyNode: @unchecked Sendable {
     unsafe published.store(place, ordering: .releasing)
   }
 
-  /// Keeps what was found for the reads that follow, unless something has changed since.
+  /// Keeps what was found for the reads that follow, unless something has changed since, or is about
+  /// to: who changes something waits for the lock, and makes the node forget.
   final func keep(_ answer: Answer, version: Int) {
     let old = lock.withLock {
-      defer { if storage.registry.version == version { kept = answer } }
+      defer { if storage.registry.isStill(at: version) { kept = answer } }
       return kept
     }
     withExtendedLifetime(old) {}
   }
 
-  /// Forgets what was found: something that could alter it has changed.
+  /// Forgets what was found: something that could alter it is about to change.
   final func forget() {
     let old = lock.withLock {
       defer {

@@ -13,6 +13,8 @@ final class Registry: @unchecked Sendable {
   private var gates: [EntryKey: Slot<Bool>] = [:]
   /// Counts the changes of what is registered and of what is kept.
   private let changes = Atomic<Int>(0)
+  /// How many changes are being made.
+  private let changesBegun = Atomic<Int>(0)
 
   /// Which instance of a registration: the shared one, or a session's.
   private struct SlotKey: Hashable {
@@ -36,6 +38,17 @@ final class Registry: @unchecked Sendable {
 
   /// Grows with every change; equal numbers mean that nothing has changed.
   var version: Int { changes.load(ordering: .acquiring) }
+
+  /// Says that something is about to change, until ``endChange()``.
+  func beginChange() { changesBegun.add(1, ordering: .acquiringAndReleasing) }
+
+  /// Says that a change was made.
+  func endChange() { changesBegun.subtract(1, ordering: .acquiringAndReleasing) }
+
+  /// Whether nothing has changed since a version, and nothing is about to.
+  func isStill(at version: Int) -> Bool {
+    changesBegun.load(ordering: .acquiring) == 0 && self.version == version
+  }
 
   /// The registrations for a key, in the order in which they came.
   func registrations(for key: EntryKey) -> [AnyRegistration] {

@@ -50,14 +50,26 @@ public final class InjectStorage: @unchecked Sendable {
 
   /// Adds a registration.
   func add(_ registration: AnyRegistration) {
-    let registry = currentRegistry
-    registry.add(registration)
-    if registry === self.registry { forget { $0.key.entry.type == registration.key.type } }
+    change(nodes: { $0.key.entry.type == registration.key.type }, { $0.add(registration) })
   }
 
-  /// Makes nodes look anew.
-  private func forget(_ isChosen: (AnyNode) -> Bool) {
+  /// Changes what is registered, or what is kept, for the current task.
+  ///
+  /// Nodes look anew from before the change on: after it, one reader could find what is new, and
+  /// then another node, or the same, that still has what is old.
+  ///
+  /// - Parameters:
+  ///   - isChosen: whether what a node has found may change.
+  ///   - body: makes the change.
+  private func change(
+    nodes isChosen: (AnyNode) -> Bool = { _ in true }, _ body: (Registry) -> Void
+  ) {
+    let registry = currentRegistry
+    guard registry === self.registry else { return body(registry) }
+    registry.beginChange()
+    defer { registry.endChange() }
     for node in lock.withLock({ nodes.values.filter(isChosen) }) { node.forget() }
+    body(registry)
   }
 
   /// The node of what an injection asks for.
@@ -97,8 +109,7 @@ public final class InjectStorage: @unchecked Sendable {
   ///
   /// Inside overrides this is about the instances of the overrides alone.
   public func resetSession(_ name: String) {
-    currentRegistry.dropInstances { $0 == .session(name) }
-    forget { _ in true }
+    change { $0.dropInstances { $0 == .session(name) } }
   }
 
   /// Gives up all instances that builders have made; what is registered stays.
@@ -106,13 +117,11 @@ public final class InjectStorage: @unchecked Sendable {
   /// They are built anew when they are needed. Inside overrides this is about those of the
   /// overrides alone. A value that was registered is not built, and stays.
   public func reset() {
-    currentRegistry.dropInstances { _ in true }
-    forget { _ in true }
+    change { $0.dropInstances { _ in true } }
   }
 
   /// Removes all that is registered; inside overrides, all that was registered there.
   public func removeAll() {
-    currentRegistry.removeAll()
-    forget { _ in true }
+    change { $0.removeAll() }
   }
 }
