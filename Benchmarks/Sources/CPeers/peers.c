@@ -97,7 +97,7 @@ static int set_up(peer *peer, const char *key, enum peer_tables tables) {
     if (library->exec(peer->database, sql, NULL, NULL, NULL) != SQLITE_OK) return -1;
   }
   if (tables == peer_vault_pages &&
-      library->exec(peer->database, "PRAGMA page_size = 1024", NULL, NULL, NULL) != SQLITE_OK)
+      library->exec(peer->database, "PRAGMA page_size = 2048", NULL, NULL, NULL) != SQLITE_OK)
     return -1;
   char mode[64] = "";
   if (library->exec(peer->database, "PRAGMA cipher_version", keep_text, peer->cipher_version,

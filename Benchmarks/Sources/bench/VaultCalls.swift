@@ -130,7 +130,7 @@ enum VaultCalls {
     return [
       durable(one, "bare SQLite, two rows", 1.15, sqlite.write, write),
       durable(one, "SQLCipher, two rows", 1.1, cipher.write, write),
-      durable(one, "bare SQLite, two rows, 1 KiB pages", nil, pages.write, write),
+      durable(one, "bare SQLite, two rows, 2 KiB pages", nil, pages.write, write),
       durable(one, "bare SQLite, a plain table", nil, plain.write, write),
       durable(one, "bare SQLite, WITHOUT ROWID", nil, tree.write, write),
       durable(one, "fsync, rename, fsync", nil, files.write, write),
@@ -139,7 +139,7 @@ enum VaultCalls {
         ours: write),
       durable(turn, "bare SQLite, two rows", nil, sqlite.writeInTurn, writeInTurn),
       durable(many, "bare SQLite's", 2, sqlite.writeAll, writeAll),
-      durable(many, "bare SQLite's, 1 KiB pages", nil, pages.writeAll, writeAll),
+      durable(many, "bare SQLite's, 2 KiB pages", nil, pages.writeAll, writeAll),
       durable(many, "bare SQLite, a plain table", nil, plain.writeAll, writeAll),
       durable(many, "bare SQLite, WITHOUT ROWID", nil, tree.writeAll, writeAll),
       Comparison(

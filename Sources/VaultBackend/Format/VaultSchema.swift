@@ -8,7 +8,7 @@ enum VaultSchema {
   static let applicationID: Int64 = 0x5350_5376
   static let version: Int64 = 1
   /// The length of a page in bytes.
-  static let pageSize = 1024
+  static let pageSize = 2048
   /// The longest row: a payload of the longest length, its seal and its name.
   static let recordLimit = 1 << 28 + 1 << 12
 

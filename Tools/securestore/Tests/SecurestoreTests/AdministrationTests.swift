@@ -86,7 +86,7 @@ struct AdministrationTests {
     #expect(try tool.run("backup", "copy.vault").code == 0)
     let whole = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
     var broken = whole
-    broken.replaceSubrange(2048..<2108, with: Data(repeating: 0xA5, count: 60))
+    broken.breakPage(2)
     try broken.write(to: URL(fileURLWithPath: tool.vault))
     let unasked = try tool.shell(#"setsid -w "$0" repair </dev/null"#)
     #expect(unasked.code == 64)
@@ -98,7 +98,7 @@ struct AdministrationTests {
     #expect(repaired.errors.contains("0 of 3 values kept; the old file is \(old)"))
     #expect(FileManager.default.fileExists(atPath: old))
 
-    try whole.prefix(750).write(to: URL(fileURLWithPath: tool.vault))
+    try whole.prefix(whole.pageSize * 3 / 4).write(to: URL(fileURLWithPath: tool.vault))
     let restored = try tool.run("restore", "copy.vault", "--yes", "--json").json()
     #expect(restored["oldFile"] as? String == tool.vault + ".damaged-2")
     #expect(restored["values"] as? Int == 3)
@@ -271,7 +271,7 @@ struct AdministrationTests {
     try tool.write("", to: "empty")
     #expect(try tool.run("backup", "empty", "--replace").code == 0)
     var damaged = try Data(contentsOf: URL(fileURLWithPath: tool.path("empty")))
-    damaged.replaceSubrange(1024..., with: Data(repeating: 0xA5, count: 100))
+    damaged = damaged.prefix(damaged.pageSize) + Data(repeating: 0xA5, count: 100)
     try damaged.write(to: URL(fileURLWithPath: tool.path("empty")))
     #expect(try tool.run("backup", "empty", "--replace").code == 0)
     #expect(try tool.run("verify", "--vault", "empty", "--key-file", tool.keyFile).code == 0)

@@ -168,8 +168,9 @@ struct AdviceTests {
     #expect(try tool.run("compact").code == 0)
     #expect(try tool.run("backup", "copy.vault").code == 0)
     let whole = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
-    for size in [750, 2250] {
-      try whole.prefix(size).write(to: URL(fileURLWithPath: tool.vault))
+    for pages in [0.75, 2.25] {
+      let left = whole.prefix(Int(pages * Double(whole.pageSize)))
+      try left.write(to: URL(fileURLWithPath: tool.vault))
       #expect(try tool.run("list").errors.contains("or verify it"))
       for arguments in [["verify"], ["repair", "--yes"]] {
         let refused = try tool.run(arguments)
@@ -185,7 +186,7 @@ struct AdviceTests {
     #expect(try tool.run("get", "A").text == "x")
 
     var broken = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
-    broken.replaceSubrange(1024..<1124, with: Data(repeating: 0xA5, count: 100))
+    broken.breakPage(1)
     try broken.write(to: URL(fileURLWithPath: tool.vault))
     let found = try tool.run("verify")
     #expect(found.code == 2)
@@ -284,14 +285,15 @@ struct AdviceTests {
     #expect(again.errors.contains("which the vault's key opens as well"))
   }
 
-  /// How much is left of the file; nil for all of it, with a header that can't be read.
-  @Test(arguments: [750, 2250, nil]) func damageIsToldOfBeforeAKeyIsAskedFor(_ size: Int?) throws {
+  /// How many pages are left of the file; nil for all of it, with a header that can't be read.
+  @Test(arguments: [0.75, 2.25, nil])
+  func damageIsToldOfBeforeAKeyIsAskedFor(_ pages: Double?) throws {
     let tool = try Tool()
     #expect(try tool.run("set", "A", input: "x").code == 0)
     #expect(try tool.run("compact").code == 0)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
-    if let size {
-      bytes = bytes.prefix(size)
+    if let pages {
+      bytes = bytes.prefix(Int(pages * Double(bytes.pageSize)))
     } else {
       // The length before the name of the key file.
       let name = try #require(bytes.range(of: Data("master.key".utf8)))
