@@ -109,21 +109,26 @@ import Testing
     // An injection for each group, all answered by the general registry.
     let groups = (0..<200).map { "\($0)" }
     for group in groups { #expect(round(group) == 0) }
-    let isDone = Counter()
+    let readersDone = Counter()
     let steps = Shared<[(from: Int, to: Int?)]>([])
     Threads.run(3) { index in
       if index == 0 {
-        for round in 1...300 { register(round) }
-        isDone.add()
+        var latest = 0
+        while readersDone.value < 2 {
+          latest += 1
+          register(latest)
+        }
       } else {
-        var last = 0
-        while isDone.value == 0 {
+        var (last, seen) = (0, 0)
+        while seen < 100 {
           for group in groups {
             let next = round(group)
             if next.map({ $0 >= last }) != true { steps.withLock { $0.append((last, next)) } }
+            if next != last { seen += 1 }
             last = next ?? last
           }
         }
+        readersDone.add()
       }
     }
     #expect(steps.current.map { "\($0.from) to \($0.to ?? -1)" } == [])

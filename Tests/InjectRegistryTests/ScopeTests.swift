@@ -87,6 +87,26 @@ import Testing
     #expect(try storage.resolve(Client.self).name == "live")
   }
 
+  @Test func aResetSessionGivesUpWhatWasBeingBuilt() throws {
+    let builds = Counter()
+    let first = Shared<WeakTerrier>(WeakTerrier())
+    storage.register(scope: .session("login")) { [unowned storage = storage] () -> any Animal in
+      let terrier = Terrier()
+      guard builds.add() == 1 else { return terrier }
+      first.withLock { $0.terrier = terrier }
+      storage.resetSession("login")
+      return terrier
+    }
+    // Only an instance tells whether the registration has the qualifier.
+    let found = try storage.resolve((any Animal).self, (any Dog).self)
+    #expect(found is Terrier && builds.value == 2)
+    #expect(first.current.terrier == nil)
+  }
+
+  private struct WeakTerrier {
+    weak var terrier: Terrier?
+  }
+
   @Test func theScopeOfAnInjectionGoesBeforeTheRegisteredOne() throws {
     storage.register { Client() }
     let shared = try storage.resolve(Client.self)

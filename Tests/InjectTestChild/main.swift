@@ -20,6 +20,13 @@ struct Settings: Sendable {
 
 final class Worker: Sendable {}
 
+/// Reads while it is given up.
+final class Last: Sendable {
+  deinit {
+    do { try Program.reads(1, "in a deinit") } catch { print("no read in a deinit: \(error)") }
+  }
+}
+
 struct Reader: Sendable {
   @UnwrappedInject var api: any API
   @Inject var optional: (any API)?
@@ -36,6 +43,7 @@ enum Program {
     @Register(group: "shop") var ofAGroup = { Client("shop") as any API }
     @Register var settings = { Settings(client: Client("settings")) }
     @Register var worker = { Worker() }
+    @Register var last = { Last() }
   }
 
   /// Tells how many blocks 1,000 reads asked for, after `warmUp` of them.
@@ -72,6 +80,8 @@ enum Program {
       @Register var api: any API = Client("double")
       try reads(1, "inside overrides")
     }
+    _ = try InjectStorage.standard.resolve(Last.self)
+    InjectStorage.standard.reset()
   }
 }
 

@@ -251,6 +251,23 @@ import Testing
     #expect(kept.dropFirst(place) == Data(bytes).dropFirst(place))
   }
 
+  @Test func everyVaultThatIsMadeHasThePagesOfANewOne() throws {
+    var bytes = try fill()
+    bytes[try places(bytes).table + 40] ^= 0x81
+    try vault.put(bytes, "broken.vault")
+    let storage = storage("broken.vault")
+    let repaired = try storage.repair(accepting: storage.verify())
+    #expect(repaired.valueCount == 8)
+    try storage.backup(to: vault.file("copy.vault"))
+    _ = try self.storage("restored.vault").restore(from: vault.file("copy.vault"))
+    try self.storage("restored.vault").compact()
+    // https://sqlite.org/fileformat2.html#page_size
+    let size = [UInt8(VaultSchema.pageSize >> 8), UInt8(VaultSchema.pageSize & 0xFF)]
+    for name in ["closed.vault", "broken.vault", "copy.vault", "restored.vault"] {
+      #expect(Array(try vault.bytes(name)[16..<18]) == size, "\(name)")
+    }
+  }
+
   @Test func aRestorationSaysWhereTheOldFileIs() throws {
     _ = try fill()
     try vault.storage().save("one more", forKey: "more")

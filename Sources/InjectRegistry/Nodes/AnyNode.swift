@@ -79,7 +79,7 @@ class AnyNode: @unchecked Sendable {
   }
 
   /// Keeps what was found for the reads that follow, unless something has changed since, or is about
-  /// to: who changes something waits for the lock, and makes the node forget.
+  /// to.
   final func keep(_ answer: Answer, version: Int) {
     let old = lock.withLock {
       defer { if storage.registry.isStill(at: version) { kept = answer } }
@@ -89,8 +89,10 @@ class AnyNode: @unchecked Sendable {
   }
 
   /// Forgets what was found: something that could alter it is about to change.
-  final func forget() {
-    let old = lock.withLock {
+  ///
+  /// - Returns: what was kept, to be given up outside of locks.
+  final func forget() -> Answer? {
+    lock.withLock {
       defer {
         kept = nil
         reads = 0
@@ -100,6 +102,5 @@ class AnyNode: @unchecked Sendable {
       }
       return kept
     }
-    withExtendedLifetime(old) {}
   }
 }

@@ -57,24 +57,25 @@ class AnyRegistration: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - instance: what the builder made.
-  ///   - isKept: whether it lives as long as the registration anyway.
+  ///   - isKept: whether it lives as long as the registration anyway; asked under the lock, so that
+  ///     who makes it forget meanwhile does so before or after.
   ///   - qualifiers: what is asked of it at the moment.
-  func learn(from instance: Any, isKept: Bool, qualifiers: [Qualifier]) {
+  func learn(from instance: Any, isKept: () -> Bool, qualifiers: [Qualifier]) {
     lock.withLock {
       var sample = learned ?? Sample(instance)
-      sample.see(instance, isKept: isKept, qualifiers)
+      sample.see(instance, isKept: isKept(), qualifiers)
       learned = sample
     }
   }
 
   /// Forgets the instance that it learned from.
-  func forgetSample() {
-    let old = lock.withLock {
+  ///
+  /// - Returns: what held it, to be given up outside of locks: it may be the last reference.
+  func forgetSample() -> Any? {
+    lock.withLock {
       defer { learned = nil }
       return learned
     }
-    // Given up outside the lock: it may be the last reference.
-    withExtendedLifetime(old) {}
   }
 
   /// The types that its builder was seen to ask for.

@@ -46,6 +46,9 @@ final class Registry: @unchecked Sendable {
   func endChange() { changesBegun.subtract(1, ordering: .acquiringAndReleasing) }
 
   /// Whether nothing has changed since a version, and nothing is about to.
+  ///
+  /// To be asked under the lock of the node that is to keep what was found: a change begins, and then
+  /// makes each node forget.
   func isStill(at version: Int) -> Bool {
     changesBegun.load(ordering: .acquiring) == 0 && self.version == version
   }
@@ -74,9 +77,11 @@ final class Registry: @unchecked Sendable {
     lock.withLock { !types.isDisjoint(with: dependencies) }
   }
 
+  // The three that follow give back what they have dropped: giving it up may run a program's own code,
+  // for which neither the lock nor the change may wait.
+
   /// Adds a registration, or puts it in the place of the one from the same place in source.
-  func add(_ registration: AnyRegistration) {
-    // Given up outside the lock: what is dropped may run a program's own code.
+  func add(_ registration: AnyRegistration) -> [Any] {
     var dropped: [AnyObject] = []
     lock.withLock {
       var same = entries[registration.key] ?? []
@@ -91,33 +96,32 @@ final class Registry: @unchecked Sendable {
       types.insert(registration.key.type)
       changes.add(1, ordering: .releasing)
     }
-    withExtendedLifetime(dropped) {}
+    return dropped
   }
 
   /// Removes all registrations and instances.
-  func removeAll() {
-    let dropped = lock.withLock {
+  func removeAll() -> [Any] {
+    lock.withLock {
       defer {
         entries = [:]
         types = []
         slots = [:]
         changes.add(1, ordering: .releasing)
       }
-      return (entries, slots)
+      return [entries, slots]
     }
-    withExtendedLifetime(dropped) {}
   }
 
   /// Drops the instances of the scopes that `isChosen` picks; they are built anew when needed.
-  func dropInstances(of isChosen: (InjectScope) -> Bool) {
-    for registration in all { registration.forgetSample() }
+  func dropInstances(of isChosen: (InjectScope) -> Bool) -> [Any] {
     let dropped = lock.withLock {
       let chosen = slots.filter { isChosen($0.key.scope) }
       for key in chosen.keys { slots[key] = nil }
       changes.add(1, ordering: .releasing)
       return chosen
     }
-    withExtendedLifetime(dropped) {}
+    // Not before: who builds an instance now looks whether there was a change, and keeps no sample.
+    return [dropped, all.map { $0.forgetSample() }]
   }
 
   private func dropSlots(where isChosen: (ObjectIdentifier) -> Bool) -> [AnyObject] {
@@ -128,7 +132,8 @@ final class Registry: @unchecked Sendable {
 
   /// Where the instance of a registration is kept in this registry.
   ///
-  /// One that was replaced a moment ago gets a place that nobody keeps.
+  /// One that was replaced a moment ago gets a place that nobody keeps, but for a layer, which can't
+  /// tell it from one of further out.
   func slot<Dependency>(
     for registration: Registration<Dependency>, _ scope: InjectScope
   ) -> Slot<Dependency> {

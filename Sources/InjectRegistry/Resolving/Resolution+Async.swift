@@ -9,7 +9,7 @@ extension Resolution {
       case .answers(let answers):
         let found = try await obtainAsync(single(answers), node.key.scope, version: version)
         if let found { return found }
-      case .learn(let candidate): await learnAsync(candidate, &progress)
+      case .learn(let candidate): await learnAsync(candidate, &progress, version)
       case .nothing: try await registerLateAsync(&progress, version)
       }
     }
@@ -30,16 +30,18 @@ extension Resolution {
           if let found { all.append(found) }
         }
         if all.count == answers.count { return all }
-      case .learn(let candidate): await learnAsync(candidate, &progress)
+      case .learn(let candidate): await learnAsync(candidate, &progress, version)
       case .nothing: return []
       }
     }
   }
 
-  private func learnAsync(_ candidate: Answer, _ progress: inout Progress) async {
+  private func learnAsync(
+    _ candidate: Answer, _ progress: inout Progress, _ version: Int
+  ) async {
     do throws(InjectError) {
       let instance = try await buildAsync(candidate.registration, depth: candidate.depth)
-      see(instance, candidate)
+      see(instance, candidate, version)
     } catch {
       progress.failures[ObjectIdentifier(candidate.registration)] = error
     }

@@ -8,7 +8,7 @@ extension Resolution {
       switch try find(progress) {
       case .answers(let answers):
         if let found = try obtain(single(answers), version: version) { return found }
-      case .learn(let candidate): try learn(candidate, &progress)
+      case .learn(let candidate): try learn(candidate, &progress, version)
       case .nothing: try registerLate(&progress, version)
       }
     }
@@ -27,27 +27,32 @@ extension Resolution {
           if let found = try obtain(answer, version: version, isOne: false) { all.append(found) }
         }
         if all.count == answers.count { return all }
-      case .learn(let candidate): try learn(candidate, &progress)
+      case .learn(let candidate): try learn(candidate, &progress, version)
       case .nothing: return []
       }
     }
   }
 
   /// Sees what an instance of a candidate is.
-  private func learn(_ candidate: Answer, _ progress: inout Progress) throws(InjectError) {
+  private func learn(
+    _ candidate: Answer, _ progress: inout Progress, _ version: Int
+  ) throws(InjectError) {
     do throws(InjectError) {
       let instance = try build(candidate.registration, depth: candidate.depth)
-      see(instance, candidate)
+      see(instance, candidate, version)
     } catch {
       progress.failures[ObjectIdentifier(candidate.registration)] = error
     }
   }
 
-  /// Remembers what an instance of a candidate is.
-  func see(_ instance: Dependency, _ candidate: Answer) {
-    // An instance of a layer is given up with the layer, a weak one with its last other reference.
-    let isKept = layer == nil && candidate.registration.scope != .weak
-    candidate.registration.learn(from: instance, isKept: isKept, qualifiers: node.qualifiers)
+  /// Remembers what an instance of a candidate is, which was built since a version.
+  func see(_ instance: Dependency, _ candidate: Answer, _ version: Int) {
+    // An instance of a layer is given up with the layer, a weak one with its last other reference, and
+    // one that was built before a reset with that.
+    let isLasting = layer == nil && candidate.registration.scope != .weak
+    candidate.registration.learn(
+      from: instance, isKept: { isLasting && self.version == version },
+      qualifiers: node.qualifiers)
   }
 
   /// The instance of a registration, whatever competes with it.

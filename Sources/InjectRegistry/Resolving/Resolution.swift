@@ -178,7 +178,7 @@ extension Resolution {
           continue
         }
         if let value = registration.anyValue, registration.answer(to: qualifiers) == nil {
-          registration.learn(from: value, isKept: true, qualifiers: qualifiers)
+          registration.learn(from: value, isKept: { true }, qualifiers: qualifiers)
         }
         if let answer = registration.answer(to: qualifiers) {
           guard answer.matches else { continue }

@@ -60,16 +60,18 @@ public final class InjectStorage: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - isChosen: whether what a node has found may change.
-  ///   - body: makes the change.
+  ///   - body: makes the change, and returns what it drops.
   private func change(
-    nodes isChosen: (AnyNode) -> Bool = { _ in true }, _ body: (Registry) -> Void
+    nodes isChosen: (AnyNode) -> Bool = { _ in true }, _ body: (Registry) -> [Any]
   ) {
     let registry = currentRegistry
-    guard registry === self.registry else { return body(registry) }
+    guard registry === self.registry else { return withExtendedLifetime(body(registry)) {} }
     registry.beginChange()
-    defer { registry.endChange() }
-    for node in lock.withLock({ nodes.values.filter(isChosen) }) { node.forget() }
-    body(registry)
+    let forgotten = lock.withLock({ nodes.values.filter(isChosen) }).map { $0.forget() }
+    let dropped = body(registry)
+    registry.endChange()
+    // Only now: a deinit may take long, and nothing is kept for readers while something changes.
+    withExtendedLifetime((forgotten, dropped)) {}
   }
 
   /// The node of what an injection asks for.

@@ -82,7 +82,9 @@ enum VaultSchema {
 
   /// What makes an empty vault of an empty file.
   private static var statements: [String] {
-    ["PRAGMA application_id = \(applicationID)", "PRAGMA user_version = \(version)"]
+    // The size first: it counts only before there is a page.
+    ["page_size = \(pageSize)", "application_id = \(applicationID)", "user_version = \(version)"]
+      .map { "PRAGMA \($0)" }
       + definitions.compactMap(\.sql)
       + [Row.manifest, Row.horizon].map { "INSERT INTO meta VALUES (\($0), 0, x'')" }
   }
@@ -100,7 +102,7 @@ enum VaultSchema {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
     var code = unsafe sqlite3_open_v2(":memory:", &handle, flags, nil)
     defer { unsafe sqlite3_close_v2(handle) }
-    let sql = (["PRAGMA page_size = \(pageSize)"] + statements).joined(separator: "; ")
+    let sql = statements.joined(separator: "; ")
     if code == SQLITE_OK { code = unsafe sqlite3_exec(handle, sql, nil, nil, nil) }
     var count: sqlite3_int64 = 0
     guard code == SQLITE_OK,
