@@ -8,9 +8,9 @@ struct AdministrationTests {
   /// Flips a bit in the one record of the file that is as long as a value makes it.
   private static func damage(_ tool: Tool) throws {
     var bytes = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
-    // A record begins with its version and its algorithm; only the value of BIG fills so much.
-    let middle = bytes.count - 2000
-    bytes[middle] ^= 1
+    // The value of BIG fills most pages of the file, each but for the number of the next.
+    let page = bytes.count / bytes.pageSize / 2
+    bytes[page * bytes.pageSize + 100] ^= 1
     try bytes.write(to: URL(fileURLWithPath: tool.vault))
   }
 
