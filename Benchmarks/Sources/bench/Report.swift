@@ -70,8 +70,9 @@ struct Report {
     that a `String` of 32 is sealed in (SQLCipher, which seals itself, gets the 32), and a manifest of
     857 bytes. Bare SQLite has the vault's tables, indices and statements where nothing else is said,
     and, as all peers, its own pages of 4 KiB, where a vault has pages of 2 KiB; a plain table is
-    `record (name BLOB PRIMARY KEY, value BLOB)`, which has no sequence numbers by which other processes find what changed. Others written: another process writes 100 other keys a
-    second to the same vault. The transactions of 1,000 writes are all of the same names, whose hashes
+    `record (name BLOB PRIMARY KEY, value BLOB)`, which has no sequence numbers by which other
+    processes find what changed. Others written: another process writes 100 other keys a second to
+    the same vault. The transactions of 1,000 writes are all of the same names, whose hashes
     the vault remembers from one to the next, as it does what each record adds to the manifest.
 
     | call | against | that, ns | ours, ns | ratio | target | allocations |
