@@ -62,10 +62,12 @@ run backup "${app[@]}" "$work/copy.vault"
 
 step "One byte of a copy is damaged: that is found, and what is not damaged opens"
 cp "$work/copy.vault" "$work/damaged.vault"
+# The longest value, DATABASE_REPLICA_URLS: the names are sealed, so their order is any order.
 python3 - "$work/damaged.vault" <<'PYTHON'
 import sqlite3, sys
 record = sqlite3.connect(sys.argv[1]).execute(
-    "SELECT value FROM record WHERE value IS NOT NULL ORDER BY name LIMIT 1").fetchone()[0]
+    "SELECT value FROM record WHERE value IS NOT NULL ORDER BY length(value) DESC LIMIT 1"
+).fetchone()[0]
 with open(sys.argv[1], "r+b") as file:
     file.seek(file.read().index(record) + len(record) - 1)
     file.write(bytes([record[-1] ^ 1]))
