@@ -93,17 +93,18 @@ import VaultBackend
     Threads.run(
       3,
       meanwhile: {
-        let needle = Data("needle-in-it".utf8)
+        let needle = Array("needle-in-it".utf8)
         while !isDone.withLock({ $0 }) {
           for name in vault.entries {
             // What is gone again is looked at another time.
             guard let bytes = try? Data(contentsOf: vault.file(name)) else { continue }
             seen.withLock { _ = $0.insert(name.split(separator: ".").last.map(String.init) ?? "") }
-            if bytes.range(of: needle) != nil { Issue.record("\(name) has it in the clear") }
+            if bytes.contains(needle) { Issue.record("\(name) has it in the clear") }
           }
         }
       },
       { thread in
+        defer { if thread == 0 { isDone.withLock { $0 = true } } }
         noError {
           guard thread == 0 else {
             for index in 0..<400 {
@@ -120,7 +121,6 @@ import VaultBackend
             try storage.compact()
             try storage.restore(from: copy)
           }
-          isDone.withLock { $0 = true }
         }
       })
     #expect(seen.withLock { $0 }.isSuperset(of: ["vault", "vault-wal", "vault-shm", "new"]))

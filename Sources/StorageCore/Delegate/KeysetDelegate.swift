@@ -164,6 +164,8 @@ public struct RecordWrite: Sendable {
   /// `record` is what the condition asks for, so a delegate that writes it all the same does no harm
   /// but for the time, and for a change that is told and is none.
   public let isCheck: Bool
+  /// What `record` adds to the manifest of a delegate that keeps one, if it was hashed.
+  package private(set) var share: RecordShare?
 
   /// A write of `record`, or a removal when it is nil.
   public init(_ record: [UInt8]?, for name: NameHash, if condition: Condition = .always) {
@@ -181,6 +183,14 @@ public struct RecordWrite: Sendable {
   /// nil.
   public static func check(_ record: [UInt8]?, for name: NameHash) -> RecordWrite {
     RecordWrite(record, name, record.map { .equals($0) } ?? .absent, isCheck: true)
+  }
+
+  /// Finds the share of the record, if there is one to be written.
+  ///
+  /// - Throws: `StorageError` when it can't be hashed.
+  package mutating func hash(under keys: ManifestKeys) throws(StorageError) {
+    guard let record, !isCheck else { return }
+    share = try RecordShare(of: record, name, keys)
   }
 
   /// Whether the condition holds for the record that is there now.

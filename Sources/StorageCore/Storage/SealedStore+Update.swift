@@ -114,10 +114,11 @@ extension SealedStore {
     }
     var failures = 0
     while failures < Self.attempts {
-      // A delegate may need the keys to keep its manifest in step; the others do without.
+      // A delegate may need the keys to keep its manifest in step; the others do without. In this
+      // order: the keys of this version are open when something is written for it.
+      let version = try keyed.header().version
       var refusal: StorageError?
       do throws(StorageError) { try keys.refresh() } catch { refusal = error }
-      let version = try keyed.header().version
       let names = try keyed.names()
       let removals = names.map { RecordWrite(nil, for: $0) }
       guard !removals.isEmpty else { return }

@@ -32,7 +32,7 @@ extension VaultStorage {
     let engine = try delegate.vault()
     try store.openKeys()
     var result: VaultRepair?
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+    try withOpenKeys { (end) throws(StorageError) in
       try engine.withTransaction(until: end) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         guard isBroken || transaction.sequence == Int64(report.generation) else {
@@ -40,7 +40,7 @@ extension VaultStorage {
             .busy, "the vault was written to since it was verified; verify it again",
             path: engine.file.path)
         }
-        try transaction.requireKeys()
+        guard try transaction.hasKeys() else { return }
         let expected = transaction.manifest.flatMap { Int(exactly: $0.count) }
         let (opened, closed) = try sorted(transaction.connection)
         if droppingUnreadable { try transaction.drop(closed) }
@@ -50,6 +50,7 @@ extension VaultStorage {
           droppedCount: droppingUnreadable ? closed.count : 0, expectedCount: expected,
           oldFile: oldFile)
       }
+      return result != nil
     }
     guard let result else {
       throw StorageError(.io, "the repair was dropped; this is a bug", path: engine.file.path)

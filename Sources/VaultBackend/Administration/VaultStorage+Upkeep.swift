@@ -14,9 +14,30 @@ extension VaultStorage {
     let engine = try delegate.vault()
     // Every commit keeps the manifest in step, which takes the keys.
     guard try store.openKeys() else { return }
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.compact(until: end)
+    try withOpenKeys { (end) throws(StorageError) in try engine.compact(until: end) }
+  }
+
+  /// Runs `body` alone among the threads, and again with the keys opened anew while it returns false.
+  ///
+  /// Whoever sets seals aside changes the header, so keys that are open need not be those of the
+  /// header that `body` meets.
+  ///
+  /// - Throws: `StorageError`: `busy` when that does not end, or what `body` throws.
+  func withOpenKeys(
+    _ body: (ContinuousClock.Instant) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    let engine = try delegate.vault()
+    for _ in 0..<100 {
+      if try engine.alone(waiting: delegate.deadline, body) { return }
+      try store.openKeys()
     }
+    throw Self.changingKeys(engine)
+  }
+
+  /// What is said when others change the header whenever it is looked at.
+  static func changingKeys(_ engine: VaultEngine) -> StorageError {
+    StorageError(
+      .busy, "the vault's keys are being changed all the time; try again", path: engine.file.path)
   }
 
   /// Replaces all keys after one of them leaked, and with `names` the one that hashes names.

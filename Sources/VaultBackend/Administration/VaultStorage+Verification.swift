@@ -37,13 +37,13 @@ extension VaultStorage {
         // The keys have to be those of the snapshot.
         let header = try VaultRows.header(connection)
         let (known, manifestKeys) = engine.memory.withLock { ($0.header, $0.currentManifestKeys) }
-        isCurrent = header == known
-        return isCurrent ? try verification.run(connection, manifestKeys, progress) : nil
+        guard header == known, let manifestKeys else { return nil }
+        isCurrent = true
+        return try verification.run(connection, manifestKeys, progress)
       }
       if isCurrent, let report, let report { return report }
     }
-    throw StorageError(
-      .busy, "the vault's keys are being changed all the time; try again", path: engine.file.path)
+    throw Self.changingKeys(engine)
   }
 
   /// The report of a vault without a header.

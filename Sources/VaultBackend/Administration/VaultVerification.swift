@@ -29,7 +29,7 @@ struct VaultVerification {
 
   /// Looks at everything, in a transaction of the caller's.
   mutating func run(
-    _ connection: Connection, _ keys: ManifestKeys?, _ progress: ((Int, Int) -> Void)?
+    _ connection: Connection, _ keys: ManifestKeys, _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) -> VaultReport {
     try checkFile(connection)
     var generation: UInt64 = 0
@@ -82,7 +82,7 @@ struct VaultVerification {
   // MARK: - Records
 
   private mutating func checkRecords(
-    _ connection: Connection, _ keys: ManifestKeys?, _ total: Int,
+    _ connection: Connection, _ keys: ManifestKeys, _ total: Int,
     _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) {
     var done = 0
@@ -95,7 +95,7 @@ struct VaultVerification {
   }
 
   private mutating func check(
-    _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys?
+    _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) {
     var key = expected[name]
     var opens = true
@@ -107,7 +107,7 @@ struct VaultVerification {
     }
     let bucket = Manifest.bucket(of: name)
     let before = actual.buckets[bucket].sum
-    if let keys { try actual.add(record, name, keys) }
+    try actual.add(record, name, keys)
     seen[bucket].append(
       Seen(
         key: key, sum: actual.buckets[bucket].sum &- before, opens: opens))
@@ -132,9 +132,8 @@ struct VaultVerification {
   // MARK: - The manifest
 
   private mutating func checkManifest(
-    _ connection: Connection, _ keys: ManifestKeys?, _ generation: UInt64
+    _ connection: Connection, _ keys: ManifestKeys, _ generation: UInt64
   ) throws(StorageError) {
-    guard let keys else { return }
     let manifest: Manifest
     do throws(StorageError) {
       manifest = try Manifest(reading: try VaultRows.manifest(connection), keys)

@@ -25,11 +25,15 @@ extension VaultEngine {
   }
 
   /// Writes the file anew without what was removed.
-  func compact(until end: ContinuousClock.Instant) throws(StorageError) {
+  ///
+  /// - Returns: false, and nothing is changed, when the manifest's keys have to be opened first.
+  func compact(until end: ContinuousClock.Instant) throws(StorageError) -> Bool {
+    var hasKeys = false
     try withTransaction(until: end) { (transaction: inout VaultTransaction) throws(StorageError) in
-      try transaction.requireKeys()
-      try transaction.forgetRemovals()
+      hasKeys = try transaction.hasKeys()
+      if hasKeys { try transaction.forgetRemovals() }
     }
+    guard hasKeys else { return false }
     try gate.withLock { (opened) throws(StorageError) in
       guard let connection = opened?.main else { return }
       connection.wait(until: end)
@@ -40,5 +44,6 @@ extension VaultEngine {
       memory.withLock { $0.doubt() }
     }
     scrub()
+    return true
   }
 }

@@ -19,6 +19,11 @@ extension VaultEngine {
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
     try requireSameProcess()
+    var writes = writes
+    if let keys = memory.withLock({ $0.currentManifestKeys }) {
+      // Here and not by whoever leads, who would hash for all that share the commit.
+      for index in writes.indices { try writes[index].hash(under: keys) }
+    }
     let ticket = WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline)
     if queue.enter(ticket) {
       defer { queue.leave() }
@@ -77,7 +82,12 @@ extension VaultEngine {
     _ ticket: WriteTicket, _ version: UInt64, _ transaction: inout VaultTransaction
   ) throws(StorageError) -> CommitOutcome {
     if let expected = ticket.headerVersion, expected != version { return .headerChanged }
-    try transaction.requireKeys()
+    guard try transaction.hasKeys() else {
+      // Keys of this header were opened before it was written for, unless no storage wrote this.
+      throw StorageError(
+        .busy, "the vault's keys were changed meanwhile; try again",
+        path: transaction.connection.path)
+    }
     for write in ticket.writes {
       if case .always = write.condition { continue }
       guard write.isAllowed(over: try transaction.record(write.name)) else {
@@ -86,7 +96,7 @@ extension VaultEngine {
     }
     transaction.reserve(ticket.writes.count)
     for write in ticket.writes where !write.isCheck {
-      try transaction.set(write.record, for: write.name)
+      try transaction.set(write)
     }
     // Now and not at the end: meanwhile others come who share the commit.
     try transaction.writeRows()

@@ -17,7 +17,7 @@ struct VaultTransaction: ~Copyable {
   enum Replaced {
     case nothing
     case record([UInt8])
-    case share(KeptShare)
+    case share(RecordShare)
 
     /// Whether there was nothing.
     var isNothing: Bool {
@@ -102,7 +102,8 @@ struct VaultTransaction: ~Copyable {
   }
 
   /// Keeps a record, or removes it, when the transaction ends.
-  mutating func set(_ record: [UInt8]?, for name: NameHash) throws(StorageError) {
+  mutating func set(_ write: RecordWrite) throws(StorageError) {
+    let (name, record) = (write.name, write.record)
     let last = record == nil ? lastChange(of: name) : replaceLastChange(of: name)
     let old = try replaced(name, last)
     if record == nil {
@@ -112,15 +113,15 @@ struct VaultTransaction: ~Copyable {
     }
     sequence += 1
     if last != nil { isNameRepeated = true }
-    changes.append(
-      Change(name: name, sequence: sequence, old: old, new: KeptRecord(record: record)))
+    let new = KeptRecord(record: record, share: write.share)
+    changes.append(Change(name: name, sequence: sequence, old: old, new: new))
     guard changes.count == Self.fewChanges else { return }
     for (index, change) in changes.enumerated() { lastChange[NameKey(change.name)] = index }
   }
 
   /// What a change of a name replaces, of which change `last` was the last in this transaction.
   private func replaced(_ name: NameHash, _ last: Int?) throws(StorageError) -> Replaced {
-    if let last { return changes[last].new.record.map { .record($0) } ?? .nothing }
+    if let last { return changes[last].new.replaced(under: keys) }
     if let known = vault.memory.withLock({ $0.replaced(name, keys) }) { return known }
     return try VaultRows.record(name, connection).map { .record($0) } ?? .nothing
   }
@@ -138,16 +139,15 @@ struct VaultTransaction: ~Copyable {
     return lastChange.updateValue(changes.count, forKey: NameKey(name))
   }
 
-  /// Refuses to change what the manifest tells of without the keys to keep it in step.
+  /// Whether the keys are here that keep the manifest in step, or there is none.
   ///
-  /// - Throws: `busy` when another process has changed them since they were opened, and for a delegate
-  ///   that is written to without a storage.
-  mutating func requireKeys() throws(StorageError) {
+  /// They are not when the header was changed since they were opened, and nobody here has opened
+  /// those of the new one yet.
+  mutating func hasKeys() throws(StorageError) -> Bool {
     // Whoever has joined the leader may have opened them since the beginning.
     if keys == nil { try takeKeys() }
-    guard keys == nil, try !VaultRows.manifest(connection).isEmpty else { return }
-    throw StorageError(
-      .busy, "the vault's keys were changed meanwhile; try again", path: connection.path)
+    guard keys == nil else { return true }
+    return try VaultRows.manifest(connection).isEmpty
   }
 
   /// Brings the manifest up to what was changed.
@@ -162,13 +162,19 @@ struct VaultTransaction: ~Copyable {
       let name = changes[index].name
       switch changes[index].old {
       case .nothing: break
-      case .share(let share): manifest.remove(share.value, name)
+      case .share(let share): manifest.remove(share, name)
       case .record(let old): try manifest.remove(old, name, keys)
       }
       guard let record = changes[index].new.record else { continue }
-      let share = try RecordShare(of: record, name, keys)
+      let share: RecordShare
+      if let hashed = changes[index].new.share, hashed.isUnder(keys) {
+        share = hashed
+      } else {
+        // The keys were not open yet, or others, when it was handed over.
+        share = try RecordShare(of: record, name, keys)
+        changes[index].new.share = share
+      }
       manifest.add(share, name)
-      changes[index].new.share = KeptShare(share, keys)
     }
     accounted = changes.count
     self.manifest = manifest

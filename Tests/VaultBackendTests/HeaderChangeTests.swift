@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultBackend
+
+/// What takes the keys of the header while somebody else changes it all the time.
+@Suite struct HeaderChangeTests {
+  private let vault = TemporaryVault()
+
+  /// Runs `body` over and over while another storage of the vault changes its slot.
+  private func whileTheHeaderChanges(_ body: (VaultStorage) throws -> Void) {
+    let storage = vault.storage()
+    let isDone = Lock(false)
+    let changes = Lock(0)
+    Threads.run(
+      1,
+      meanwhile: {
+        // As often as it takes, and often enough to meet a change between any two steps.
+        for _ in 0..<300 { noError { try body(storage) } }
+        isDone.withLock { $0 = true }
+      },
+      { _ in
+        let other = vault.storage()
+        while !isDone.withLock({ $0 }) {
+          noError { try other.keyAdministration.change(to: TemporaryVault.source(7)) }
+          changes.withLock { $0 += 1 }
+        }
+      })
+    #expect(changes.withLock { $0 } > 10)
+  }
+
+  private func fill() throws {
+    let storage = vault.storage()
+    for index in 0..<20 { try storage.save("value \(index)", forKey: "key-\(index)") }
+  }
+
+  @Test func compactingGoesOn() throws {
+    try fill()
+    whileTheHeaderChanges { try $0.compact() }
+    #expect(try vault.storage().verify().isSound)
+  }
+
+  @Test func whatIsMissingIsFound() throws {
+    try fill()
+    try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
+    whileTheHeaderChanges { storage in
+      let report = try storage.verify()
+      #expect(!report.isSound)
+    }
+  }
+
+  @Test func removingAllGoesOn() throws {
+    try fill()
+    whileTheHeaderChanges { storage in
+      try storage.save("value", forKey: "key")
+      try storage.removeAll()
+      #expect(try storage.load(String.self, forKey: "key") == nil)
+    }
+    #expect(try vault.storage().verify().isSound)
+  }
+}
