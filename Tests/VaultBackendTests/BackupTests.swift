@@ -103,6 +103,34 @@ import Testing
     #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
   }
 
+  /// The manifest is made anew for what is restored, which would hide what was done to the backup.
+  @Test func aBackupThatIsChangedBetweenItsVerificationAndItsCopyIsRefused() throws {
+    let storage = try fill()
+    try storage.backup(to: copy)
+    try storage.backup(to: vault.file("altered.vault"))
+    try vault.tamper(
+      "DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)", "altered.vault")
+    let altered = try Data(contentsOf: vault.file("altered.vault"))
+    try storage.save("newer", forKey: "key 9")
+    var isAltered = false
+    let found = code {
+      try storage.restore(from: copy) { done, total in
+        guard done == total, !isAltered else { return }
+        isAltered = true
+        // Whoever writes past SQLite heeds none of its locks.
+        do {
+          let file = try FileHandle(forWritingTo: copy)
+          try file.write(contentsOf: altered)
+          try file.close()
+        } catch { Issue.record(error) }
+      }
+    }
+    #expect(isAltered && found == .busy)
+    #expect(try storage.load(String.self, forKey: "key 9") == "newer")
+    #expect(try storage.verify().isSound)
+    #expect(!vault.entries.contains { $0.contains("damaged") })
+  }
+
   @Test func aBrokenVaultIsReplacedByItsBackupAndKept() throws {
     try fill().backup(to: copy)
     try Data(repeating: 0x55, count: 30_000).write(to: vault.url)

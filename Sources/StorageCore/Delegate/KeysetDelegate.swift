@@ -48,7 +48,8 @@ public protocol KeysetDelegate: EnumerableDelegate {
   /// Takes the keys that authenticate all records together, for a version of the header.
   ///
   /// Called whenever keys of the store were opened, before anything is committed against that
-  /// version. The default does nothing: most places keep no manifest.
+  /// version; only the removal of all records may come without, from a store whose keys can't be
+  /// opened. The default does nothing: most places keep no manifest.
   func adopt(_ keys: ManifestKeys, headerVersion: UInt64)
 
   /// The record under `name`, and the version of the header that was current when it was read.

@@ -319,7 +319,7 @@ package final class StoreKeys: @unchecked Sendable {
   ) throws(StorageError) {
     guard let delegate else { return }
     for _ in 0..<100 {
-      guard let root = try refresh(&state)?.root else {
+      guard let open = try refresh(&state), let root = open.root else {
         throw StorageError(
           .unavailable,
           "the store was removed meanwhile, and nothing was saved; restore it from a backup, or save "
@@ -338,7 +338,12 @@ package final class StoreKeys: @unchecked Sendable {
         }
         var draft = try HeaderDraft(header, root)
         // Somebody else may have changed the header since these keys were opened.
+        guard open.isOpen(draft.keyset) else {
+          isStale = true
+          return
+        }
         let old = try draft.keyset.manifestKeys(store: header.store)
+        try records.authenticate(with: old, replacing: old)
         try body(&draft, records)
         bytes = try draft.finish()
         try records.authenticate(

@@ -6,20 +6,49 @@ struct RecordOpener {
   private let header: LoneHeader
   private let store: SealedStore
 
-  /// Opens the keys of a header with the source and the authentication tag of a store.
+  /// The source and the authentication tag of a store.
+  ///
+  /// To be asked for before other writers are kept away: one of them may hold the lock of the store's
+  /// keys while it waits for its turn.
+  struct Means {
+    let source: KeySource
+    let tag: [UInt8]
+
+    init(of store: SealedStore) {
+      source = store.keySource
+      tag = store.authenticationTag
+    }
+  }
+
+  /// Opens the keys of the header that a vault has.
+  ///
+  /// - Throws: `StorageError`: `damaged` when there is no header, or why its keys can't be opened.
+  init(headerOf connection: Connection, _ means: Means) throws(StorageError) {
+    try self.init(header: VaultSalvage.header(of: connection), means, path: connection.path)
+  }
+
+  /// Opens the keys of a header.
   ///
   /// - Throws: `StorageError`: why they can't be opened.
-  init(
-    header bytes: [UInt8], like other: SealedStore, path: String
-  ) throws(StorageError) {
+  init(header bytes: [UInt8], _ means: Means, path: String) throws(StorageError) {
     header = LoneHeader(bytes, location: path)
-    store = SealedStore(
-      header, source: other.keySource, algorithm: .aes256GCM, tag: other.authenticationTag)
+    store = SealedStore(header, source: means.source, algorithm: .aes256GCM, tag: means.tag)
     try store.openKeys()
   }
 
   /// The keys of the manifest.
   var manifestKeys: ManifestKeys? { header.manifestKeys }
+
+  /// How many records the manifest tells of, or nil when it can't be read.
+  func expectedCount(in connection: Connection) throws(StorageError) -> Int? {
+    guard let manifestKeys else { return nil }
+    do throws(StorageError) {
+      return try Manifest.count(in: connection, manifestKeys)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
+  }
 
   /// Whether a record opens under a name.
   func opens(_ record: [UInt8], under name: NameHash) throws(StorageError) -> Bool {

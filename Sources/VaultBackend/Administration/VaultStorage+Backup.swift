@@ -140,8 +140,13 @@ extension VaultStorage {
             throw StorageError(
               .busy, "the backup was written to meanwhile; try again", path: source.file.path)
           }
-          try transaction.replaceAll(
-            with: connection, source.memory.withLock { $0.currentManifestKeys })
+          let header = try VaultRows.header(connection)
+          let (known, keys) = source.memory.withLock { ($0.header, $0.currentManifestKeys) }
+          guard let header, header == known, let keys else {
+            throw StorageError(
+              .busy, "the backup's keys were changed meanwhile; try again", path: source.file.path)
+          }
+          try transaction.replaceAll(with: connection, header, keys)
           return true
         }
         guard isDone == true else {

@@ -16,7 +16,8 @@ extension VaultStorage {
   ///     where the vault is sound: those of other authentication tags are among them. It is the way
   ///     out for a record whose key nobody knows any more.
   /// - Returns: what the vault holds now, and where the old file is.
-  /// - Throws: `StorageError`: `busy` when somebody has written since; nothing is then changed.
+  /// - Throws: `StorageError`: `busy` when somebody has written since; nothing is then changed. What
+  ///   fails after a broken file was made anew leaves the new one, and the old one beside it.
   @discardableResult
   public func repair(
     accepting report: VaultReport, droppingUnreadable: Bool = false
@@ -28,11 +29,11 @@ extension VaultStorage {
         unreadableCount: report.otherTagCount, droppedCount: 0, expectedCount: report.recordCount,
         oldFile: nil)
     }
-    let oldFile = isBroken ? try rebuild() : nil
+    let means = RecordOpener.Means(of: store)
+    let oldFile = isBroken ? try rebuild(means) : nil
     let engine = try delegate.vault()
-    try store.openKeys()
     var result: VaultRepair?
-    try withOpenKeys { (end) throws(StorageError) in
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.withTransaction(until: end) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         guard isBroken || transaction.sequence == Int64(report.generation) else {
@@ -40,17 +41,17 @@ extension VaultStorage {
             .busy, "the vault was written to since it was verified; verify it again",
             path: engine.file.path)
         }
-        guard try transaction.hasKeys() else { return }
-        let expected = transaction.manifest.flatMap { Int(exactly: $0.count) }
-        let (opened, closed) = try sorted(transaction.connection)
+        // With the keys of this very header: under others a record that is well would not open.
+        let opener = try RecordOpener(headerOf: transaction.connection, means)
+        let expected = try opener.expectedCount(in: transaction.connection)
+        let (opened, closed) = try sorted(transaction.connection, opener)
         if droppingUnreadable { try transaction.drop(closed) }
-        try transaction.recompute()
+        try transaction.recompute(under: opener.manifestKeys)
         result = VaultRepair(
           valueCount: opened, unreadableCount: droppingUnreadable ? 0 : closed.count,
           droppedCount: droppingUnreadable ? closed.count : 0, expectedCount: expected,
           oldFile: oldFile)
       }
-      return result != nil
     }
     guard let result else {
       throw StorageError(.io, "the repair was dropped; this is a bug", path: engine.file.path)
@@ -78,16 +79,8 @@ extension VaultStorage {
     }
     let source = try Connection(engine.file.path, .readOnly, until: .now + delegate.deadline)
     return try source.reading { () throws(StorageError) in
-      let opener = try RecordOpener(
-        header: try VaultSalvage.header(of: source), like: store, path: source.path)
-      var expected: Int?
-      if let keys = opener.manifestKeys {
-        do throws(StorageError) {
-          expected = try Manifest.count(in: source, keys)
-        } catch {
-          guard error.code == .damaged else { throw error }
-        }
-      }
+      let opener = try RecordOpener(headerOf: source, RecordOpener.Means(of: store))
+      let expected = try opener.expectedCount(in: source)
       var salvage = VaultSalvage(source, opener)
       try salvage.run { _, _ in }
       let closed = salvage.closedCount
@@ -99,11 +92,8 @@ extension VaultStorage {
 
   /// How many records open, and the names of those that do not.
   private func sorted(
-    _ connection: Connection
+    _ connection: Connection, _ opener: RecordOpener
   ) throws(StorageError) -> (opened: Int, closed: [NameHash]) {
-    // With the keys of this very header: under others a record that is well would not open.
-    let opener = try RecordOpener(
-      header: try VaultSalvage.header(of: connection), like: store, path: connection.path)
     var opened = 0
     var closed: [NameHash] = []
     try VaultRows.visit(connection) { (name, record) throws(StorageError) in
@@ -115,14 +105,13 @@ extension VaultStorage {
   /// Makes the file anew out of the rows that can still be read.
   ///
   /// - Returns: the name under which the old file stays beside the new one.
-  private func rebuild() throws(StorageError) -> String? {
+  private func rebuild(_ means: RecordOpener.Means) throws(StorageError) -> String? {
     let engine = try delegate.vault()
-    let store = store
     return try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.replaceFile(until: end) { (connection) throws(StorageError) in
         try VaultSalvage.copy(
           try Connection(engine.file.path, .readOnly, until: end), to: connection,
-          openedLike: store)
+          openedBy: means)
       }
     }
   }

@@ -14,24 +14,15 @@ extension VaultStorage {
     let engine = try delegate.vault()
     // Every commit keeps the manifest in step, which takes the keys.
     guard try store.openKeys() else { return }
-    try withOpenKeys { (end) throws(StorageError) in try engine.compact(until: end) }
-  }
-
-  /// Runs `body` alone among the threads, and again with the keys opened anew while it returns false.
-  ///
-  /// Whoever sets seals aside changes the header, so keys that are open need not be those of the
-  /// header that `body` meets.
-  ///
-  /// - Throws: `StorageError`: `busy` when that does not end, or what `body` throws.
-  func withOpenKeys(
-    _ body: (ContinuousClock.Instant) throws(StorageError) -> Bool
-  ) throws(StorageError) {
-    let engine = try delegate.vault()
-    for _ in 0..<100 {
-      if try engine.alone(waiting: delegate.deadline, body) { return }
+    let end = ContinuousClock.now + delegate.deadline
+    // Whoever sets seals aside changes the header: these need not be the keys of the one that is met.
+    while try !engine.alone(
+      waiting: max(.zero, ContinuousClock.now.duration(to: end)),
+      { (end) throws(StorageError) in try engine.compact(until: end) })
+    {
+      guard ContinuousClock.now < end else { throw Self.changingKeys(engine) }
       try store.openKeys()
     }
-    throw Self.changingKeys(engine)
   }
 
   /// What is said when others change the header whenever it is looked at.

@@ -13,8 +13,8 @@ extension VaultStorage {
   ///     record, nothing in the vault says its name any more, and these are tried.
   ///   - progress: told how many records are done, of how many, now and then.
   /// - Returns: what is not as it should be.
-  /// - Throws: `StorageError`: `unavailable` when there is no vault, or why it can't be opened, as
-  ///   without its key.
+  /// - Throws: `StorageError`: `unavailable` when there is no vault, `busy` when others change its keys
+  ///   all the time, or why it can't be opened, as without its key.
   public func verify(
     expecting keys: [StoreKey] = [], progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> VaultReport {
@@ -31,17 +31,15 @@ extension VaultStorage {
           findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.finding)])
       }
       var verification = try VaultVerification(store, expecting: keys)
-      var isCurrent = false
       let report = try engine.reading(waiting: delegate.deadline) {
         (connection) throws(StorageError) -> VaultReport? in
         // The keys have to be those of the snapshot.
         let header = try VaultRows.header(connection)
         let (known, manifestKeys) = engine.memory.withLock { ($0.header, $0.currentManifestKeys) }
         guard header == known, let manifestKeys else { return nil }
-        isCurrent = true
         return try verification.run(connection, manifestKeys, progress)
       }
-      if isCurrent, let report, let report { return report }
+      if let report, let report { return report }
     }
     throw Self.changingKeys(engine)
   }

@@ -28,12 +28,13 @@ extension VaultEngine {
   ///
   /// - Returns: false, and nothing is changed, when the manifest's keys have to be opened first.
   func compact(until end: ContinuousClock.Instant) throws(StorageError) -> Bool {
-    var hasKeys = false
+    var isDone = false
     try withTransaction(until: end) { (transaction: inout VaultTransaction) throws(StorageError) in
-      hasKeys = try transaction.hasKeys()
-      if hasKeys { try transaction.forgetRemovals() }
+      guard try transaction.canKeepManifest() else { return }
+      try transaction.forgetRemovals()
+      isDone = true
     }
-    guard hasKeys else { return false }
+    guard isDone else { return false }
     try gate.withLock { (opened) throws(StorageError) in
       guard let connection = opened?.main else { return }
       connection.wait(until: end)

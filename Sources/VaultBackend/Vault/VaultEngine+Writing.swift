@@ -82,8 +82,8 @@ extension VaultEngine {
     _ ticket: WriteTicket, _ version: UInt64, _ transaction: inout VaultTransaction
   ) throws(StorageError) -> CommitOutcome {
     if let expected = ticket.headerVersion, expected != version { return .headerChanged }
-    guard try transaction.hasKeys() else {
-      // Keys of this header were opened before it was written for, unless no storage wrote this.
+    guard try transaction.canKeepManifest() else {
+      // A storage opens the keys of a header before it writes for it, unless it can't.
       throw StorageError(
         .busy, "the vault's keys were changed meanwhile; try again",
         path: transaction.connection.path)

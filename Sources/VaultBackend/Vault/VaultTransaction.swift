@@ -139,11 +139,11 @@ struct VaultTransaction: ~Copyable {
     return lastChange.updateValue(changes.count, forKey: NameKey(name))
   }
 
-  /// Whether the keys are here that keep the manifest in step, or there is none.
+  /// Whether the keys are here that keep the manifest in step, or there is none to keep.
   ///
   /// They are not when the header was changed since they were opened, and nobody here has opened
   /// those of the new one yet.
-  mutating func hasKeys() throws(StorageError) -> Bool {
+  mutating func canKeepManifest() throws(StorageError) -> Bool {
     // Whoever has joined the leader may have opened them since the beginning.
     if keys == nil { try takeKeys() }
     guard keys == nil else { return true }
@@ -152,7 +152,7 @@ struct VaultTransaction: ~Copyable {
 
   /// Brings the manifest up to what was changed.
   ///
-  /// In one go: by turns with SQLite, hashing a record takes longer, and so does writing the row.
+  /// In one go: by turns with SQLite, hashing what is replaced takes longer, and so does writing.
   private mutating func account() throws(StorageError) {
     guard let keys, var manifest else { return }
     // Changed in place: nobody else has it now.
@@ -192,7 +192,7 @@ struct VaultTransaction: ~Copyable {
     var oldKeys: ManifestKeys?
     var renamed: [(old: NameHash, new: NameHash, record: [UInt8])] = []
     let connection = connection
-    let written = manifest?.count
+    let known = manifest?.count
     let held = HeldRecords(
       isEmpty: try VaultRows.isEmpty(connection),
       visiting: { (body) throws(StorageError) in
@@ -200,6 +200,11 @@ struct VaultTransaction: ~Copyable {
         try VaultRows.visit(connection) { (name, record) throws(StorageError) in
           count += 1
           body(name, record)
+        }
+        // Another process may have changed the header since this one opened its keys.
+        var written = known
+        if written == nil, let oldKeys {
+          written = try Self.manifest(try VaultRows.manifest(connection), oldKeys)?.count
         }
         // What the table leaves out may still be there, under any key, for a repair to find. It has no
         // name here, and as a record that says nothing of its key it keeps them all.
@@ -282,12 +287,12 @@ struct VaultTransaction: ~Copyable {
   }
 
   /// Takes all records and the header of another vault, whose keys are given.
+  ///
+  /// - Throws: `busy` when the records are not those that its manifest tells of: it was looked at
+  ///   before, so somebody has changed it since, and a manifest made anew would hide that.
   mutating func replaceAll(
-    with source: Connection, _ sourceKeys: ManifestKeys?
+    with source: Connection, _ new: [UInt8], _ sourceKeys: ManifestKeys
   ) throws(StorageError) {
-    guard let new = try VaultRows.header(source), let sourceKeys else {
-      throw StorageError(.damaged, "the backup has no header", path: source.path)
-    }
     try connection.statement("DELETE FROM record").run()
     let connection = connection
     var last = sequence
@@ -299,12 +304,19 @@ struct VaultTransaction: ~Copyable {
     header = new
     isScrubNeeded = true
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
-    keys = sourceKeys
-    try recompute()
+    try recompute(under: sourceKeys)
+    let told = try Self.manifest(try VaultRows.manifest(source), sourceKeys)
+    guard let told, let manifest, manifest.agrees(with: told) else {
+      throw StorageError(
+        .busy, "the backup was changed meanwhile; verify it, and try again", path: source.path)
+    }
   }
 
   /// Makes the manifest anew from the records as they are, and has every process read them again.
-  mutating func recompute() throws(StorageError) {
+  ///
+  /// - Parameter other: the manifest's keys from now on; nil for those of the transaction.
+  mutating func recompute(under other: ManifestKeys? = nil) throws(StorageError) {
+    if let other { keys = other }
     sequence += 1
     isWholesale = true
     guard let keys else { return }
