@@ -315,6 +315,7 @@ struct VaultTransaction: ~Copyable {
   /// Makes the manifest anew from the records as they are, and has every process read them again.
   ///
   /// - Parameter other: the manifest's keys from now on; nil for those of the transaction.
+  /// - Throws: `StorageError` when the records can't be read.
   mutating func recompute(under other: ManifestKeys? = nil) throws(StorageError) {
     if let other { keys = other }
     sequence += 1
