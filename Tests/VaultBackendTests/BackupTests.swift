@@ -110,7 +110,22 @@ import Testing
     try storage.backup(to: vault.file("altered.vault"))
     try vault.tamper(
       "DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)", "altered.vault")
-    let altered = try Data(contentsOf: vault.file("altered.vault"))
+    try expectRefusal(.busy, of: Data(contentsOf: vault.file("altered.vault")), by: storage)
+  }
+
+  /// What is broken is the backup then, not the vault, which is not put aside for it.
+  @Test func aBackupThatIsBrokenBetweenItsVerificationAndItsCopyIsRefused() throws {
+    let storage = try fill()
+    try storage.backup(to: copy)
+    var altered = try Data(contentsOf: copy)
+    for index in VaultSchema.pageSize..<altered.count { altered[index] = 0xFF }
+    try expectRefusal(.damaged, of: altered, by: storage)
+  }
+
+  /// Overwrites the backup when it has been verified.
+  private func expectRefusal(
+    _ expected: StorageError.Code, of altered: Data, by storage: VaultStorage
+  ) throws {
     try storage.save("newer", forKey: "key 9")
     var isAltered = false
     let found = code {
@@ -118,14 +133,14 @@ import Testing
         guard done == total, !isAltered else { return }
         isAltered = true
         // Whoever writes past SQLite heeds none of its locks.
-        do {
+        noError {
           let file = try FileHandle(forWritingTo: copy)
           try file.write(contentsOf: altered)
           try file.close()
-        } catch { Issue.record(error) }
+        }
       }
     }
-    #expect(isAltered && found == .busy)
+    #expect(isAltered && found == expected)
     #expect(try storage.load(String.self, forKey: "key 9") == "newer")
     #expect(try storage.verify().isSound)
     #expect(!vault.entries.contains { $0.contains("damaged") })

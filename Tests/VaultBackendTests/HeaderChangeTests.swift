@@ -67,7 +67,48 @@ import VaultBackend
     }
   }
 
-  @Test func aRepairWaitsForNobodyWhoWaitsForIt() throws {
+  /// The same storage, whose keys are the newest ones at once.
+  @Test func whatIsSoundStaysSoundWhileTheSameStorageRotates() throws {
+    try fill()
+    let storage = vault.storage()
+    let isDone = Lock(false)
+    Threads.run(
+      1,
+      meanwhile: {
+        noError { for _ in 0..<40 { try storage.keyAdministration.rotate(names: true) } }
+        isDone.withLock { $0 = true }
+      },
+      { _ in
+        while !isDone.withLock({ $0 }) {
+          noError {
+            let report = try storage.verify()
+            #expect(report.isSound && report.otherTagCount == 0)
+          }
+        }
+      })
+  }
+
+  @Test func aRenameFollowsTheDataKeysOfAnother() throws {
+    try fill()
+    let storage = vault.storage()
+    let isDone = Lock(false)
+    Threads.run(
+      1,
+      meanwhile: {
+        for _ in 0..<40 { noError { try storage.keyAdministration.rotate(names: true) } }
+        isDone.withLock { $0 = true }
+      },
+      { _ in
+        let other = vault.storage()
+        while !isDone.withLock({ $0 }) {
+          noError { try other.keyAdministration.rotateDataKey() }
+        }
+      })
+    #expect(try vault.storage().verify().isSound)
+    #expect(try storage.load(String.self, forKey: "key-7") == "value 7")
+  }
+
+  @Test(.timeLimit(.minutes(2))) func aRepairWaitsForNobodyWhoWaitsForIt() throws {
     try fill()
     try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
     let storage = vault.storage()

@@ -72,6 +72,35 @@ struct StoreHeader: Hashable, Sendable {
   func slots(of candidate: KeySource.Candidate) -> [Slot] {
     slots.filter { $0.kind == candidate.kind && $0.identifier == candidate.identifier }
   }
+
+  /// Unwraps the root key by the first listed source that has a slot and is there.
+  ///
+  /// - Parameters:
+  ///   - source: the sources, in the order in which they are asked.
+  ///   - location: where the store is, for an error.
+  /// - Returns: the root key, which is the store's only if its check says so.
+  /// - Throws: `wrongKey` when what a source gave opens none of its slots, `keyUnavailable` when
+  ///   none gave anything, or why one could not be asked.
+  func unwrapRoot(
+    by source: KeySource, of location: String?
+  ) throws(StorageError) -> SymmetricKey {
+    var missing: KeySource.Candidate?
+    for candidate in source.candidates {
+      let slots = slots(of: candidate)
+      // A source without a slot is not asked, and one that is absent moves on to the next.
+      guard !slots.isEmpty else { continue }
+      guard let material = try candidate.read() else {
+        if missing == nil, candidate.path() != nil { missing = candidate }
+        continue
+      }
+      for slot in slots {
+        if let root = try slot.root(with: material, store: store) { return root }
+      }
+      throw StorageError.wrongKey(of: candidate, gave: material, opens: self, store: location)
+    }
+    if let missing { throw .keyFileGone(missing, opens: self, store: location) }
+    throw .noSource(of: source, opens: self)
+  }
 }
 
 /// The keys that are derived from a root key.

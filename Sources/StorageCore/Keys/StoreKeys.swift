@@ -260,35 +260,12 @@ package final class StoreKeys: @unchecked Sendable {
   ) throws(StorageError) -> RootKey {
     if let root = current?.root, try root.isRoot(of: header) { return root }
     let root = RootKey(
-      try unwrapRoot(of: header, source: source), store: header.store,
+      try header.unwrapRoot(by: source, of: delegate?.location), store: header.store,
       place: try place())
     guard try root.isRoot(of: header) else {
       throw StorageError(.damaged, "a key slot holds the root key of another store")
     }
     return root
-  }
-
-  /// Asks the listed sources that the store has a slot for, in their order.
-  private func unwrapRoot(
-    of header: StoreHeader, source: KeySource
-  ) throws(StorageError) -> SymmetricKey {
-    var missing: KeySource.Candidate?
-    for candidate in source.candidates {
-      let slots = header.slots(of: candidate)
-      // A source without a slot is not asked, and one that is absent moves on to the next.
-      guard !slots.isEmpty else { continue }
-      guard let material = try candidate.read() else {
-        if missing == nil, candidate.path() != nil { missing = candidate }
-        continue
-      }
-      for slot in slots {
-        if let root = try slot.root(with: material, store: header.store) { return root }
-      }
-      throw StorageError.wrongKey(
-        of: candidate, gave: material, opens: header, store: delegate?.location)
-    }
-    if let missing { throw .keyFileGone(missing, opens: header, store: delegate?.location) }
-    throw .noSource(of: source, opens: header)
   }
 
   private func create(_ state: inout State) throws(StorageError) {

@@ -14,24 +14,52 @@ extension SealedStore {
   @discardableResult
   package func openKeys() throws(StorageError) -> Bool { try keys.refresh() != nil }
 
-  /// The key name of a record that was found under `hash`, which proves that the record opens.
+  /// What opens records by the keys of the store as it is now, and by no others later.
   ///
-  /// - Throws: `StorageError`: `damaged` when it does not, or why the store can't be opened.
-  package func clearName(of record: [UInt8], under hash: NameHash) throws(StorageError) -> String {
-    guard let open = try keys.forReading() else {
-      throw StorageError(.keyUnavailable, "the store holds no header, so nothing in it opens")
-    }
-    let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
-    var name = ""
-    try self.open(Sealed(record: record, keys: open, context: context), nil) {
-      (payload) throws(StorageError) in name = try Payload.name(payload)
+  /// - Returns: nil when the store is new and has no keys.
+  /// - Throws: `StorageError`: why the store can't be opened.
+  package func inspector() throws(StorageError) -> RecordInspector? {
+    try keys.refresh().map { RecordInspector(self, $0) }
+  }
+}
+
+/// Opens records by the keys of one header, whatever becomes of the store's.
+package struct RecordInspector {
+  /// The version of a header that these are the keys of.
+  package let headerVersion: UInt64
+  private let store: SealedStore
+  private let keys: OpenKeys
+
+  fileprivate init(_ store: SealedStore, _ keys: OpenKeys) {
+    self.store = store
+    self.keys = keys
+    headerVersion = keys.headerVersion
+  }
+
+  /// The keys of the manifest; nil for a store without a header.
+  package var manifestKeys: ManifestKeys? { keys.manifest }
+
+  /// The key name of a record that was found under `hash`, or nil when it does not open there.
+  ///
+  /// - Throws: `StorageError` for what says nothing about the record, as a lack of memory.
+  package func clearName(of record: [UInt8], under hash: NameHash) throws(StorageError) -> String? {
+    let context = RecordContext(store: keys.store, name: hash, authenticationTag: store.tag)
+    var name: String?
+    do throws(StorageError) {
+      try store.open(SealedStore.Sealed(record: record, keys: keys, context: context), nil) {
+        (payload) throws(StorageError) in name = try Payload.name(payload)
+      }
+    } catch {
+      guard [.damaged, .unsupported].contains(error.code) else { throw error }
+      return nil
     }
     return name
   }
 
-  /// The hash of a key name under the present keys, or nil when the store is new.
-  package func hash(of key: String) throws(StorageError) -> NameHash? {
-    guard let open = try keys.forReading() else { return nil }
-    return try name(key).context(in: open).name
+  /// The hash of a key name.
+  ///
+  /// - Throws: `StorageError`: `invalid` for a name that no key can have.
+  package func hash(of key: String) throws(StorageError) -> NameHash {
+    try store.name(key).context(in: keys).name
   }
 }

@@ -3,8 +3,7 @@ internal import StorageCore
 
 /// What opens the records of a vault by its header alone, whatever the rest of its file is like.
 struct RecordOpener {
-  private let header: LoneHeader
-  private let store: SealedStore
+  private let inspector: RecordInspector
 
   /// The source and the authentication tag of a store.
   ///
@@ -31,13 +30,17 @@ struct RecordOpener {
   ///
   /// - Throws: `StorageError`: why they can't be opened.
   init(header bytes: [UInt8], _ means: Means, path: String) throws(StorageError) {
-    header = LoneHeader(bytes, location: path)
-    store = SealedStore(header, source: means.source, algorithm: .aes256GCM, tag: means.tag)
-    try store.openKeys()
+    let store = SealedStore(
+      LoneHeader(bytes: bytes, location: path), source: means.source, algorithm: .aes256GCM,
+      tag: means.tag)
+    guard let inspector = try store.inspector() else {
+      throw StorageError(.io, "a header has no keys; this is a bug", path: path)
+    }
+    self.inspector = inspector
   }
 
   /// The keys of the manifest.
-  var manifestKeys: ManifestKeys? { header.manifestKeys }
+  var manifestKeys: ManifestKeys? { inspector.manifestKeys }
 
   /// How many records the manifest tells of, or nil when it can't be read.
   func expectedCount(in connection: Connection) throws(StorageError) -> Int? {
@@ -52,32 +55,16 @@ struct RecordOpener {
 
   /// Whether a record opens under a name.
   func opens(_ record: [UInt8], under name: NameHash) throws(StorageError) -> Bool {
-    do throws(StorageError) {
-      _ = try store.clearName(of: record, under: name)
-      return true
-    } catch {
-      guard [.damaged, .unsupported].contains(error.code) else { throw error }
-      return false
-    }
+    try inspector.clearName(of: record, under: name) != nil
   }
 }
 
 /// A header without records, that does not change.
-private final class LoneHeader: KeysetDelegate {
+private struct LoneHeader: KeysetDelegate {
   private static let error = StorageError(.readOnly, "this is a header alone; this is a bug")
 
+  let bytes: [UInt8]
   let location: String?
-  private let bytes: [UInt8]
-  private let keys = Lock<ManifestKeys?>(nil)
-
-  init(_ bytes: [UInt8], location: String) {
-    self.bytes = bytes
-    self.location = location
-  }
-
-  var manifestKeys: ManifestKeys? { keys.withLock { $0 } }
-
-  func adopt(_ keys: ManifestKeys, headerVersion: UInt64) { self.keys.withLock { $0 = keys } }
 
   func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { (bytes, 1) }
 

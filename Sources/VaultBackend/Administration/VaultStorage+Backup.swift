@@ -89,7 +89,8 @@ extension VaultStorage {
     do throws(StorageError) {
       try replaceRecords(with: backup, engine, of: report)
     } catch {
-      guard error.code == .damaged else { throw error }
+      // Of the vault, that is: what is wrong with the backup is no reason to put a vault aside.
+      guard error.code == .damaged, error.path != backup.delegate.location else { throw error }
       oldFile = try replaceFile(with: backup, engine)
     }
     try store.openKeys()

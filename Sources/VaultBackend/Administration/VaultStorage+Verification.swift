@@ -20,8 +20,10 @@ extension VaultStorage {
   ) throws(StorageError) -> VaultReport {
     let engine = try delegate.vault()
     for _ in 0..<100 {
+      let inspector: RecordInspector
       do throws(StorageError) {
-        guard try store.openKeys() else { return try emptyReport(engine) }
+        guard let opened = try store.inspector() else { return try emptyReport(engine) }
+        inspector = opened
       } catch {
         guard error.code == .damaged, try engine.isVault(waiting: delegate.deadline) else {
           throw error
@@ -30,13 +32,15 @@ extension VaultStorage {
           generation: 0, recordCount: 0, otherTagCount: 0,
           findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.finding)])
       }
-      var verification = try VaultVerification(store, expecting: keys)
+      var verification = try VaultVerification(inspector, expecting: keys)
       let report = try engine.reading(waiting: delegate.deadline) {
         (connection) throws(StorageError) -> VaultReport? in
         // The keys have to be those of the snapshot.
         let header = try VaultRows.header(connection)
-        let (known, manifestKeys) = engine.memory.withLock { ($0.header, $0.currentManifestKeys) }
-        guard header == known, let manifestKeys else { return nil }
+        let (known, version) = engine.memory.withLock { ($0.header, $0.headerVersion) }
+        guard header == known, version == inspector.headerVersion,
+          let manifestKeys = inspector.manifestKeys
+        else { return nil }
         return try verification.run(connection, manifestKeys, progress)
       }
       if let report, let report { return report }

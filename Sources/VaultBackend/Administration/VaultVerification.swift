@@ -10,7 +10,7 @@ struct VaultVerification {
     let opens: Bool
   }
 
-  private let store: SealedStore
+  private let inspector: RecordInspector
   private var findings: [VaultReport.Finding] = []
   /// The records by bucket.
   private var seen = [[Seen]](repeating: [], count: Manifest.bucketCount)
@@ -20,11 +20,9 @@ struct VaultVerification {
   /// Keys that the caller expects to be there, by their hashes.
   private var expected: [NameHash: String] = [:]
 
-  init(_ store: SealedStore, expecting keys: [StoreKey]) throws(StorageError) {
-    self.store = store
-    for key in keys {
-      if let hash = try store.hash(of: key) { expected[hash] = key }
-    }
+  init(_ inspector: RecordInspector, expecting keys: [StoreKey]) throws(StorageError) {
+    self.inspector = inspector
+    for key in keys { expected[try inspector.hash(of: key)] = key }
   }
 
   /// Looks at everything, in a transaction of the caller's.
@@ -97,20 +95,14 @@ struct VaultVerification {
   private mutating func check(
     _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) {
-    var key = expected[name]
-    var opens = true
-    do throws(StorageError) {
-      key = try store.clearName(of: record, under: name)
-    } catch {
-      guard [.damaged, .unsupported].contains(error.code) else { throw error }
-      opens = false
-    }
+    let found = try inspector.clearName(of: record, under: name)
     let bucket = Manifest.bucket(of: name)
     let before = actual.buckets[bucket].sum
     try actual.add(record, name, keys)
     seen[bucket].append(
       Seen(
-        key: key, sum: actual.buckets[bucket].sum &- before, opens: opens))
+        key: found ?? expected[name], sum: actual.buckets[bucket].sum &- before,
+        opens: found != nil))
     expected[name] = nil
   }
 
