@@ -88,37 +88,38 @@ import VaultBackend
       })
   }
 
-  @Test func aRenameFollowsTheDataKeysOfAnother() throws {
-    try fill()
-    let storage = vault.storage()
-    let isDone = Lock(false)
-    Threads.run(
-      1,
-      meanwhile: {
-        for _ in 0..<40 { noError { try storage.keyAdministration.rotate(names: true) } }
-        isDone.withLock { $0 = true }
-      },
-      { _ in
-        let other = vault.storage()
-        while !isDone.withLock({ $0 }) {
-          noError { try other.keyAdministration.rotateDataKey() }
-        }
-      })
-    #expect(try vault.storage().verify().isSound)
-    #expect(try storage.load(String.self, forKey: "key-7") == "value 7")
+  @Test func aRenameOpensWhatAnotherSealsUnderAKeyThatItMakesMeanwhile() throws {
+    let other = vault.storage()
+    try other.save("value", forKey: "key")
+    // It has opened the keys, and changes the header next.
+    let delegate = InterruptedVault(vault.delegate()) {
+      noError { try other.keyAdministration.rotateDataKey() }
+    }
+    let storage = DelegatedStorage(delegate, keySource: .key(TemporaryVault.key))
+    try storage.keyAdministration.rotate(names: true)
+    #expect(delegate.isInterrupted)
+    #expect(try storage.load(String.self, forKey: "key") == "value")
+    #expect(try other.load(String.self, forKey: "key") == "value")
   }
 
   @Test(.timeLimit(.minutes(2))) func aRepairWaitsForNobodyWhoWaitsForIt() throws {
     try fill()
-    try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
     let storage = vault.storage()
     var repaired = 0
     let isDone = Lock(false)
     Threads.run(
       2,
       meanwhile: {
-        for _ in 0..<200 {
-          // Whatever comes of it: others write all the time.
+        var rounds = 0
+        while repaired < 100, rounds < 3_000 {
+          rounds += 1
+          noError {
+            try storage.save("value", forKey: "key")
+            try storage.save("value", forKey: "other")
+            try vault.tamper(
+              "DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
+          }
+          // Often somebody has written since it was verified.
           let found = code {
             try storage.repair(accepting: try storage.verify(), droppingUnreadable: true)
             repaired += 1
@@ -127,13 +128,14 @@ import VaultBackend
         }
         isDone.withLock { $0 = true }
       },
-      { thread in
+      { _ in
         // The same storage, whose keys' lock they hold while they wait for their turn.
         while !isDone.withLock({ $0 }) {
           noError { try storage.keyAdministration.change(to: TemporaryVault.source(7)) }
+          usleep(.random(in: 0...20_000))
         }
       })
-    #expect(repaired > 0)
+    #expect(repaired == 100)
   }
 
   @Test func removingAllGoesOn() throws {
@@ -145,4 +147,44 @@ import VaultBackend
     }
     #expect(try vault.storage().verify().isSound)
   }
+}
+
+/// A vault whose header somebody else gets to before it is changed for the first time.
+private final class InterruptedVault: KeysetDelegate {
+  private let base: VaultDelegate
+  private let interruption: Lock<(@Sendable () -> Void)?>
+
+  init(_ base: VaultDelegate, _ interruption: @escaping @Sendable () -> Void) {
+    self.base = base
+    self.interruption = Lock(interruption)
+  }
+
+  var isInterrupted: Bool { interruption.withLock { $0 == nil } }
+
+  func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    let interrupt = interruption.withLock { interruption in
+      defer { interruption = nil }
+      return interruption
+    }
+    interrupt?()
+    return try base.updateHeader(body)
+  }
+
+  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { try base.header() }
+
+  func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
+    base.adopt(keys, headerVersion: headerVersion)
+  }
+
+  func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { try base.lookup(name) }
+
+  func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome { try base.commit(writes, headerVersion: headerVersion) }
+
+  func names() throws(StorageError) -> [NameHash] { try base.names() }
 }

@@ -41,6 +41,7 @@ final class TemporaryVault: Sendable {
     var handle: OpaquePointer?
     defer { unsafe sqlite3_close(handle) }
     #expect(unsafe sqlite3_open(file(name).path, &handle) == SQLITE_OK)
+    unsafe sqlite3_busy_timeout(handle, 60_000)
     var message: UnsafeMutablePointer<CChar>?
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, &message)
     let text = unsafe message.map { unsafe String(cString: $0) } ?? ""
