@@ -65,11 +65,7 @@ package struct LockFile: ~Copyable {
   }
 
   /// Whether the path still leads to this file: on one that was removed, locks exclude nobody.
-  package func isInPlace() throws(StorageError) -> Bool {
-    guard let found = try FileStatus.ofEntry(file.path) else { return false }
-    let held = try file.status()
-    return (found.device, found.inode) == (held.device, held.inode)
-  }
+  package func isInPlace() throws(StorageError) -> Bool { try file.isInPlace() }
 
   // In the child, the locks are still its parent's.
   deinit { if getpid() == process { file.unlockAll() } }
@@ -88,6 +84,13 @@ extension OpenFile {
       throw StorageError(.io, "the lock file vanished", path: path)
     }
     self = file
+  }
+
+  /// Whether the path that it was opened by still leads to this file.
+  package func isInPlace() throws(StorageError) -> Bool {
+    guard let found = try FileStatus.ofEntry(path) else { return false }
+    let held = try status()
+    return (found.device, found.inode) == (held.device, held.inode)
   }
 
   /// Locks a byte for this open file alone.

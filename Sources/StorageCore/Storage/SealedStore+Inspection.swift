@@ -36,6 +36,18 @@ package struct RecordInspector {
     headerVersion = keys.headerVersion
   }
 
+  /// The same with the keys of another header, without asking the key source.
+  ///
+  /// - Returns: nil when the header is of another root key, or of another store.
+  /// - Throws: `StorageError`: `damaged` for what is no header.
+  package func following(_ bytes: [UInt8]) throws(StorageError) -> RecordInspector? {
+    let header = try StoreHeader(reading: bytes)
+    guard let root = keys.root, try root.isRoot(of: header) else { return nil }
+    let keyset = try root.openKeyset(of: header)
+    return RecordInspector(
+      store, try OpenKeys(keyset, root: root, store: header.store, previous: keys))
+  }
+
   /// The keys of the manifest; nil for a store without a header.
   package var manifestKeys: ManifestKeys? { keys.manifest }
 

@@ -1,42 +1,53 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What opens the records of a vault by its header alone, whatever the rest of its file is like.
+/// What opens the records of a vault by its header, whatever the rest of its file is like.
 struct RecordOpener {
   private let inspector: RecordInspector
 
-  /// The source and the authentication tag of a store.
+  /// Opens the keys of a vault.
   ///
-  /// To be asked for before other writers are kept away: one of them may hold the lock of the store's
-  /// keys while it waits for its turn.
-  struct Means {
-    let source: KeySource
-    let tag: [UInt8]
-
-    init(of store: SealedStore) {
-      source = store.keySource
-      tag = store.authenticationTag
-    }
-  }
-
-  /// Opens the keys of the header that a vault has.
+  /// To be made before other writers are kept away: it asks the key source, which may take its time,
+  /// and waits for the lock of the store's keys, whose holder may wait for its turn to write.
   ///
   /// - Throws: `StorageError`: `damaged` when there is no header, or why its keys can't be opened.
-  init(headerOf connection: Connection, _ means: Means) throws(StorageError) {
-    try self.init(header: VaultSalvage.header(of: connection), means, path: connection.path)
-  }
-
-  /// Opens the keys of a header.
-  ///
-  /// - Throws: `StorageError`: why they can't be opened.
-  init(header bytes: [UInt8], _ means: Means, path: String) throws(StorageError) {
-    let store = SealedStore(
-      LoneHeader(bytes: bytes, location: path), source: means.source, algorithm: .aes256GCM,
-      tag: means.tag)
-    guard let inspector = try store.inspector() else {
-      throw StorageError(.io, "a header has no keys; this is a bug", path: path)
+  init(
+    of store: SealedStore, in engine: VaultEngine, until end: ContinuousClock.Instant
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      if let inspector = try store.inspector() {
+        self.inspector = inspector
+        return
+      }
+    } catch {
+      // Its rows may be what keeps the store from being opened.
+      guard error.code == .damaged else { throw error }
+    }
+    let connection = try Connection(engine.file.path, .readOnly, until: end)
+    let header = try connection.reading { () throws(StorageError) in
+      try VaultSalvage.header(of: connection)
+    }
+    let lone = SealedStore(
+      LoneHeader(bytes: header, location: engine.file.path), source: store.keySource,
+      algorithm: .aes256GCM, tag: store.authenticationTag)
+    guard let inspector = try lone.inspector() else {
+      throw StorageError(.io, "a header has no keys; this is a bug", path: engine.file.path)
     }
     self.inspector = inspector
+  }
+
+  private init(_ inspector: RecordInspector) { self.inspector = inspector }
+
+  /// The same with the keys of the header that a connection sees; asks nobody.
+  ///
+  /// - Throws: `StorageError`: `busy` when the root key was replaced since.
+  func following(_ connection: Connection) throws(StorageError) -> RecordOpener {
+    guard let inspector = try inspector.following(VaultSalvage.header(of: connection)) else {
+      throw StorageError(
+        .busy, "the vault's keys were replaced since it was verified; verify it again",
+        path: connection.path)
+    }
+    return RecordOpener(inspector)
   }
 
   /// The keys of the manifest.

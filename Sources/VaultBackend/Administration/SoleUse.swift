@@ -8,7 +8,20 @@ struct SoleUse: ~Copyable {
   /// https://sqlite.org/src/file/src/os.h, SHARED_FIRST.
   private static var shared: Int { 0x4000_0002 }
 
-  private let file: OpenFile
+  /// The open file that holds the lock.
+  private final class Holder: Sendable {
+    let file: OpenFile
+
+    init(_ file: consuming OpenFile) { self.file = file }
+  }
+
+  /// Those of paths that this process may still have open itself.
+  ///
+  /// Closing one would give back the locks that its connections have (fcntl(2)), and the next attempt
+  /// would find nobody.
+  private static let refused = Lock<[String: Holder]>([:])
+
+  private let holder: Holder
 
   /// Waits to be alone with a file, and takes its log into it.
   ///
@@ -18,18 +31,30 @@ struct SoleUse: ~Copyable {
   init(of vault: VaultFile, until end: ContinuousClock.Instant) throws(StorageError) {
     while true {
       let isSound = try Self.endLog(of: vault, until: end)
-      guard let file = try OpenFile(vault.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK) else {
-        throw StorageError(.unavailable, "the file is gone", path: vault.path)
+      let holder = try Self.holder(of: vault)
+      guard try holder.file.lock(byte: Self.shared, until: end) else {
+        Self.refused.withLock { $0[vault.path] = holder }
+        throw Self.busy(vault)
       }
-      guard try file.lock(byte: Self.shared, until: end) else { throw Self.busy(vault) }
+      Self.refused.withLock { $0[vault.path] = nil }
       // Between the two somebody may have come, written and gone.
       let hasLog = try vault.hasLog()
       if !isSound || !hasLog {
-        self.file = file
+        self.holder = holder
         return
       }
       guard ContinuousClock.now < end else { throw Self.busy(vault) }
     }
+  }
+
+  private static func holder(of vault: VaultFile) throws(StorageError) -> Holder {
+    if let known = refused.withLock({ $0[vault.path] }), try known.file.isInPlace() {
+      return known
+    }
+    guard let file = try OpenFile(vault.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK) else {
+      throw StorageError(.unavailable, "the file is gone", path: vault.path)
+    }
+    return Holder(file)
   }
 
   /// - Returns: whether SQLite could make sense of the file.

@@ -11,7 +11,7 @@ enum VaultCopy {
   ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
   ///   - keepingOld: whether the file that is replaced gets another name.
   ///   - end: how long those are waited for that have the file open which is replaced.
-  ///   - body: is given a connection to an empty file. What it writes is durable when it returns.
+  ///   - body: is given a connection to an empty file, while nobody has that one open. What it writes is durable when it returns.
   /// - Returns: the other name that the old file got, if any.
   /// - Throws: `StorageError`; there is then what was there before, except with `outcomeUnknown`.
   @discardableResult
@@ -23,6 +23,8 @@ enum VaultCopy {
     _ = try file.check(mending: false, allowingEmpty: true)
     let isFree = try FileStatus.ofEntry(file.path) == nil
     guard replacing || isFree else { throw taken(file.path) }
+    // From here on, since what is written to a file while the other is made would be lost with it.
+    let sole = isFree ? nil : try SoleUse(of: file, until: end)
     let sibling = "\(file.path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     defer { for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(sibling + suffix) } }
     do throws(StorageError) {
@@ -36,8 +38,9 @@ enum VaultCopy {
     if isFree {
       try link(sibling, as: file)
     } else {
-      kept = try replace(file, with: sibling, keepingOld: keepingOld, until: end)
+      kept = try replace(file, with: sibling, keepingOld: keepingOld)
     }
+    _ = consume sole
     do throws(StorageError) {
       try Folder.synchronize(file.folder)
     } catch {
@@ -53,9 +56,8 @@ enum VaultCopy {
   }
 
   private static func replace(
-    _ file: VaultFile, with sibling: String, keepingOld: Bool, until end: ContinuousClock.Instant
+    _ file: VaultFile, with sibling: String, keepingOld: Bool
   ) throws(StorageError) -> String? {
-    let sole = try SoleUse(of: file, until: end)
     let kept = keepingOld ? try keep(file) : nil
     do throws(StorageError) {
       try removeLog(of: file)
@@ -70,7 +72,6 @@ enum VaultCopy {
       }
       throw error
     }
-    _ = consume sole
     return kept
   }
 

@@ -42,10 +42,10 @@ struct VaultSalvage {
   ///
   /// - Throws: `damaged` when the header can't be read, or why the keys can't be opened.
   static func copy(
-    _ source: Connection, to destination: Connection, openedBy means: RecordOpener.Means
+    _ source: Connection, to destination: Connection, openedBy opener: RecordOpener
   ) throws(StorageError) {
     let header = try header(of: source)
-    let opener = try RecordOpener(header: header, means, path: source.path)
+    let opener = try opener.following(source)
     try VaultSchema.create(destination)
     try destination.beginWriting()
     defer { destination.rollBack() }

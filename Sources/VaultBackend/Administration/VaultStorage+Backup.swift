@@ -82,16 +82,18 @@ extension VaultStorage {
       }
     }
     guard try engine.file.check(mending: false, allowingEmpty: true) else {
-      try backup.backup(to: URL(filePath: engine.file.path))
+      _ = try VaultCopy.make(engine.file, replacing: false, until: .now + delegate.deadline) {
+        (connection) throws(StorageError) in try backup.copy(to: connection, asIn: report)
+      }
       return VaultRestoration(recordCount: report.recordCount, oldFile: nil)
     }
     var oldFile: String?
     do throws(StorageError) {
       try replaceRecords(with: backup, engine, of: report)
     } catch {
-      // Of the vault, that is: what is wrong with the backup is no reason to put a vault aside.
-      guard error.code == .damaged, error.path != backup.delegate.location else { throw error }
-      oldFile = try replaceFile(with: backup, engine)
+      // What is wrong with the backup is no reason to put a vault aside.
+      guard error.code == .damaged, error.path == engine.file.path else { throw error }
+      oldFile = try replaceFile(with: backup, engine, of: report)
     }
     try store.openKeys()
     return VaultRestoration(recordCount: report.recordCount, oldFile: oldFile)
@@ -99,13 +101,24 @@ extension VaultStorage {
 
   /// In the place of a file that SQLite can make no sense of.
   private func replaceFile(
-    with backup: VaultStorage, _ engine: VaultEngine
+    with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
   ) throws(StorageError) -> String? {
-    let source = try backup.delegate.vault()
-    return try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.replaceFile(until: end) { (connection) throws(StorageError) in
-        _ = try source.reading(waiting: delegate.deadline) { (backup) throws(StorageError) in
-          try backup.copy(to: connection) { _, _ in }
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.replaceFile(until: end) {
+        (connection) throws(StorageError) in try backup.copy(to: connection, asIn: report)
+      }
+    }
+  }
+
+  private func replaceRecords(
+    with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
+  ) throws(StorageError) {
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.withTransaction(until: end) {
+        (transaction: inout VaultTransaction) throws(StorageError) in
+        try backup.withSnapshot(asIn: report) {
+          (connection, header, keys) throws(StorageError) in
+          try transaction.replaceAll(with: connection, header, keys)
         }
       }
     }
@@ -128,32 +141,49 @@ extension VaultStorage {
     return report
   }
 
-  private func replaceRecords(
-    with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
+  /// Copies this backup to an empty file, if it is what was verified.
+  private func copy(
+    to destination: Connection, asIn report: VaultReport
   ) throws(StorageError) {
-    let source = try backup.delegate.vault()
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.withTransaction(until: end) {
-        (transaction: inout VaultTransaction) throws(StorageError) in
-        let isDone = try source.reading(waiting: delegate.deadline) {
-          (connection) throws(StorageError) -> Bool in
-          guard try VaultRows.stamps(connection).generation == Int64(report.generation) else {
-            throw StorageError(
-              .busy, "the backup was written to meanwhile; try again", path: source.file.path)
-          }
-          let header = try VaultRows.header(connection)
-          let (known, keys) = source.memory.withLock { ($0.header, $0.currentManifestKeys) }
-          guard let header, header == known, let keys else {
-            throw StorageError(
-              .busy, "the backup's keys were changed meanwhile; try again", path: source.file.path)
-          }
-          try transaction.replaceAll(with: connection, header, keys)
-          return true
-        }
-        guard isDone == true else {
-          throw StorageError(.unavailable, "the backup is gone", path: source.file.path)
-        }
+    try withSnapshot(asIn: report) { (connection, header, keys) throws(StorageError) in
+      try connection.copy(to: destination) { _, _ in }
+      do throws(StorageError) {
+        guard try VaultRows.header(destination) == header,
+          try VaultTransaction.isAsWritten(destination, destination, keys)
+        else { throw Self.changedMeanwhile(connection.path) }
+      } catch {
+        // Nobody knows of the copy: what is damaged is what was copied.
+        throw StorageError(error.code, error.message, path: connection.path, number: error.number)
       }
     }
+  }
+
+  /// Lends this backup as it is now, if it was not written to since it was verified.
+  private func withSnapshot(
+    asIn report: VaultReport,
+    _ body: (Connection, [UInt8], ManifestKeys) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let source = try delegate.vault()
+    let isThere = try source.reading(waiting: delegate.deadline) {
+      (connection) throws(StorageError) -> Bool in
+      guard try VaultRows.stamps(connection).generation == Int64(report.generation) else {
+        throw Self.changedMeanwhile(source.file.path)
+      }
+      let header = try VaultRows.header(connection)
+      let (known, keys) = source.memory.withLock { ($0.header, $0.currentManifestKeys) }
+      guard let header, header == known, let keys else {
+        throw Self.changedMeanwhile(source.file.path)
+      }
+      try body(connection, header, keys)
+      return true
+    }
+    guard isThere == true else {
+      throw StorageError(.unavailable, "the backup is gone", path: source.file.path)
+    }
+  }
+
+  private static func changedMeanwhile(_ path: String) -> StorageError {
+    StorageError(
+      .busy, "the backup was changed meanwhile; verify it, and try again", path: path)
   }
 }

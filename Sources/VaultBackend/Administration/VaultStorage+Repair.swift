@@ -29,20 +29,19 @@ extension VaultStorage {
         unreadableCount: report.otherTagCount, droppedCount: 0, expectedCount: report.recordCount,
         oldFile: nil)
     }
-    let means = RecordOpener.Means(of: store)
-    let oldFile = isBroken ? try rebuild(means) : nil
     let engine = try delegate.vault()
+    let opener = try RecordOpener(of: store, in: engine, until: .now + delegate.deadline)
+    let oldFile = isBroken ? try rebuild(engine, report, opener) : nil
     var result: VaultRepair?
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      engine.forgetPages()
       try engine.withTransaction(until: end) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         guard isBroken || transaction.sequence == Int64(report.generation) else {
-          throw StorageError(
-            .busy, "the vault was written to since it was verified; verify it again",
-            path: engine.file.path)
+          throw Self.writtenSince(engine)
         }
         // With the keys of this very header: under others a record that is well would not open.
-        let opener = try RecordOpener(headerOf: transaction.connection, means)
+        let opener = try opener.following(transaction.connection)
         let expected = try opener.expectedCount(in: transaction.connection)
         let (opened, closed) = try sorted(transaction.connection, opener)
         if droppingUnreadable { try transaction.drop(closed) }
@@ -77,9 +76,11 @@ extension VaultStorage {
     guard try engine.file.check(mending: false) else {
       throw StorageError(.unavailable, "there is no vault", path: engine.file.path)
     }
-    let source = try Connection(engine.file.path, .readOnly, until: .now + delegate.deadline)
+    let end = ContinuousClock.now + delegate.deadline
+    let opener = try RecordOpener(of: store, in: engine, until: end)
+    let source = try Connection(engine.file.path, .readOnly, until: end)
     return try source.reading { () throws(StorageError) in
-      let opener = try RecordOpener(headerOf: source, RecordOpener.Means(of: store))
+      let opener = try opener.following(source)
       let expected = try opener.expectedCount(in: source)
       var salvage = VaultSalvage(source, opener)
       try salvage.run { _, _ in }
@@ -105,15 +106,38 @@ extension VaultStorage {
   /// Makes the file anew out of the rows that can still be read.
   ///
   /// - Returns: the name under which the old file stays beside the new one.
-  private func rebuild(_ means: RecordOpener.Means) throws(StorageError) -> String? {
-    let engine = try delegate.vault()
-    return try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+  private func rebuild(
+    _ engine: VaultEngine, _ report: VaultReport, _ opener: RecordOpener
+  ) throws(StorageError) -> String? {
+    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.replaceFile(until: end) { (connection) throws(StorageError) in
-        try VaultSalvage.copy(
-          try Connection(engine.file.path, .readOnly, until: end), to: connection,
-          openedBy: means)
+        // Nobody else has the file open, nor can, until the new one is in its place.
+        let source = try Connection(engine.file.path, .immutable, until: end)
+        // Where either can't be read there is nothing to compare.
+        if report.generation > 0, let now = try Self.generation(of: source),
+          now != report.generation
+        {
+          throw Self.writtenSince(engine)
+        }
+        try VaultSalvage.copy(source, to: connection, openedBy: opener)
       }
     }
+  }
+
+  /// The sequence number of the last commit, or nil where it can't be read.
+  private static func generation(of source: Connection) throws(StorageError) -> UInt64? {
+    do throws(StorageError) {
+      return UInt64(try VaultRows.stamps(source).generation)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
+  }
+
+  private static func writtenSince(_ engine: VaultEngine) -> StorageError {
+    StorageError(
+      .busy, "the vault was written to since it was verified; verify it again",
+      path: engine.file.path)
   }
 }
 

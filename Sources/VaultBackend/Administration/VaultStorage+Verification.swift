@@ -19,33 +19,38 @@ extension VaultStorage {
     expecting keys: [StoreKey] = [], progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> VaultReport {
     let engine = try delegate.vault()
-    for _ in 0..<100 {
-      let inspector: RecordInspector
-      do throws(StorageError) {
-        guard let opened = try store.inspector() else { return try emptyReport(engine) }
-        inspector = opened
-      } catch {
-        guard error.code == .damaged, try engine.isVault(waiting: delegate.deadline) else {
-          throw error
-        }
-        return VaultReport(
-          generation: 0, recordCount: 0, otherTagCount: 0,
-          findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.finding)])
+    do throws(StorageError) {
+      for _ in 0..<100 {
+        if let report = try attempt(engine, keys, progress) { return report }
       }
-      var verification = try VaultVerification(inspector, expecting: keys)
-      let report = try engine.reading(waiting: delegate.deadline) {
-        (connection) throws(StorageError) -> VaultReport? in
-        // The keys have to be those of the snapshot.
-        let header = try VaultRows.header(connection)
-        let (known, version) = engine.memory.withLock { ($0.header, $0.headerVersion) }
-        guard header == known, version == inspector.headerVersion,
-          let manifestKeys = inspector.manifestKeys
-        else { return nil }
-        return try verification.run(connection, manifestKeys, progress)
+    } catch {
+      guard error.code == .damaged, try engine.isVault(waiting: delegate.deadline) else {
+        throw error
       }
-      if let report, let report { return report }
+      return VaultReport(
+        generation: 0, recordCount: 0, otherTagCount: 0,
+        findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.finding)])
     }
     throw Self.changingKeys(engine)
+  }
+
+  /// - Returns: nil when the keys were changed meanwhile.
+  private func attempt(
+    _ engine: VaultEngine, _ keys: [StoreKey], _ progress: ((Int, Int) -> Void)?
+  ) throws(StorageError) -> VaultReport? {
+    guard let inspector = try store.inspector() else { return try emptyReport(engine) }
+    var verification = try VaultVerification(inspector, expecting: keys)
+    let report = try engine.reading(waiting: delegate.deadline) {
+      (connection) throws(StorageError) -> VaultReport? in
+      // The keys have to be those of the snapshot.
+      let header = try VaultRows.header(connection)
+      let (known, version) = engine.memory.withLock { ($0.header, $0.headerVersion) }
+      guard header == known, version == inspector.headerVersion,
+        let manifestKeys = inspector.manifestKeys
+      else { return nil }
+      return try verification.run(connection, manifestKeys, progress)
+    }
+    return report ?? nil
   }
 
   /// The report of a vault without a header.

@@ -15,6 +15,8 @@ struct VaultVerification {
   /// The records by bucket.
   private var seen = [[Seen]](repeating: [], count: Manifest.bucketCount)
   private var actual = Manifest()
+  /// How many records open whose bucket differs anyway, since another one does not.
+  private var unknownCount = 0
   /// The buckets that are as they were written.
   private var soundBuckets: Set<Int> = []
   /// Keys that the caller expects to be there, by their hashes.
@@ -116,9 +118,12 @@ struct VaultVerification {
     let damaged = damaged
     guard !damaged.isEmpty else { return }
     let subject = damaged.count == 1 ? "1 record does" : "\(damaged.count) records do"
+    let unknown = unknownCount == 1 ? "1 other is" : "\(unknownCount) others are"
     add(
       .damagedRecord, damaged.count, damaged.compactMap(\.key),
-      "\(subject) not open: altered, moved, or sealed with another authentication tag")
+      "\(subject) not open: altered, moved, or sealed with another authentication tag"
+        + (unknownCount == 0
+          ? "" : "; so it can't be known whether \(unknown) what was written last"))
   }
 
   // MARK: - The manifest
@@ -152,7 +157,10 @@ struct VaultVerification {
     let (records, sum) = (seen[index], actual.buckets[index].sum)
     let surplus = records.count - Int(should.count)
     // A damaged record is why its bucket differs, and is told of as such.
-    if surplus == 0, records.contains(where: { !$0.opens }) { return }
+    if surplus == 0, records.contains(where: { !$0.opens }) {
+      unknownCount += records.count(where: \.opens)
+      return
+    }
     if surplus < 0 {
       let missing = expected.filter { Manifest.bucket(of: $0.key) == index }.map(\.value)
       add(

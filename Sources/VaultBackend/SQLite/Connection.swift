@@ -207,6 +207,12 @@ final class Connection: @unchecked Sendable {
     return try body()
   }
 
+  /// Drops the pages that are kept in memory, so that what is read next is what the file holds.
+  ///
+  /// SQLite reads a page again when somebody wrote by way of SQLite, and not when a disk lost it, or
+  /// somebody wrote past it. To be called outside of transactions: https://sqlite.org/c3ref/db_release_memory.html
+  func forgetPages() { unsafe sqlite3_db_release_memory(handle) }
+
   /// Begins to write, as the only one among all processes.
   func beginWriting() throws(StorageError) {
     try statement("BEGIN IMMEDIATE").run()

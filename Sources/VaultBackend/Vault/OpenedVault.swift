@@ -19,6 +19,8 @@ final class OpenedVault: Sendable {
   private let idle = Lock<[Connection]>([])
   /// A copy that goes away with this.
   private let copy: PrivateCopy?
+  /// Whether what is read is a copy of the file as it was.
+  var isCopy: Bool { copy != nil }
 
   // The last one that closes takes the log into the file, which those for reading can't.
   deinit { idle.withLock { $0 = [] } }

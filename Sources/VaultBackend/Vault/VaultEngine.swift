@@ -115,14 +115,25 @@ final class VaultEngine: Sendable {
   }
 
   /// Lends a connection that sees the vault as it is now, or nothing when there is no file.
+  ///
+  /// All that is read of it comes from the file, also what was read before.
   func reading<Result>(
     waiting deadline: Duration, _ body: (Connection) throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {
+    gate.withLock { (opened) in
+      guard opened?.isCopy == true else { return }
+      memory.withLock { $0.doubt() }
+      release(&opened)
+    }
     guard let opened = try follow(waiting: deadline) else { return nil }
     return try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
-      try reader.reading { () throws(StorageError) in try body(reader) }
+      reader.forgetPages()
+      return try reader.reading { () throws(StorageError) in try body(reader) }
     }
   }
+
+  /// Has the next transaction read all from the file; to be called by whoever leads the queue.
+  func forgetPages() { gate.withLock { $0?.main.forgetPages() } }
 
   // MARK: - Following the file
 
@@ -282,6 +293,12 @@ final class VaultEngine: Sendable {
     let stamps = try VaultRows.stamps(connection)
     let (known, hasFollowed) = memory.withLock { ($0.generation, $0.hasFollowed) }
     let header = try VaultRows.header(connection)
+    if header == nil, try !VaultRows.manifest(connection).isEmpty {
+      throw StorageError(
+        .damaged,
+        "the header, which leads to the keys, is gone, and the manifest is still there; restore "
+          + "the vault from a backup. No new key was made", path: connection.path)
+    }
     // Further back than removals are remembered, or the file is an older one: then all may differ.
     let isFollowable = known >= stamps.horizon && known <= stamps.generation
     let isListening = !observers.isEmpty

@@ -26,6 +26,14 @@ enum VaultRegistry {
     for vault in entries.withLock({ $0.values.compactMap(\.vault) }) { vault.shutDown() }
   }
 
+  /// Closes a file where another way of access in this process has it open.
+  static func shutDown(allOf file: VaultFile, but engine: VaultEngine) {
+    let others = entries.withLock { entries in
+      entries.filter { $0.key.file == file }.compactMap(\.value.vault).filter { $0 !== engine }
+    }
+    for other in others { other.shutDown() }
+  }
+
   private static let entries = Lock<[Key: Entry]>([:])
 
   /// The vault of a file.

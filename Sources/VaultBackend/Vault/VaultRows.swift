@@ -11,8 +11,10 @@ enum VaultRows {
     var horizon: Int64 = 0
   }
 
-  /// Sequence numbers end here: what is greater was not counted.
+  /// Sequence numbers end here.
   static let sequenceLimit = Int64.max / 2
+  /// What is greater was not counted: so far below the end that what is written over it has room.
+  private static let countableLimit = sequenceLimit - (1 << 40)
 
   /// The sequence numbers.
   ///
@@ -30,8 +32,8 @@ enum VaultRows {
     }
     guard let generation = found[VaultSchema.Row.manifest],
       let horizon = found[VaultSchema.Row.horizon],
-      (0..<sequenceLimit).contains(generation), (0...generation).contains(horizon),
-      last < sequenceLimit
+      (0..<countableLimit).contains(generation), (0...generation).contains(horizon),
+      last < countableLimit
     else {
       throw StorageError(
         .damaged, "the vault's sequence numbers contradict each other; verify and repair it",

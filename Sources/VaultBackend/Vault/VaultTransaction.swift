@@ -305,8 +305,7 @@ struct VaultTransaction: ~Copyable {
     isScrubNeeded = true
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     try recompute(under: sourceKeys)
-    let told = try Self.manifest(try VaultRows.manifest(source), sourceKeys)
-    guard let told, let manifest, manifest.agrees(with: told) else {
+    guard try Self.isAsWritten(connection, source, sourceKeys) else {
       throw StorageError(
         .busy, "the backup was changed meanwhile; verify it, and try again", path: source.path)
     }
@@ -323,6 +322,14 @@ struct VaultTransaction: ~Copyable {
     guard let keys else { return }
     accounted = changes.count  // the rows have it all
     manifest = try Self.computed(connection, keys)
+  }
+
+  /// Whether the records that one connection sees are those that the manifest of another tells of.
+  static func isAsWritten(
+    _ connection: Connection, _ source: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) -> Bool {
+    guard let told = try manifest(try VaultRows.manifest(source), keys) else { return false }
+    return try computed(connection, keys).agrees(with: told)
   }
 
   /// The manifest of the records as they are.
