@@ -11,8 +11,9 @@ struct RepairCommand: ParsableCommand {
       Values that don't open stay as they are until they are set or removed, and what was found is \
       from then on as if it had been written so: make a copy of the file before. --drop-unreadable \
       removes them for good, also those whose names nobody knows any more, and those that were \
-      sealed with another authentication tag. It asks first, unless --yes is given, and says how many \
-      values it keeps, and where the old file stays if it is replaced.
+      sealed with another authentication tag. A file whose structure is broken is made anew, without \
+      the values that can't be found in it any more. It asks first, unless --yes is given, and says how many \
+      values it keeps, how many are gone, and where the old file stays if it is replaced.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
@@ -45,6 +46,7 @@ struct RepairCommand: ParsableCommand {
         ("values", .number("\(repair.valueCount)")),
         ("notOpened", .number("\(repair.unreadableCount)")),
         ("dropped", .number("\(repair.droppedCount)")),
+        ("gone", .number("\(repair.goneCount)")),
         ("expected", repair.expectedCount.map { .number("\($0)") } ?? .null),
         ("oldFile", repair.oldFile.map { .string($0) } ?? .null),
       ]))
@@ -79,6 +81,12 @@ extension VaultRepair {
     text += " kept"
     if unreadableCount > 0 { text += ", \(unreadableCount) more that can't be read" }
     if droppedCount > 0 { text += ", \(droppedCount) dropped that can't be read" }
+    if goneCount > 0 { text += ", \(goneCount) gone" }
     return text
+  }
+
+  /// How many the manifest tells of that are nowhere in the file.
+  fileprivate var goneCount: Int {
+    max(0, (expectedCount ?? 0) - valueCount - unreadableCount - droppedCount)
   }
 }

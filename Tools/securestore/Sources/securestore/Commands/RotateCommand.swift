@@ -51,6 +51,7 @@ struct RotateCommand: ParsableCommand {
     let administration = storage.keyAdministration
     if replacesRoot, !keepsKey {
       let old = try place.keyFile(key)
+      try refuse(old, as: newKey.newKeyFile)
       // What asks for the new key is done before there is progress to show.
       let report = try newKey.use(for: place) { try rotate(administration, openedBy: $0) }
       try answer(report, KeyFiles(old: old, new: newKey.newKeyFile))
@@ -64,12 +65,9 @@ struct RotateCommand: ParsableCommand {
     private let old: String?
     private let new: String?
 
-    /// To be made after the rotation, which makes the new one.
     init(old: String?, new: String?) {
       self.new = new.map { Path.absolute($0) }
-      // One that is the new one too is still needed, whatever it was called.
-      let isLeft = Path.identity(old) != nil && Path.identity(old) != Path.identity(self.new)
-      self.old = isLeft ? old : nil
+      self.old = Path.identity(old) == nil ? nil : old
     }
 
     var members: [(String, JSONValue)] {
@@ -107,6 +105,16 @@ struct RotateCommand: ParsableCommand {
         try administration.rotateDataKey(progress: progress)
       }
     }
+  }
+
+  /// A key that leaked would open the vault as before.
+  private func refuse(_ old: String?, as new: String?) throws {
+    guard let old, let new, let identity = Path.identity(old), identity == Path.identity(new)
+    else { return }
+    throw Failure(
+      .usage,
+      "it opens the vault now; give the path of a file that is not there yet, or --same-key if "
+        + "that key is still a secret", path: new)
   }
 
   private func checkNewKey() throws {
