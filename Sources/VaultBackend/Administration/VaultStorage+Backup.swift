@@ -149,7 +149,7 @@ extension VaultStorage {
       try connection.copy(to: destination) { _, _ in }
       do throws(StorageError) {
         guard try VaultRows.header(destination) == header,
-          try VaultTransaction.isAsWritten(destination, destination, keys)
+          try VaultTransaction.isAsWritten(destination, keys)
         else { throw Self.changedMeanwhile(connection.path) }
       } catch {
         // Nobody knows of the copy: what is damaged is what was copied.

@@ -17,7 +17,7 @@ extension VaultEngine {
     until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) -> String? {
     // They open the new one at their next use.
-    VaultRegistry.shutDown(allOf: file, but: self)
+    VaultRegistry.close(file, but: self)
     let kept = try gate.withLock { (opened) throws(StorageError) in
       close(&opened)
       return try VaultCopy.make(file, replacing: true, keepingOld: true, until: end, body)

@@ -222,6 +222,9 @@ final class VaultEngine: Sendable {
     release(&opened)
   }
 
+  /// Closes the file, which is to be replaced; whoever uses it then opens the new one.
+  func close() { gate.withLock { close(&$0) } }
+
   /// Closes the file at the end of the process; whoever still uses it opens it anew.
   func shutDown() {
     gate.withLock { opened in

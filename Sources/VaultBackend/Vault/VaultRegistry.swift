@@ -26,12 +26,12 @@ enum VaultRegistry {
     for vault in entries.withLock({ $0.values.compactMap(\.vault) }) { vault.shutDown() }
   }
 
-  /// Closes a file where another way of access in this process has it open.
-  static func shutDown(allOf file: VaultFile, but engine: VaultEngine) {
+  /// Closes a file that is to be replaced where another way of access in this process has it open.
+  static func close(_ file: VaultFile, but engine: VaultEngine) {
     let others = entries.withLock { entries in
       entries.filter { $0.key.file == file }.compactMap(\.value.vault).filter { $0 !== engine }
     }
-    for other in others { other.shutDown() }
+    for other in others { other.close() }
   }
 
   private static let entries = Lock<[Key: Entry]>([:])

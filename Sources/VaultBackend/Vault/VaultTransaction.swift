@@ -305,7 +305,8 @@ struct VaultTransaction: ~Copyable {
     isScrubNeeded = true
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     try recompute(under: sourceKeys)
-    guard try Self.isAsWritten(connection, source, sourceKeys) else {
+    let told = try Self.manifest(try VaultRows.manifest(source), sourceKeys)
+    guard let told, let manifest, manifest.agrees(with: told) else {
       throw StorageError(
         .busy, "the backup was changed meanwhile; verify it, and try again", path: source.path)
     }
@@ -324,11 +325,11 @@ struct VaultTransaction: ~Copyable {
     manifest = try Self.computed(connection, keys)
   }
 
-  /// Whether the records that one connection sees are those that the manifest of another tells of.
+  /// Whether the records are those that the manifest beside them tells of.
   static func isAsWritten(
-    _ connection: Connection, _ source: Connection, _ keys: ManifestKeys
+    _ connection: Connection, _ keys: ManifestKeys
   ) throws(StorageError) -> Bool {
-    guard let told = try manifest(try VaultRows.manifest(source), keys) else { return false }
+    guard let told = try manifest(try VaultRows.manifest(connection), keys) else { return false }
     return try computed(connection, keys).agrees(with: told)
   }
 
