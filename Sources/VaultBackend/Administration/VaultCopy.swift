@@ -11,7 +11,8 @@ enum VaultCopy {
   ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
   ///   - keepingOld: whether the file that is replaced gets another name.
   ///   - end: how long those are waited for that have the file open which is replaced.
-  ///   - body: is given a connection to an empty file, while nobody has that one open. What it writes is durable when it returns.
+  ///   - body: is given a connection to an empty file, while nobody has the one open that is replaced.
+  ///     What it writes is durable when it returns.
   /// - Returns: the other name that the old file got, if any.
   /// - Throws: `StorageError`; there is then what was there before, except with `outcomeUnknown`.
   @discardableResult

@@ -53,7 +53,8 @@ extension VaultStorage {
   ///   - progress: told how many records of the backup are checked, of how many, now and then.
   /// - Returns: what the vault holds now, and where the old file is.
   /// - Throws: `StorageError`: `unavailable` when there is no backup, `wrongKey` and the like when
-  ///   it does not open, `damaged` when it is not sound; nothing is then changed.
+  ///   it does not open, `damaged` when it is not sound, `busy` when it was changed after it was looked
+  ///   at, or when somebody has a broken vault open; nothing is then changed.
   @discardableResult
   public func restore(
     from url: URL, keySource: KeySource? = nil, progress: ((Int, Int) -> Void)? = nil
