@@ -132,12 +132,12 @@ private struct SlowSource: KeyProvider {
     let storage = vault.storage()
     for number in 0..<10 { try storage.save(number, forKey: "\(number)") }
     let told = Lock<[Int]>([])
-    try storage.keyAdministration.replaceRootKey(openedBy: .key(TemporaryVault.key)) { done, _ in
+    try storage.keyAdministration.replaceRootKey(openedBy: TemporaryVault.source(8)) { done, _ in
       told.withLock { $0.append(done) }
     }
     #expect(told.withLock { $0.last } == 10)
     told.withLock { $0 = [] }
-    try await storage.keyAdministration.replaceRootKeyAsync(openedBy: .key(TemporaryVault.key)) {
+    try await storage.keyAdministration.replaceRootKeyAsync(openedBy: TemporaryVault.source(9)) {
       done, _ in told.withLock { $0.append(done) }
     }
     #expect(told.withLock { $0.last } == 10)

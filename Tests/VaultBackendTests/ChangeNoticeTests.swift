@@ -60,7 +60,7 @@ import VaultBackend
     #expect(await values.next() == .some("theirs"))
     #expect(try child.ask("delete key") == "deleted")
     #expect(await values.next() == .some(nil))
-    #expect(try child.ask("rotate 7 names") == "rotated")
+    #expect(try child.ask("rotate same names") == "rotated")
     #expect(try child.ask("save key renamed") == "saved")
     #expect(await values.next() == .some("renamed"))
     let copy = vault.file("copy.vault").path
@@ -85,7 +85,7 @@ import VaultBackend
     var values = property.projectedValue.values.makeAsyncIterator()
     #expect(await values.next() == .some("first"))
     let child = try vault.serve()
-    #expect(try child.ask("rotate 7 names") == "rotated")
+    #expect(try child.ask("rotate same names") == "rotated")
     #expect(await values.next() == .some("first"))
     #expect(try child.ask("save key second") == "saved")
     #expect(await values.next() == .some("second"))
@@ -103,7 +103,7 @@ import VaultBackend
     #expect(await values.next() == .some("fifth"))
     try storage.delete(forKey: "key")
     #expect(await values.next() == .some(nil))
-    #expect(try child.ask("rotate 7 names") == "rotated")
+    #expect(try child.ask("rotate same names") == "rotated")
     #expect(try child.ask("save key sixth") == "saved")
     #expect(await values.next() == .some("sixth"))
   }

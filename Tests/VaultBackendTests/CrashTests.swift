@@ -85,7 +85,7 @@ import VaultBackend
         kill(process, SIGKILL)
       }
       // Nil, or a pipe that nobody reads where the signal came first.
-      let answer = try? child.ask("rotate 7 \(kind)")
+      let answer = try? child.ask("rotate same \(kind)")
       if answer == nil { kills += 1 }
       let again = vault.storage()
       #expect(try again.load(String.self, forKey: "key-39") == "value 39")

@@ -26,11 +26,11 @@ import VaultBackend
   }
 
   private func change(
-    _ what: Comment, _ body: (VaultStorage) throws -> Void
+    _ what: Comment, adding byte: UInt8 = 8, _ body: (VaultStorage) throws -> Void
   ) throws {
     let storage = vault.storage()
     for index in 0..<30 { try storage.save("value \(index)", forKey: "key \(index)") }
-    try storage.keyAdministration.add(TemporaryVault.source(8))
+    try storage.keyAdministration.add(TemporaryVault.source(byte))
     let old = try #require(try vault.delegate().header().header)
     // It was there.
     #expect(try vault.entries.contains { try vault.bytes($0).contains(Array(old[22..<60])) }, what)
@@ -49,7 +49,7 @@ import VaultBackend
     try change("rotated") { try $0.keyAdministration.rotate() }
     try change("renamed") { try $0.keyAdministration.rotate(names: true) }
     try change("another data key") { try $0.keyAdministration.rotateDataKey() }
-    try change("grown and compacted") { storage in
+    try change("grown and compacted", adding: 9) { storage in
       for byte in 20..<45 { try storage.keyAdministration.add(TemporaryVault.source(UInt8(byte))) }
       try storage.keyAdministration.change(to: TemporaryVault.source(7))
       try storage.compact()

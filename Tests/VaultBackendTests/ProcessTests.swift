@@ -74,7 +74,7 @@ import VaultBackend
     }
     #expect(try child.ask("backup \(copy)") == "copied")
     for round in 0..<3 {
-      #expect(try child.ask("rotate 7 names") == "rotated")
+      #expect(try child.ask("rotate same names") == "rotated")
       try expectAll("names hashed anew, \(round)")
       #expect(try child.ask("rotate-data-key") == "rotated")
       try expectAll("another data key, \(round)")
@@ -102,7 +102,7 @@ import VaultBackend
         for round in 0..<10 {
           let kind = round % 2 == 0 ? "names" : "data"
           noError {
-            let answer = try child.ask("rotate 7 \(kind)")
+            let answer = try child.ask("rotate same \(kind)")
             #expect(answer == "rotated")
           }
         }

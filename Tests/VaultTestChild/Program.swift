@@ -107,9 +107,9 @@ struct Program {
 
   private func administer(_ command: String, _ rest: [String]) throws -> String {
     switch command {
-    case "rotate":  // KEY-BYTE names|data
+    case "rotate":  // same|KEY-BYTE names|data
       try storage.keyAdministration.rotate(
-        openedBy: Self.key(UInt8(rest[0])!), names: rest[1] == "names")
+        openedBy: UInt8(rest[0]).map { Self.key($0) }, names: rest[1] == "names")
       return "rotated"
     case "rotate-data-key":
       try storage.keyAdministration.rotateDataKey()

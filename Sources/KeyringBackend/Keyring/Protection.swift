@@ -49,7 +49,10 @@ struct Protection: Sendable {
       throw StorageError(.keyUnavailable, "there is no key of this machine")
     }
     var material = try candidate.read()
-    if material == nil, isNew, let make = candidate.make { material = try make() }
+    if isNew {
+      candidate.keep()
+      if material == nil, let make = candidate.make { material = try make() }
+    }
     switch material {
     case .key(let key):
       return try cryptography { () throws(CryptoError) in

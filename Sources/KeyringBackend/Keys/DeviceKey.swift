@@ -27,6 +27,7 @@ enum DeviceKey {
           guard let material = try file().make?() else { return nil }
           return try bound(material)
         },
+        keep: { do throws(StorageError) { try file().keep() } catch {} },
         path: { do throws(StorageError) { return try file().path() } catch { return nil } })
     ])
   }

@@ -18,9 +18,7 @@ extension StorageError {
       what =
         "what \(subject) holds is no key, so it was taken as a passphrase, and \(name) opens with "
         + "a key"
-      remedy =
-        "Put the key back: 32 bytes in Base64 and at most one line feed; with a carriage return at "
-        + "its end, as of a file with CRLF, it is none"
+      remedy = "Put the key back: 32 bytes in Base64 and at most one line break"
     case .passphrase where source.kind == .passphrase:
       what = "the passphrase is not the right one for \(name)"
       remedy = "Try again with the right one"
@@ -47,9 +45,7 @@ extension StorageError {
 
   /// No source was given that the store opens with, or none of them has a key.
   static func noSource(of source: KeySource, opens header: StoreHeader) -> StorageError {
-    let known = header.slots.map {
-      "\($0.kind)" + ($0.identifier.isEmpty ? "" : " \($0.identifier)")
-    }
+    let known = header.slots.map(\.title)
     let given = source.candidates.map { candidate in
       header.slots(of: candidate).isEmpty
         ? "\(candidate.title), with which it does not open"

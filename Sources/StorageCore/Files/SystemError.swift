@@ -34,7 +34,7 @@ extension StorageError {
     "links are not followed here: give the path that it leads to, or move it away"
 
   /// Whether the file refuses, or its folder, and what to do about it.
-  private static func refusal(of path: String, isOpening: Bool) -> (Code, String) {
+  package static func refusal(of path: String, isOpening: Bool) -> (Code, String) {
     var status = stat()
     let isThere = unsafe lstat(path, &status) == 0
     guard isThere || errno != EACCES else {

@@ -59,11 +59,16 @@ public struct KeyAdministration: Sendable {
   ///
   /// - Parameter source: asked for its key now; one that makes keys makes one if it has none.
   /// - Returns: the new slot.
-  /// - Throws: `StorageError`: `full` when the store has 32 slots, `keyUnavailable` when the source
-  ///   gives no key.
+  /// - Throws: `StorageError`: `invalid` when the source opens the store already, `full` when the store
+  ///   has 32 slots, `keyUnavailable` when the source gives no key.
   @discardableResult
   public func add(_ source: KeySource) throws(StorageError) -> KeySlot {
-    let new = try SlotMaterial(of: try store.keys.material(of: source))
+    let material = try store.keys.material(of: source)
+    // The same key from another place is another slot: a store asks the sources that it has slots for.
+    if let slot = try slot(openedBy: material.1, of: material.0) {
+      throw Self.isOpener(slot, "that key", "").at(store.keyed?.location)
+    }
+    let new = try SlotMaterial(of: material)
     var slot: Slot?
     try store.keys.update { (draft, _) throws(StorageError) in
       slot = try Self.append(new, to: &draft)
@@ -108,7 +113,7 @@ public struct KeyAdministration: Sendable {
   /// - Returns: the key, to be written down and kept elsewhere; it can't be had again.
   /// - Throws: `StorageError`: `full` when the store has 32 slots.
   public func exportRecoveryKey() throws(StorageError) -> RecoveryKey {
-    let key = RecoveryKey(try cryptography { () throws(CryptoError) in try .random() })
+    let key = try RecoveryKey.random()
     try add(.recovery(key))
     return key
   }
@@ -160,15 +165,23 @@ public struct KeyAdministration: Sendable {
   ///   - names: whether names are hashed anew, which needs that every record opens.
   ///   - progress: as of ``reencrypt(progress:)``; the step that hashes names is before that.
   /// - Returns: what was sealed anew.
-  /// - Throws: `StorageError`; the store opens with the old source or with the new one. With
-  ///   `names`: `damaged` when a record does not open, whose name is therefore not known; nothing is
+  /// - Throws: `StorageError`; the store opens with the old source or with the new one. `invalid` when
+  ///   the key of `source` opens the store already, since whoever has it could go on; nothing is then
+  ///   changed. With `names`: `damaged` when a record does not open, whose name is therefore not known; nothing is
   ///   then changed. `unsupported` for a store whose delegate can't rename records.
   @discardableResult
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false,
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
-    let new = try SlotMaterial(of: try store.keys.material(of: source ?? store.keys.source))
+    let material = try store.keys.material(of: source ?? store.keys.source)
+    if source != nil, let slot = try slot(openedBy: material.1) {
+      let advice =
+        ", and whoever has it could go on: take another. A rotation that was interrupted is finished "
+        + "by reencrypting"
+      throw Self.isOpener(slot, "the new key", advice).at(store.keyed?.location)
+    }
+    let new = try SlotMaterial(of: material)
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
     var renamed = 0
     try store.keys.update(source: source) { (draft, records) throws(StorageError) in
@@ -202,6 +215,21 @@ public struct KeyAdministration: Sendable {
       reencrypted: reencrypted, remaining: try store.keys.dropUnusedDataKeys())
   }
 
+  /// The slot that `material` opens, if there is one: of `candidate`, or of whatever source.
+  ///
+  /// Costs a derivation for each slot of a passphrase, where it is one.
+  private func slot(
+    openedBy material: KeyMaterial, of candidate: KeySource.Candidate? = nil
+  ) throws(StorageError) -> Slot? {
+    guard let bytes = try store.keyed?.header().header else { return nil }
+    let header = try StoreHeader(reading: bytes)
+    for slot in candidate.map({ header.slots(of: $0) }) ?? header.slots
+    where try slot.root(with: material, store: header.store) != nil {
+      return slot
+    }
+    return nil
+  }
+
   private static func append(
     _ new: SlotMaterial, to draft: inout HeaderDraft, id: UInt32? = nil
   ) throws(StorageError) -> Slot {
@@ -212,6 +240,11 @@ public struct KeyAdministration: Sendable {
       id: id ?? draft.header.freeSlotID, new, root: draft.root.key, store: draft.header.store)
     draft.header.slots.append(slot)
     return slot
+  }
+
+  private static func isOpener(_ slot: Slot, _ what: String, _ advice: String) -> StorageError {
+    StorageError(
+      .invalid, "\(what) opens the store already, by slot \(slot.id), \(slot.title)\(advice)")
   }
 
   private static let noSlots = StorageError(

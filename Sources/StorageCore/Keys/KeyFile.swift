@@ -18,12 +18,6 @@ struct KeyFile: Sendable {
   /// The material of the file, or nil when there is no file.
   func read() throws(StorageError) -> KeyMaterial? {
     let path = try requirePath()
-    guard let material = try readOurs(path) else { return nil }
-    MadeMarker(of: path).leaveIfPossible()
-    return material
-  }
-
-  private func readOurs(_ path: String) throws(StorageError) -> KeyMaterial? {
     // A link could lead into a folder that isn't private, which is not looked at.
     return try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
       guard status.owner == geteuid() || status.owner == 0 else {
@@ -38,6 +32,13 @@ struct KeyFile: Sendable {
       }
       try Folder.requirePrivate(FilePath.folder(of: path))
     }
+  }
+
+  /// Marks a file that came without a marker, before something is sealed under its key.
+  func keep() throws(StorageError) {
+    let path = try requirePath()
+    guard try FileStatus.ofEntry(path) != nil else { return }  // gone since it was read
+    MadeMarker(of: path).leaveIfPossible()
   }
 
   /// Makes the file with a fresh key, or reads the one that another process made just before.
@@ -58,7 +59,7 @@ struct KeyFile: Sendable {
     let isMade = try text.withBytes { (span) throws(StorageError) in
       try DurableFile.createIfAbsent(path, with: span)
     }
-    let material = try isMade ? .key(key) : readOurs(path)
+    let material = try isMade ? .key(key) : read()
     guard let material else {
       throw StorageError(.busy, "the key file came and went; try again", path: path)
     }

@@ -21,6 +21,9 @@ public struct KeySource: Sendable {
     /// Makes material where there was none, unless the place for it is absent as well; nil for
     /// sources that can't.
     package var make: (@Sendable () throws(StorageError) -> KeyMaterial?)?
+    /// Called before something is sealed that only the material opens, so that its place can be marked
+    /// as one that must not be made anew.
+    package var keep: @Sendable () -> Void = {}
     /// The file that holds the material, for errors; nil where there is none or it can't be known.
     package var path: @Sendable () -> String? = { nil }
     /// Why the material is absent, as far as it is known, for errors.
@@ -31,6 +34,7 @@ public struct KeySource: Sendable {
       kind: SlotKind, identifier: String, derivation: PassphraseDerivation = .standard,
       read: @escaping @Sendable () throws(StorageError) -> KeyMaterial?,
       make: (@Sendable () throws(StorageError) -> KeyMaterial?)? = nil,
+      keep: @escaping @Sendable () -> Void = {},
       path: @escaping @Sendable () -> String? = { nil },
       absence: @escaping @Sendable () -> String? = { nil }
     ) {
@@ -39,6 +43,7 @@ public struct KeySource: Sendable {
       self.derivation = derivation
       self.read = read
       self.make = make
+      self.keep = keep
       self.path = path
       self.absence = absence
     }
@@ -173,8 +178,8 @@ public struct KeySource: Sendable {
   /// with `denied` when it is not ours, when group or others can use it, or when it is a symbolic
   /// link.
   ///
-  /// A marker, the file's name with `.made`, is left beside it. A file that is gone while its marker
-  /// is there is `keyUnavailable` and not made anew, also not for a new store.
+  /// A marker, the file's name with `.made`, is left beside it by who seals under the key. A file that
+  /// is gone while its marker is there is `keyUnavailable` and not made anew, also not for a new store.
   ///
   /// - Parameter url: a file URL.
   /// - Returns: the source.
@@ -192,6 +197,7 @@ public struct KeySource: Sendable {
         kind: .file, identifier: name,
         read: { () throws(StorageError) in try find().read() },
         make: { () throws(StorageError) in try find().make() },
+        keep: { do throws(StorageError) { try find().keep() } catch {} },
         path: {
           do throws(StorageError) { return try find().path } catch { return nil }
         })
@@ -285,7 +291,10 @@ extension KeySource {
   /// The first material that there is, or that can be made, and the source that gave it.
   func materialForNewSlot() throws(StorageError) -> (Candidate, KeyMaterial) {
     for candidate in candidates {
-      if let material = try candidate.read() { return (candidate, material) }
+      if let material = try candidate.read() {
+        candidate.keep()
+        return (candidate, material)
+      }
       if let make = candidate.make, let material = try make() { return (candidate, material) }
     }
     let asked = candidates.map(\.titleAndAbsence).joined(separator: ", ")

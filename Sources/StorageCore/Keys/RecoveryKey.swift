@@ -12,6 +12,13 @@ public struct RecoveryKey: Sendable, Equatable {
 
   package init(_ key: SymmetricKey) { self.key = key }
 
+  /// A fresh key, which opens nothing until ``KeyAdministration/add(_:)`` has made a slot of it.
+  ///
+  /// - Throws: `io` when OpenSSL has no random bytes.
+  public static func random() throws(StorageError) -> RecoveryKey {
+    RecoveryKey(try cryptography { () throws(CryptoError) in try .random() })
+  }
+
   /// The key of a text that ``withText(_:)`` gave.
   ///
   /// - Parameter text: 56 characters of Crockford's Base32; case, spaces and hyphens don't matter,

@@ -68,6 +68,9 @@ struct Slot: Hashable, Sendable {
   /// The root key, sealed as a record.
   let wrappedRoot: [UInt8]
 
+  /// The kind and what tells the source from others of its kind.
+  var title: String { identifier.isEmpty ? "\(kind)" : "\(kind) \(identifier)" }
+
   /// A slot that wraps `root`.
   ///
   /// A material serves one slot: its wrapping key seals once.

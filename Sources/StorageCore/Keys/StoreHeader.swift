@@ -78,12 +78,13 @@ struct StoreHeader: Hashable, Sendable {
   /// - Parameters:
   ///   - source: the sources, in the order in which they are asked.
   ///   - location: where the store is, for an error.
-  /// - Returns: the root key, which is the store's only if its check says so.
+  /// - Returns: the root key, which is the store's only if its check says so, and the source that
+  ///   opened it.
   /// - Throws: `wrongKey` when what a source gave opens none of its slots, `keyUnavailable` when
   ///   none gave anything, or why one could not be asked.
   func unwrapRoot(
     by source: KeySource, of location: String?
-  ) throws(StorageError) -> SymmetricKey {
+  ) throws(StorageError) -> (root: SymmetricKey, opener: KeySource.Candidate) {
     var missing: KeySource.Candidate?
     for candidate in source.candidates {
       let slots = slots(of: candidate)
@@ -94,7 +95,7 @@ struct StoreHeader: Hashable, Sendable {
         continue
       }
       for slot in slots {
-        if let root = try slot.root(with: material, store: store) { return root }
+        if let root = try slot.root(with: material, store: store) { return (root, candidate) }
       }
       throw StorageError.wrongKey(of: candidate, gave: material, opens: self, store: location)
     }

@@ -20,6 +20,8 @@ package final class StoreKeys: @unchecked Sendable {
     /// counting references.
     var history: [OpenKeys] = []
     var nextBlock = 1024
+    /// What gave the key that the store was opened with.
+    var opener: KeySource.Candidate?
     /// The last time that nobody answered: for those who waited for that, too.
     var unanswered: (error: StorageError, end: ContinuousClock.Instant)?
   }
@@ -168,6 +170,7 @@ package final class StoreKeys: @unchecked Sendable {
           throw error
         }
         state.source = source
+        state.opener = nil
       } else {
         try update(&state, body)
       }
@@ -236,7 +239,7 @@ package final class StoreKeys: @unchecked Sendable {
       return current
     }
     let header = try StoreHeader(reading: bytes)
-    let root = try root(of: header, source: state.source)
+    let root = try root(of: header, &state)
     let keyset = try root.openKeyset(of: header)
     let known = state.history.last {
       $0.isOwn && $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
@@ -256,12 +259,12 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   private func root(
-    of header: StoreHeader, source: KeySource
+    of header: StoreHeader, _ state: inout State
   ) throws(StorageError) -> RootKey {
     if let root = current?.root, try root.isRoot(of: header) { return root }
-    let root = RootKey(
-      try header.unwrapRoot(by: source, of: delegate?.location), store: header.store,
-      place: try place())
+    let (key, opener) = try header.unwrapRoot(by: state.source, of: delegate?.location)
+    state.opener = opener
+    let root = RootKey(key, store: header.store, place: try place())
     guard try root.isRoot(of: header) else {
       throw StorageError(.damaged, "a key slot holds the root key of another store")
     }
@@ -302,6 +305,8 @@ package final class StoreKeys: @unchecked Sendable {
           "the store was removed meanwhile, and nothing was saved; restore it from a backup, or save "
             + "again to begin a new one")
       }
+      // Whoever seals comes here, to set seals aside.
+      state.opener?.keep()
       var isStale = false
       _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
         guard let current = bytes else {

@@ -17,7 +17,7 @@ extension StorageError {
     let isMisleading = [ENOENT, ENOTDIR].contains(systemNumber)
     let isThere = FileStatus.ofFolder(containing: path) != nil
     let (kind, advice) = Self.meaning(
-      of: code, systemNumber: isMisleading && isThere ? 0 : systemNumber)
+      of: code, systemNumber: isMisleading && isThere ? 0 : systemNumber, path)
     // To SQLite, a COMMIT is a statement that reads; there is no space for what is written.
     let action = kind == .full && action == "read" ? "write to" : action
     self.init(
@@ -33,34 +33,43 @@ extension StorageError {
       ? String(message.dropLast(Self.damageAdvice.count)) : message
   }
 
-  private static func meaning(of code: Int32, systemNumber: Int32) -> (Code, String) {
+  private static func meaning(
+    of code: Int32, systemNumber: Int32, _ path: String
+  ) -> (Code, String) {
     // The primary result code is the low byte.
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED:
       return (.busy, "; another process or thread held it until the deadline, try again")
     case SQLITE_FULL: return (.full, "; free some space and try again")
     case SQLITE_READONLY: return (.readOnly, "; it was opened, or can be, for reading alone")
-    case SQLITE_CORRUPT, SQLITE_NOTADB:
-      return (.damaged, damageAdvice)
+    case SQLITE_CORRUPT: return (.damaged, damageAdvice)
+    case SQLITE_NOTADB:
+      return (.damaged, "; it is no vault, or its head was overwritten" + damageAdvice)
     case SQLITE_PERM, SQLITE_AUTH: return (.denied, "")
     case SQLITE_TOOBIG: return (.damaged, "; it holds more than a vault can")
     // A statement of ours fails for what is in the file alone: another schema or format of one than
     // was there when it was checked, or rows that contradict each other.
     case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH:
       return (.damaged, "; the file is not as a vault's is" + damageAdvice)
-    case SQLITE_CANTOPEN, SQLITE_IOERR: return systemMeaning(of: systemNumber)
+    case SQLITE_CANTOPEN, SQLITE_IOERR: return systemMeaning(of: systemNumber, path)
     default: return (.io, "")
     }
   }
 
-  private static func systemMeaning(of number: Int32) -> (Code, String) {
+  private static func systemMeaning(of number: Int32, _ path: String) -> (Code, String) {
     switch number {
     case ENOSPC, EDQUOT, EFBIG: (.full, "; free some space and try again")
     case EROFS: (.readOnly, "; use a folder that can be written to")
-    case EACCES, EPERM: (.denied, "; run as the user that owns it")
+    case EACCES, EPERM: (.denied, deniedAdvice(path))
     case ENOENT, ENOTDIR: (.unavailable, "; its folder is not there")
     case 0: (.io, "")
     default: unsafe (.io, ": " + String(cString: strerror(number)))
     }
+  }
+
+  private static func deniedAdvice(_ path: String) -> String {
+    // Else it is the log or the index that is refused, or SQLite's wish to make them.
+    guard unsafe access(path, R_OK | W_OK) == 0 else { return refusal(of: path, isOpening: true).1 }
+    return "; this user may not use a file beside it, or make one"
   }
 }

@@ -225,9 +225,8 @@ private struct AsyncCall: Sendable {
     #expect(
       try desktop.storage(service: service, keySource: .recovery(recovery))
         .load(Int.self, forKey: "number") == 1)
-    let key = try SymmetricKey.random()
-    try await keys.changeAsync(to: .key(key))
-    try await keys.replaceRootKeyAsync(openedBy: .key(key))
+    try await keys.changeAsync(to: .key(try .random()))
+    try await keys.replaceRootKeyAsync(openedBy: .key(try .random()))
     #expect(try await keys.slotsAsync().map(\.kind) == ["key"])
     #expect(try await keys.rotateAsync().reencrypted == 1)
     #expect(await property.stateAsync() == .value(1))

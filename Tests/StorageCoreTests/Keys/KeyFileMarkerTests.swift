@@ -77,15 +77,39 @@ import Testing
     #expect(try !String(contentsOf: marker, encoding: .utf8).contains(key))
   }
 
-  @Test func aKeyFileWithoutAMarkerGetsOneWhenItIsRead() throws {
+  @Test func aKeyFileWithoutAMarkerGetsOneWhenSomethingIsSealedUnderIt() throws {
     let delegate = OpenDelegate()
     try folder.write(Data(repeating: 3, count: 32).base64EncodedString(), to: "store.key")
     try store(delegate).save(1, forKey: "k")
     #expect(try folder.contents() == ["store.key", "store.key.made"])
-    // Also by a store that exists: what an older version left.
+    // Also by a store that exists: what came from a backup. Who only reads leaves nothing.
     try FileManager.default.removeItem(at: marker)
-    #expect(try store(delegate).load(forKey: "k") == 1)
+    let storage = store(delegate)
+    #expect(try storage.load(forKey: "k") == 1)
+    #expect(try folder.contents() == ["store.key"])
+    try storage.save(2, forKey: "k")
     #expect(try folder.contents() == ["store.key", "store.key.made"])
+  }
+
+  @Test func aKeyFileThatIsNotTheStoresIsLeftAsItIs() throws {
+    try folder.write(Data(repeating: 3, count: 32).base64EncodedString(), to: "store.key")
+    let delegate = OpenDelegate()
+    try store(delegate).save(1, forKey: "k")
+    let other = try TemporaryFolder()
+    try other.write(Data(repeating: 4, count: 32).base64EncodedString(), to: "store.key")
+    let stranger = DelegatedStorage.quiet(delegate, .file(other.file("store.key")))
+    #expect(code { try stranger.save(2, forKey: "k") } == .wrongKey)
+    #expect(try other.contents() == ["store.key"])
+  }
+
+  @Test func aKeyFileThatOpensTheStoreNoMoreIsNotMarkedAgain() throws {
+    let storage = store()
+    try storage.save(1, forKey: "k")
+    try storage.keyAdministration.change(to: .key(.repeating(2)))
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.removeItem(at: marker)
+    try storage.keyAdministration.add(.key(.repeating(3)))
+    #expect(try folder.contents() == [])
   }
 
   @Test func aMarkerThatCantBeLeftKeepsNobodyFromReading() throws {

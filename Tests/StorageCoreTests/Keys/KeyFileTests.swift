@@ -51,6 +51,22 @@ import Testing
     #expect(try administration.slots().map(\.isPassphrase) == [false, true, true])
   }
 
+  @Test(arguments: ["", "\n", "\r\n"])
+  func aLineBreakAtTheEndIsNoPartOfTheKey(_ lineBreak: String) throws {
+    let subject = try Subject()
+    let key = Data(repeating: 7, count: 32).base64EncodedString()
+    for (content, name) in [(key, "other.key"), ("correct horse", "typed.key")] {
+      try subject.folder.write(content + lineBreak, to: name)
+      try subject.storage().keyAdministration.change(to: .file(subject.folder.file(name)))
+      #expect(
+        try subject.storage().keyAdministration.slots().map(\.isPassphrase) == [content != key])
+      try subject.folder.write(content, to: name)
+      let storage = DelegatedStorage.quiet(subject.delegate, .file(subject.folder.file(name)))
+      try storage.open()
+      try storage.keyAdministration.change(to: .file(subject.file))
+    }
+  }
+
   @Test func aNewKeyFileIsPrivateAndHasItsMarkerAlone() throws {
     let subject = try Subject()
     #expect(try subject.permissions() == 0o600)

@@ -92,6 +92,20 @@ import Testing
     }
   }
 
+  @Test func aKeyThatOpensTheStoreAlreadyDoesNotReplaceALeakedOne() throws {
+    let storage = try made()
+    try storage.keyAdministration.add(.passphrase("x", derivation: .quick))
+    let header = try delegate.headerBytes()
+    for source in [KeySource.key(.repeating(1)), .passphrase("x")] {
+      #expect(code { try storage.keyAdministration.rotate(openedBy: source) } == .invalid)
+      #expect(code { try storage.keyAdministration.replaceRootKey(openedBy: source) } == .invalid)
+    }
+    #expect(try delegate.headerBytes() == header)
+    // Its own, where that is said.
+    try storage.keyAdministration.rotate()
+    #expect(try storage.keyAdministration.slots().map(\.kind) == ["key"])
+  }
+
   @Test func theOldHeaderPutBackAfterTheRootWasReplacedOpensNothing() throws {
     let storage = try made()
     let old = try delegate.headerBytes()

@@ -1,4 +1,5 @@
 import CryptoCore
+import Foundation
 import StorageCore
 import Testing
 
@@ -29,6 +30,26 @@ import Testing
     expectOpens(2)
     expectOpens(3, false)
     #expect(try storage(2).keyAdministration.slots().map(\.id) == [1, 2])
+  }
+
+  @Test func whatOpensTheStoreAlreadyIsNoNewSlot() throws {
+    let storage = try made()
+    try storage.keyAdministration.add(.passphrase("x", derivation: .quick))
+    let recovery = try storage.keyAdministration.exportRecoveryKey()
+    let header = try delegate.headerBytes()
+    for source in [KeySource.key(.repeating(1)), .passphrase("x"), .recovery(recovery)] {
+      let failure = error { try storage.keyAdministration.add(source) }
+      #expect(failure?.code == .invalid)
+      #expect(failure?.message.contains("already, by slot") == true)
+    }
+    #expect(try delegate.headerBytes() == header)
+    try storage.keyAdministration.add(.passphrase("y", derivation: .quick))
+    // From another place, which the store would not ask otherwise.
+    let folder = try TemporaryFolder()
+    try folder.write(Data(repeating: 1, count: 32).base64EncodedString(), to: "same.key")
+    let file = KeySource.file(folder.file("same.key"))
+    try storage.keyAdministration.add(file)
+    #expect(try DelegatedStorage.quiet(delegate, file).load(forKey: "k") == "kept")
   }
 
   @Test func aRemovedSlotNoLongerOpens() throws {
