@@ -13,7 +13,8 @@ enum Program {
     do {
       try ProcessProtection.apply()
       try requireText()
-      StorageDiagnostics.handler = { warn(Failure($0), isJSON) }
+      StorageDiagnostics.handler = { Output.warn(Failure($0), isJSON) }
+      try refuseHiddenHelp(arguments)
       try UnknownCommand.refuse(arguments)
       var command = try Securestore.parseAsRoot(arguments)
       try command.run()
@@ -30,6 +31,20 @@ enum Program {
       guard unsafe String(validatingCString: argument) != nil else {
         throw Failure(.usage, "argument \(index) is not UTF-8, as names and paths have to be")
       }
+    }
+  }
+
+  /// Refuses letters behind one hyphen with an h among them, which the parser takes for `-h`: it would
+  /// show help, and end as if all were done, where a value like -hunter2 went to a wrong place.
+  private static func refuseHiddenHelp(_ arguments: [String]) throws {
+    let isHidden = arguments.prefix { $0 != "--" }.contains {
+      $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 && $0.contains("h")
+    }
+    guard !isHidden else {
+      throw Failure(
+        .usage,
+        "there is no such option; a value is never an argument, and a name that begins with a hyphen "
+          + "goes behind --")
     }
   }
 
@@ -82,11 +97,5 @@ enum Program {
       text = text.replacing("'\(value)'", with: "'…'")
     }
     return text
-  }
-
-  private static func warn(_ failure: Failure, _ isJSON: Bool) {
-    guard isJSON else { return Output.complain("warning: \(failure.line)") }
-    let warning = JSONValue.object([("warning", failure.json["error"] ?? .null)])
-    do { try Output.write(warning.text + "\n", to: STDERR_FILENO) } catch {}
   }
 }

@@ -5,24 +5,6 @@ import Testing
 
 /// What is done to whole vaults.
 struct AdministrationTests {
-  /// Flips a bit in the one record of the file that is as long as a value makes it.
-  private static func damage(_ tool: Tool) throws {
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
-    // The value of BIG fills most pages of the file, each but for the number of the next.
-    let page = bytes.count / bytes.pageSize / 2
-    bytes[page * bytes.pageSize + 100] ^= 1
-    try bytes.write(to: URL(fileURLWithPath: tool.vault))
-  }
-
-  private static func damagedVault() throws -> Tool {
-    let tool = try Tool()
-    _ = try tool.run("set", "GOOD", input: "x")
-    _ = try tool.run("set", "BIG", input: String(repeating: "y", count: 100_000))
-    #expect(try tool.run("compact").code == 0)
-    try damage(tool)
-    return tool
-  }
-
   @Test func aSoundVaultIsVerified() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "x")
@@ -36,7 +18,7 @@ struct AdministrationTests {
   }
 
   @Test func damageIsFoundAndRepairedOnlyWhenConfirmed() throws {
-    let tool = try Self.damagedVault()
+    let tool = try Tool.withDamagedValue()
     #expect(try tool.run("get", "BIG").code == 12)
     #expect(try tool.run("get", "GOOD").text == "x")
     let list = try tool.run("list")
@@ -63,7 +45,7 @@ struct AdministrationTests {
   }
 
   @Test func whatNothingOpensIsDroppedOnlyWhenThatIsAskedFor() throws {
-    let tool = try Self.damagedVault()
+    let tool = try Tool.withDamagedValue()
     let unasked = try tool.shell(#"setsid -w "$0" repair --drop-unreadable </dev/null"#)
     #expect(unasked.code == 64)
     #expect(unasked.errors.contains("1 of 2 values kept, 1 dropped that can't be read"))
@@ -106,7 +88,7 @@ struct AdministrationTests {
   }
 
   @Test func whatIsNotDamagedIsExportedWhenTheRestIsLeftOut() throws {
-    let tool = try Self.damagedVault()
+    let tool = try Tool.withDamagedValue()
     let refused = try tool.run("export", "--to", "out.env")
     #expect(refused.code == 12)
     #expect(refused.errors.contains("--skip"))

@@ -10,7 +10,9 @@ struct DotenvTests {
     ("A=b # c", "b"), ("A=b#c", "b#c"), ("A=#c", ""), ("A='b' # c", "b"), ("A=\"b\"#c", "b"),
     ("A='a\\nb'", "a\\nb"), ("A=\"a\\nb\"", "a\nb"), ("A=\"a\nb\"", "a\nb"), ("A='a\nb'", "a\nb"),
     ("A=\"\\\"\\\\\\$\\`\\t\\r\\x\"", "\"\\$`\t\r\\x"), ("A=\"a\\\nb\"", "ab"),
-    ("A=a\\nb", "a\\nb"), ("A=$B", "$B"), ("A=a=b", "a=b"), ("A=it's", "it's"), ("A=1\nA=2", "2"),
+    ("A='a\r\nb'\r\n", "a\nb"), ("A=\"a\r\nb\"", "a\nb"), ("A=\"a\\\r\nb\"", "ab"),
+    ("A='a\rb'", "a\rb"), ("A=a\\nb", "a\\nb"), ("A=$B", "$B"), ("A=a=b", "a=b"),
+    ("A=it's", "it's"), ("A=1\nA=2", "2"),
   ])
   func aValueIsRead(_ text: String, _ value: String) throws {
     #expect(try Dotenv(text).entries.map(\.name) == ["A"])

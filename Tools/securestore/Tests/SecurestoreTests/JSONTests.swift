@@ -13,6 +13,11 @@ struct JSONTests {
     #expect(try JSONReader.value(of: " \(text)\n").text == text)
   }
 
+  @Test func aByteOrderMarkIsNoPartOfIt() throws {
+    #expect(try JSONReader.value(of: "\u{FEFF}[1]").text == "[1]")
+    #expect(throws: Failure.self) { try JSONReader.value(of: "\u{FEFF}\u{FEFF}[1]") }
+  }
+
   @Test func escapesAreResolved() throws {
     #expect(try JSONReader.value(of: #""\u00e9\ud83d\ude00\/\b""#).string == "é😀/\u{8}")
   }

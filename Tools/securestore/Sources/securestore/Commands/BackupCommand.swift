@@ -31,13 +31,8 @@ struct BackupCommand: ParsableCommand {
     if let occupation = Path.occupation(of: path, instead: advice) {
       guard replaces, try Path.isVaultOrEmpty(path) else { throw occupation }
     }
-    // A path that was mistyped, or a disk that is not mounted, would be noticed when it is too late.
-    if let folder = Path.missingFolder(of: path) {
-      throw Failure(
-        .unavailable,
-        "the folder is not there, and nothing was copied; see that the path is right, or make the "
-          + "folder first", path: folder)
-    }
+    // What is made in a wrong place would be missed when it is too late.
+    try Path.requireFolder(of: path, "nothing was copied")
     // The copy stays sealed: no key is asked for.
     let storage = place.storage(.firstAvailable([]), .readOnly)
     try Progress.showing("backup", output.output) { progress in

@@ -61,8 +61,12 @@ struct DoctorCommand: ParsableCommand {
   }
 
   private func vaultFindings(_ place: VaultPlace) -> [Finding] {
-    guard Path.isThere(place.path) else {
-      return [Finding("vault", .absent, "\(place.path) is not there; init makes it")]
+    do {
+      guard try Path.isThere(place.path) else {
+        return [Finding("vault", .absent, "\(place.path) is not there; init makes it")]
+      }
+    } catch {
+      return [Finding("vault", place.path) { throw error }]
     }
     return [
       Finding("vault slots", place.path) {
@@ -73,7 +77,7 @@ struct DoctorCommand: ParsableCommand {
         guard listing.unreadable == 0 else {
           throw Failure(
             .damaged,
-            "\(Printable.count(listing.unreadable, "value")) can't be read; verify says more")
+            "\(Printable.count(listing.unreadable, "value")) can't be read; see verify")
         }
         return "opens; \(Printable.count(listing.keys.count, "value"))"
       },
@@ -86,8 +90,12 @@ struct DoctorCommand: ParsableCommand {
     let folder =
       Environment.value("XDG_CONFIG_HOME") ?? (Environment.value("HOME") ?? "") + "/.config"
     let path = "\(folder)/\(name)"
-    guard Path.isThere(path) else {
-      return Finding("defaults", .absent, "\(path) is not there")
+    do {
+      guard try Path.isThere(path) else {
+        return Finding("defaults", .absent, "\(path) is not there")
+      }
+    } catch {
+      return Finding("defaults", path) { throw error }
     }
     return Finding("defaults", path) {
       let storage = UserDefaultsStorage(suiteName: application, keySource: .automatic)

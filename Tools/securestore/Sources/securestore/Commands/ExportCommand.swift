@@ -34,15 +34,20 @@ struct ExportCommand: ParsableCommand {
     guard (file != nil) != toStandardOutput else {
       throw ValidationError("say where the unsealed values go: --to FILE or --stdout")
     }
+    guard !(toStandardOutput && output.isJSON && format == .dotenv) else {
+      throw ValidationError("with --json what goes to standard output is JSON")
+    }
   }
 
   func run() throws {
     let place = try vault.place()
+    if let file { try Path.requireFolder(of: Path.absolute(file), "nothing was exported") }
     let storage = try place.open(key, .readOnly)
     var text = ""
     var skipped: [String] = []
     var exported = 0
-    let format = format ?? FileFormat(ofFile: file ?? "")
+    let answer = toStandardOutput && output.isJSON ? FileFormat.json : nil
+    let format = format ?? answer ?? FileFormat(ofFile: file ?? "")
     let (names, unreadable) = try wanted(in: storage, place.path)
     var members: [(String, JSONValue)] = []
     let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -66,10 +71,13 @@ struct ExportCommand: ParsableCommand {
     }
     if format == .json { text = Self.file(members) }
     try write(text)
-    if !skipped.isEmpty { Output.complain("left out: \(skipped.joined(separator: ", "))") }
+    if !skipped.isEmpty {
+      output.output.warn(.unsupported, "left out: \(skipped.joined(separator: ", "))")
+    }
     if unreadable > 0 {
-      Output.complain(
-        "left out: \(Printable.count(unreadable, "value")) that can't be read; verify says more")
+      output.output.warn(
+        .damaged,
+        "left out: \(Printable.count(unreadable, "value")) that can't be read; see verify")
     }
     guard let file else { return }
     try output.output.done(
@@ -92,7 +100,7 @@ struct ExportCommand: ParsableCommand {
       throw Failure(
         .damaged,
         "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was exported; "
-          + "verify says more, --skip exports the others", path: path)
+          + "see verify; --skip exports the others", path: path)
     }
     return (listing.keys, listing.unreadable)
   }
@@ -127,12 +135,12 @@ struct ExportCommand: ParsableCommand {
   }
 
   private func write(_ text: String) throws {
-    guard let file else { return try Output.write(text) }
+    guard let file = file.map({ Path.absolute($0) }) else { return try Output.write(text) }
     let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let number = errno
       if number == EEXIST, let occupation = Path.occupation(of: file) { throw occupation }
-      throw Failure(system: "make the file", path: file, number: number)
+      throw Failure(system: "make the file", path: file, number: number, isMaking: true)
     }
     defer { close(descriptor) }
     do {

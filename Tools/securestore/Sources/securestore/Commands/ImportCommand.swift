@@ -18,9 +18,10 @@ struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Store all values of a dotenv or JSON file, in one step.",
     discussion: """
-      Either all are stored or none. Where another value is stored under a name already, nothing is \
-      imported, unless --overwrite or --keep says which of the two is to stay. The file is left as \
-      it is: remove it when it is of no more use.
+      Either all are stored or none. Where there is a value under a name already, be it the same, \
+      nothing is imported, unless --overwrite or --keep says which of the two is to stay. Input of no \
+      bytes is refused, unless --allow-empty is given. The file is left as it is: remove it when it is \
+      of no more use.
       """)
 
   @Argument(help: "The file; - is standard input.", completion: .file()) var file: String
@@ -32,6 +33,9 @@ struct ImportCommand: ParsableCommand {
   var overwrites = false
 
   @Flag(name: .customLong("keep"), help: "Keep values that are there.") var keeps = false
+
+  @Flag(name: .customLong("allow-empty"), help: "Take input of no bytes as one of no values.")
+  var allowsEmpty = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -85,6 +89,11 @@ struct ImportCommand: ParsableCommand {
       ? try SecretInput.all(of: STDIN_FILENO)
       : try SecretInput.file(file, isSecret: false)
     do {
+      guard allowsEmpty || bytes.count > 0 else {
+        throw Failure(
+          .malformedInput, "it is empty, and nothing was imported; --allow-empty takes it so")
+      }
+      guard bytes.count > 0 else { return [] }
       guard let text = bytes.text else {
         throw Failure(.malformedInput, "it is not UTF-8")
       }

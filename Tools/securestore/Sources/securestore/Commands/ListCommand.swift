@@ -7,8 +7,8 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the names of all values, in order.",
     discussion: """
-      Names that can't be read, because their record is damaged or gone, make it exit with 12 after \
-      the others are listed.
+      Where names can't be read, because their record is damaged or gone, it lists the others, says how \
+      many are missing, and exits with 12.
       """)
 
   @Flag(name: [.customLong("long"), .customShort("l")], help: "Show types and sizes too.")
@@ -42,7 +42,7 @@ struct ListCommand: ParsableCommand {
     guard listing.unreadable == 0 else {
       throw Failure(
         .damaged,
-        "\(listing.unreadable) more can't be read; verify says more, and repair --drop-unreadable "
+        "\(listing.unreadable) more can't be read; see verify, and repair --drop-unreadable, which "
           + "removes what nothing opens", path: place.path)
     }
   }

@@ -48,6 +48,11 @@ struct MigrateCommand: ParsableCommand {
     help: ArgumentHelp("Read the other store's passphrase from a descriptor.", valueName: "number"))
   var oldPassphraseDescriptor: Int32?
 
+  @Option(
+    name: .customLong("from-passphrase-file"),
+    help: "Read the other store's passphrase from the first line of a file.", completion: .file())
+  var oldPassphraseFile: String?
+
   @Flag(name: .customLong("keep"), help: "Leave the values where they are, too.")
   var keeps = false
 
@@ -76,11 +81,12 @@ struct MigrateCommand: ParsableCommand {
       of: [
         fromKeyFile.map { .file($0) }, asksOldPassphrase ? .passphrase : nil,
         oldPassphraseDescriptor.map { .passphraseDescriptor($0) },
+        oldPassphraseFile.map { .passphraseFile($0) },
       ], "option for the other store's key")
     let destination = place.storage(source)
     try destination.open()
     let choice = try oldChoice?.source(
-      for: place, opening: old.path, "passphrase of the other store")
+      for: place, opening: old.path, "passphrase of the other store", option: "--from-passphrase")
     let oldSource =
       try choice
       ?? .firstAvailable(
@@ -97,7 +103,7 @@ struct MigrateCommand: ParsableCommand {
         } else {
           try migrate(
             VaultStorage(
-              at: URL(fileURLWithPath: old.path), keySource: oldSource,
+              at: URL(fileURLWithPath: old.path, isDirectory: false), keySource: oldSource,
               access: keeps ? .readOnly : .readWrite), to: destination)
         }
       try answer(report)
@@ -107,8 +113,8 @@ struct MigrateCommand: ParsableCommand {
       // The vault is open: it is the other store that does not open.
       throw Failure(
         ExitStatus(error.code),
-        "\(error.message); give the other store's key with --from-key-file, --from-passphrase or "
-          + "--from-passphrase-fd",
+        "\(error.message); give the other store's key with --from-key-file or --from-passphrase, "
+          + "--from-passphrase-file, --from-passphrase-fd",
         path: error.path ?? (keychain == nil ? old.path : nil))
     }
   }
@@ -147,7 +153,7 @@ struct MigrateCommand: ParsableCommand {
   }
 
   private static func required(_ path: String, _ what: String) throws -> String {
-    guard Path.isThere(path) else {
+    guard try Path.isThere(path) else {
       throw Failure(.noInput, "there is no such \(what)", path: path)
     }
     return path

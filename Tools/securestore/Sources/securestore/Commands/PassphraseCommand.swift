@@ -38,15 +38,24 @@ struct PassphraseCommand: ParsableCommand {
         newPassphraseDescriptor.map { .passphraseDescriptor($0) },
         newPassphraseFile.map { .passphraseFile($0) },
       ], "option for the new passphrase")
-    try storage.keyAdministration.change(
-      to: (choice ?? KeyChoice.passphrase)
-        .source(for: place, opening: nil, option: "--new-passphrase"))
+    let source = try (choice ?? KeyChoice.passphrase)
+      .source(for: place, opening: nil, option: "--new-passphrase")
+    guard try !place.isOpened(by: source) else {
+      throw Failure(
+        .usage,
+        "that passphrase opens the vault already, and nothing was changed; give another. slots change "
+          + "makes it the only one", path: place.path)
+    }
+    let before = try storage.keyAdministration.slots()
+    try storage.keyAdministration.change(to: source)
     let slots = try storage.keyAdministration.slots()
+    let ended = before.ended(in: slots)
     try output.output.done(
       "the new passphrase opens \(place.path)",
       .object([
         ("path", .string(place.path)),
-        ("slots", .array(slots.map(\.json))),
+        ("slots", .array(slots.map(\.json))), ("ended", .array(ended.map(\.json))),
       ]))
+    output.output.note(ofEnded: ended)
   }
 }

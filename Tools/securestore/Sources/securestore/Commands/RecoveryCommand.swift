@@ -18,10 +18,15 @@ struct RecoveryCommand: ParsableCommand {
   func run() throws {
     let storage = try vault.place().open(key)
     try storage.open()
-    let recoveryKey = try storage.keyAdministration.exportRecoveryKey()
+    let recoveryKey = try RecoveryKey.random()
+    let slot = try storage.keyAdministration.add(.recovery(recoveryKey))
     try recoveryKey.withText { text in
-      if output.isJSON { return try output.output.json(.object([("recoveryKey", .string(text))])) }
-      output.output.note("a recovery key, shown this once; keep it away from this machine:")
+      if output.isJSON {
+        return try output.output.json(
+          .object([("recoveryKey", .string(text)), ("slot", slot.json)]))
+      }
+      output.output.note(
+        "a recovery key, slot \(slot.id), shown this once; keep it away from this machine:")
       try output.output.line(text)
     }
   }

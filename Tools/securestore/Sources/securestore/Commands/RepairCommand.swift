@@ -32,7 +32,11 @@ struct RepairCommand: ParsableCommand {
     let storage = try place.open(key)
     let report = try place.lookingThrough { try storage.verify(output.output) }
     guard !report.isSound || drops && report.otherTagCount > 0 else {
-      return try output.output.done("nothing is wrong, and nothing was done", report.json())
+      return try output.output.done(
+        "nothing is wrong, and nothing was done",
+        Self.answer(
+          place, report, values: report.recordCount - report.otherTagCount,
+          notOpened: report.otherTagCount, expected: report.recordCount))
     }
     if !isConfirmed { try confirm(report, storage, place) }
     let repair = try place.lookingThrough {
@@ -41,32 +45,42 @@ struct RepairCommand: ParsableCommand {
     let old = repair.oldFile.map { "; the old file is \($0)" } ?? ""
     try output.output.done(
       "repaired \(place.path): \(repair.text)\(old)",
-      .object([
-        ("path", .string(place.path)), ("accepted", report.json()),
-        ("values", .number("\(repair.valueCount)")),
-        ("notOpened", .number("\(repair.unreadableCount)")),
-        ("dropped", .number("\(repair.droppedCount)")),
-        ("gone", .number("\(repair.goneCount)")),
-        ("expected", repair.expectedCount.map { .number("\($0)") } ?? .null),
-        ("oldFile", repair.oldFile.map { .string($0) } ?? .null),
-      ]))
+      Self.answer(
+        place, report, values: repair.valueCount, notOpened: repair.unreadableCount,
+        dropped: repair.droppedCount, gone: repair.goneCount, expected: repair.expectedCount,
+        oldFile: repair.oldFile))
+  }
+
+  private static func answer(
+    _ place: VaultPlace, _ report: VaultReport, values: Int, notOpened: Int, dropped: Int = 0,
+    gone: Int = 0, expected: Int?, oldFile: String? = nil
+  ) -> JSONValue {
+    .object([
+      ("path", .string(place.path)), ("accepted", report.json()),
+      ("values", .number("\(values)")), ("notOpened", .number("\(notOpened)")),
+      ("dropped", .number("\(dropped)")), ("gone", .number("\(gone)")),
+      ("expected", expected.map { .number("\($0)") } ?? .null),
+      ("oldFile", oldFile.map { .string($0) } ?? .null),
+    ])
   }
 
   private func confirm(
     _ report: VaultReport, _ storage: VaultStorage, _ place: VaultPlace
   ) throws {
-    for row in report.rows { Output.complain(row) }
     let preview = try place.lookingThrough {
       try storage.previewRepair(accepting: report, droppingUnreadable: drops)
     }
-    Output.complain("what it comes to: \(preview.text)")
+    var lines = report.rows + ["what it comes to: \(preview.text)"]
     if report.findings.contains(where: { $0.kind == .damagedFile }) {
-      Output.complain("the old file stays beside the new one, as \(place.path).damaged-<number>")
+      lines.append("the old file stays beside the new one, as \(place.path).damaged-<number>")
     }
     if preview.droppedCount > 0 {
-      Output.complain("what is dropped is gone for good: make a copy of the file before")
+      lines.append("what is dropped is gone for good: make a copy of the file before")
     }
+    // A program reads standard error as JSON; whoever sits before the terminal reads this.
+    if !output.isJSON { for line in lines { Output.complain(line) } }
     let terminal = try Terminal(for: "a confirmation", instead: "--yes")
+    if output.isJSON { for line in lines { try terminal.show(line) } }
     guard
       try terminal.confirm("Take \(place.path) as it is, as if all of it had been written so?")
     else { throw Failure(.cancelled, "nothing was done", path: place.path) }

@@ -24,20 +24,25 @@ struct RestoreCommand: ParsableCommand {
   func run() throws {
     let place = try vault.place()
     let backup = Path.absolute(file)
-    guard Path.isThere(backup) else {
+    guard try Path.isThere(backup) else {
       throw Failure(.noInput, "there is no backup", path: backup)
     }
     let storage = place.storage(try place.keySource(key, of: backup))
-    if !isConfirmed, Path.isThere(place.path) {
+    if !isConfirmed, try Path.isThere(place.path) {
       let terminal = try Terminal(for: "a confirmation", instead: "--yes")
-      guard try terminal.confirm("Replace everything in \(place.path) by what is in \(backup)?")
+      let what =
+        try Path.isVaultOrEmpty(place.path)
+        ? "everything in \(place.path)"
+        : "\(place.path), which is no vault or begins with damage and will be put aside,"
+      guard try terminal.confirm("Replace \(what) by what is in \(backup)?")
       else { throw Failure(.cancelled, "nothing was done", path: place.path) }
     }
     let folders = place.missingFolders()
     let restored = try Progress.showing("restore", output.output) { progress in
       try storage.restore(from: URL(fileURLWithPath: backup), progress: progress)
     }
-    let old = restored.oldFile.map { "; the old file, which was broken, is \($0)" } ?? ""
+    let old =
+      restored.oldFile.map { "; the old file, which was broken or no vault, is \($0)" } ?? ""
     try output.output.done(
       "restored \(place.path) from \(backup): "
         + "\(Printable.count(restored.recordCount, "value"))\(old)",

@@ -9,8 +9,9 @@ struct RotateCommand: ParsableCommand {
     discussion: """
       Without an option, the key that seals values is replaced. --root replaces everything, after a \
       key leaked: all that opened the vault does so no more, recovery keys too, and the new key opens \
-      it; --names replaces the key that hashes names too. --resume goes on where one of these was interrupted. The vault can be read and written \
-      meanwhile. Backups still open with the keys that they were made with.
+      it, or, with --same-key, the one that does now; recovery makes another recovery key. --names \
+      replaces the key that hashes names too. --resume goes on where one of these was interrupted. The \
+      vault can be read and written meanwhile. Backups still open with the keys that they were made with.
       """)
 
   @Flag(name: .customLong("root"), help: "Replace the root key and what opens the vault.")
@@ -49,15 +50,21 @@ struct RotateCommand: ParsableCommand {
     let storage = try place.open(key)
     try storage.open()
     let administration = storage.keyAdministration
+    let before = try administration.slots()
     if replacesRoot, !keepsKey {
       let old = try place.keyFile(key)
-      try refuse(old, as: newKey.newKeyFile)
       // What asks for the new key is done before there is progress to show.
-      let report = try newKey.use(for: place) { try rotate(administration, openedBy: $0) }
-      try answer(report, KeyFiles(old: old, new: newKey.newKeyFile))
-      return output.output.note(ofPassphrasesIn: try administration.slots())
+      let advice = "give another, or --same-key if it is still a secret"
+      let report = try newKey.use(for: place, refusingOpenersWith: advice, output.output) {
+        try rotate(administration, openedBy: $0)
+      }
+      let after = try administration.slots()
+      try answer(report, KeyFiles(old: old, new: newKey.newKeyFile), before.ended(in: after))
+      return output.output.note(ofPassphrasesIn: after)
     }
-    try answer(rotate(administration), KeyFiles(old: nil, new: nil))
+    let report = try rotate(administration)
+    try answer(
+      report, KeyFiles(old: nil, new: nil), before.ended(in: try administration.slots()))
   }
 
   /// The key file that opened the vault, and the one that opens it now, where there are such.
@@ -81,7 +88,7 @@ struct RotateCommand: ParsableCommand {
       var notes: [String] = []
       if let new {
         notes.append(
-          "the key is in \(new) now; copy it to a safe place, and see that the application uses it")
+          "the key is in \(new) now; see that the application uses it, and that there is a copy")
       }
       if let old {
         notes.append(
@@ -107,16 +114,6 @@ struct RotateCommand: ParsableCommand {
     }
   }
 
-  /// A key that leaked would open the vault as before.
-  private func refuse(_ old: String?, as new: String?) throws {
-    guard let old, let new, let identity = Path.identity(old), identity == Path.identity(new)
-    else { return }
-    throw Failure(
-      .usage,
-      "it opens the vault now; give the path of a file that is not there yet, or --same-key if "
-        + "that key is still a secret", path: new)
-  }
-
   private func checkNewKey() throws {
     let isGiven = try newKey.choice() != nil
     guard replacesRoot || !isGiven else {
@@ -130,14 +127,18 @@ struct RotateCommand: ParsableCommand {
     }
   }
 
-  private func answer(_ report: ReencryptionReport, _ files: KeyFiles) throws {
+  private func answer(
+    _ report: ReencryptionReport, _ files: KeyFiles, _ ended: [KeySlot]
+  ) throws {
     try output.output.done(
       "sealed \(Printable.count(report.reencrypted, "value")) anew",
       .object(
         [
           ("reencrypted", .number("\(report.reencrypted)")),
           ("remaining", .number("\(report.remaining)")),
+          ("ended", .array(ended.map(\.json))),
         ] + files.members))
+    output.output.note(ofEnded: ended)
     for note in files.notes { output.output.note(note) }
     guard report.remaining == 0 else {
       let isNew = replacesRoot && !keepsKey
@@ -145,7 +146,7 @@ struct RotateCommand: ParsableCommand {
         .unsound,
         "\(Printable.count(report.remaining, "value")) can't be opened and "
           + "\(report.remaining == 1 ? "stays" : "stay") under the old data key, which the vault's "
-          + "\(isNew ? "new " : "")key opens as well; verify says more")
+          + "\(isNew ? "new " : "")key opens as well; see verify")
     }
   }
 }

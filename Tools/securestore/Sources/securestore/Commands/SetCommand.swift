@@ -68,7 +68,6 @@ struct SetCommand: ParsableCommand {
       return try terminal.askSecret("Value of \(name): ")
     }
     let bytes = try SecretInput.all(of: STDIN_FILENO)
-    guard type == .string, !isRaw, bytes.last == UInt8(ascii: "\n") else { return bytes }
-    return try bytes.prefix(bytes.count - 1)
+    return type == .string && !isRaw ? try bytes.withoutLineBreak() : bytes
   }
 }

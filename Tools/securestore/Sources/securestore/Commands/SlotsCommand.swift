@@ -40,7 +40,9 @@ struct SlotsCommand: ParsableCommand {
       let place = try vault.place()
       let storage = try place.open(key)
       try storage.open()
-      let slot = try newKey.use(for: place) { try storage.keyAdministration.add($0) }
+      let slot = try newKey.use(for: place, output.output) {
+        try storage.keyAdministration.add($0)
+      }
       try output.output.done("added slot \(slot.id), \(slot.title)", slot.json)
       output.output.note(ofPassphrasesIn: [slot])
     }
@@ -61,11 +63,16 @@ struct SlotsCommand: ParsableCommand {
       let place = try vault.place()
       let storage = try place.open(key)
       try storage.open()
-      try newKey.use(for: place) { try storage.keyAdministration.change(to: $0) }
+      let before = try storage.keyAdministration.slots()
+      try newKey.use(for: place, output.output) { try storage.keyAdministration.change(to: $0) }
       let slots = try storage.keyAdministration.slots()
+      let ended = before.ended(in: slots)
       try output.output.done(
         "\(place.path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",
-        .object([("slots", .array(slots.map(\.json)))]))
+        .object([
+          ("slots", .array(slots.map(\.json))), ("ended", .array(ended.map(\.json))),
+        ]))
+      output.output.note(ofEnded: ended)
       output.output.note(ofPassphrasesIn: slots)
     }
   }

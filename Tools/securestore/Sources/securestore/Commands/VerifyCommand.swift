@@ -104,7 +104,7 @@ extension VaultReport {
   /// The report for programs.
   func json(_ missing: [String] = [], _ closed: [String] = []) -> JSONValue {
     .object([
-      ("sound", .bool(isSound)),
+      ("sound", .bool(isSound && missing.isEmpty && closed.isEmpty)),
       ("generation", .number("\(generation)")),
       ("values", .number("\(recordCount)")),
       ("notOpened", .number("\(otherTagCount)")),

@@ -21,12 +21,10 @@ enum SourceFindings {
         subject, .absent, "CREDENTIALS_DIRECTORY is not set: this is no systemd service with any")
     }
     let path = "\(folder)/\(credential)"
-    guard Path.isThere(path) else {
+    guard unsafe access(path, R_OK) == 0 else {
+      guard errno == ENOENT else { return unreadable(path, subject) }
       return Finding(
         subject, .absent, "\(path) is not there; see LoadCredential= in systemd.exec(5)")
-    }
-    guard unsafe access(path, R_OK) == 0 else {
-      return Finding(subject, .bad, "\(path) can't be read: \(Failure.text(of: errno))")
     }
     return Finding(subject, .good, "\(path); .automatic takes it first")
   }
@@ -55,10 +53,8 @@ enum SourceFindings {
   private static func check(_ path: String, _ subject: String) -> Finding {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {
-      guard errno == ENOENT else {
-        return Finding(subject, .bad, "\(path): \(Failure.text(of: errno))")
-      }
-      guard !Path.isThere(path + ".made") else {
+      guard errno == ENOENT else { return unreadable(path, subject) }
+      guard unsafe lstat(path + ".made", &status) != 0 else {
         return Finding(
           subject, .bad, "\(path) was there once and is gone; put it back from a backup")
       }
@@ -73,6 +69,12 @@ enum SourceFindings {
     guard status.st_mode & 0o077 == 0 else {
       return Finding(subject, .bad, "others can read \(path); chmod 600 it")
     }
+    guard unsafe access(path, R_OK) == 0 else { return unreadable(path, subject) }
     return Finding(subject, .good, "\(path), for its owner alone")
+  }
+
+  /// What errno says of a file that is there, or may be.
+  private static func unreadable(_ path: String, _ subject: String) -> Finding {
+    Finding(subject, .bad, "\(path) can't be read: \(Failure.text(of: errno))")
   }
 }

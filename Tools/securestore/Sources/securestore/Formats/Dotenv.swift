@@ -14,9 +14,7 @@ struct Dotenv {
   ///
   /// - Throws: `Failure` that says which line is wrong, and nothing that is in it.
   init(_ text: String) throws {
-    var bytes = Array(text.utf8)
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-    self.bytes = bytes
+    bytes = text.bytesWithoutMark
     while let byte = next {
       switch byte {
       case _ where Self.isSpace(byte), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1
@@ -105,6 +103,8 @@ struct Dotenv {
       }
       if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
         readEscape(&value)
+      } else if byte == UInt8(ascii: "\r"), next == UInt8(ascii: "\n") {
+        continue  // a line break of the file, as every other
       } else {
         value.append(byte)
       }
@@ -123,6 +123,7 @@ struct Dotenv {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
       value.append(byte)
     case UInt8(ascii: "\n"): break  // the line goes on
+    case UInt8(ascii: "\r") where next == UInt8(ascii: "\n"): position += 1
     default: value += [UInt8(ascii: "\\"), byte]
     }
   }

@@ -73,7 +73,11 @@ enum KeyChoice {
       let terminal = try Terminal(for: "a recovery key", instead: "--recovery-fd")
       return try Self.recovery(terminal.askSecret("Recovery key: "))
     case .recoveryDescriptor(let number):
-      return try Self.recovery(SecretInput.line(of: number))
+      let line = try SecretInput.line(of: number)
+      guard line.count > 0 else {
+        throw Failure(.usage, "there is no recovery key in descriptor \(number)")
+      }
+      return try Self.recovery(line)
     }
   }
 
@@ -83,6 +87,11 @@ enum KeyChoice {
   }
 
   private static func recovery(_ bytes: SecureBytes) throws -> KeySource {
-    .recovery(try RecoveryKey(text: bytes.text ?? ""))
+    do throws(StorageError) {
+      return .recovery(try RecoveryKey(text: bytes.text ?? ""))
+    } catch {
+      guard error.code == .invalid else { throw error }
+      throw Failure(.wrongKey, error.message)
+    }
   }
 }

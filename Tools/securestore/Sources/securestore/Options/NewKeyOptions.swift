@@ -57,20 +57,39 @@ struct NewKeyOptions: ParsableArguments {
     return try choice.source(for: place, opening: nil, option: "--new-passphrase")
   }
 
-  /// Runs `body`, which makes the new key what opens the vault at `place`, which is open already.
+  /// Runs `body`, which makes the new key what opens the vault at `place`, which is open already, and
+  /// says of a key file that was made.
   ///
   /// Where the key file was lost, its marker forbids a new one, which nothing sealed would open
   /// with. That is said in other words to whoever has opened the vault without it.
+  ///
+  /// - Parameters:
+  ///   - place: the vault.
+  ///   - advice: what to do where the key opens the vault already; nil where it may.
+  ///   - output: tells.
+  ///   - body: is given the source.
+  /// - Returns: what `body` returns.
+  /// - Throws: `Failure`, or what `body` throws.
   func use<Result>(
-    for place: VaultPlace, _ body: (KeySource) throws -> Result
+    for place: VaultPlace, refusingOpenersWith advice: String? = nil, _ output: Output,
+    _ body: (KeySource) throws -> Result
   ) throws -> Result {
     let source = try source(for: place)
+    if let advice, try place.isOpened(by: source) {
+      throw Failure(
+        .usage, "that key opens the vault already; \(advice)", path: newKeyFile ?? place.path)
+    }
+    let folders = place.missingFolders(newKeyFile)
+    let file = try NewKeyFile(at: newKeyFile.map { Path.absolute($0) })
     do {
-      return try body(source)
+      let result = try file.making(output) { try body(source) }
+      output.note(ofNew: folders)
+      file.note(output)
+      return result
     } catch let error as StorageError where error.code == .keyUnavailable {
       guard let newKeyFile else { throw error }
       let path = Path.absolute(newKeyFile)
-      guard !Path.isThere(path), Path.isThere(path + ".made") else { throw error }
+      guard try !Path.isThere(path), try Path.isThere(path + ".made") else { throw error }
       throw Failure(
         .keyUnavailable,
         "a key file was here, and its marker forbids to make another. This vault needs it no more, "

@@ -20,9 +20,15 @@ enum Path {
   }
 
   /// Whether there is anything, a broken link included.
-  static func isThere(_ path: String) -> Bool {
+  ///
+  /// - Throws: `Failure` when that can't be known, as of a folder that may not be entered.
+  static func isThere(_ path: String) throws -> Bool {
     var status = stat()
-    return unsafe lstat(path, &status) == 0
+    guard unsafe lstat(path, &status) != 0 else { return true }
+    guard errno == ENOENT || errno == ENOTDIR else {
+      throw Failure(system: "look for the file", path: path, number: errno)
+    }
+    return false
   }
 
   /// What tells a file from all others; nil when there is none.
@@ -72,6 +78,15 @@ enum Path {
       return status.st_size == 0
     }
     return head.starts(with: "SQLite format 3\0".utf8) && head[68...].elementsEqual("SPSv".utf8)
+  }
+
+  /// Refuses a path to write to whose folder is not there: it was mistyped, or a disk is not mounted.
+  static func requireFolder(of path: String, _ outcome: String) throws {
+    guard let folder = missingFolder(of: path) else { return }
+    throw Failure(
+      .unavailable,
+      "the folder is not there, and \(outcome); see that the path is right, or make the folder first",
+      path: folder)
   }
 
   /// The uppermost folder on the way to an absolute path that is not there; nil when none is missing.

@@ -28,7 +28,9 @@ extension VaultPlace {
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
       let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
-      throw Failure(system: "make the folder", path: folder, number: cause?.code.rawValue ?? EIO)
+      throw Failure(
+        system: "make the folder", path: folder, number: cause?.code.rawValue ?? EIO,
+        isMaking: true)
     }
     let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {

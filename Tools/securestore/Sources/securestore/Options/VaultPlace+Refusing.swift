@@ -11,7 +11,7 @@ extension VaultPlace {
 
   /// Ends for want of an option; or since the vault is damaged, which no option would change.
   func refuse(_ failure: Failure, opening file: String?) throws -> Never {
-    if let file, Path.isThere(file) { _ = try slots(of: file) }
+    if let file, try Path.isThere(file) { _ = try slots(of: file) }
     throw failure
   }
 

@@ -92,15 +92,22 @@ struct VaultPlace {
   /// application's own; nil where that does not open it, since another key did.
   func keyFile(_ options: KeyOptions) throws -> String? {
     guard let path = try knownKeyFile(options) else { return nil }
-    do {
-      try storage(.file(URL(fileURLWithPath: path)), .readOnly).open()
-      return path
+    return try isOpened(by: .file(URL(fileURLWithPath: path))) ? path : nil
+  }
+
+  /// Whether a source's key opens the vault, which does open with another.
+  func isOpened(by source: KeySource) throws -> Bool {
+    do throws(StorageError) {
+      try storage(source, .readOnly).open()
+      return true
     } catch {
-      return nil
+      guard error.code == .wrongKey || error.code == .keyUnavailable else { throw error }
+      return false
     }
   }
 
-  private func knownKeyFile(_ options: KeyOptions) throws -> String? {
+  /// The key file that was given, or else the application's own, be it there or not.
+  func knownKeyFile(_ options: KeyOptions) throws -> String? {
     if let choice = try options.choice() ?? ownChoice {
       if case .file(let path) = choice { return Path.absolute(path) }
       return nil
@@ -116,7 +123,7 @@ struct VaultPlace {
 
   /// What opens a vault as far as that can be read: of one that is damaged, whoever opens it tells.
   func knownSlots(of file: String) throws -> [KeySlot] {
-    guard Path.isThere(file) else { return [] }
+    guard try Path.isThere(file) else { return [] }
     do {
       return try slots(of: file)
     } catch let error as StorageError where error.code == .damaged {
@@ -145,14 +152,14 @@ struct VaultPlace {
     algorithm: AEADAlgorithm = .aes256GCM, at file: String? = nil
   ) -> VaultStorage {
     VaultStorage(
-      at: URL(fileURLWithPath: file ?? path), keySource: source, access: access,
+      at: URL(fileURLWithPath: file ?? path, isDirectory: false), keySource: source, access: access,
       algorithm: algorithm,
       authenticationTag: authenticationTag, deadline: deadline)
   }
 
   /// Refuses a path where there is nothing.
   func requireThere() throws {
-    guard Path.isThere(path) else {
+    guard try Path.isThere(path) else {
       throw Failure(
         .unavailable, "there is no vault; see that the path is right, or make one with init",
         path: path)

@@ -27,10 +27,17 @@ struct Failure: Error {
     number = error.number
   }
 
-  init(system call: String, path: String?, number: Int32) {
+  /// What the system said of a call.
+  ///
+  /// - Parameters:
+  ///   - call: what was to be done.
+  ///   - path: the file, if there is one.
+  ///   - number: errno.
+  ///   - isMaking: whether the file was to be made, so that what is not there is its place.
+  init(system call: String, path: String?, number: Int32, isMaking: Bool = false) {
     let status: ExitStatus =
       switch number {
-      case 2: .noInput  // ENOENT
+      case 2: isMaking ? .unavailable : .noInput  // ENOENT
       case 1, 13: .denied  // EPERM, EACCES
       case 17: .exists  // EEXIST
       case 28, 122: .full  // ENOSPC, EDQUOT

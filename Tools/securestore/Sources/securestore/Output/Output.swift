@@ -31,6 +31,16 @@ struct Output {
     for folder in folders { note("\(folder) was not there, and was made") }
   }
 
+  /// Tells of what is not as it should be, also whoever wants to hear nothing else.
+  func warn(_ status: ExitStatus, _ text: String) { Self.warn(Failure(status, text), isJSON) }
+
+  /// The same of an error that did not end the command.
+  static func warn(_ failure: Failure, _ isJSON: Bool) {
+    guard isJSON else { return complain("warning: \(failure.line)") }
+    let warning = JSONValue.object([("warning", failure.json["error"] ?? .null)])
+    do { try write(warning.text + "\n", to: STDERR_FILENO) } catch {}
+  }
+
   /// Says something on standard error, where it can be said.
   static func complain(_ text: String) {
     do { try write("securestore: \(Printable.line(text))\n", to: STDERR_FILENO) } catch {}

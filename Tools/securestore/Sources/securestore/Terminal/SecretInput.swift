@@ -26,7 +26,7 @@ enum SecretInput {
     return chunks.count == 1 ? chunks[0] : try joined(chunks, total)
   }
 
-  /// One line, without its end.
+  /// One line, without its end, which is LF or CR LF.
   ///
   /// It is read byte by byte, so that what follows is left for others to read.
   static func line(of descriptor: Int32, path: String? = nil) throws -> SecureBytes {
@@ -37,7 +37,10 @@ enum SecretInput {
           throw Failure(.usage, "the line is longer than \(lineLimit) bytes", path: path)
         }
         guard try unsafe read(descriptor, buffer.baseAddress! + count, 1, path) == 1 else { return }
-        if unsafe buffer[count] == UInt8(ascii: "\n") { return }
+        if unsafe buffer[count] == UInt8(ascii: "\n") {
+          if count > 0, unsafe buffer[count - 1] == UInt8(ascii: "\r") { count -= 1 }
+          return
+        }
         count += 1
       }
     }
@@ -124,6 +127,13 @@ extension SecureBytes {
   func prefix(_ count: Int) throws -> SecureBytes {
     guard count != self.count else { return self }
     return try withBytes { try SecureBytes(copying: $0.extracting(first: count)) }
+  }
+
+  /// The bytes without one line break at the end, which is LF or CR LF.
+  func withoutLineBreak() throws -> SecureBytes {
+    guard last == UInt8(ascii: "\n") else { return self }
+    let line = try prefix(count - 1)
+    return line.last == UInt8(ascii: "\r") ? try line.prefix(line.count - 1) : line
   }
 
   /// The last byte, or nil when there is none.

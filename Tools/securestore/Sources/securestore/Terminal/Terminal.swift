@@ -49,6 +49,11 @@ struct Terminal: ~Copyable {
     throw Failure(.cancelled, "the two differed three times; nothing was changed")
   }
 
+  /// Shows a line.
+  func show(_ text: String) throws {
+    try Output.write(Printable.line(text) + "\n", to: descriptor)
+  }
+
   /// Whether the answer to a question is yes.
   func confirm(_ question: String) throws -> Bool {
     guard case .line(let line) = try ask("\(question) [y/N] ", isShown: true) else { return false }
@@ -114,6 +119,6 @@ struct Terminal: ~Copyable {
     }
     guard count > 0 else { throw Failure(.cancelled, "no answer was given; nothing was changed") }
     let typed = try line.prefix(count)
-    return .line(typed.last == UInt8(ascii: "\n") ? try typed.prefix(count - 1) : typed)
+    return .line(try typed.withoutLineBreak())
   }
 }

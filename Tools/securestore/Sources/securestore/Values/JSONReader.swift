@@ -19,7 +19,8 @@ struct JSONReader {
   /// - Returns: the value.
   /// - Throws: `Failure` that says where the text is not JSON, or has a number that is not kept.
   static func value(of text: String, hasValueNames: Bool = false) throws -> JSONValue {
-    var reader = JSONReader(bytes: Array(text.utf8), hasValueNames: hasValueNames)
+    // RFC 8259 section 8.1: a byte order mark may be ignored.
+    var reader = JSONReader(bytes: text.bytesWithoutMark, hasValueNames: hasValueNames)
     let value = try reader.value(depth: 0)
     reader.skipSpace()
     guard reader.position == reader.bytes.count else {

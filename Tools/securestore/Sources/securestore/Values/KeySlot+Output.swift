@@ -46,7 +46,26 @@ extension KeySlot {
   }
 }
 
+extension [KeySlot] {
+  /// Those that open the vault no more, where `slots` are what opens it afterwards.
+  ///
+  /// A key that is in the same place as one that opens it is not told apart from that.
+  func ended(in slots: [KeySlot]) -> [KeySlot] {
+    filter { old in !slots.contains { $0.kind == old.kind && $0.identifier == old.identifier } }
+  }
+}
+
 extension Output {
+  /// Tells what opens the vault no more.
+  func note(ofEnded slots: [KeySlot]) {
+    guard !slots.isEmpty else { return }
+    let titles = slots.map { "slot \($0.id), \($0.title)" }.joined(separator: "; ")
+    let isRecovery = slots.contains { $0.kind == KeySlot.recoveryKind }
+    note(
+      "opens the vault no more: \(titles)"
+        + (isRecovery ? ". The command recovery makes another recovery key" : ""))
+  }
+
   /// Tells of places for keys whose content is none, and is therefore a passphrase.
   func note(ofPassphrasesIn slots: [KeySlot]) {
     for slot in slots where slot.isPassphrase && slot.kind != KeySlot.passphraseKind {

@@ -1,0 +1,7 @@
+extension String {
+  /// The text's UTF-8 without a byte order mark at its start, which editors of Windows leave.
+  var bytesWithoutMark: [UInt8] {
+    let bytes = Array(utf8)
+    return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+  }
+}
