@@ -107,6 +107,23 @@ import Testing
     #expect(try storage.load(String.self, forKey: "key") == "after")
   }
 
+  /// fcntl(2): whoever closes a file gives back all locks that its process has on it.
+  @Test func anAttemptToBeAloneThatIsRefusedDoesNotLetTheNextOneIn() throws {
+    try fill().delegate.vault().close()
+    let file = try VaultFile(vault.url)
+    let connection = try Connection(vault.path, .readWrite, until: .now)
+    try connection.reading {}
+    // By a process of its own, for the same reason.
+    let breaking = try Process.run(
+      URL(fileURLWithPath: "/bin/dd"),
+      arguments: ["if=/dev/zero", "of=\(vault.path)", "count=1", "conv=notrunc", "status=none"])
+    breaking.waitUntilExit()
+    for _ in 0..<3 {
+      #expect(code { _ = try SoleUse(of: file, until: .now + .milliseconds(20)) } == .busy)
+    }
+    withExtendedLifetime(connection) {}
+  }
+
   /// A source that does something of its own before it gives its key.
   private struct BusySource: KeyProvider {
     let identifier = "busy"
