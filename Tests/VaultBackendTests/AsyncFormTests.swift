@@ -46,7 +46,7 @@ private struct SlowSource: KeyProvider {
   }
 
   private static let damage = VaultReport(
-    generation: 0, recordCount: 1, otherTagCount: 0,
+    generation: 0, recordCount: 1, otherTagCount: 0, oldKeyCount: 0,
     findings: [.init(kind: .damagedFile, count: 0, keys: [], message: "")])
 
   private struct Call: Sendable, CustomTestStringConvertible {

@@ -39,6 +39,29 @@ import Testing
         .load(String.self, forKey: "key 0") == "newer")
   }
 
+  @Test func aBackupIsNotReplacedByABrokenOne() throws {
+    let storage = try fill()
+    try storage.compact()
+    try storage.backup(to: copy)
+    let good = try vault.bytes("copy.vault")
+    var bytes = try vault.bytes()
+    bytes.replaceSubrange(
+      4 * VaultSchema.pageSize..<5 * VaultSchema.pageSize,
+      with: [UInt8](repeating: 0xA5, count: VaultSchema.pageSize))
+    let broken = vault.file("broken.vault")
+    try vault.put(bytes, "broken.vault")
+    let failure = #expect(throws: StorageError.self) {
+      try open(broken).backup(to: copy, replacing: true)
+    }
+    #expect(failure?.code == .damaged && failure?.path == broken.path)
+    #expect(failure?.message.contains("the backup that is there was kept") == true)
+    #expect(try vault.bytes("copy.vault") == good)
+    #expect(!vault.entries.contains { $0.hasSuffix(".new") })
+    // Where there is none, it is what is left.
+    try open(broken).backup(to: vault.file("evidence.vault"), replacing: true)
+    #expect(try !open(vault.file("evidence.vault")).verify().isSound)
+  }
+
   @Test func aVaultIsNotItsOwnBackupAndNothingCantBeBackedUp() throws {
     #expect(code { try vault.storage().backup(to: copy) } == .unavailable)
     let storage = try fill()

@@ -241,6 +241,18 @@ import VaultBackend
     #expect(try !storage.verify().isSound)
   }
 
+  @Test func whatARotationHasNotComeToIsCounted() throws {
+    let storage = vault.storage()
+    for index in 0..<200 { try storage.save(index, forKey: "key \(index)") }
+    #expect(try storage.verify().oldKeyCount == 0)
+    var counts: [Int: Int] = [:]
+    try storage.keyAdministration.rotate { done, _ in
+      noError { counts[done] = try vault.storage().verify().oldKeyCount }
+    }
+    #expect(counts == [64: 136, 128: 72, 192: 8, 200: 0])
+    #expect(try storage.verify().oldKeyCount == 0)
+  }
+
   @Test func keysCanChangeAndTheVaultStaysSound() throws {
     let storage = try fill()
     try storage.keyAdministration.rotateDataKey()

@@ -18,10 +18,15 @@ extension StorageError {
       what =
         "what \(subject) holds is no key, so it was taken as a passphrase, and \(name) opens with "
         + "a key"
-      remedy = "Put the key back: 32 bytes in Base64 and at most one line break"
+      remedy =
+        "Put the key back: 32 bytes in Base64 and at most one line feed; with a carriage return at "
+        + "its end, as of a file with CRLF, it is none"
     case .passphrase where source.kind == .passphrase:
       what = "the passphrase is not the right one for \(name)"
       remedy = "Try again with the right one"
+    case .key where source.kind == .recovery:
+      what = "the recovery key is not one of \(name)"
+      remedy = "It may be another store's, or its slot was removed"
     case .passphrase:
       what = "\(subject) gave a passphrase that does not open \(name)"
       remedy = "Put the right one back"
@@ -29,8 +34,9 @@ extension StorageError {
       what = "\(subject) gave a key that does not open \(name)"
       remedy = "Put the right key back"
     }
+    let advice = source.kind == .recovery ? "" : header.recoveryAdvice
     return StorageError(
-      .wrongKey, "\(what); its data is untouched. \(remedy)\(header.recoveryAdvice)", path: path)
+      .wrongKey, "\(what); its data is untouched. \(remedy)\(advice)", path: path)
   }
 
   /// The key file that a store opens with is listed, and not there.

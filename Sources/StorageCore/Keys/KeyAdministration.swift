@@ -165,16 +165,17 @@ public struct KeyAdministration: Sendable {
   ///   - names: whether names are hashed anew, which needs that every record opens.
   ///   - progress: as of ``reencrypt(progress:)``; the step that hashes names is before that.
   /// - Returns: what was sealed anew.
-  /// - Throws: `StorageError`; the store opens with the old source or with the new one. `invalid` when
-  ///   the key of `source` opens the store already, since whoever has it could go on; nothing is then
-  ///   changed. With `names`: `damaged` when a record does not open, whose name is therefore not known; nothing is
-  ///   then changed. `unsupported` for a store whose delegate can't rename records.
+  /// - Throws: `StorageError`; the store opens with the old source or with the new one. Nothing is
+  ///   changed when it is `invalid`, for a key of `source` that opens the store already, since whoever
+  ///   has it could go on; or, with `names`, `damaged`, for a record that does not open, whose name is
+  ///   therefore not known, and `unsupported`, for a store whose delegate can't rename records.
   @discardableResult
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false,
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
-    let material = try store.keys.material(of: source ?? store.keys.source)
+    let material =
+      if let source { try store.keys.material(of: source) } else { try ownMaterial() }
     if source != nil, let slot = try slot(openedBy: material.1) {
       let advice =
         ", and whoever has it could go on: take another. A rotation that was interrupted is finished "
@@ -223,11 +224,28 @@ public struct KeyAdministration: Sendable {
   ) throws(StorageError) -> Slot? {
     guard let bytes = try store.keyed?.header().header else { return nil }
     let header = try StoreHeader(reading: bytes)
-    for slot in candidate.map({ header.slots(of: $0) }) ?? header.slots
-    where try slot.root(with: material, store: header.store) != nil {
-      return slot
+    // The text of a key may come as a passphrase, in which whoever has it would find the key.
+    let readings = try candidate == nil ? material.readings : [material]
+    for slot in candidate.map({ header.slots(of: $0) }) ?? header.slots {
+      for reading in readings {
+        do throws(StorageError) {
+          if try slot.root(with: reading, store: header.store) != nil { return slot }
+        } catch {
+          // What can't be derived here can't be compared.
+          guard error.code == .unsupported else { throw error }
+        }
+      }
     }
     return nil
+  }
+
+  /// The key or passphrase that opens the store, of the source that it is from; none is made.
+  private func ownMaterial() throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
+    guard let delegate = store.keyed else { throw Self.noSlots }
+    guard let bytes = try delegate.header().header else { throw StoreKeys.isNew }
+    let opening = try StoreHeader(reading: bytes)
+      .unwrapRoot(by: store.keys.source, of: delegate.location)
+    return (opening.opener, opening.material)
   }
 
   private static func append(

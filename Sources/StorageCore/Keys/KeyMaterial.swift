@@ -35,6 +35,27 @@ extension KeyMaterial: CustomStringConvertible, CustomDebugStringConvertible, Cu
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+extension KeyMaterial {
+  /// The material, and the keys that a passphrase is the text of.
+  var readings: [KeyMaterial] {
+    get throws(StorageError) {
+      guard case .passphrase(let bytes) = self else { return [self] }
+      var readings = [self]
+      let text = try KeyEncoding.material(of: bytes, path: nil, source: "it")
+      if case .key = text { readings.append(text) }
+      let string = bytes.withBytes { span in
+        unsafe span.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+      }
+      do throws(StorageError) {
+        if let string { readings.append(.key(try RecoveryKey(text: string).key)) }
+      } catch {
+        guard error.code == .invalid else { throw error }
+      }
+      return readings
+    }
+  }
+}
+
 /// The text form of a key in files, environment variables and credentials: standard Base64 of its
 /// 32 bytes, 44 characters with the padding, as `openssl rand -base64 32` prints it.
 package enum KeyEncoding {
@@ -44,7 +65,7 @@ package enum KeyEncoding {
 
   /// The material that `bytes` hold: a key in its text form, or anything else as a passphrase.
   ///
-  /// One line break at the end, be it LF or CR LF, belongs to neither.
+  /// One line break at the end belongs to neither.
   ///
   /// - Parameters:
   ///   - bytes: what the place holds.
@@ -55,7 +76,12 @@ package enum KeyEncoding {
   package static func material(
     of bytes: SecureBytes, path: String?, source: String
   ) throws(StorageError) -> KeyMaterial {
-    let count = bytes.withBytes { withoutLineBreak($0) }
+    let count = bytes.withBytes { span in
+      let last = span.byteCount - 1
+      guard last >= 0 else { return 0 }
+      let byte = unsafe span.unsafeLoad(fromByteOffset: last, as: UInt8.self)
+      return byte == UInt8(ascii: "\n") ? last : span.byteCount
+    }
     guard count > 0 else {
       throw StorageError(.damaged, "\(source) is there but empty; put the key back", path: path)
     }
@@ -68,17 +94,6 @@ package enum KeyEncoding {
           try SecureBytes(copying: span.extracting(first: count))
         }
       })
-  }
-
-  /// How many bytes there are before a line break at the end.
-  package static func withoutLineBreak(_ span: RawSpan) -> Int {
-    func ends(_ count: Int, with character: UInt8) -> Bool {
-      guard count > 0 else { return false }
-      return unsafe span.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self) == character
-    }
-    let count = span.byteCount
-    guard ends(count, with: UInt8(ascii: "\n")) else { return count }
-    return ends(count - 1, with: UInt8(ascii: "\r")) ? count - 2 : count - 1
   }
 
   /// The text form of a key, with a line break.

@@ -15,7 +15,9 @@ extension SymmetricKey {
     key: StoreKey = "SecurePropertyStorage.SymmetricKey"
   ) throws(StorageError) -> SymmetricKey {
     _ = try Payload.head(name: key)
-    return try NamedKeys.shared.openOrCreate().namedKey(key)
+    let named = try NamedKeys.shared.openOrCreate().namedKey(key)
+    NamedKeys.shared.keepOpener()
+    return named
   }
 }
 

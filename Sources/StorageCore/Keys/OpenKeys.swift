@@ -147,7 +147,8 @@ final class OpenKeys: Sendable {
   /// Takes one seal out of those set aside; false when none is left.
   @inline(__always)
   func takeSeal() -> Bool {
-    guard primary.algorithm.countsSeals else { return true }
+    // Once: whoever seals says so first.
+    guard primary.algorithm.countsSeals else { return hasSeals }
     return isOwn && reserved.subtract(1, ordering: .relaxed).oldValue > 0
   }
 

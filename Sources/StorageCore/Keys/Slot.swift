@@ -41,12 +41,26 @@ struct SlotMaterial {
     }
     switch source.material {
     case .key: derivation = .keyed
-    case .passphrase: derivation = candidate.derivation
+    case .passphrase(let bytes):
+      guard !Self.endsInCarriageReturn(bytes) else {
+        throw StorageError(
+          .invalid,
+          "it ends in a carriage return, as a key or a passphrase in a file with CRLF does; save it "
+            + "with a line feed alone", path: candidate.path())
+      }
+      derivation = candidate.derivation
     }
     salt = try cryptography { () throws(CryptoError) in
       try SecureRandom.publicBytes(count: Slot.saltSize)
     }
     derived = try derivation.derive(source.material, salt: salt, count: 64)
+  }
+
+  private static func endsInCarriageReturn(_ bytes: SecureBytes) -> Bool {
+    bytes.withBytes { span in
+      unsafe span.byteCount > 0
+        && span.unsafeLoad(fromByteOffset: span.byteCount - 1, as: UInt8.self) == 13
+    }
   }
 }
 

@@ -78,13 +78,12 @@ struct StoreHeader: Hashable, Sendable {
   /// - Parameters:
   ///   - source: the sources, in the order in which they are asked.
   ///   - location: where the store is, for an error.
-  /// - Returns: the root key, which is the store's only if its check says so, and the source that
-  ///   opened it.
+  /// - Returns: the root key, which is the store's only if its check says so, and what opened it.
   /// - Throws: `wrongKey` when what a source gave opens none of its slots, `keyUnavailable` when
   ///   none gave anything, or why one could not be asked.
   func unwrapRoot(
     by source: KeySource, of location: String?
-  ) throws(StorageError) -> (root: SymmetricKey, opener: KeySource.Candidate) {
+  ) throws(StorageError) -> Opening {
     var missing: KeySource.Candidate?
     for candidate in source.candidates {
       let slots = slots(of: candidate)
@@ -95,13 +94,23 @@ struct StoreHeader: Hashable, Sendable {
         continue
       }
       for slot in slots {
-        if let root = try slot.root(with: material, store: store) { return (root, candidate) }
+        if let root = try slot.root(with: material, store: store) {
+          return Opening(root: root, opener: candidate, material: material)
+        }
       }
       throw StorageError.wrongKey(of: candidate, gave: material, opens: self, store: location)
     }
     if let missing { throw .keyFileGone(missing, opens: self, store: location) }
     throw .noSource(of: source, opens: self)
   }
+}
+
+/// How a store was opened.
+struct Opening {
+  let root: SymmetricKey
+  /// The source, and what it gave.
+  let opener: KeySource.Candidate
+  let material: KeyMaterial
 }
 
 /// The keys that are derived from a root key.

@@ -119,6 +119,8 @@ package final class StoreKeys: @unchecked Sendable {
     try underGate { (state) throws(StorageError) in
       // Another thread may have been here just before.
       guard let keys = try refresh(&state), !keys.hasSeals else { return }
+      state.opener?.keep()
+      guard keys.primary.algorithm.countsSeals else { return keys.addSeals(1) }
       let block = state.nextBlock
       var isReserved = false
       try update(&state) { (draft, _) throws(StorageError) in
@@ -135,6 +137,9 @@ package final class StoreKeys: @unchecked Sendable {
       state.nextBlock = min(block * 2, Self.largestBlock)
     }
   }
+
+  /// Says that something is sealed by what follows from these keys.
+  func keepOpener() { gate.withLock { $0.opener?.keep() } }
 
   /// What opens the store.
   package var source: KeySource { gate.withLock { $0.source } }
@@ -156,8 +161,7 @@ package final class StoreKeys: @unchecked Sendable {
           .unsupported, "this store's key is the application's own; it has no slots to change")
       }
       guard try refresh(&state) != nil else {
-        throw StorageError(
-          .keyUnavailable, "the store is new and has no keys yet; write to it, or open it, first")
+        throw Self.isNew
       }
       if let source {
         let previous = state.source
@@ -262,9 +266,9 @@ package final class StoreKeys: @unchecked Sendable {
     of header: StoreHeader, _ state: inout State
   ) throws(StorageError) -> RootKey {
     if let root = current?.root, try root.isRoot(of: header) { return root }
-    let (key, opener) = try header.unwrapRoot(by: state.source, of: delegate?.location)
-    state.opener = opener
-    let root = RootKey(key, store: header.store, place: try place())
+    let opening = try header.unwrapRoot(by: state.source, of: delegate?.location)
+    state.opener = opening.opener
+    let root = RootKey(opening.root, store: header.store, place: try place())
     guard try root.isRoot(of: header) else {
       throw StorageError(.damaged, "a key slot holds the root key of another store")
     }
@@ -305,7 +309,6 @@ package final class StoreKeys: @unchecked Sendable {
           "the store was removed meanwhile, and nothing was saved; restore it from a backup, or save "
             + "again to begin a new one")
       }
-      // Whoever seals comes here, to set seals aside.
       state.opener?.keep()
       var isStale = false
       _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
@@ -375,6 +378,9 @@ package final class StoreKeys: @unchecked Sendable {
     guard let delegate else { return "" }
     return try delegate.place()
   }
+
+  static let isNew = StorageError(
+    .keyUnavailable, "the store is new and has no keys yet; write to it, or open it, first")
 
   private static let missingHeader = StorageError(
     .damaged,

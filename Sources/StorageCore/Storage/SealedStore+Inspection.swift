@@ -68,6 +68,11 @@ package struct RecordInspector {
     return name
   }
 
+  /// Whether a record is sealed under the data key that seals now.
+  package func isUnderPrimaryKey(_ record: [UInt8]) -> Bool {
+    SealedStore.header(of: record)?.keyID == keys.primary.id
+  }
+
   /// The hash of a key name.
   ///
   /// - Throws: `StorageError`: `invalid` for a name that no key can have.

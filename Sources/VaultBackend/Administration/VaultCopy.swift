@@ -68,22 +68,29 @@ enum VaultCopy {
     } catch {
       // The file is still in its place. Its log may be gone; then it is the other name's.
       if let kept {
-        let isWhole = try file.hasLog() == (FileStatus.ofEntry(kept + "-wal") != nil)
-        if isWhole { for name in [kept, kept + "-wal"] { unsafe unlink(name) } }
+        var isWhole = true
+        for log in logs(of: file, keptAs: kept) {
+          let isThere = try FileStatus.ofEntry(log.path) != nil
+          if try isThere != (FileStatus.ofEntry(log.kept) != nil) { isWhole = false }
+        }
+        if isWhole {
+          for name in [kept] + logs(of: file, keptAs: kept).map(\.kept) { unsafe unlink(name) }
+        }
       }
       throw error
     }
     return kept
   }
 
-  /// Gives the old file a second name, `<vault>.damaged-<number>`, and its log one to match.
+  /// Gives the old file a second name, `<vault>.damaged-<number>`, and its logs names to match.
   private static func keep(_ file: VaultFile) throws(StorageError) -> String {
     for number in 1..<1000 {
       let name = "\(file.path).damaged-\(number)"
       guard unsafe Glibc.link(file.path, name) != 0 else {
-        let isLinked = unsafe Glibc.link(file.logPath, name + "-wal") == 0
-        guard isLinked || errno == ENOENT else {
-          throw StorageError(system: "keep the old log", path: file.logPath)
+        for log in logs(of: file, keptAs: name) where unsafe Glibc.link(log.path, log.kept) != 0 {
+          guard errno == ENOENT else {
+            throw StorageError(system: "keep the old log", path: log.path)
+          }
         }
         return name
       }
@@ -94,9 +101,16 @@ enum VaultCopy {
     throw StorageError(.full, "there are too many old files; move them away", path: file.path)
   }
 
+  /// What belongs to the contents of a file, and its name beside the one that the file is kept under.
+  private static func logs(
+    of file: VaultFile, keptAs name: String
+  ) -> [(path: String, kept: String)] {
+    [(file.logPath, name + "-wal"), (file.journalPath, name + "-journal")]
+  }
+
   /// Removes what lies beside a file that is to be replaced, and would be taken for the new one's.
   private static func removeLog(of file: VaultFile) throws(StorageError) {
-    for path in [file.logPath, file.indexPath] where unsafe unlink(path) != 0 {
+    for path in [file.logPath, file.indexPath, file.journalPath] where unsafe unlink(path) != 0 {
       if errno != ENOENT { throw StorageError(system: "remove the old log", path: path) }
     }
   }

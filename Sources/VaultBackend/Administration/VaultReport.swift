@@ -43,6 +43,11 @@ public struct VaultReport: Hashable, Sendable {
   /// How many of them were sealed with another authentication tag: they are as they were written, and
   /// do not open here.
   public let otherTagCount: Int
+  /// How many records open by a data key from before, and not by the one that seals now.
+  ///
+  /// A rotation is going on or was interrupted, and `keyAdministration.reencrypt` finishes it; or a data
+  /// key had sealed as often as one may.
+  public let oldKeyCount: Int
   /// What is not as it should be.
   public let findings: [Finding]
 

@@ -13,9 +13,12 @@ extension VaultStorage {
   ///
   /// - Parameters:
   ///   - url: where to; a missing folder is made for the owner alone.
-  ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
+  ///   - replacing: whether a file that is there is replaced, by a copy whose structure SQLite finds whole;
+  ///     else it is the error `invalid`. What the records say is not looked at, which takes their keys:
+  ///     ``verify(expecting:progress:)`` does that.
   ///   - progress: told how many pages are done, of how many, now and then.
-  /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `busy` when the file that
+  /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `damaged` when the copy is
+  ///   to replace another file and its structure is broken, `busy` when the file that
   ///   is replaced is a vault that somebody has open, `full` and the like.
   public func backup(
     to url: URL, replacing: Bool = false, progress: ((Int, Int) -> Void)? = nil
@@ -26,11 +29,17 @@ extension VaultStorage {
       throw StorageError(.invalid, "a vault can't be its own copy", path: destination.path)
     }
     let end = ContinuousClock.now + delegate.deadline
+    let isReplaced = replacing ? try FileStatus.ofEntry(destination.path) != nil : false
     let isDone: Bool? = try engine.reading(waiting: delegate.deadline) {
       (source) throws(StorageError) in
       try VaultCopy.make(destination, replacing: replacing, until: end) {
         (connection) throws(StorageError) in
         try source.copy(to: connection) { progress?($0, $1) }
+        guard isReplaced, let fault = try connection.fileFault() else { return }
+        throw StorageError(
+          .damaged,
+          "\(fault); the backup that is there was kept, and not replaced by a copy of that",
+          path: engine.file.path)
       }
       return true
     }

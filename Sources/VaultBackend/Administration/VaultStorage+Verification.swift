@@ -28,7 +28,7 @@ extension VaultStorage {
         throw error
       }
       return VaultReport(
-        generation: 0, recordCount: 0, otherTagCount: 0,
+        generation: 0, recordCount: 0, otherTagCount: 0, oldKeyCount: 0,
         findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.finding)])
     }
     throw Self.changingKeys(engine)
@@ -58,6 +58,7 @@ extension VaultStorage {
     guard try engine.file.check(mending: false) else {
       throw StorageError(.unavailable, "there is no vault", path: engine.file.path)
     }
-    return VaultReport(generation: 0, recordCount: 0, otherTagCount: 0, findings: [])
+    return VaultReport(
+      generation: 0, recordCount: 0, otherTagCount: 0, oldKeyCount: 0, findings: [])
   }
 }

@@ -17,6 +17,8 @@ struct VaultVerification {
   private var actual = Manifest()
   /// How many records open whose bucket differs anyway, since another one does not.
   private var unknownCount = 0
+  /// How many records open by a data key that seals no more.
+  private var oldKeyCount = 0
   /// The buckets that are as they were written.
   private var soundBuckets: Set<Int> = []
   /// Keys that the caller expects to be there, by their hashes.
@@ -31,7 +33,7 @@ struct VaultVerification {
   mutating func run(
     _ connection: Connection, _ keys: ManifestKeys, _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) -> VaultReport {
-    try checkFile(connection)
+    if let fault = try connection.fileFault() { add(.damagedFile, 0, [], fault) }
     var generation: UInt64 = 0
     do throws(StorageError) {
       generation = UInt64(try VaultRows.stamps(connection).generation)
@@ -47,7 +49,7 @@ struct VaultVerification {
     let sealedOtherwise = soundBuckets.reduce(0) { $0 + seen[$1].count { !$0.opens } }
     return VaultReport(
       generation: generation, recordCount: seen.reduce(0) { $0 + $1.count },
-      otherTagCount: sealedOtherwise, findings: findings)
+      otherTagCount: sealedOtherwise, oldKeyCount: oldKeyCount, findings: findings)
   }
 
   private mutating func add(
@@ -55,28 +57,6 @@ struct VaultVerification {
   ) {
     findings.append(
       VaultReport.Finding(kind: kind, count: count, keys: keys.sorted(), message: message))
-  }
-
-  // MARK: - The file
-
-  private mutating func checkFile(_ connection: Connection) throws(StorageError) {
-    var rows: [String] = []
-    do throws(StorageError) {
-      // https://sqlite.org/pragma.html#pragma_integrity_check; what it says names pages and rows.
-      try connection.statement("PRAGMA integrity_check(8)").run {
-        rows.append($0.text(0) ?? "")
-        return true
-      }
-    } catch {
-      guard error.code == .damaged else { throw error }
-      guard !rows.isEmpty else { return add(.damagedFile, 0, [], error.finding) }
-    }
-    guard rows != ["ok"] else { return }
-    // A row may be many lines, the first of them a headline.
-    let faults = rows.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
-    let first = faults.first.map { ": \($0)" } ?? ""
-    let others = faults.count > 1 ? ", and \(faults.count - 1) more" : ""
-    add(.damagedFile, 0, [], "the file's structure is broken\(first)\(others)")
   }
 
   // MARK: - Records
@@ -98,6 +78,7 @@ struct VaultVerification {
     _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) {
     let found = try inspector.clearName(of: record, under: name)
+    if found != nil, !inspector.isUnderPrimaryKey(record) { oldKeyCount += 1 }
     let bucket = Manifest.bucket(of: name)
     let before = actual.buckets[bucket].sum
     try actual.add(record, name, keys)

@@ -24,6 +24,9 @@ extension StorageError {
       kind, "could not \(action) the vault: \(reason)\(advice)", path: path, number: Int(code))
   }
 
+  /// SQLITE_READONLY_ROLLBACK: there is a rollback journal to be played back, and that is a write.
+  static let unfinished: Int32 = SQLITE_READONLY | 3 << 8
+
   /// What to do about a file that is damaged.
   static let damageAdvice = "; restore it from a backup, or verify it to see what is left"
 
@@ -36,6 +39,12 @@ extension StorageError {
   private static func meaning(
     of code: Int32, systemNumber: Int32, _ path: String
   ) -> (Code, String) {
+    if code == unfinished {
+      return (
+        .readOnly,
+        "; a program died over it, and it has to be opened once where it and its folder can be written to"
+      )
+    }
     // The primary result code is the low byte.
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED:

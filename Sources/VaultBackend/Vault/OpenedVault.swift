@@ -97,12 +97,29 @@ final class OpenedVault: Sendable {
     _ file: VaultFile, until end: ContinuousClock.Instant
   ) throws(StorageError) -> (Connection, PrivateCopy?) {
     do throws(StorageError) {
-      return (try open(file.path, .readOnly, until: end), nil)
+      return (try openFinished(file, until: end), nil)
     } catch {
       guard !file.isFolderWritable, [.readOnly, .denied, .io, .unavailable].contains(error.code)
       else { throw error }
       let copy = try PrivateCopy(of: file)
       return (try open(copy.path, .immutable, until: end), copy)
+    }
+  }
+
+  /// A connection for reading to a file that nobody died over.
+  ///
+  /// Who died while the file took up a log, or gave it up, left a rollback journal, and SQLite reads
+  /// nothing before that was played back, which takes a connection for writing.
+  private static func openFinished(
+    _ file: VaultFile, until end: ContinuousClock.Instant
+  ) throws(StorageError) -> Connection {
+    do throws(StorageError) {
+      return try open(file.path, .readOnly, until: end)
+    } catch {
+      let isUnfinished = error.number == Int(StorageError.unfinished)
+      guard isUnfinished, file.isWritable, file.isFolderWritable else { throw error }
+      try VaultSchema.check(Connection(file.path, .readWrite, until: end))
+      return try open(file.path, .readOnly, until: end)
     }
   }
 

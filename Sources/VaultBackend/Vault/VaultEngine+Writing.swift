@@ -25,7 +25,8 @@ extension VaultEngine {
       for index in writes.indices { try writes[index].hash(under: keys) }
     }
     let ticket = WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline)
-    if queue.enter(ticket) {
+    StorageDiagnostics.reportingAfterwards {
+      guard queue.enter(ticket) else { return }
       defer { queue.leave() }
       lead(ticket)
       // Others try for SQLite's lock only now and then: without a pause they would not find it free.
@@ -252,10 +253,19 @@ extension VaultEngine {
       } catch {
         // The change is durable, so whatever this is, it is no error of the change. What that replaced
         // stays in the log until the next commit.
-        guard error.code == .busy, ContinuousClock.now < end else { return }
+        guard error.code == .busy else { return StorageDiagnostics.report(Self.unscrubbed(error)) }
+        guard ContinuousClock.now < end else { return }
       }
       usleep(1000)  // other writers' turn; there is no wait for the last reader to end
     }
+  }
+
+  private static func unscrubbed(_ error: StorageError) -> StorageError {
+    StorageError(
+      error.code,
+      "what was replaced, an old key slot for instance, is still in the vault's file or log, since the "
+        + "log could not be taken into the file; compact the vault when this is mended: "
+        + error.message, key: nil, path: error.path, number: error.number)
   }
 
   // MARK: - The header
@@ -282,9 +292,11 @@ extension VaultEngine {
   ) throws(StorageError) -> Result {
     try requireSameProcess()
     let ticket = WriteTicket(isAlone: true, until: .now + deadline)
-    let leads = queue.enter(ticket)
-    precondition(leads, "only its own thread settles a ticket that is alone")
-    defer { queue.leave() }
-    return try body(ticket.end)
+    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      let leads = queue.enter(ticket)
+      precondition(leads, "only its own thread settles a ticket that is alone")
+      defer { queue.leave() }
+      return try body(ticket.end)
+    }
   }
 }

@@ -20,8 +20,8 @@ struct VaultFile: Hashable, Sendable {
   var logPath: String { path + "-wal" }
   /// SQLite's index of it, which is shared memory.
   var indexPath: String { path + "-shm" }
-  /// The rollback journal, which a vault never has.
-  private var journalPath: String { path + "-journal" }
+  /// The rollback journal: there is one only while a file takes up a log or gives it up.
+  var journalPath: String { path + "-journal" }
   /// Written after each commit, for those that watch it.
   var noticePath: String { path + "-notice" }
 
@@ -164,14 +164,16 @@ struct VaultFile: Hashable, Sendable {
   /// The vault's own file, or nil when there is none, and nothing that was its.
   private func entry() throws(StorageError) -> FileStatus? {
     if let status = try FileStatus.ofEntry(path) { return status }
-    guard try hasLog() else { return nil }
-    // Another process may just have made it.
-    if let status = try FileStatus.ofEntry(path) { return status }
-    // A vault that is made or put here would be read together with that log.
-    throw StorageError(
-      .damaged,
-      "the vault is gone and its log is still there: put the vault back, or move the log away",
-      path: logPath)
+    for rest in [logPath, journalPath] where (try FileStatus.ofEntry(rest)?.size ?? 0) > 0 {
+      // Another process may just have made it.
+      if let status = try FileStatus.ofEntry(path) { return status }
+      // A vault that is made or put here would be read together with that.
+      throw StorageError(
+        .damaged,
+        "the vault is gone and its log is still there: put the vault back, or move the log away",
+        path: rest)
+    }
+    return nil
   }
 
   private func check(

@@ -1,3 +1,4 @@
+import CryptoCore
 import Foundation
 import StorageCore
 import Testing
@@ -85,6 +86,20 @@ import Testing
     // Also by a store that exists: what came from a backup. Who only reads leaves nothing.
     try FileManager.default.removeItem(at: marker)
     let storage = store(delegate)
+    #expect(try storage.load(forKey: "k") == 1)
+    #expect(try folder.contents() == ["store.key"])
+    try storage.save(2, forKey: "k")
+    #expect(try folder.contents() == ["store.key", "store.key.made"])
+  }
+
+  @Test func aKeyFileIsMarkedWhereSealsAreNotCounted() throws {
+    let delegate = OpenDelegate()
+    func storage() -> DelegatedStorage {
+      DelegatedStorage(delegate, keySource: .file(file), algorithm: .xaes256GCM)
+    }
+    try storage().save(1, forKey: "k")
+    try FileManager.default.removeItem(at: marker)
+    let storage = storage()
     #expect(try storage.load(forKey: "k") == 1)
     #expect(try folder.contents() == ["store.key"])
     try storage.save(2, forKey: "k")

@@ -51,20 +51,25 @@ import Testing
     #expect(try administration.slots().map(\.isPassphrase) == [false, true, true])
   }
 
-  @Test(arguments: ["", "\n", "\r\n"])
-  func aLineBreakAtTheEndIsNoPartOfTheKey(_ lineBreak: String) throws {
+  /// What looks like a key would be a passphrase, and a passphrase another one than was typed.
+  @Test func whatEndsInACarriageReturnOpensNothingNew() throws {
     let subject = try Subject()
     let key = Data(repeating: 7, count: 32).base64EncodedString()
-    for (content, name) in [(key, "other.key"), ("correct horse", "typed.key")] {
-      try subject.folder.write(content + lineBreak, to: name)
-      try subject.storage().keyAdministration.change(to: .file(subject.folder.file(name)))
-      #expect(
-        try subject.storage().keyAdministration.slots().map(\.isPassphrase) == [content != key])
-      try subject.folder.write(content, to: name)
-      let storage = DelegatedStorage.quiet(subject.delegate, .file(subject.folder.file(name)))
-      try storage.open()
-      try storage.keyAdministration.change(to: .file(subject.file))
+    let administration = subject.storage().keyAdministration
+    let header = try subject.delegate.headerBytes()
+    for content in [key, "correct horse"] {
+      try subject.folder.write(content + "\r\n", to: "other.key")
+      let source = KeySource.file(subject.folder.file("other.key"))
+      for refused in [
+        error { try administration.add(source) }, error { try administration.change(to: source) },
+        error { try DelegatedStorage.quiet(OpenDelegate(), source).save(1, forKey: "k") },
+      ] {
+        #expect(refused?.code == .invalid)
+        #expect(refused?.message.contains("it ends in a carriage return") == true)
+      }
     }
+    #expect(code { try administration.add(.passphrase("correct horse\r")) } == .invalid)
+    #expect(try subject.delegate.headerBytes() == header)
   }
 
   @Test func aNewKeyFileIsPrivateAndHasItsMarkerAlone() throws {

@@ -1,4 +1,5 @@
 import CryptoCore
+import Foundation
 import StorageCore
 import Testing
 
@@ -101,9 +102,23 @@ import Testing
       #expect(code { try storage.keyAdministration.replaceRootKey(openedBy: source) } == .invalid)
     }
     #expect(try delegate.headerBytes() == header)
+    // In what form it comes does not matter.
+    let text = Data(repeating: 1, count: 32).base64EncodedString()
+    #expect(code { try storage.keyAdministration.rotate(openedBy: .passphrase(text)) } == .invalid)
     // Its own, where that is said.
     try storage.keyAdministration.rotate()
     #expect(try storage.keyAdministration.slots().map(\.kind) == ["key"])
+  }
+
+  @Test func aRotationKeepsTheSourceThatOpenedTheStore() throws {
+    try made().keyAdministration.change(to: .passphrase("x", derivation: .quick))
+    let folder = try TemporaryFolder()
+    let ladder = KeySource.firstAvailable([.file(folder.file("new.key")), .passphrase("x")])
+    let storage = DelegatedStorage.quiet(delegate, ladder)
+    try storage.keyAdministration.rotate()
+    #expect(try storage.keyAdministration.slots().map(\.kind) == ["passphrase"])
+    #expect(try folder.contents() == [], "no key was made")
+    try expectAllValues(DelegatedStorage.quiet(delegate, .passphrase("x")))
   }
 
   @Test func theOldHeaderPutBackAfterTheRootWasReplacedOpensNothing() throws {

@@ -86,6 +86,92 @@ struct AnswerTests {
     #expect(try tool.run("import", "-", "--format", "json", input: "{}").code == 0)
   }
 
+  @Test func aNameThatIsGivenTwiceCountsOnce() throws {
+    let tool = try Tool()
+    for name in ["A", "B"] { _ = try tool.run("set", name, input: "x") }
+    let text = try tool.run("export", "--stdout", "--format", "json", "A", "A").text
+    #expect(text == "{\n  \"A\": \"x\"\n}\n")
+    #expect(
+      try tool.run("remove", "A", "A", "B", "--json").json()["removed"] as? [String] == ["A", "B"])
+  }
+
+  @Test func twoThatExcludeEachOtherAreCalledThat() throws {
+    let tool = try Tool()
+    let calls = [
+      ["rotate", "--root", "--same-key", "--new-key-file", "a.key"],
+      ["export", "--to", "a.env", "--stdout"],
+    ]
+    for call in calls {
+      let refused = try tool.run(call)
+      #expect(refused.code == 64 && refused.errors.contains("not both"))
+    }
+    let refused = try tool.run("migrate", "--from-app", "a", "--from-vault", "b")
+    #expect(refused.code == 64 && refused.errors.contains("give only one --from- option"))
+  }
+
+  @Test func aValueOfAnotherTagIsNotOnlyCalledDamaged() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", "--authentication-tag", "t", input: "x")
+    let list = try tool.run("list")
+    #expect(list.code == 12)
+    #expect(
+      list.errors.contains("sealed with another authentication tag, which --authentication-tag"))
+    let repair = try tool.shell(#"setsid -w "$0" repair --drop-unreadable </dev/null"#)
+    #expect(repair.errors.contains("be it damaged or sealed with another authentication tag"))
+  }
+
+  @Test func aGoodBackupIsNotReplacedByABrokenOne() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: String(repeating: "x", count: 100_000))
+    _ = try tool.run("compact")
+    #expect(try tool.run("backup", "copy.vault").code == 0)
+    var broken = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
+    broken.breakPage(broken.count / broken.pageSize / 2)
+    try broken.write(to: URL(fileURLWithPath: tool.vault))
+    let refused = try tool.run("backup", "copy.vault", "--replace")
+    #expect(refused.code == 12)
+    #expect(refused.errors.contains("the backup that is there was kept"))
+    let copy = try tool.run("verify", "--vault", "copy.vault", "--key-file", tool.keyFile)
+    #expect(copy.code == 0)
+  }
+
+  @Test func aPlaceThatCantBeWrittenToIsReadOnly() throws {
+    let tool = try Tool()
+    let folder = tool.path("closed")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try tool.locking(folder) {
+      for arguments in [
+        ["export", "--to", "closed/a.env"], ["backup", "closed/a.vault"],
+        ["init", "--vault", "closed/new/a.vault", "--key-file", "a.key"],
+        ["init", "--vault", "closed/a.vault", "--key-file", "a.key"],
+      ] {
+        let refused = try tool.runUnprivileged(arguments)
+        #expect(refused.code == 17, "\(refused.errors)")
+        #expect(refused.errors.contains("folder writable"), "\(refused.errors)")
+      }
+    }
+    try tool.write("text", to: "file")
+    let refused = try tool.run("init", "--vault", "file/a.vault", "--key-file", "a.key")
+    #expect(refused.code == 3 && refused.errors.contains("a file is where a folder is needed"))
+  }
+
+  @Test func aHyphenIsNoFileToWriteTo() throws {
+    let tool = try Tool()
+    for arguments in [["backup", "-"], ["export", "--to", "-"]] {
+      #expect(try tool.run(arguments).code == 64)
+    }
+    #expect(!FileManager.default.fileExists(atPath: tool.path("-")))
+    #expect(try tool.run("backup", "./-").code == 0)
+  }
+
+  @Test func aKeyFileThatAVaultDoesNotNeedIsNotToBeMade() throws {
+    let tool = try Tool(hasVault: false)
+    try tool.write("correct horse\n", to: "pass")
+    #expect(try tool.run("doctor").text.contains("master.key is not there; init makes it"))
+    #expect(try tool.run("init", "--passphrase-file", "pass").code == 0)
+    #expect(try tool.run("doctor").text.contains("master.key is not there\n"))
+  }
+
   @Test func aPlaceThatIsNotThereIsUnavailable() throws {
     let tool = try Tool()
     let export = try tool.run("export", "--to", "missing/a.env")

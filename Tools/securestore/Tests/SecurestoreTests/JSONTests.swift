@@ -70,6 +70,17 @@ struct JSONTests {
     #expect(failure?.message.hasPrefix("line \(line) is not JSON: ") == true)
   }
 
+  @Test func theMistakeIsSaidWithItsPlace() {
+    let mistakes = [
+      ("A=1", "line 1 is not JSON: a value is needed, at column 1"),
+      ("{\"a\":1,\n \"b\": }", "line 2 is not JSON: a value is needed, at column 7"),
+      ("[1,-]", "line 1 is not JSON: a digit is needed, at column 5"),
+    ]
+    for (text, message) in mistakes {
+      #expect(#expect(throws: Failure.self) { try JSONReader.value(of: text) }?.message == message)
+    }
+  }
+
   @Test func namesOfValuesDifferByTheirBytes() throws {
     let text = "{\"é\":1,\"e\u{301}\":2}"
     #expect(throws: Never.self) { try JSONReader.value(of: text, hasValueNames: true) }

@@ -23,6 +23,7 @@ struct BackupCommand: ParsableCommand {
   func run() throws {
     let place = try vault.place()
     try place.requireThere()
+    try Path.requireName(file, instead: ", and a backup needs one")
     let path = Path.absolute(file)
     let advice =
       replaces

@@ -22,7 +22,12 @@ struct DoctorCommand: ParsableCommand {
   func run() throws {
     var place = try isPlaceGiven ? vault.place() : nil
     place?.prompts = .never
-    var findings = ProcessFindings.all() + SourceFindings.all(application: place?.application)
+    var hasVault = false
+    // Why that can't be known is said of the vault.
+    if let place { do { hasVault = try Path.isThere(place.path) } catch {} }
+    var findings =
+      ProcessFindings.all()
+      + SourceFindings.all(application: place?.application, hasVault: hasVault)
     let keyring = keyringFindings(place)
     findings += keyring.all()
     if let place {

@@ -31,7 +31,10 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
-    guard (file != nil) != toStandardOutput else {
+    guard file == nil || !toStandardOutput else {
+      throw ValidationError("give --to or --stdout, not both")
+    }
+    guard file != nil || toStandardOutput else {
       throw ValidationError("say where the unsealed values go: --to FILE or --stdout")
     }
     guard !(toStandardOutput && output.isJSON && format == .dotenv) else {
@@ -41,6 +44,7 @@ struct ExportCommand: ParsableCommand {
 
   func run() throws {
     let place = try vault.place()
+    if let file { try Path.requireName(file, instead: "; --stdout writes to standard output") }
     if let file { try Path.requireFolder(of: Path.absolute(file), "nothing was exported") }
     let storage = try place.open(key, .readOnly)
     var text = ""
@@ -94,7 +98,7 @@ struct ExportCommand: ParsableCommand {
   private func wanted(
     in storage: VaultStorage, _ path: String
   ) throws -> (names: [String], unreadable: Int) {
-    guard names.isEmpty else { return (names, 0) }
+    guard names.isEmpty else { return (names.withoutRepetition, 0) }
     let listing = try storage.listing()
     guard listing.unreadable == 0 || skip else {
       throw Failure(
@@ -140,7 +144,7 @@ struct ExportCommand: ParsableCommand {
     guard descriptor >= 0 else {
       let number = errno
       if number == EEXIST, let occupation = Path.occupation(of: file) { throw occupation }
-      throw Failure(system: "make the file", path: file, number: number, isMaking: true)
+      throw Failure(making: "file", path: file, number: number)
     }
     defer { close(descriptor) }
     do {

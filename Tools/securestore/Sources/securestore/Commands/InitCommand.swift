@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CryptoCore
-internal import StorageCore
 internal import VaultBackend
 
 /// Makes a vault.
@@ -37,8 +36,7 @@ struct InitCommand: ParsableCommand {
     let place = try vault.place()
     // First, so that nobody thinks of a passphrase for nothing.
     try place.requireAbsent()
-    let folders = place.missingFolders(key.keyFile)
-    let keyFile = try NewKeyFile(at: place.knownKeyFile(key))
+    let keyFile = try NewKeyFile(at: place.knownKeyFile(key), for: place)
     let storage = place.storage(
       try place.newKeySource(key), algorithm: cipher.algorithm)
     let slots = try keyFile.making(output.output) {
@@ -47,17 +45,12 @@ struct InitCommand: ParsableCommand {
         return try storage.keyAdministration.slots()
       }
     }
-    let isOpenedByFile = slots.contains { $0.kind == KeySlot.fileKind }
     try output.output.done(
       "made \(place.path), which opens with \(slots.map(\.title).joined(separator: ", "))",
-      .object([
-        ("path", .string(place.path)), ("slots", .array(slots.map(\.json))),
-        ("folders", .array(folders.map { .string($0) })),
-        ("keyFile", isOpenedByFile ? keyFile.path.map { .string($0) } ?? .null : .null),
-        ("keyFileIsNew", .bool(isOpenedByFile && keyFile.isNew)),
-      ]))
-    output.output.note(ofNew: folders)
-    if isOpenedByFile { keyFile.note(output.output) }
+      .object(
+        [("path", .string(place.path)), ("slots", .array(slots.map(\.json)))]
+          + keyFile.members(slots)))
+    keyFile.note(slots, output.output)
     output.output.note(ofPassphrasesIn: slots)
   }
 }

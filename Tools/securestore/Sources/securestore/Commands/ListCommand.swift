@@ -42,8 +42,9 @@ struct ListCommand: ParsableCommand {
     guard listing.unreadable == 0 else {
       throw Failure(
         .damaged,
-        "\(listing.unreadable) more can't be read; see verify, and repair --drop-unreadable, which "
-          + "removes what nothing opens", path: place.path)
+        "\(listing.unreadable) more can't be read: damaged, or sealed with another authentication tag, "
+          + "which --authentication-tag gives; see verify. repair --drop-unreadable removes them for good",
+        path: place.path)
     }
   }
 

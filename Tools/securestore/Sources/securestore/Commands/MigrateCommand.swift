@@ -64,7 +64,11 @@ struct MigrateCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
-    guard [fromSuite, fromVault, fromApp, fromKeychain].count(where: { $0 != nil }) == 1 else {
+    let places = [fromSuite, fromVault, fromApp, fromKeychain].compactMap(\.self)
+    guard places.count < 2 else {
+      throw ValidationError("give only one --from- option that says where the values are")
+    }
+    guard places.count == 1 else {
       throw ValidationError(
         "say where the values are: --from-suite NAME, --from-vault PATH, --from-app ID or "
           + "--from-keychain ID")

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import StorageCore
 internal import VaultBackend
 
@@ -20,6 +21,19 @@ struct RecoveryCommand: ParsableCommand {
     try storage.open()
     let recoveryKey = try RecoveryKey.random()
     let slot = try storage.keyAdministration.add(.recovery(recoveryKey))
+    // A reader that is gone is an error of the write, as every other.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      try show(recoveryKey, slot)
+    } catch {
+      // Nobody has seen the key, so nobody may need its slot.
+      try storage.keyAdministration.remove(slot.id)
+      output.output.note("the key could not be shown, and opens nothing")
+      throw error
+    }
+  }
+
+  private func show(_ recoveryKey: RecoveryKey, _ slot: KeySlot) throws {
     try recoveryKey.withText { text in
       if output.isJSON {
         return try output.output.json(

@@ -24,7 +24,7 @@ struct RemoveCommand: ParsableCommand {
     let storage = try vault.place().open(key)
     let removed = try storage.transaction { transaction in
       var removed: [String] = []
-      for name in names {
+      for name in names.withoutRepetition {
         guard try transaction.contains(name) else {
           guard isForced else { throw Failure(.absent, "there is no such value", key: name) }
           continue

@@ -75,7 +75,9 @@ struct RepairCommand: ParsableCommand {
       lines.append("the old file stays beside the new one, as \(place.path).damaged-<number>")
     }
     if preview.droppedCount > 0 {
-      lines.append("what is dropped is gone for good: make a copy of the file before")
+      lines.append(
+        "what is dropped is gone for good, be it damaged or sealed with another authentication tag, "
+          + "which --authentication-tag gives: make a copy of the file before")
     }
     // A program reads standard error as JSON; whoever sits before the terminal reads this.
     if !output.isJSON { for line in lines { Output.complain(line) } }

@@ -37,7 +37,7 @@ struct RestoreCommand: ParsableCommand {
       guard try terminal.confirm("Replace \(what) by what is in \(backup)?")
       else { throw Failure(.cancelled, "nothing was done", path: place.path) }
     }
-    let folders = place.missingFolders()
+    let folders = try place.missingFolders()
     let restored = try Progress.showing("restore", output.output) { progress in
       try storage.restore(from: URL(fileURLWithPath: backup), progress: progress)
     }

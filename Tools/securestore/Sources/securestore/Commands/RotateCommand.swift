@@ -55,16 +55,22 @@ struct RotateCommand: ParsableCommand {
       let old = try place.keyFile(key)
       // What asks for the new key is done before there is progress to show.
       let advice = "give another, or --same-key if it is still a secret"
-      let report = try newKey.use(for: place, refusingOpenersWith: advice, output.output) {
-        try rotate(administration, openedBy: $0)
+      let use = try newKey.use(for: place, refusingOpenersWith: advice, output.output) {
+        output.output.note(
+          "if this is interrupted, the vault may open with the new key alone; rotate --resume goes on"
+        )
+        return try rotate(administration, openedBy: $0)
       }
       let after = try administration.slots()
-      try answer(report, KeyFiles(old: old, new: newKey.newKeyFile), before.ended(in: after))
+      try answer(
+        use.result, KeyFiles(old: old, new: use.file.path(in: after)), before.ended(in: after))
+      use.file.note(after, output.output)
       return output.output.note(ofPassphrasesIn: after)
     }
     let report = try rotate(administration)
     try answer(
-      report, KeyFiles(old: nil, new: nil), before.ended(in: try administration.slots()))
+      report, KeyFiles(old: nil, new: nil),
+      before.ended(in: try administration.slots(), isSameKey: true))
   }
 
   /// The key file that opened the vault, and the one that opens it now, where there are such.
@@ -73,7 +79,7 @@ struct RotateCommand: ParsableCommand {
     private let new: String?
 
     init(old: String?, new: String?) {
-      self.new = new.map { Path.absolute($0) }
+      self.new = new
       self.old = Path.identity(old) == nil ? nil : old
     }
 
@@ -119,7 +125,10 @@ struct RotateCommand: ParsableCommand {
     guard replacesRoot || !isGiven else {
       throw Failure(.usage, "a new key goes with --root; to change the key alone, use slots change")
     }
-    guard !replacesRoot || isGiven != keepsKey else {
+    guard !(isGiven && keepsKey) else {
+      throw Failure(.usage, "give a --new- option or --same-key, not both")
+    }
+    guard !replacesRoot || isGiven || keepsKey else {
       throw Failure(
         .usage,
         "say what opens the vault afterwards: a --new- option, or --same-key if that key is still "

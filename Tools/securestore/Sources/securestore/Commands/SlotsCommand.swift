@@ -40,10 +40,13 @@ struct SlotsCommand: ParsableCommand {
       let place = try vault.place()
       let storage = try place.open(key)
       try storage.open()
-      let slot = try newKey.use(for: place, output.output) {
+      let use = try newKey.use(for: place, output.output) {
         try storage.keyAdministration.add($0)
       }
-      try output.output.done("added slot \(slot.id), \(slot.title)", slot.json)
+      let slot = use.result
+      try output.output.done(
+        "added slot \(slot.id), \(slot.title)", .object(slot.members + use.file.members([slot])))
+      use.file.note([slot], output.output)
       output.output.note(ofPassphrasesIn: [slot])
     }
   }
@@ -64,14 +67,17 @@ struct SlotsCommand: ParsableCommand {
       let storage = try place.open(key)
       try storage.open()
       let before = try storage.keyAdministration.slots()
-      try newKey.use(for: place, output.output) { try storage.keyAdministration.change(to: $0) }
+      let use = try newKey.use(for: place, output.output) {
+        try storage.keyAdministration.change(to: $0)
+      }
       let slots = try storage.keyAdministration.slots()
-      let ended = before.ended(in: slots)
+      let ended = before.ended(in: slots, isSameKey: use.isSameKey)
       try output.output.done(
         "\(place.path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",
-        .object([
-          ("slots", .array(slots.map(\.json))), ("ended", .array(ended.map(\.json))),
-        ]))
+        .object(
+          [("slots", .array(slots.map(\.json))), ("ended", .array(ended.map(\.json)))]
+            + use.file.members(slots)))
+      use.file.note(slots, output.output)
       output.output.note(ofEnded: ended)
       output.output.note(ofPassphrasesIn: slots)
     }

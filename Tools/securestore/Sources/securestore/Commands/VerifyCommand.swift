@@ -61,6 +61,7 @@ struct VerifyCommand: ParsableCommand {
       note += "of another authentication tag, or accepted by repair"
     }
     output.output.note(note)
+    if report.oldKeyCount > 0 { output.output.note(report.oldKeyNote) }
   }
 }
 
@@ -101,13 +102,19 @@ extension VaultReport {
     }
   }
 
+  /// What is said of values that a rotation has not come to.
+  var oldKeyNote: String {
+    "\(Printable.count(oldKeyCount, "value")) \(oldKeyCount == 1 ? "is" : "are") still under a data key "
+      + "from before: a rotation was interrupted, or is going on; rotate --resume finishes it"
+  }
+
   /// The report for programs.
   func json(_ missing: [String] = [], _ closed: [String] = []) -> JSONValue {
     .object([
       ("sound", .bool(isSound && missing.isEmpty && closed.isEmpty)),
       ("generation", .number("\(generation)")),
       ("values", .number("\(recordCount)")),
-      ("notOpened", .number("\(otherTagCount)")),
+      ("notOpened", .number("\(otherTagCount)")), ("oldKey", .number("\(oldKeyCount)")),
       (
         "findings",
         .array(

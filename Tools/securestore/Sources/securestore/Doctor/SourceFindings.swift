@@ -7,10 +7,14 @@ internal import VaultBackend
 enum SourceFindings {
   private static let credential = "securestorage-key"
 
-  static func all(application: String?) -> [Finding] {
+  /// - Parameters:
+  ///   - application: whose key file is looked for.
+  ///   - hasVault: whether there is a vault, for which none is made any more.
+  /// - Returns: what was found.
+  static func all(application: String?, hasVault: Bool) -> [Finding] {
     var findings = [credentials()]
-    if let application { findings.append(keyFile(application)) }
-    findings.append(keyFileVariable())
+    if let application { findings.append(keyFile(application, hasVault)) }
+    findings.append(keyFileVariable(hasVault))
     return findings
   }
 
@@ -30,7 +34,7 @@ enum SourceFindings {
   }
 
   /// The key file that `.automatic` takes, beside the standard vault.
-  private static func keyFile(_ application: String) -> Finding {
+  private static func keyFile(_ application: String, _ hasVault: Bool) -> Finding {
     let subject = "key file"
     let vault: String
     do {
@@ -39,18 +43,18 @@ enum SourceFindings {
       return Finding(subject, .bad, error.description)
     }
     let path = (vault as NSString).deletingLastPathComponent + "/master.key"
-    return check(path, subject)
+    return check(path, subject, hasVault)
   }
 
-  private static func keyFileVariable() -> Finding {
+  private static func keyFileVariable(_ hasVault: Bool) -> Finding {
     guard let path = Environment.value("SECURESTORE_KEY_FILE") else {
       return Finding("SECURESTORE_KEY_FILE", .absent, "not set")
     }
-    return check(Path.absolute(path), "SECURESTORE_KEY_FILE")
+    return check(Path.absolute(path), "SECURESTORE_KEY_FILE", hasVault)
   }
 
   /// What can be said of a key file without opening it.
-  private static func check(_ path: String, _ subject: String) -> Finding {
+  private static func check(_ path: String, _ subject: String, _ hasVault: Bool) -> Finding {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {
       guard errno == ENOENT else { return unreadable(path, subject) }
@@ -58,7 +62,8 @@ enum SourceFindings {
         return Finding(
           subject, .bad, "\(path) was there once and is gone; put it back from a backup")
       }
-      return Finding(subject, .absent, "\(path) is not there; init makes it")
+      return Finding(
+        subject, .absent, "\(path) is not there" + (hasVault ? "" : "; init makes it"))
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       return Finding(subject, .bad, "\(path) is not a regular file")

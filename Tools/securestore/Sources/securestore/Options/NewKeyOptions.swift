@@ -57,8 +57,7 @@ struct NewKeyOptions: ParsableArguments {
     return try choice.source(for: place, opening: nil, option: "--new-passphrase")
   }
 
-  /// Runs `body`, which makes the new key what opens the vault at `place`, which is open already, and
-  /// says of a key file that was made.
+  /// Runs `body`, which makes the new key what opens the vault at `place`, which is open already.
   ///
   /// Where the key file was lost, its marker forbids a new one, which nothing sealed would open
   /// with. That is said in other words to whoever has opened the vault without it.
@@ -68,34 +67,61 @@ struct NewKeyOptions: ParsableArguments {
   ///   - advice: what to do where the key opens the vault already; nil where it may.
   ///   - output: tells.
   ///   - body: is given the source.
-  /// - Returns: what `body` returns.
+  /// - Returns: what `body` returns, and what is known of the key.
   /// - Throws: `Failure`, or what `body` throws.
   func use<Result>(
     for place: VaultPlace, refusingOpenersWith advice: String? = nil, _ output: Output,
     _ body: (KeySource) throws -> Result
-  ) throws -> Result {
+  ) throws -> Use<Result> {
     let source = try source(for: place)
-    if let advice, try place.isOpened(by: source) {
+    let isOpener = try place.isOpened(by: source)
+    if let advice, isOpener {
       throw Failure(
         .usage, "that key opens the vault already; \(advice)", path: newKeyFile ?? place.path)
     }
-    let folders = place.missingFolders(newKeyFile)
-    let file = try NewKeyFile(at: newKeyFile.map { Path.absolute($0) })
+    let path = try choice().flatMap { try place.keyFile(of: $0) }
+    let file = try NewKeyFile(at: path, for: place)
     do {
-      let result = try file.making(output) { try body(source) }
-      output.note(ofNew: folders)
-      file.note(output)
-      return result
-    } catch let error as StorageError where error.code == .keyUnavailable {
-      guard let newKeyFile else { throw error }
-      let path = Path.absolute(newKeyFile)
-      guard try !Path.isThere(path), try Path.isThere(path + ".made") else { throw error }
-      throw Failure(
-        .keyUnavailable,
-        "a key file was here, and its marker forbids to make another. This vault needs it no more, "
-          + "since it has opened with another key: if nothing else was sealed under the lost one, "
-          + "remove \(path).made and say this again. Otherwise give the new key file another name",
-        path: path)
+      return Use(result: try body(source), file: file, isSameKey: isOpener)
+    } catch {
+      if !isOpener, Self.opens(place, source) {
+        // The error speaks of what failed afterwards, as of sealing the values anew.
+        output.warn(
+          .unsound,
+          "the vault opens with the new key now, and maybe with no other, although this failed: keep the "
+            + "new key. rotate --resume finishes a rotation")
+      } else {
+        try requireMakeable(after: error)
+        try file.noteLeftOver(output)
+      }
+      throw error
     }
+  }
+
+  /// What a change of the keys gave.
+  struct Use<Result> {
+    let result: Result
+    /// The key file that the new key may be in.
+    let file: NewKeyFile
+    /// Whether the key opened the vault before.
+    let isSameKey: Bool
+  }
+
+  private static func opens(_ place: VaultPlace, _ source: KeySource) -> Bool {
+    do { return try place.isOpened(by: source) } catch { return false }
+  }
+
+  /// Says in other words why a lost key file was not made anew.
+  private func requireMakeable(after error: any Error) throws {
+    guard let error = error as? StorageError, error.code == .keyUnavailable, let newKeyFile
+    else { return }
+    let path = Path.absolute(newKeyFile)
+    guard try !Path.isThere(path), try Path.isThere(path + ".made") else { return }
+    throw Failure(
+      .keyUnavailable,
+      "a key file was here, and its marker forbids to make another. This vault needs it no more, "
+        + "since it has opened with another key: if nothing else was sealed under the lost one, "
+        + "remove \(path).made and say this again. Otherwise give the new key file another name",
+      path: path)
   }
 }

@@ -89,6 +89,20 @@ enum Path {
       path: folder)
   }
 
+  /// Whether the nearest folder on the way to a path belongs to this user.
+  static func isFolderOurs(of path: String) -> Bool {
+    let missing = missingFolder(of: path) ?? path
+    var status = stat()
+    return unsafe stat((missing as NSString).deletingLastPathComponent, &status) == 0
+      && status.st_uid == geteuid()
+  }
+
+  /// Refuses `-` where a file is to be made: a pipe would get nothing, and the file look odd.
+  static func requireName(_ path: String, instead: String) throws {
+    guard path == "-" else { return }
+    throw Failure(.usage, "- is no file\(instead); ./- is one of that name")
+  }
+
   /// The uppermost folder on the way to an absolute path that is not there; nil when none is missing.
   static func missingFolder(of path: String) -> String? {
     var missing: String?

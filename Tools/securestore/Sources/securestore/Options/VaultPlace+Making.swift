@@ -10,8 +10,9 @@ extension VaultPlace {
 
   /// The folders that would be made together with the vault and its key file, where these were named:
   /// nobody is surprised by those of the standard place.
-  func missingFolders(_ keyFile: String? = nil) -> [String] {
-    let paths = [isNamed ? path : nil, keyFile.map { Path.absolute($0) }].compactMap(\.self)
+  func missingFolders(_ keyFile: String? = nil) throws -> [String] {
+    let own = application == nil ? nil : try self.keyFile(of: nil)
+    let paths = [isNamed ? path : nil, keyFile == own ? nil : keyFile].compactMap(\.self)
     return Set(paths.compactMap { Path.missingFolder(of: $0) }).sorted()
   }
 
@@ -28,9 +29,7 @@ extension VaultPlace {
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
       let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
-      throw Failure(
-        system: "make the folder", path: folder, number: cause?.code.rawValue ?? EIO,
-        isMaking: true)
+      throw Failure(making: "folder", path: folder, number: cause?.code.rawValue ?? EIO)
     }
     let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -50,10 +50,11 @@ extension VaultPlace {
   private static func opensOtherwise(
     _ slots: [KeySlot], _ what: String, _ advice: String, _ file: String
   ) -> Failure {
-    let options = slots.compactMap(\.option)
+    let options = slots.compactMap(\.option).withoutRepetition
+    let titles = slots.map(\.title).withoutRepetition
     return Failure(
       .keyUnavailable,
-      "the vault opens with \(slots.map(\.title).joined(separator: ", ")), \(what): give "
+      "the vault opens with \(titles.joined(separator: ", ")), \(what): give "
         + (options.isEmpty ? "a key option" : options.joined(separator: " or ")) + advice,
       path: file)
   }

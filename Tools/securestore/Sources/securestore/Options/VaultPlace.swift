@@ -101,16 +101,23 @@ struct VaultPlace {
       try storage(source, .readOnly).open()
       return true
     } catch {
-      guard error.code == .wrongKey || error.code == .keyUnavailable else { throw error }
+      // A passphrase that can't be stretched here is not told from a wrong one.
+      guard [.wrongKey, .keyUnavailable, .unsupported].contains(error.code) else { throw error }
       return false
     }
   }
 
   /// The key file that was given, or else the application's own, be it there or not.
   func knownKeyFile(_ options: KeyOptions) throws -> String? {
-    if let choice = try options.choice() ?? ownChoice {
-      if case .file(let path) = choice { return Path.absolute(path) }
-      return nil
+    try keyFile(of: options.choice() ?? ownChoice)
+  }
+
+  /// The key file that a choice may come to, or the application's own for none; nil for other sources.
+  func keyFile(of choice: KeyChoice?) throws -> String? {
+    switch choice {
+    case .file(let path): return Path.absolute(path)
+    case nil, .named(.desktop): break
+    default: return nil
     }
     guard let application else { return nil }
     let vault = try VaultStorage.standardPath(applicationID: application)

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import StorageCore
 
 /// Why a command did not do what it was asked, in one line; never with a secret in it.
@@ -28,23 +29,34 @@ struct Failure: Error {
   }
 
   /// What the system said of a call.
-  ///
-  /// - Parameters:
-  ///   - call: what was to be done.
-  ///   - path: the file, if there is one.
-  ///   - number: errno.
-  ///   - isMaking: whether the file was to be made, so that what is not there is its place.
-  init(system call: String, path: String?, number: Int32, isMaking: Bool = false) {
+  init(system call: String, path: String?, number: Int32) {
     let status: ExitStatus =
       switch number {
-      case 2: isMaking ? .unavailable : .noInput  // ENOENT
-      case 1, 13: .denied  // EPERM, EACCES
-      case 17: .exists  // EEXIST
-      case 28, 122: .full  // ENOSPC, EDQUOT
-      case 30: .readOnly  // EROFS
+      case ENOENT: .noInput
+      case EPERM, EACCES: .denied
+      case EEXIST: .exists
+      case ENOSPC, EDQUOT: .full
+      case EROFS: .readOnly
       default: .io
       }
     self.init(status, "\(call): \(Self.text(of: number))", path: path)
+    self.number = Int(number)
+  }
+
+  /// What the system said where a file or a folder was to be made, and what to do about it.
+  init(making what: String, path: String, number: Int32) {
+    let cause = Self.text(of: number)
+    let (status, advice): (ExitStatus, String) =
+      switch number {
+      case ENOENT: (.unavailable, "")
+      case EEXIST, ENOTDIR: (.exists, "; a file is where a folder is needed")
+      case EACCES, EPERM:
+        Path.isFolderOurs(of: path)
+          ? (.readOnly, "; make its folder writable")
+          : (.denied, "; its folder belongs to another user")
+      default: (Self(system: "", path: nil, number: number).status, "")
+      }
+    self.init(status, "make the \(what): \(cause)\(advice)", path: path)
     self.number = Int(number)
   }
 

@@ -1,3 +1,11 @@
+extension [String] {
+  /// Each but the first time, as their bytes are: names that Swift takes for equal may be of two values.
+  var withoutRepetition: [String] {
+    var seen: Set<[UInt8]> = []
+    return filter { seen.insert([UInt8]($0.utf8)).inserted }
+  }
+}
+
 /// Text as it may be shown on a terminal.
 enum Printable {
   /// The text with a `?` for everything that ends a line or steers a terminal.

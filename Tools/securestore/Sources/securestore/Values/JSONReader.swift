@@ -50,8 +50,9 @@ struct JSONReader {
   }
 
   private func malformed(_ what: String, at position: Int? = nil) -> Failure {
-    Failure(
-      .malformedInput, "line \(place(position ?? self.position).line) is not JSON: \(what)")
+    let place = place(position ?? self.position)
+    return Failure(
+      .malformedInput, "line \(place.line) is not JSON: \(what), at column \(place.column)")
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x0A, 0x0D, 0x09].contains(byte) }
@@ -77,7 +78,9 @@ struct JSONReader {
     case UInt8(ascii: "f"): return try word("false", .bool(false))
     case UInt8(ascii: "n"): return try word("null", .null)
     case nil: throw malformed("it ends where a value is needed")
-    default: return .number(try number())
+    case let byte? where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte):
+      return .number(try number())
+    default: throw malformed("a value is needed")
     }
   }
 

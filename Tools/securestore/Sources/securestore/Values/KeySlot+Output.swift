@@ -38,20 +38,28 @@ extension KeySlot {
   /// The kind and what tells the source from others of its kind.
   var title: String { identifier.isEmpty ? kind : "\(kind) \(identifier)" }
 
-  var json: JSONValue {
-    .object([
+  var json: JSONValue { .object(members) }
+
+  /// The slot for programs.
+  var members: [(String, JSONValue)] {
+    [
       ("id", .number("\(id)")), ("kind", .string(kind)), ("identifier", .string(identifier)),
       ("passphrase", .bool(isPassphrase)),
-    ])
+    ]
   }
 }
 
 extension [KeySlot] {
   /// Those that open the vault no more, where `slots` are what opens it afterwards.
   ///
-  /// A key that is in the same place as one that opens it is not told apart from that.
-  func ended(in slots: [KeySlot]) -> [KeySlot] {
-    filter { old in !slots.contains { $0.kind == old.kind && $0.identifier == old.identifier } }
+  /// Numbers are not given again. Where the key is the same, its slot is another and no key has ended.
+  func ended(in slots: [KeySlot], isSameKey: Bool = false) -> [KeySlot] {
+    filter { old in
+      !slots.contains {
+        $0.id == old.id
+          || isSameKey && $0.kind == old.kind && $0.identifier == old.identifier
+      }
+    }
   }
 }
 

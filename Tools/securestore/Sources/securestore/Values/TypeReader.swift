@@ -9,10 +9,11 @@ struct TypeReader {
   /// The value that `json` is of a type, or nil when it is none of it.
   ///
   /// - Throws: `Failure` for a type that has no form in JSON.
-  static func value(of json: JSONValue, type: String) throws -> Any? {
+  static func value(of json: JSONValue, type: String, _ key: String) throws -> Any? {
     var reader = TypeReader(rest: type[...])
     guard let type = reader.type(), reader.rest.isEmpty else {
-      throw Failure(.malformedInput, "\(Printable.line(type)) is no type that is read from JSON")
+      throw Failure(
+        .malformedInput, "\(Printable.line(type)) is no type that is read from JSON", key: key)
     }
     return type.value(json)
   }

@@ -75,7 +75,7 @@ enum TypedJSON {
     case .object:
       guard let type = json[typeName]?.string, let value = json[valueName] else { return json }
       if type == "JSON" { return value }
-      guard let result = try TypeReader.value(of: value, type: type) else {
+      guard let result = try TypeReader.value(of: value, type: type, name) else {
         throw Failure(.malformedInput, "the value is not of the type it names", key: name)
       }
       return result

@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import VaultBackend
+
+/// A file over which its writer died while it took up a log: beside it lies a rollback journal.
+@Suite(.enabled(if: Machine.hasStrace, "needs strace and the right to trace"))
+struct UnfinishedFileTests {
+  private let vault = TemporaryVault()
+  private var copy: URL { vault.file("copy.vault") }
+
+  /// Makes such a file of a backup.
+  private func leaveUnfinished() throws {
+    let storage = vault.storage()
+    for index in 0..<100 { try storage.save("value \(index)", forKey: "key \(index)") }
+    try storage.backup(to: copy)
+    _ = try helper.start(
+      ["save", copy.path, "key 0", "newer"],
+      prefix: [
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=unlink", "-e",
+        "inject=unlink:signal=KILL:when=1",
+      ]
+    ).lines()
+    try #require(vault.entries.contains("copy.vault-journal"))
+  }
+
+  private func open(_ access: VaultAccess = .readWrite) -> VaultStorage {
+    VaultStorage(at: copy, keySource: .key(TemporaryVault.key), access: access)
+  }
+
+  @Test(arguments: [VaultAccess.readOnly, .readWrite])
+  func itIsReadAsBefore(_ access: VaultAccess) throws {
+    try leaveUnfinished()
+    #expect(try open(access).load(String.self, forKey: "key 1") == "value 1")
+    #expect(!vault.entries.contains("copy.vault-journal"))
+    #expect(try open().verify().isSound)
+  }
+
+  @Test func itsSlotsAreListed() throws {
+    try leaveUnfinished()
+    #expect(try open(.readOnly).keyAdministration.slots().count == 1)
+  }
+
+  @Test func whereItCantBeWrittenToThatIsSaid() throws {
+    try leaveUnfinished()
+    try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: copy.path)
+    let unprivileged =
+      geteuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
+    let command = ["load-read-only", copy.path, "key 1"]
+    let said = try helper.start(command, prefix: unprivileged).lines()
+    #expect(said == ["error readOnly"])
+    #expect(vault.entries.contains("copy.vault-journal"))
+  }
+
+  @Test func itsJournalIsNotPlayedIntoAnotherFile() throws {
+    try leaveUnfinished()
+    try FileManager.default.removeItem(at: copy)
+    let storage = vault.storage()
+    let attempts: [(VaultStorage) throws -> Void] = [
+      { _ in try storage.backup(to: copy) }, { _ in try storage.backup(to: copy, replacing: true) },
+      { try $0.restore(from: vault.url) }, { try $0.save("new", forKey: "key 0") },
+      { _ = try $0.load(String.self, forKey: "key 0") },
+    ]
+    for attempt in attempts {
+      let failure = #expect(throws: StorageError.self) { try attempt(open()) }
+      #expect(failure?.code == .damaged && failure?.path == copy.path + "-journal")
+    }
+    #expect(!vault.entries.contains("copy.vault"))
+    try FileManager.default.removeItem(atPath: copy.path + "-journal")
+    try storage.backup(to: copy)
+    #expect(try open().load(String.self, forKey: "key 99") == "value 99")
+  }
+
+  @Test func aFileThatTakesItsPlaceIsNotRolledBack() throws {
+    try leaveUnfinished()
+    try vault.put(Array(repeating: 0x55, count: 8192), "copy.vault")
+    let restored = try open().restore(from: vault.url)
+    #expect(restored.oldFile == copy.path + ".damaged-1")
+    #expect(!vault.entries.contains("copy.vault-journal"))
+    #expect(try open().load(String.self, forKey: "key 99") == "value 99")
+    try open().save("newer", forKey: "key 0")
+    #expect(try open().verify().isSound)
+    #expect(try open().keys().count == 100)
+  }
+}
