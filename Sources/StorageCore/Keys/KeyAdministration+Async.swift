@@ -16,6 +16,14 @@ extension KeyAdministration {
     try await run { (keys) throws(StorageError) in try keys.slots() }
   }
 
+  /// As ``ownSlot()``.
+  ///
+  /// - Returns: as ``ownSlot()``.
+  /// - Throws: as ``ownSlot()``.
+  public func ownSlotAsync() async throws(StorageError) -> KeySlot? {
+    try await run { (keys) throws(StorageError) in try keys.ownSlot() }
+  }
+
   /// As ``add(_:)``.
   ///
   /// - Returns: the new slot.

@@ -55,6 +55,15 @@ public struct KeyAdministration: Sendable {
     }
   }
 
+  /// The slot by which this storage's own source opens the store now; its key is asked for again.
+  ///
+  /// - Returns: nil for a store in which nothing was saved.
+  /// - Throws: `StorageError`, as an access: `wrongKey` or `keyUnavailable` when the source opens none.
+  ///   None is made.
+  public func ownSlot() throws(StorageError) -> KeySlot? {
+    try opening().map { KeySlot($0.slot) }
+  }
+
   /// Makes another source open the store, beside those that do.
   ///
   /// - Parameter source: asked for its key now; one that makes keys makes one if it has none.
@@ -224,7 +233,7 @@ public struct KeyAdministration: Sendable {
   ) throws(StorageError) -> Slot? {
     guard let bytes = try store.keyed?.header().header else { return nil }
     let header = try StoreHeader(reading: bytes)
-    // The text of a key may come as a passphrase, in which whoever has it would find the key.
+    // Whoever has the text of a key has the key, whichever of the two the store was opened with.
     let readings = try candidate == nil ? material.readings : [material]
     for slot in candidate.map({ header.slots(of: $0) }) ?? header.slots {
       for reading in readings {
@@ -241,11 +250,16 @@ public struct KeyAdministration: Sendable {
 
   /// The key or passphrase that opens the store, of the source that it is from; none is made.
   private func ownMaterial() throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
-    guard let delegate = store.keyed else { throw Self.noSlots }
-    guard let bytes = try delegate.header().header else { throw StoreKeys.isNew }
-    let opening = try StoreHeader(reading: bytes)
-      .unwrapRoot(by: store.keys.source, of: delegate.location)
+    guard let opening = try opening() else { throw StoreKeys.isNew }
     return (opening.opener, opening.material)
+  }
+
+  /// How the storage's own source opens the store, if there is one.
+  private func opening() throws(StorageError) -> Opening? {
+    guard let delegate = store.keyed else { throw Self.noSlots }
+    guard let bytes = try delegate.header().header else { return nil }
+    return try StoreHeader(reading: bytes)
+      .unwrapRoot(by: store.keys.source, of: delegate.location)
   }
 
   private static func append(

@@ -36,23 +36,32 @@ extension KeyMaterial: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension KeyMaterial {
-  /// The material, and the keys that a passphrase is the text of.
+  /// The material in every form in which whoever has it may give it: the keys that a passphrase is the
+  /// text of, and the passphrase that is the text of a key.
   var readings: [KeyMaterial] {
     get throws(StorageError) {
-      guard case .passphrase(let bytes) = self else { return [self] }
-      var readings = [self]
-      let text = try KeyEncoding.material(of: bytes, path: nil, source: "it")
-      if case .key = text { readings.append(text) }
-      let string = bytes.withBytes { span in
-        unsafe span.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+      switch self {
+      case .key(let key): [self, .passphrase(try KeyEncoding.line(of: key))]
+      case .passphrase(let passphrase): [self] + (try Self.keys(inTextOf: passphrase))
       }
-      do throws(StorageError) {
-        if let string { readings.append(.key(try RecoveryKey(text: string).key)) }
-      } catch {
-        guard error.code == .invalid else { throw error }
-      }
-      return readings
     }
+  }
+
+  private static func keys(
+    inTextOf passphrase: SecureBytes
+  ) throws(StorageError) -> [KeyMaterial] {
+    var keys: [KeyMaterial] = []
+    let text = try KeyEncoding.material(of: passphrase, path: nil, source: "it")
+    if case .key = text { keys.append(text) }
+    let string = passphrase.withBytes { span in
+      unsafe span.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    }
+    do throws(StorageError) {
+      if let string { keys.append(.key(try RecoveryKey(text: string).key)) }
+    } catch {
+      guard error.code == .invalid else { throw error }
+    }
+    return keys
   }
 }
 
@@ -88,12 +97,22 @@ package enum KeyEncoding {
     if let key = try cryptography({ () throws(CryptoError) in try decode(bytes, count: count) }) {
       return .key(key)
     }
-    return .passphrase(
-      try cryptography { () throws(CryptoError) in
-        try bytes.withBytes { (span) throws(CryptoError) in
-          try SecureBytes(copying: span.extracting(first: count))
-        }
-      })
+    return .passphrase(try prefix(count, of: bytes))
+  }
+
+  /// The text form of a key, without a line break.
+  static func line(of key: SymmetricKey) throws(StorageError) -> SecureBytes {
+    try prefix(encodedSize, of: encode(key))
+  }
+
+  private static func prefix(
+    _ count: Int, of bytes: SecureBytes
+  ) throws(StorageError) -> SecureBytes {
+    try cryptography { () throws(CryptoError) in
+      try bytes.withBytes { (span) throws(CryptoError) in
+        try SecureBytes(copying: span.extracting(first: count))
+      }
+    }
   }
 
   /// The text form of a key, with a line break.

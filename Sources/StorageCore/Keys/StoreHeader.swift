@@ -95,7 +95,7 @@ struct StoreHeader: Hashable, Sendable {
       }
       for slot in slots {
         if let root = try slot.root(with: material, store: store) {
-          return Opening(root: root, opener: candidate, material: material)
+          return Opening(root: root, slot: slot, opener: candidate, material: material)
         }
       }
       throw StorageError.wrongKey(of: candidate, gave: material, opens: self, store: location)
@@ -108,6 +108,7 @@ struct StoreHeader: Hashable, Sendable {
 /// How a store was opened.
 struct Opening {
   let root: SymmetricKey
+  let slot: Slot
   /// The source, and what it gave.
   let opener: KeySource.Candidate
   let material: KeyMaterial

@@ -61,8 +61,9 @@ final class OpenedVault: Sendable {
   /// Opens the file for reading alone.
   ///
   /// Where files can be made beside it, others may write meanwhile and their changes are followed.
-  /// Elsewhere: without a log the file is read as it is, with one SQLite reads both, and where it
-  /// can't, both are copied to a private place and put together there.
+  /// Elsewhere: a file that stands alone is read as it is, one with a log is read by SQLite with it,
+  /// and where SQLite can't, or a journal is to be played back, all are copied to a private place and
+  /// put together there.
   ///
   /// - Parameters:
   ///   - file: the file.
@@ -74,8 +75,8 @@ final class OpenedVault: Sendable {
   ) throws(StorageError) {
     self.file = file
     let stamp = try file.stamp()
-    let hasLog = try file.hasLog()
-    if !file.isFolderWritable || isFull, !hasLog {
+    let standsAlone = try file.standsAlone()
+    if !file.isFolderWritable || isFull, standsAlone {
       (main, mode, copy) = (try Self.open(file.path, .immutable, until: end), .immutable, nil)
       watch = .stamp(stamp)
       return

@@ -2,9 +2,9 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// A copy of a vault and its log in a folder of our own, where SQLite can put both together.
+/// A copy of a vault and its logs in a folder of our own, where SQLite can put them together.
 ///
-/// For a medium that can't be written to and holds the log of a writer that died.
+/// For a medium that can't be written to and holds what a writer that died has left.
 final class PrivateCopy: Sendable {
   private let folder: String
   var path: String { folder + "/vault" }
@@ -31,7 +31,7 @@ final class PrivateCopy: Sendable {
 
   private static func copy(_ file: VaultFile, to path: String) throws(StorageError) {
     // No lock of SQLite's is lost by closing these: on such a medium nobody in this process writes.
-    for suffix in ["", "-wal"] {
+    for suffix in ["", "-wal", "-journal"] {
       guard let source = try OpenFile(file.path + suffix, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       else { continue }
       let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW

@@ -187,7 +187,7 @@ final class VaultEngine: Sendable {
       }
     } catch {
       // Where there is no room for shared memory, nobody has the vault open: it can be read as it is.
-      guard error.code == .full, try !file.hasLog() else { throw error }
+      guard error.code == .full, try file.standsAlone() else { throw error }
       return try OpenedVault(reading: file, until: end, isFull: true)
     }
   }

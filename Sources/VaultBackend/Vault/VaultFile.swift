@@ -127,6 +127,13 @@ struct VaultFile: Hashable, Sendable {
     (try FileStatus.ofEntry(logPath)?.size ?? 0) > 0
   }
 
+  /// Whether all that was committed is in the file: no log holds anything, nor a journal what a writer
+  /// that died has left half done.
+  func standsAlone() throws(StorageError) -> Bool {
+    let journal = try FileStatus.ofEntry(journalPath)
+    return try !hasLog() && (journal?.size ?? 0) == 0
+  }
+
   /// Whether the file can be written to.
   var isWritable: Bool { unsafe access(path, W_OK) == 0 }
 

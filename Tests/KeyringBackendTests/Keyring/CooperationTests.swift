@@ -111,6 +111,7 @@ private struct AsyncCall: Sendable {
 
   private static let administration: [AsyncCall] = [
     keys("slotsAsync") { _ = try await $0.slotsAsync() },
+    keys("ownSlotAsync") { _ = try await $0.ownSlotAsync() },
     keys("addAsync") { try await $0.addAsync(.key(try .random())) },
     keys("changeAsync") { try await $0.changeAsync(to: .key(try .random())) },
     keys("removeAsync") { try await $0.removeAsync(1) },
@@ -217,6 +218,7 @@ private struct AsyncCall: Sendable {
     let keys = storage.keyAdministration
     let slot = try await keys.addAsync(.key(try .random()))
     #expect(try await keys.slotsAsync().contains(slot))
+    #expect(try await keys.ownSlotAsync()?.id == 1)
     try await keys.removeAsync(slot.id)
     #expect(try await keys.slotsAsync().count == 1)
     let recovery = try await keys.exportRecoveryKeyAsync()

@@ -105,6 +105,10 @@ import Testing
     // In what form it comes does not matter.
     let text = Data(repeating: 1, count: 32).base64EncodedString()
     #expect(code { try storage.keyAdministration.rotate(openedBy: .passphrase(text)) } == .invalid)
+    let typed = Data(repeating: 2, count: 32).base64EncodedString()
+    try storage.keyAdministration.add(.passphrase(typed, derivation: .quick))
+    let key = KeySource.key(.repeating(2))
+    #expect(code { try storage.keyAdministration.rotate(openedBy: key) } == .invalid)
     // Its own, where that is said.
     try storage.keyAdministration.rotate()
     #expect(try storage.keyAdministration.slots().map(\.kind) == ["key"])

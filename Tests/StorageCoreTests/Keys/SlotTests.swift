@@ -52,6 +52,25 @@ import Testing
     #expect(try DelegatedStorage.quiet(delegate, file).load(forKey: "k") == "kept")
   }
 
+  @Test func aStorageTellsTheSlotOfItsOwnSource() throws {
+    let administration = try made().keyAdministration
+    let folder = try TemporaryFolder()
+    let absent = KeySource.file(folder.file("a.key"))
+    let more = [KeySource.passphrase("x", derivation: .quick), .passphrase("y", derivation: .quick)]
+    let slots = try administration.slots() + more.map { try administration.add($0) }
+    for (source, slot) in zip([KeySource.key(.repeating(1))] + more, slots) {
+      let own = { try DelegatedStorage.quiet(delegate, $0).keyAdministration.ownSlot() }
+      #expect(try own(source) == slot)
+      #expect(try own(.firstAvailable([absent, source])) == slot)
+    }
+    #expect(code { _ = try self.storage(2).keyAdministration.ownSlot() } == .wrongKey)
+    let none = DelegatedStorage.quiet(delegate, absent).keyAdministration
+    #expect(code { _ = try none.ownSlot() } == .keyUnavailable)
+    let new = DelegatedStorage.quiet(OpenDelegate(), absent).keyAdministration
+    #expect(try new.ownSlot() == nil)
+    #expect(try folder.contents() == [], "no key was made")
+  }
+
   @Test func aRemovedSlotNoLongerOpens() throws {
     let storage = try made()
     try storage.keyAdministration.add(.key(.repeating(2)))

@@ -53,6 +53,26 @@ struct KeyChangeTests {
     #expect(said.errors.contains("The command recovery makes another recovery key"))
   }
 
+  @Test(arguments: [
+    ["slots", "change", "--new-passphrase-file", "b"], ["rotate", "--root", "--same-key"],
+  ])
+  func anotherKeyOfTheSameKindIsNamedToo(_ change: [String]) throws {
+    let tool = try Tool()
+    for name in ["a", "b"] {
+      try tool.write("passphrase \(name)\n", to: name)
+      #expect(try tool.run("slots", "add", "--new-passphrase-file", name).code == 0)
+    }
+    #expect(try tool.run("slots", "add", "--new-key-file", "other/master.key").code == 0)
+    let changed = try tool.run(change + ["--passphrase-file", "b"])
+    #expect(
+      changed.errors.contains(
+        "opens the vault no more: slot 1, file master.key; slot 2, passphrase; slot 4, file master.key\n"
+      ),
+      "\(changed.errors)")
+    #expect(try tool.run("slots").lines == ["5  passphrase"])
+    #expect(try tool.run("list", "--passphrase-file", "b").code == 0)
+  }
+
   @Test func aKeyFileThatIsOnlyReadGetsNoMarker() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "x")
@@ -124,6 +144,19 @@ struct KeyChangeTests {
     let unread = try tool.shell(#"exec {pipe}> >(exec true); sleep 1; "$0" recovery >&$pipe"#)
     #expect(unread.code == 74)
     #expect(try tool.run("slots").lines == ["1  file master.key"])
+  }
+
+  /// strace(1) makes syncs of the log fail from the one on that follows those of the new slot.
+  @Test func theSlotOfARecoveryKeyThatNobodySawIsToldWhereItStays() throws {
+    let tool = try Tool()
+    let failed = try tool.shell(
+      "strace -f -qq -o /dev/null -P '\(tool.vault)-wal' -e trace=fdatasync "
+        + "-e inject=fdatasync:error=EIO:when=3+ \"$0\" recovery >/dev/full")
+    #expect(failed.code == 16, "the answer's own error: \(failed.errors)")
+    #expect(
+      failed.errors.contains(
+        "warning: unsound: the key could not be shown, and its slot 2 could not be removed"),
+      "\(failed.errors)")
   }
 
   @Test func theRecoveryKeyOfAnotherVaultIsCalledThat() throws {

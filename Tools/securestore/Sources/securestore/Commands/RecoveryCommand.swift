@@ -17,7 +17,8 @@ struct RecoveryCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let storage = try vault.place().open(key)
+    let place = try vault.place()
+    let storage = try place.open(key)
     try storage.open()
     let recoveryKey = try RecoveryKey.random()
     let slot = try storage.keyAdministration.add(.recovery(recoveryKey))
@@ -26,10 +27,28 @@ struct RecoveryCommand: ParsableCommand {
     do {
       try show(recoveryKey, slot)
     } catch {
-      // Nobody has seen the key, so nobody may need its slot.
-      try storage.keyAdministration.remove(slot.id)
-      output.output.note("the key could not be shown, and opens nothing")
+      takeBack(recoveryKey, slot, place, storage.keyAdministration)
       throw error
+    }
+  }
+
+  /// Removes the slot of a key that nobody has seen, so that nobody may need.
+  private func takeBack(
+    _ recoveryKey: RecoveryKey, _ slot: KeySlot, _ place: VaultPlace,
+    _ administration: KeyAdministration
+  ) {
+    do {
+      // By its key, since the number of a slot that somebody has removed is given again.
+      if let slot = try place.slot(openedBy: .recovery(recoveryKey)) {
+        try administration.remove(slot.id)
+      }
+      output.output.note("the key could not be shown, and opens nothing")
+    } catch {
+      let reason = (error as? StorageError).map { ": \($0.message)" } ?? ""
+      output.output.warn(
+        .unsound,
+        "the key could not be shown, and its slot \(slot.id) could not be removed; see slots list, and "
+          + "remove it by slots remove\(reason)")
     }
   }
 

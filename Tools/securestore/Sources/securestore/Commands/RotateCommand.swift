@@ -67,10 +67,11 @@ struct RotateCommand: ParsableCommand {
       use.file.note(after, output.output)
       return output.output.note(ofPassphrasesIn: after)
     }
+    let kept = keepsKey ? try administration.ownSlot() : nil
     let report = try rotate(administration)
     try answer(
       report, KeyFiles(old: nil, new: nil),
-      before.ended(in: try administration.slots(), isSameKey: true))
+      before.ended(in: try administration.slots(), keeping: kept))
   }
 
   /// The key file that opened the vault, and the one that opens it now, where there are such.

@@ -71,7 +71,7 @@ struct SlotsCommand: ParsableCommand {
         try storage.keyAdministration.change(to: $0)
       }
       let slots = try storage.keyAdministration.slots()
-      let ended = before.ended(in: slots, isSameKey: use.isSameKey)
+      let ended = before.ended(in: slots, keeping: use.old)
       try output.output.done(
         "\(place.path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",
         .object(

@@ -74,17 +74,17 @@ struct NewKeyOptions: ParsableArguments {
     _ body: (KeySource) throws -> Result
   ) throws -> Use<Result> {
     let source = try source(for: place)
-    let isOpener = try place.isOpened(by: source)
-    if let advice, isOpener {
+    let old = try place.slot(openedBy: source)
+    if let advice, old != nil {
       throw Failure(
         .usage, "that key opens the vault already; \(advice)", path: newKeyFile ?? place.path)
     }
     let path = try choice().flatMap { try place.keyFile(of: $0) }
     let file = try NewKeyFile(at: path, for: place)
     do {
-      return Use(result: try body(source), file: file, isSameKey: isOpener)
+      return Use(result: try body(source), file: file, old: old)
     } catch {
-      if !isOpener, Self.opens(place, source) {
+      if old == nil, Self.opens(place, source) {
         // The error speaks of what failed afterwards, as of sealing the values anew.
         output.warn(
           .unsound,
@@ -103,8 +103,8 @@ struct NewKeyOptions: ParsableArguments {
     let result: Result
     /// The key file that the new key may be in.
     let file: NewKeyFile
-    /// Whether the key opened the vault before.
-    let isSameKey: Bool
+    /// The slot that the key opened before, if it did.
+    let old: KeySlot?
   }
 
   private static func opens(_ place: VaultPlace, _ source: KeySource) -> Bool {

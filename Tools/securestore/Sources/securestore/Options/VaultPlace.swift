@@ -96,14 +96,16 @@ struct VaultPlace {
   }
 
   /// Whether a source's key opens the vault, which does open with another.
-  func isOpened(by source: KeySource) throws -> Bool {
+  func isOpened(by source: KeySource) throws -> Bool { try slot(openedBy: source) != nil }
+
+  /// The slot that a source's key opens, of a vault that is there; nil where it opens none.
+  func slot(openedBy source: KeySource) throws -> KeySlot? {
     do throws(StorageError) {
-      try storage(source, .readOnly).open()
-      return true
+      return try storage(source, .readOnly).keyAdministration.ownSlot()
     } catch {
       // A passphrase that can't be stretched here is not told from a wrong one.
       guard [.wrongKey, .keyUnavailable, .unsupported].contains(error.code) else { throw error }
-      return false
+      return nil
     }
   }
 

@@ -52,14 +52,11 @@ extension KeySlot {
 extension [KeySlot] {
   /// Those that open the vault no more, where `slots` are what opens it afterwards.
   ///
-  /// Numbers are not given again. Where the key is the same, its slot is another and no key has ended.
-  func ended(in slots: [KeySlot], isSameKey: Bool = false) -> [KeySlot] {
-    filter { old in
-      !slots.contains {
-        $0.id == old.id
-          || isSameKey && $0.kind == old.kind && $0.identifier == old.identifier
-      }
-    }
+  /// - Parameters:
+  ///   - slots: those of afterwards.
+  ///   - kept: the slot whose key has another slot now.
+  func ended(in slots: [KeySlot], keeping kept: KeySlot? = nil) -> [KeySlot] {
+    filter { $0 != kept && !slots.contains($0) }
   }
 }
 
