@@ -56,7 +56,9 @@ import Testing
     let administration = try made().keyAdministration
     let folder = try TemporaryFolder()
     let absent = KeySource.file(folder.file("a.key"))
-    let more = [KeySource.passphrase("x", derivation: .quick), .passphrase("y", derivation: .quick)]
+    let more = [
+      KeySource.passphrase("x", derivation: .quick), .passphrase("y", derivation: .quick),
+    ]
     let slots = try administration.slots() + more.map { try administration.add($0) }
     for (source, slot) in zip([KeySource.key(.repeating(1))] + more, slots) {
       let own = { try DelegatedStorage.quiet(delegate, $0).keyAdministration.ownSlot() }

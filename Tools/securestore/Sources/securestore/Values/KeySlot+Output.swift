@@ -55,6 +55,7 @@ extension [KeySlot] {
   /// - Parameters:
   ///   - slots: those of afterwards.
   ///   - kept: the slot whose key has another slot now.
+  /// - Returns: those of before that are neither.
   func ended(in slots: [KeySlot], keeping kept: KeySlot? = nil) -> [KeySlot] {
     filter { $0 != kept && !slots.contains($0) }
   }
