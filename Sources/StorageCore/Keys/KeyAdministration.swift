@@ -258,8 +258,12 @@ public struct KeyAdministration: Sendable {
   private func opening() throws(StorageError) -> Opening? {
     guard let delegate = store.keyed else { throw Self.noSlots }
     guard let bytes = try delegate.header().header else { return nil }
-    return try StoreHeader(reading: bytes)
-      .unwrapRoot(by: store.keys.source, of: delegate.location)
+    do throws(StorageError) {
+      return try StoreHeader(reading: bytes)
+        .unwrapRoot(by: store.keys.source, of: delegate.location)
+    } catch {
+      throw error.at(delegate.location)
+    }
   }
 
   private static func append(

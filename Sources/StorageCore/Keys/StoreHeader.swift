@@ -78,9 +78,10 @@ struct StoreHeader: Hashable, Sendable {
   /// - Parameters:
   ///   - source: the sources, in the order in which they are asked.
   ///   - location: where the store is, for an error.
-  /// - Returns: the root key, which is the store's only if its check says so, and what opened it.
+  /// - Returns: the root key, which is this header's, and what opened it.
   /// - Throws: `wrongKey` when what a source gave opens none of its slots, `keyUnavailable` when
-  ///   none gave anything, or why one could not be asked.
+  ///   none gave anything, `damaged` when a slot leads to another root key, or why one could not be
+  ///   asked.
   func unwrapRoot(
     by source: KeySource, of location: String?
   ) throws(StorageError) -> Opening {
@@ -94,9 +95,11 @@ struct StoreHeader: Hashable, Sendable {
         continue
       }
       for slot in slots {
-        if let root = try slot.root(with: material, store: store) {
-          return Opening(root: root, slot: slot, opener: candidate, material: material)
+        guard let root = try slot.root(with: material, store: store) else { continue }
+        guard try RootKey(root, store: store).isRoot(of: self) else {
+          throw StorageError(.damaged, "a key slot holds the root key of another store")
         }
+        return Opening(root: root, slot: slot, opener: candidate, material: material)
       }
       throw StorageError.wrongKey(of: candidate, gave: material, opens: self, store: location)
     }

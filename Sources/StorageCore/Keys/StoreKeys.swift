@@ -268,11 +268,7 @@ package final class StoreKeys: @unchecked Sendable {
     if let root = current?.root, try root.isRoot(of: header) { return root }
     let opening = try header.unwrapRoot(by: state.source, of: delegate?.location)
     state.opener = opening.opener
-    let root = RootKey(opening.root, store: header.store, place: try place())
-    guard try root.isRoot(of: header) else {
-      throw StorageError(.damaged, "a key slot holds the root key of another store")
-    }
-    return root
+    return RootKey(opening.root, store: header.store, place: try place())
   }
 
   private func create(_ state: inout State) throws(StorageError) {
