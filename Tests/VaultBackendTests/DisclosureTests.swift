@@ -70,6 +70,27 @@ import VaultBackend
     withExtendedLifetime(storage) {}
   }
 
+  /// Who changed the keys has ended, and others have the vault open, so that nobody takes up the log.
+  @Test(arguments: [true, false])
+  func anOldSlotThatAnotherProcessHadToLeaveGoesWithTheNextWriteOfAny(isKnown: Bool) throws {
+    let storage = vault.storage()
+    try storage.save("value", forKey: "key")
+    let old = try #require(try vault.delegate().header().header)
+    do {
+      let reader = try RawReader(vault)
+      #expect(try helper.start(["change", vault.path, "8"]).lines() == ["changed"])
+      withExtendedLifetime(reader) {}
+    }
+    if isKnown {
+      try storage.save("other", forKey: "key")
+    } else {
+      #expect(
+        try helper.start(["save-with", vault.path, "8", "key", "other"]).lines() == ["saved"])
+    }
+    try expectGone(old, "after another process")
+    withExtendedLifetime(storage) {}
+  }
+
   @Test func whatWasRemovedOrReplacedIsGoneFromTheFileWhenItIsCompacted() throws {
     let storage = vault.storage()
     let delegate = vault.delegate()

@@ -204,6 +204,16 @@ struct FailingCallTests {
     try killAtEach("pwrite64,fsync,fdatasync,ftruncate,rename,unlink,link", operation, every: 1)
   }
 
+  /// A handler that saves was called for each of its own writes, until the stack was full.
+  @Test func whyTheLogKeepsAnOldSlotIsToldOnce() throws {
+    try vault.storage().save("made", forKey: "key")
+    let prefix = [
+      "strace", "-f", "-qq", "-o", "/dev/null", "-P", vault.path + "-wal", "-e",
+      "trace=ftruncate", "-e", "inject=ftruncate:error=ENOSPC",
+    ]
+    #expect(try vault.run("change-told", "8", prefix: prefix) == "told 1")
+  }
+
   // MARK: - Syncs
 
   private func syncs(_ command: [String]) throws -> Int {

@@ -37,6 +37,28 @@ struct UnfinishedFileTests {
     #expect(try open().verify().isSound)
   }
 
+  /// The writer is killed before the file itself was written to.
+  @Test func whoHasItOpenForReadingReadsOn() throws {
+    let storage = vault.storage()
+    for index in 0..<100 { try storage.save("value \(index)", forKey: "key \(index)") }
+    try storage.backup(to: copy)
+    let reader = open(.readOnly)
+    #expect(try reader.load(String.self, forKey: "key 1") == "value 1")
+    let before = try Data(contentsOf: copy)
+    _ = try helper.start(
+      ["save", copy.path, "key 0", "newer"],
+      prefix: [
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
+        "inject=fdatasync:signal=KILL:when=3",
+      ]
+    ).lines()
+    try #require(vault.entries.contains("copy.vault-journal"))
+    try #require(try Data(contentsOf: copy) == before)
+    #expect(try reader.load(String.self, forKey: "key 2") == "value 2")
+    #expect(try reader.keys().count == 100)
+    #expect(try reader.verify().isSound)
+  }
+
   @Test func itsSlotsAreListed() throws {
     try leaveUnfinished()
     #expect(try open(.readOnly).keyAdministration.slots().count == 1)

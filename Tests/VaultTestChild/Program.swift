@@ -2,6 +2,7 @@ import CryptoCore
 import Dispatch
 import Foundation
 import StorageCore
+import Synchronization
 import TestSupport
 import VaultBackend
 
@@ -77,6 +78,9 @@ struct Program {
       let storage = Self.storage(path, 7, .readWrite, .milliseconds(Int(rest[0])!))
       try storage.save(rest[2], forKey: rest[1])
       return "saved"
+    case "save-with":  // KEY-BYTE KEY VALUE
+      try Self.storage(path, UInt8(rest[0])!).save(rest[2], forKey: rest[1])
+      return "saved"
     case "save-if-absent":  // KEY VALUE
       return try storage.saveIfAbsent(rest[1], forKey: rest[0]) ? "saved" : "there"
     case "keys": return try storage.keys().sorted().joined(separator: " ")
@@ -105,6 +109,18 @@ struct Program {
     }
   }
 
+  private func changeTold(_ key: UInt8) throws -> String {
+    let told = Mutex(0)
+    let storage = storage
+    StorageDiagnostics.handler = { _ in
+      told.withLock { $0 += 1 }
+      do { try storage.save("handler", forKey: "told") } catch { say("error \(error)") }
+    }
+    try storage.keyAdministration.change(to: Self.key(key))
+    for _ in 0..<3 { try storage.save("after", forKey: "key") }
+    return "told \(told.withLock { $0 })"
+  }
+
   private func administer(_ command: String, _ rest: [String]) throws -> String {
     switch command {
     case "rotate":  // same|KEY-BYTE names|data
@@ -117,6 +133,8 @@ struct Program {
     case "change":  // KEY-BYTE
       try storage.keyAdministration.change(to: Self.key(UInt8(rest[0])!))
       return "changed"
+    case "change-told":  // KEY-BYTE: how often something is told of that, and of writes afterwards
+      return try changeTold(UInt8(rest[0])!)
     case "add":  // KEY-BYTE
       try storage.keyAdministration.add(Self.key(UInt8(rest[0])!))
       return "added"

@@ -10,7 +10,8 @@ public enum StorageDiagnostics: Sendable {
   /// Takes each failure, from any thread, possibly several at once.
   ///
   /// It may use a storage: no lock of the package is held. What its own use of a property reports
-  /// comes to it as well, so it should use the calls that throw.
+  /// comes to it as well, so it should use the calls that throw; where one such report leads to the
+  /// next, the fifth goes to standard error. The same is true of an `errorClosure`.
   ///
   /// The default writes one line to standard error. Replace it to use a logger; an error's
   /// description holds no secret.
@@ -33,7 +34,7 @@ public enum StorageDiagnostics: Sendable {
     try DeferredReports.collecting(body)
   }
 
-  private static let standardError: @Sendable (StorageError) -> Void = { error in
+  static let standardError: @Sendable (StorageError) -> Void = { error in
     let line = Array("SecurePropertyStorage: \(error)\n".utf8)
     // One write(2) of a short line, so that lines of several threads don't mix. Nobody is left to
     // tell when standard error can't be written to.

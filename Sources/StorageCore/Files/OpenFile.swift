@@ -74,13 +74,28 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
-  /// Fills `span` from the start of the file, and says how much there was.
-  private func read(into span: inout MutableRawSpan) throws(StorageError) -> Int {
+  /// The last bytes of the file, or all where there are fewer.
+  package func readLast(_ count: Int) throws(StorageError) -> [UInt8] {
+    let size = try status().size
+    let count = min(count, size)
+    var bytes = [UInt8](repeating: 0, count: count)
+    var span = bytes.mutableSpan
+    var raw = unsafe span.mutableBytes
+    guard try read(into: &raw, from: size - count) == count else {
+      throw StorageError(.busy, "the file changed while it was read; try again", path: path)
+    }
+    return bytes
+  }
+
+  /// Fills `span` from a place in the file, and says how much there was.
+  private func read(
+    into span: inout MutableRawSpan, from start: Int = 0
+  ) throws(StorageError) -> Int {
     var done = 0
     let count = span.byteCount
     while done < count {
       let result = unsafe span.withUnsafeMutableBytes { buffer in
-        unsafe pread(descriptor, buffer.baseAddress! + done, count - done, off_t(done))
+        unsafe pread(descriptor, buffer.baseAddress! + done, count - done, off_t(start + done))
       }
       if result < 0 && errno == EINTR { continue }
       guard result >= 0 else { throw StorageError(system: "read", path: path) }

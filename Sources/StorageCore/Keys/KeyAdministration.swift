@@ -186,10 +186,8 @@ public struct KeyAdministration: Sendable {
     let material =
       if let source { try store.keys.material(of: source) } else { try ownMaterial() }
     if source != nil, let slot = try slot(openedBy: material.1) {
-      let advice =
-        ", and whoever has it could go on: take another. A rotation that was interrupted is finished "
-        + "by reencrypting"
-      throw Self.isOpener(slot, "the new key", advice).at(store.keyed?.location)
+      throw Self.isOpener(slot, "the new key", ", and whoever has it could go on: take another")
+        .at(store.keyed?.location)
     }
     let new = try SlotMaterial(of: material)
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }

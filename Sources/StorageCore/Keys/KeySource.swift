@@ -291,10 +291,7 @@ extension KeySource {
   /// The first material that there is, or that can be made, and the source that gave it.
   func materialForNewSlot() throws(StorageError) -> (Candidate, KeyMaterial) {
     for candidate in candidates {
-      if let material = try candidate.read() {
-        candidate.keep()
-        return (candidate, material)
-      }
+      if let material = try candidate.read() { return (candidate, material) }
       if let make = candidate.make, let material = try make() { return (candidate, material) }
     }
     let asked = candidates.map(\.titleAndAbsence).joined(separator: ", ")

@@ -91,6 +91,7 @@ struct Slot: Hashable, Sendable {
   init(
     id: UInt32, _ material: SlotMaterial, root: SymmetricKey, store: StoreID
   ) throws(StorageError) {
+    material.candidate.keep()
     self.id = id
     kind = material.candidate.kind
     identifier = material.candidate.identifier

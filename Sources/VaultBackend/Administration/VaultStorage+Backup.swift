@@ -56,7 +56,7 @@ extension VaultStorage {
   /// `<vault>.damaged-<number>`. The backup has to open and to be sound.
   ///
   /// - Parameters:
-  ///   - url: the backup; it is not changed.
+  ///   - url: the backup; it is read alone, as with ``VaultAccess/readOnly``.
   ///   - keySource: what opens the backup; nil is this storage's own, which has to open it in any
   ///     case to use the vault afterwards.
   ///   - progress: told how many records of the backup are checked, of how many, now and then.

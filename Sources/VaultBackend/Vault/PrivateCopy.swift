@@ -48,17 +48,46 @@ final class PrivateCopy: Sendable {
 }
 
 extension OpenFile {
-  /// Copies all bytes to another file.
+  // lseek(2); Glibc's module does not have Linux's own.
+  private static var seekData: Int32 { 3 }
+  private static var seekHole: Int32 { 4 }
+
+  /// Copies all bytes to another file, and leaves out what is a hole: a file may be much larger than what
+  /// it takes.
   fileprivate func copy(to destination: borrowing OpenFile) throws(StorageError) {
+    let size = try off_t(status().size)
+    var end: off_t = 0
+    while end < size {
+      let data = lseek(descriptor, end, Self.seekData)
+      if data < 0, errno == ENXIO { break }  // nothing but a hole is left
+      // A file system that knows of no holes may refuse to look for them.
+      let start = max(data, end)
+      let hole = lseek(descriptor, start, Self.seekHole)
+      end = hole > start ? min(hole, size) : size
+      try copy(from: start, upTo: end, to: destination)
+    }
+    guard ftruncate(destination.descriptor, size) == 0 else {
+      throw StorageError(system: "write", path: destination.path)
+    }
+  }
+
+  private func copy(
+    from start: off_t, upTo end: off_t, to destination: borrowing OpenFile
+  ) throws(StorageError) {
+    guard lseek(descriptor, start, SEEK_SET) == start,
+      lseek(destination.descriptor, start, SEEK_SET) == start
+    else { throw StorageError(system: "read", path: path) }
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
+    var left = Int(end - start)
+    while left > 0 {
       let count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe read(descriptor, $0.baseAddress, $0.count)
+        unsafe read(descriptor, $0.baseAddress, min($0.count, left))
       }
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw StorageError(system: "read", path: path) }
       guard count > 0 else { return }
       try destination.write(unsafe buffer.span.bytes.extracting(first: count))
+      left -= count
     }
   }
 }

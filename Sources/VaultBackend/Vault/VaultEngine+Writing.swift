@@ -139,9 +139,9 @@ extension VaultEngine {
     notice.post()
     if isToBeScrubbed {
       scrub()
-    } else if isScrubNeeded.load(ordering: .relaxed) {
+    } else if residue.load(ordering: .relaxed) != .none {
       // Whoever reads may do so for long: it is tried, and not waited for, with each commit.
-      scrub(waiting: .zero)
+      emptyLog(waiting: .zero)
     } else {
       tidyUp(opened)
     }
@@ -239,25 +239,37 @@ extension VaultEngine {
     do throws(StorageError) { try opened.main.checkpoint() } catch {}
   }
 
-  /// Empties the log, which has pages as they were before; to be called by the queue's leader.
-  func scrub(waiting patience: Duration = scrubPatience) {
+  /// Empties the log, which has pages as they were before this change; to be called by the queue's
+  /// leader.
+  func scrub() {
+    residue.store(.own, ordering: .relaxed)
+    emptyLog(waiting: Self.scrubPatience)
+  }
+
+  private func emptyLog(waiting patience: Duration) {
     guard let connection = gate.withLock({ $0?.main }) else { return }
     let end = ContinuousClock.now + patience
-    isScrubNeeded.store(true, ordering: .relaxed)
     while true {
       // In short goes, since it keeps other writers away while it waits for readers.
       connection.wait(until: end, atMost: .milliseconds(20))
       do throws(StorageError) {
         try connection.checkpointAndTruncate()
-        return isScrubNeeded.store(false, ordering: .relaxed)
+        return residue.store(.none, ordering: .relaxed)
       } catch {
         // The change is durable, so whatever this is, it is no error of the change. What that replaced
         // stays in the log until the next commit.
-        guard error.code == .busy else { return StorageDiagnostics.report(Self.unscrubbed(error)) }
+        guard error.code == .busy else { return tell(error) }
         guard ContinuousClock.now < end else { return }
       }
       usleep(1000)  // other writers' turn; there is no wait for the last reader to end
     }
+  }
+
+  /// Tells once why the log keeps what this process has replaced.
+  private func tell(_ error: StorageError) {
+    let (isFirst, _) = residue.compareExchange(
+      expected: .own, desired: .told, ordering: .relaxed)
+    if isFirst { StorageDiagnostics.report(Self.unscrubbed(error)) }
   }
 
   private static func unscrubbed(_ error: StorageError) -> StorageError {

@@ -23,13 +23,24 @@ final class VaultEngine: Sendable {
   let notice: VaultNotice
   /// Whether readers have to look at the files, since there is no shared memory that tells.
   private let isStamped = Atomic<Bool>(false)
-  /// Whether the log may hold what was meant to be gone.
-  let isScrubNeeded = Atomic<Bool>(false)
+  /// What the log may hold that was meant to be gone.
+  let residue = Atomic<Residue>(.none)
   private let forks = ForkCount.shared
   /// The count of forks when the file was opened; -1 when it is not open.
   private let openedAt = Atomic<Int>(-1)
   /// The process that has the file open, or 0.
   private let opener = Atomic<pid_t>(0)
+
+  /// What the log may hold that was meant to be gone, as an old key slot.
+  enum Residue: UInt8, AtomicRepresentable {
+    case none
+    /// Of a process that may have ended before it could empty the log.
+    case ofOthers
+    /// Of this one.
+    case own
+    /// The same, and it was told why it could not be emptied.
+    case told
+  }
 
   /// The vault of a file; see ``VaultRegistry``.
   init(_ file: VaultFile, _ access: VaultAccess) {
@@ -195,6 +206,7 @@ final class VaultEngine: Sendable {
   /// Whether the file is a vault, whatever is in it.
   func isVault(waiting deadline: Duration) throws(StorageError) -> Bool {
     do throws(StorageError) {
+      guard try file.check(mending: false) else { return false }
       try VaultSchema.check(try Connection(file.path, .readOnly, until: .now + deadline))
       return true
     } catch {
@@ -288,6 +300,13 @@ final class VaultEngine: Sendable {
     return nil
   }
 
+  /// Whether others may have left in the log what this change of the header was to remove: a process
+  /// that changes keys does not wait for a reader who takes his time, and may have ended since.
+  private func mayHaveResidue(_ old: [UInt8]?, _ new: [UInt8]?) throws(StorageError) -> Bool {
+    guard access == .readWrite, let new, old != new else { return false }
+    return if let old { !HeaderChange.isReservation(from: old, to: new) } else { try file.hasLog() }
+  }
+
   /// Reads what has changed since memory was brought up to date last; in a transaction, under the
   /// gate.
   func catchUp(
@@ -296,6 +315,9 @@ final class VaultEngine: Sendable {
     let stamps = try VaultRows.stamps(connection)
     let (known, hasFollowed) = memory.withLock { ($0.generation, $0.hasFollowed) }
     let header = try VaultRows.header(connection)
+    if try mayHaveResidue(memory.withLock { $0.header }, header) {
+      _ = residue.compareExchange(expected: .none, desired: .ofOthers, ordering: .relaxed)
+    }
     if header == nil, try !VaultRows.manifest(connection).isEmpty {
       throw StorageError(
         .damaged,

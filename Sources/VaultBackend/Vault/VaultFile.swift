@@ -10,6 +10,8 @@ struct VaultFile: Hashable, Sendable {
   struct Stamp: Hashable, Sendable {
     let file: FileStatus?
     let log: FileStatus?
+    /// The size alone: SQLite, which looks into a journal, gives it an owner when that is root.
+    let journalSize: Int?
   }
 
   /// The absolute path without links.
@@ -117,9 +119,11 @@ struct VaultFile: Hashable, Sendable {
     StorageError(.invalid, "a link leads to a path that is not UTF-8", path: path)
   }
 
-  /// The present state, for the price of two lstat(2).
+  /// The present state, for the price of three lstat(2).
   func stamp() throws(StorageError) -> Stamp {
-    Stamp(file: try FileStatus.ofEntry(path), log: try FileStatus.ofEntry(logPath))
+    Stamp(
+      file: try FileStatus.ofEntry(path), log: try FileStatus.ofEntry(logPath),
+      journalSize: try FileStatus.ofEntry(journalPath)?.size)
   }
 
   /// Whether there is a log with something in it.
@@ -130,8 +134,8 @@ struct VaultFile: Hashable, Sendable {
   /// Whether all that was committed is in the file: no log holds anything, nor a journal what a writer
   /// that died has left half done.
   func standsAlone() throws(StorageError) -> Bool {
-    let journal = try FileStatus.ofEntry(journalPath)
-    return try !hasLog() && (journal?.size ?? 0) == 0
+    let journal = try FileStatus.ofEntry(journalPath)?.size ?? 0
+    return try !hasLog() && journal == 0
   }
 
   /// Whether the file can be written to.
@@ -144,14 +148,15 @@ struct VaultFile: Hashable, Sendable {
 
   /// Whether the vault is there; refuses what no vault of ours can be.
   ///
-  /// SQLite is handed nothing that was not checked, since it follows what it finds. Nothing is
+  /// SQLite is handed nothing that was not checked, since it follows what it finds. The vault is not
   /// opened here: closing a descriptor gives back the process's locks on the file (fcntl(2)).
   ///
   /// - Parameters:
   ///   - mending: takes from others the permission to read the files.
   ///   - allowingEmpty: whether an empty file is one that is to be replaced.
   /// - Returns: whether it is there.
-  /// - Throws: `denied` for what somebody else could have put there, or for no regular file.
+  /// - Throws: `denied` for what somebody else could have put there, or for no regular file; `damaged` for
+  ///   a journal that leads elsewhere.
   func check(mending: Bool, allowingEmpty: Bool = false) throws(StorageError) -> Bool {
     guard try FileStatus.of(folder) != nil else { return false }
     try checkFolders()
@@ -165,6 +170,7 @@ struct VaultFile: Hashable, Sendable {
     for path in [logPath, indexPath, journalPath, noticePath] {
       if let status = try FileStatus.ofEntry(path) { try check(status, path, mending) }
     }
+    try checkJournal(besides: status)
     return true
   }
 
@@ -181,6 +187,30 @@ struct VaultFile: Hashable, Sendable {
         path: rest)
     }
     return nil
+  }
+
+  /// Refuses a rollback journal that leads to another file.
+  ///
+  /// That of a transaction over several files ends with the path of one more, which SQLite opens, reads
+  /// and removes when it plays the journal back. A vault never has such a one: it would be a way to have
+  /// any file of the user removed. https://sqlite.org/fileformat2.html, "The Rollback Journal".
+  private func checkJournal(besides file: FileStatus) throws(StorageError) {
+    let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    guard let status = try FileStatus.ofEntry(journalPath), status.size >= magic.count
+    else { return }
+    // Closing a descriptor of the vault itself would give back this process's locks on it.
+    guard status.inode != file.inode || status.device != file.device else {
+      throw StorageError(
+        .damaged, "it is the vault itself under another name; remove that name", path: journalPath)
+    }
+    guard let journal = try OpenFile(journalPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    else { return }
+    guard try journal.readLast(magic.count) != magic else {
+      throw StorageError(
+        .damaged,
+        "it names another file, which would be removed with it, and which the journal of a vault never "
+          + "does; move it away, see who put it there, and verify the vault", path: journalPath)
+    }
   }
 
   private func check(

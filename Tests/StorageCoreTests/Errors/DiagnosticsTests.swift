@@ -82,6 +82,22 @@ import Testing
     }
   }
 
+  @Test func aHandlerWhoseOwnUseFailsIsNotCalledForEver() async {
+    await #expect(processExitsWith: .success) {
+      let storage = FaultyStorage()
+      storage.faults.fail(.all, with: .failure(StorageError(.locked, "on cue")))
+      let log = ErrorLog()
+      StorageDiagnostics.handler = { error in
+        log.add(error)
+        storage.set(1, forKey: "diagnostics-f")
+      }
+      storage.set(1, forKey: "diagnostics-f")
+      #expect(log.codes.count == 4)
+      storage.set(1, forKey: "diagnostics-f")
+      #expect(log.codes.count == 8)
+    }
+  }
+
   /// Reports through another storage's error closure before each write.
   private final class ReportingDelegate: StorageDelegate {
     private let base = PlainDelegate()

@@ -117,6 +117,23 @@ import Testing
     #expect(try other.contents() == ["store.key"])
   }
 
+  @Test func aKeyFileThatIsRefusedIsNotMarked() throws {
+    try folder.write("a passphrase\r\n", to: "store.key")
+    #expect(code { try store().save(1, forKey: "k") } == .invalid)
+    let storage = DelegatedStorage.quiet(OpenDelegate(), .key(.repeating(1)))
+    try storage.save(1, forKey: "k")
+    try folder.write(Data(repeating: 1, count: 32).base64EncodedString(), to: "copy.key")
+    let copy = KeySource.file(folder.file("copy.key"))
+    for source in [KeySource.file(file), copy] {
+      #expect(code { try storage.keyAdministration.rotate(openedBy: source) } == .invalid)
+    }
+    #expect(code { try storage.keyAdministration.change(to: .file(file)) } == .invalid)
+    #expect(try folder.contents() == ["copy.key", "store.key"])
+    // As an added key it may be the same.
+    try storage.keyAdministration.add(copy)
+    #expect(try folder.contents() == ["copy.key", "copy.key.made", "store.key"])
+  }
+
   @Test func aKeyFileThatOpensTheStoreNoMoreIsNotMarkedAgain() throws {
     let storage = store()
     try storage.save(1, forKey: "k")

@@ -11,6 +11,23 @@ struct AnswerTests {
     }
   }
 
+  @Test func aVaultThatIsGoneWhileItsLogIsThereIsNotCalledAbsent() throws {
+    let tool = try Tool(hasVault: false)
+    for suffix in ["-wal", "-journal"] {
+      let path = tool.path("gone.vault\(suffix)")
+      try Data(repeating: 7, count: 600).write(to: URL(fileURLWithPath: path))
+      for command in ["verify", "slots", "list", "init", "doctor"] {
+        let refused = try tool.run(
+          command, "--vault", "gone.vault", "--key-file", tool.keyFile)
+        #expect(refused.code == (command == "doctor" ? 2 : 12), "\(command)")
+        let said = command == "doctor" ? refused.text : refused.errors
+        #expect(said.contains("the vault is gone and its log is still there"), "\(said)")
+        #expect(!said.contains("init makes it") && !said.contains("make one with init"))
+      }
+      try FileManager.default.removeItem(atPath: path)
+    }
+  }
+
   @Test func anExportToStandardOutputForProgramsIsJSON() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "x")

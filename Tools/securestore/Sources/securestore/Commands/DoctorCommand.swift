@@ -67,7 +67,7 @@ struct DoctorCommand: ParsableCommand {
 
   private func vaultFindings(_ place: VaultPlace) -> [Finding] {
     do {
-      guard try Path.isThere(place.path) else {
+      guard try place.isThere() else {
         return [Finding("vault", .absent, "\(place.path) is not there; init makes it")]
       }
     } catch {

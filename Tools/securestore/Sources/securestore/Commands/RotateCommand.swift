@@ -54,7 +54,8 @@ struct RotateCommand: ParsableCommand {
     if replacesRoot, !keepsKey {
       let old = try place.keyFile(key)
       // What asks for the new key is done before there is progress to show.
-      let advice = "give another, or --same-key if it is still a secret"
+      let advice =
+        "give another, or --same-key if it is still a secret; --resume finishes a rotation"
       let use = try newKey.use(for: place, refusingOpenersWith: advice, output.output) {
         output.output.note(
           "if this is interrupted, the vault may open with the new key alone; rotate --resume goes on"

@@ -166,9 +166,18 @@ struct VaultPlace {
       authenticationTag: authenticationTag, deadline: deadline)
   }
 
+  /// Whether the vault is there.
+  ///
+  /// - Throws: also where it is gone, and its log is still there.
+  func isThere() throws -> Bool {
+    if try Path.isThere(path) { return true }
+    _ = try slots()
+    return false
+  }
+
   /// Refuses a path where there is nothing.
   func requireThere() throws {
-    guard try Path.isThere(path) else {
+    guard try isThere() else {
       throw Failure(
         .unavailable, "there is no vault; see that the path is right, or make one with init",
         path: path)

@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import VaultBackend
+
+/// A rollback journal that somebody else has put beside a vault, and that leads to another file: SQLite
+/// removes that when it plays such a one back.
+@Suite struct PlantedJournalTests {
+  private let vault = TemporaryVault()
+  private var victim: URL { vault.file("precious") }
+  private var journal: String { vault.path + "-journal" }
+
+  /// Makes a vault that nobody has open, and such a journal.
+  private func plant(beside name: String = "test.vault") throws {
+    try vault.put(Array("precious".utf8), "precious")
+    let file = try vault.bytes(name)
+    let page = Int(file[16]) << 8 | Int(file[17])
+    func word(_ number: Int) -> [UInt8] {
+      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+    let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    let target = Array(victim.path.utf8)
+    // No page is in it.
+    var bytes = magic + [0, 12345, file.count / page, 512, page].flatMap(word)
+    bytes += [UInt8](repeating: 0, count: 512 - bytes.count)
+    bytes += word(0x4000_0000 / page + 1) + target + word(target.count)
+    bytes += word(target.reduce(0) { $0 + Int(Int8(bitPattern: $1)) }) + magic
+    try vault.put(bytes, name + "-journal")
+  }
+
+  /// A vault that nobody has open.
+  private func make() throws {
+    #expect(try helper.start(["save", vault.path, "key", "newest"]).lines() == ["saved"])
+  }
+
+  private func expectRefused(_ path: String? = nil, _ body: () throws -> Void) {
+    let failure = #expect(throws: StorageError.self) { try body() }
+    #expect(failure?.code == .damaged)
+    #expect(failure?.path == path ?? journal)
+    #expect(FileManager.default.fileExists(atPath: victim.path))
+  }
+
+  private func storage(_ access: VaultAccess = .readWrite) -> VaultStorage {
+    VaultStorage(at: vault.url, keySource: .key(TemporaryVault.key), access: access)
+  }
+
+  @Test(arguments: [VaultAccess.readOnly, .readWrite])
+  func nobodyFollowsIt(_ access: VaultAccess) throws {
+    try make()
+    let other = VaultStorage(at: vault.file("other.vault"), keySource: .key(TemporaryVault.key))
+    try other.save("value", forKey: "key")
+    let report = try other.verify()
+    try plant()
+    let storage = storage(access)
+    expectRefused { _ = try storage.load(String.self, forKey: "key") }
+    expectRefused { _ = try storage.keyAdministration.slots() }
+    expectRefused { _ = try storage.verify() }
+    expectRefused { try storage.backup(to: vault.file("copy")) }
+    if access == .readWrite {
+      expectRefused { try storage.save("other", forKey: "key") }
+      expectRefused { try storage.compact() }
+      expectRefused { _ = try storage.previewRepair(accepting: report) }
+    }
+  }
+
+  @Test func norThatOfABackup() throws {
+    try make()
+    let copy = vault.file("copy.vault")
+    try vault.storage().backup(to: copy)
+    try plant(beside: "copy.vault")
+    let path = copy.path + "-journal"
+    expectRefused(path) { _ = try vault.storage().restore(from: copy) }
+    expectRefused(path) { try vault.storage().backup(to: copy, replacing: true) }
+  }
+
+  @Test func norWhereNothingCanBeWritten() throws {
+    try make()
+    try plant()
+    let before = vault.entries
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o500], ofItemAtPath: vault.folder.path)
+    defer {
+      do {
+        try FileManager.default.setAttributes(
+          [.posixPermissions: 0o700], ofItemAtPath: vault.folder.path)
+      } catch { Issue.record(error) }
+    }
+    let unprivileged =
+      geteuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
+    let said = try helper.start(["load-read-only", vault.path, "key"], prefix: unprivileged).lines()
+    #expect(said == ["error damaged"])
+    #expect(vault.entries == before)
+  }
+
+  @Test func aJournalThatIsTheVaultItselfIsRefused() throws {
+    try make()
+    try vault.put(Array("precious".utf8), "precious")
+    try FileManager.default.linkItem(atPath: vault.path, toPath: journal)
+    expectRefused { _ = try storage().load(String.self, forKey: "key") }
+  }
+
+  /// A file may be much larger than what it takes.
+  @Test(.enabled(if: Machine.canMount, "needs the right to mount in a namespace"))
+  func theHolesOfALogAreNotCopied() throws {
+    try vault.saveAndDie()
+    // Without the index SQLite can't read it there.
+    try FileManager.default.removeItem(atPath: vault.path + "-shm")
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: vault.path + "-wal"))
+    try file.truncate(atOffset: 3 << 30)
+    try file.close()
+    let folder = vault.folder.path
+    try FileManager.default.createDirectory(
+      atPath: folder + "/private", withIntermediateDirectories: false)
+    let lines = try helper.run(
+      script: """
+        mount --bind \(folder) \(folder) && mount -o remount,ro,bind \(folder) || exit 1
+        mount -t tmpfs -o size=1m,mode=0700 tmpfs \(folder)/private || exit 1
+        XDG_RUNTIME_DIR=\(folder)/private "$0" load-read-only \(vault.path) key
+        """)
+    #expect(lines == ["newest"])
+  }
+}
