@@ -91,6 +91,23 @@ import VaultBackend
     withExtendedLifetime(storage) {}
   }
 
+  /// The slots are again what the process that writes has seen last.
+  @Test func aSlotThatCameAndWentMeanwhileGoesWithTheNextWriteOfAny() throws {
+    let storage = vault.storage()
+    try storage.save("value", forKey: "key")
+    #expect(try helper.start(["add", vault.path, "8"]).lines() == ["added"])
+    let old = try #require(
+      try VaultDelegate(at: vault.url, access: .readOnly).header().header)
+    do {
+      let reader = try RawReader(vault)
+      #expect(try helper.start(["remove-slot", vault.path, "2"]).lines() == ["removed"])
+      withExtendedLifetime(reader) {}
+    }
+    try storage.save("other", forKey: "key")
+    try expectGone(old, "a slot that came and went")
+    withExtendedLifetime(storage) {}
+  }
+
   @Test func whatWasRemovedOrReplacedIsGoneFromTheFileWhenItIsCompacted() throws {
     let storage = vault.storage()
     let delegate = vault.delegate()

@@ -93,6 +93,37 @@ import Testing
     #expect(vault.entries == before)
   }
 
+  /// SQLite removes what has the name of a journal, and is none.
+  @Test(arguments: [VaultAccess.readOnly, .readWrite])
+  func aFileOfTheUsersWithTheNameOfAJournalIsLeft(_ access: VaultAccess) throws {
+    try make()
+    for text in ["my diary, of some length", "diary"] {
+      try vault.put(Array(text.utf8), "test.vault-journal")
+      try vault.put([], "precious")
+      let storage = storage(access)
+      expectRefused { _ = try storage.load(String.self, forKey: "key") }
+      expectRefused { _ = try storage.verify() }
+      #expect(try vault.bytes("test.vault-journal") == Array(text.utf8))
+    }
+    // What is left of a journal after a power cut.
+    for rest in [[], [0], [UInt8](repeating: 0, count: 4096), [0xD9, 0xD5, 0x05]] {
+      try vault.put(rest, "test.vault-journal")
+      #expect(try storage(access).load(String.self, forKey: "key") == "newest")
+      #expect(try storage(access).verify().isSound)
+    }
+  }
+
+  @Test(arguments: ["-wal", "-shm", "-journal", "-notice"])
+  func aVaultGetsNoNameOfAFileBesideAnother(_ suffix: String) throws {
+    let place = vault.file("other.vault" + suffix)
+    let storage = VaultStorage(at: place, keySource: .key(TemporaryVault.key))
+    #expect(code { try storage.save("value", forKey: "key") } == .invalid)
+    try make()
+    #expect(code { try self.storage().backup(to: place) } == .invalid)
+    #expect(code { try storage.restore(from: vault.url) } == .invalid)
+    #expect(!FileManager.default.fileExists(atPath: place.path))
+  }
+
   @Test func aJournalThatIsTheVaultItselfIsRefused() throws {
     try make()
     try vault.put(Array("precious".utf8), "precious")

@@ -133,6 +133,9 @@ struct Program {
     case "change":  // KEY-BYTE
       try storage.keyAdministration.change(to: Self.key(UInt8(rest[0])!))
       return "changed"
+    case "remove-slot":  // NUMBER
+      try storage.keyAdministration.remove(UInt32(rest[0])!)
+      return "removed"
     case "change-told":  // KEY-BYTE: how often something is told of that, and of writes afterwards
       return try changeTold(UInt8(rest[0])!)
     case "add":  // KEY-BYTE

@@ -43,14 +43,7 @@ package struct OpenFile: ~Copyable {
         .damaged, "the file has \(size) bytes, at most \(limit) make sense",
         path: path)
     }
-    var bytes = [UInt8](repeating: 0, count: size)
-    var span = bytes.mutableSpan
-    var raw = unsafe span.mutableBytes
-    let count = try read(into: &raw)
-    guard count == size else {
-      throw StorageError(.busy, "the file changed while it was read; try again", path: path)
-    }
-    return bytes
+    return try read(from: 0, size)
   }
 
   /// All bytes from the start, straight into secure memory; at most `limit`.
@@ -74,14 +67,22 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
+  /// The first bytes of the file, or all where there are fewer.
+  package func readFirst(_ count: Int) throws(StorageError) -> [UInt8] {
+    try read(from: 0, min(count, try status().size))
+  }
+
   /// The last bytes of the file, or all where there are fewer.
   package func readLast(_ count: Int) throws(StorageError) -> [UInt8] {
     let size = try status().size
-    let count = min(count, size)
+    return try read(from: max(size - count, 0), min(count, size))
+  }
+
+  private func read(from start: Int, _ count: Int) throws(StorageError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var span = bytes.mutableSpan
     var raw = unsafe span.mutableBytes
-    guard try read(into: &raw, from: size - count) == count else {
+    guard try read(into: &raw, from: start) == count else {
       throw StorageError(.busy, "the file changed while it was read; try again", path: path)
     }
     return bytes

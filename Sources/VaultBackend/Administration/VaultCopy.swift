@@ -24,6 +24,7 @@ enum VaultCopy {
     _ = try file.check(mending: false, allowingEmpty: true)
     let isFree = try FileStatus.ofEntry(file.path) == nil
     guard replacing || isFree else { throw taken(file.path) }
+    if isFree { try file.requireOwnName() }
     // From here on, since what is written to a file while the other is made would be lost with it.
     let sole = isFree ? nil : try SoleUse(of: file, until: end)
     let sibling = "\(file.path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"

@@ -249,33 +249,31 @@ extension VaultEngine {
   private func emptyLog(waiting patience: Duration) {
     guard let connection = gate.withLock({ $0?.main }) else { return }
     let end = ContinuousClock.now + patience
+    // Before, since what others leave meanwhile need not be gone with this.
+    let known = residue.exchange(.none, ordering: .relaxed)
     while true {
       // In short goes, since it keeps other writers away while it waits for readers.
       connection.wait(until: end, atMost: .milliseconds(20))
       do throws(StorageError) {
-        try connection.checkpointAndTruncate()
-        return residue.store(.none, ordering: .relaxed)
+        return try connection.checkpointAndTruncate()
       } catch {
         // The change is durable, so whatever this is, it is no error of the change. What that replaced
         // stays in the log until the next commit.
-        guard error.code == .busy else { return tell(error) }
-        guard ContinuousClock.now < end else { return }
+        guard error.code == .busy else {
+          residue.store(.told, ordering: .relaxed)
+          if known != .told { StorageDiagnostics.report(Self.unscrubbed(error)) }
+          return
+        }
+        guard ContinuousClock.now < end else { return residue.store(known, ordering: .relaxed) }
       }
       usleep(1000)  // other writers' turn; there is no wait for the last reader to end
     }
   }
 
-  /// Tells once why the log keeps what this process has replaced.
-  private func tell(_ error: StorageError) {
-    let (isFirst, _) = residue.compareExchange(
-      expected: .own, desired: .told, ordering: .relaxed)
-    if isFirst { StorageDiagnostics.report(Self.unscrubbed(error)) }
-  }
-
   private static func unscrubbed(_ error: StorageError) -> StorageError {
     StorageError(
       error.code,
-      "what was replaced, an old key slot for instance, is still in the vault's file or log, since the "
+      "what was replaced, an old key slot for instance, may still be in the vault's file or log, since the "
         + "log could not be taken into the file; compact the vault when this is mended: "
         + error.message, key: nil, path: error.path, number: error.number)
   }

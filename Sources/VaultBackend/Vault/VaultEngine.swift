@@ -300,11 +300,17 @@ final class VaultEngine: Sendable {
     return nil
   }
 
-  /// Whether others may have left in the log what this change of the header was to remove: a process
-  /// that changes keys does not wait for a reader who takes his time, and may have ended since.
-  private func mayHaveResidue(_ old: [UInt8]?, _ new: [UInt8]?) throws(StorageError) -> Bool {
-    guard access == .readWrite, let new, old != new else { return false }
-    return if let old { !HeaderChange.isReservation(from: old, to: new) } else { try file.hasLog() }
+  /// Whether others may have left in the log what a change of the header was to remove: a process that
+  /// changes keys does not wait for a reader who takes his time, and may have ended since.
+  ///
+  /// What they changed can't be told from the header, which may be again as it was.
+  private func mayHaveResidue(
+    _ stamps: VaultRows.Stamps, since known: Int64
+  ) throws(StorageError) -> Bool {
+    guard access == .readWrite, stamps.header > known || stamps.generation < known else {
+      return false
+    }
+    return try file.hasLog()
   }
 
   /// Reads what has changed since memory was brought up to date last; in a transaction, under the
@@ -315,7 +321,7 @@ final class VaultEngine: Sendable {
     let stamps = try VaultRows.stamps(connection)
     let (known, hasFollowed) = memory.withLock { ($0.generation, $0.hasFollowed) }
     let header = try VaultRows.header(connection)
-    if try mayHaveResidue(memory.withLock { $0.header }, header) {
+    if try mayHaveResidue(stamps, since: known) {
       _ = residue.compareExchange(expected: .none, desired: .ofOthers, ordering: .relaxed)
     }
     if header == nil, try !VaultRows.manifest(connection).isEmpty {

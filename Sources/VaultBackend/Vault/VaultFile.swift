@@ -156,7 +156,7 @@ struct VaultFile: Hashable, Sendable {
   ///   - allowingEmpty: whether an empty file is one that is to be replaced.
   /// - Returns: whether it is there.
   /// - Throws: `denied` for what somebody else could have put there, or for no regular file; `damaged` for
-  ///   a journal that leads elsewhere.
+  ///   a journal that is none of a vault's.
   func check(mending: Bool, allowingEmpty: Bool = false) throws(StorageError) -> Bool {
     guard try FileStatus.of(folder) != nil else { return false }
     try checkFolders()
@@ -189,15 +189,15 @@ struct VaultFile: Hashable, Sendable {
     return nil
   }
 
-  /// Refuses a rollback journal that leads to another file.
+  /// Refuses as a rollback journal what SQLite never left there for a vault.
   ///
-  /// That of a transaction over several files ends with the path of one more, which SQLite opens, reads
-  /// and removes when it plays the journal back. A vault never has such a one: it would be a way to have
-  /// any file of the user removed. https://sqlite.org/fileformat2.html, "The Rollback Journal".
+  /// The journal of a transaction over several files ends with the path of one more, which SQLite opens,
+  /// reads and removes when it plays the journal back; a vault never has such a one, and it would be a
+  /// way to have any file of the user removed. What is no journal at all, and has the name of one, it
+  /// would remove as well. https://sqlite.org/fileformat2.html, "The Rollback Journal".
   private func checkJournal(besides file: FileStatus) throws(StorageError) {
     let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-    guard let status = try FileStatus.ofEntry(journalPath), status.size >= magic.count
-    else { return }
+    guard let status = try FileStatus.ofEntry(journalPath), status.size > 0 else { return }
     // Closing a descriptor of the vault itself would give back this process's locks on it.
     guard status.inode != file.inode || status.device != file.device else {
       throw StorageError(
@@ -205,7 +205,17 @@ struct VaultFile: Hashable, Sendable {
     }
     guard let journal = try OpenFile(journalPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     else { return }
-    guard try journal.readLast(magic.count) != magic else {
+    let first = try journal.readFirst(magic.count)
+    // Zeros are what a power cut leaves of one.
+    guard first.first ?? 0 == 0 || magic.starts(with: first) else {
+      throw StorageError(
+        .damaged,
+        "it has the name of the vault's journal, is none, and would be removed as one; move it away, or "
+          + "give the vault another name", path: journalPath)
+    }
+    // Of one that is no longer than its head the end is the head.
+    let last = status.size < 2 * magic.count ? [] : try journal.readLast(magic.count)
+    guard last != magic else {
       throw StorageError(
         .damaged,
         "it names another file, which would be removed with it, and which the journal of a vault never "
@@ -264,8 +274,20 @@ struct VaultFile: Hashable, Sendable {
     try Self.requirePrivateWay(to: folder)
   }
 
+  /// Refuses a name that SQLite would take for that of a file beside another vault, and write to or
+  /// remove; for a vault that is to be made.
+  func requireOwnName() throws(StorageError) {
+    for suffix in ["-wal", "-shm", "-journal", "-notice"] where path.hasSuffix(suffix) {
+      throw StorageError(
+        .invalid,
+        "a vault can't have a name that ends in \(suffix), as a file beside another vault has; give it "
+          + "another", path: path)
+    }
+  }
+
   /// Makes an empty vault, durably, unless there is a file already.
   func create() throws(StorageError) {
+    try requireOwnName()
     try Folder.create(folder)
     try checkFolders()
     let bytes = try VaultSchema.emptyFile(path: path)

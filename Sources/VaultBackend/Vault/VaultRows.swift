@@ -9,6 +9,8 @@ enum VaultRows {
     var generation: Int64 = 0
     /// Up to here, removals are no longer remembered.
     var horizon: Int64 = 0
+    /// Of the commit that wrote the header; 0 where there is none.
+    var header: Int64 = 0
   }
 
   /// Sequence numbers end here.
@@ -39,7 +41,9 @@ enum VaultRows {
         .damaged, "the vault's sequence numbers contradict each other; verify and repair it",
         path: connection.path)
     }
-    return Stamps(generation: max(generation, last), horizon: horizon)
+    return Stamps(
+      generation: max(generation, last), horizon: horizon,
+      header: found[VaultSchema.Row.header] ?? 0)
   }
 
   /// The store's header, or nil.

@@ -171,7 +171,7 @@ struct VaultPlace {
   /// - Throws: also where it is gone, and its log is still there.
   func isThere() throws -> Bool {
     if try Path.isThere(path) { return true }
-    _ = try slots()
+    for rest in ["-wal", "-journal"] where try Path.isThere(path + rest) { _ = try slots() }
     return false
   }
 
