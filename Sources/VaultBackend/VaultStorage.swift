@@ -23,7 +23,8 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   ///
   /// - Parameters:
   ///   - url: an absolute file URL. A missing folder is made for the owner alone; one that others
-  ///     can write to is refused.
+  ///     can write to is refused. No vault is made whose name ends in `-wal`, `-shm`, `-journal` or
+  ///     `-notice`, as those of the files beside one do.
   ///   - keySource: where the key comes from.
   ///   - access: what it is opened for.
   ///   - algorithm: what seals, if the vault is new; one that exists keeps its own.
