@@ -20,7 +20,8 @@ struct KeyringTests {
     #expect(try tool.run("verify", "--vault", tool.vault).code == 0)
     #expect(try tool.run("backup", "copy").code == 0)
     #expect(try tool.run("get", "A", "--vault", "copy").text == "x")
-    #expect(try tool.run("restore", "copy", "--vault", "restored").code == 0)
+    let restored = try tool.run("restore", "copy", "--vault", "restored")
+    #expect(restored.code == 0, "\(restored.errors)")
     #expect(try tool.run("get", "A", "--vault", "restored").text == "x")
     #expect(try tool.run("get", "A", "--key", "keyring:another").code == 10)
   }
