@@ -1,5 +1,6 @@
 public import CryptoCore
 public import StorageCore
+internal import Synchronization
 
 /// Sealed records in a property list: one file for each suite, safe across threads and processes.
 ///
@@ -7,19 +8,26 @@ public import StorageCore
 /// binary property list that `UserDefaults(suiteName: "<suite>.secure")` reads. Its keys are name
 /// hashes in hexadecimal, its values sealed records; the header is under `SecurePropertyStorage`.
 ///
-/// Reads come from memory and cost one stat(2), which tells whether another process has written.
-/// A write replaces the file as a whole, under a lock file beside it: it costs the more, the more
-/// the suite holds. Delegates of one suite in a process share their memory.
-public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
+/// Reads come from memory. One in 25 microseconds at most looks at the file, by stat(2): a write
+/// returns only when its file has been in its place for longer, so that a read that starts after it,
+/// in any process, sees it. What other programs do to the file is seen 25 microseconds later at
+/// most. A write replaces the file as a whole, under a lock file beside it: it costs the more, the
+/// more the suite holds. Delegates of one suite in a process share their memory.
+public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, PlaceDelegate {
   /// How long a write waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
   private static let longestInterval: Duration = .seconds(2)
+  /// How long a look at the file counts unless said otherwise, in nanoseconds.
+  package static let standardTrust = SuiteFile.standardTrust
 
   /// When a write is on disk.
   public let durability: DefaultsDurability
   private let deadline: Duration
+  private let trust: Int64
   private let path: @Sendable () throws(StorageError) -> String
+  private let use: @Sendable () -> SecureStorage.Access
   private let resolved = SetOnce<Suite>()
+  private let isRequired = Atomic<Bool>(false)
 
   /// The delegate of a suite.
   ///
@@ -40,22 +48,30 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
   }
 
   /// The delegate of a suite in a folder of the caller's choice.
+  ///
+  /// For so many nanoseconds as `trust` a look at the file counts; all processes that share it have to
+  /// agree on that.
   package convenience init(
     folder: String, suiteName: String, durability: DefaultsDurability = .immediate,
-    deadline: Duration = standardDeadline
+    deadline: Duration = standardDeadline, trust: Int64 = standardTrust
   ) {
-    self.init(durability: durability, deadline: deadline) { () throws(StorageError) in
+    self.init(durability: durability, deadline: deadline, trust: trust) {
+      () throws(StorageError) in
       try SuiteName.path(of: suiteName, in: folder)
     }
   }
 
-  /// The delegate of the file that `path` gives at the first use.
+  /// The delegate of the file that `path` gives at the first use, for what `use` says then.
   init(
     durability: DefaultsDurability, deadline: Duration = standardDeadline,
+    trust: Int64 = standardTrust,
+    use: @escaping @Sendable () -> SecureStorage.Access = { .readWrite },
     path: @escaping @Sendable () throws(StorageError) -> String
   ) {
+    self.use = use
     self.durability = durability
     self.deadline = deadline
+    self.trust = trust
     self.path = path
   }
 
@@ -71,7 +87,27 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
 
   private func suite() throws(StorageError) -> Suite {
     if let suite = resolved.load() { return suite }
-    return resolved.storeIfNil(SuiteRegistry.suite(at: try path()))
+    let suite = resolved.storeIfNil(SuiteRegistry.suite(at: try path(), trust: trust))
+    if use() == .mustExist || isRequired.load(ordering: .acquiring) {
+      suite.makesNothing.store(true, ordering: .releasing)
+    }
+    return suite
+  }
+
+  // MARK: - PlaceDelegate
+
+  package var allowance: SecureStorage.Access { use() }
+
+  /// From now on no storage of this process makes the suite.
+  package func makeNothing() {
+    // In this order: whoever finds no suite resolved looks at the other when it is.
+    isRequired.store(true, ordering: .sequentiallyConsistent)
+    resolved.load()?.makesNothing.store(true, ordering: .releasing)
+  }
+
+  /// The suite that delegates of its file share; nil when there is no place to store at.
+  public var identity: DelegateIdentity? {
+    do throws(StorageError) { return DelegateIdentity(of: try suite()) } catch { return nil }
   }
 
   // MARK: - KeysetDelegate
@@ -102,6 +138,7 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
   public func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
+    try requireWritable()
     let suite = try suite()
     return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
       try suite.updateHeader(waiting: deadline, body)
@@ -123,6 +160,7 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
   public func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
+    if writes.contains(where: { !$0.isCheck }) { try requireWritable() }
     let suite = try suite()
     if case .coalesced(let interval) = durability,
       let outcome = suite.commitToMemory(
@@ -146,11 +184,11 @@ public final class DefaultsDelegate: KeysetDelegate, ObservableDelegate {
   ///
   /// The first observer starts a thread that watches for other processes' changes; the last one's
   /// end stops it. When there is no place to store at, nothing is ever told.
-  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
       return try suite().observe(observer)
     } catch {
-      return Observation {}
+      return ChangeObservation {}
     }
   }
 }

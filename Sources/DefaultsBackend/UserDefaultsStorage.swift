@@ -12,13 +12,18 @@ public import struct Foundation.Data
 /// often. See ``DefaultsDelegate`` for the file.
 public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // Adds an immutable reference to DelegatedStorage.
-  private let delegate: DefaultsDelegate
+  /// Nil where a test keeps the values in memory.
+  private let delegate: DefaultsDelegate?
 
-  /// The storage that `@UserDefault` and its family use.
+  /// The storage that `@UserDefault` and its family use; in a test with stores of its own, the test's.
   ///
   /// Its suite is the application id, its key comes from the key source of
   /// `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before.
-  public static let standard = UserDefaultsStorage(authenticationTag: nil)
+  public static var standard: UserDefaultsStorage {
+    TestStores.inUse?.kept { UserDefaultsStorage(authenticationTag: nil) } ?? program
+  }
+
+  private static let program = UserDefaultsStorage(authenticationTag: nil)
 
   /// The storage of a suite.
   ///
@@ -48,12 +53,12 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   public convenience init?(
     suiteName: String?, symmetricKey: SymmetricKey?, authenticationTag: Data? = nil
   ) {
-    let delegate: DefaultsDelegate
+    let delegate: any KeysetDelegate
     if let suiteName {
       do throws(StorageError) { try SuiteName.validate(suiteName) } catch { return nil }
       delegate = DefaultsDelegate(suiteName: suiteName)
     } else {
-      delegate = .ofApplication
+      delegate = DefaultsDelegate.ofApplication
     }
     self.init(
       delegate, keySource: symmetricKey.map { .key($0) } ?? .missing,
@@ -66,16 +71,16 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   ///   stored.
   public convenience init(authenticationTag: Data? = nil) {
     self.init(
-      .ofApplication, keySource: .bootstrapped, authenticationTag: authenticationTag,
-      errorClosure: nil)
+      DefaultsDelegate.ofApplication, keySource: TestStores.inUse?.keySource ?? .bootstrapped,
+      authenticationTag: authenticationTag, errorClosure: nil)
   }
 
-  /// The storage over a delegate.
+  /// The storage over a delegate: of a suite, or of a test's in memory.
   package init(
-    _ delegate: DefaultsDelegate, keySource: KeySource, authenticationTag: Data? = nil,
+    _ delegate: any KeysetDelegate, keySource: KeySource, authenticationTag: Data? = nil,
     errorClosure: StorageErrorClosure? = nil
   ) {
-    self.delegate = delegate
+    self.delegate = delegate as? DefaultsDelegate
     super.init(
       delegate, keySource: keySource, authenticationTag: authenticationTag,
       errorClosure: errorClosure)
@@ -88,15 +93,22 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   /// - Throws: `StorageError`: why it can't be written. It is kept and tried again, except with
   ///   `outcomeUnknown`: the file was removed or replaced, and what was sealed for it is dropped.
   public func flush() throws(StorageError) {
-    try delegate.flush()
+    try delegate?.flush()
   }
 }
 
 extension DefaultsDelegate {
-  /// The delegate of the suite that is named for the application, which is asked at first use.
-  fileprivate static var ofApplication: DefaultsDelegate {
-    DefaultsDelegate(durability: .immediate) { () throws(StorageError) in
-      let name = try SecureStorage.configuration.validated().applicationID
+  /// The delegate of the suite that is named for the application, which is asked at first use; in a
+  /// test with stores of its own, the test's.
+  fileprivate static var ofApplication: any KeysetDelegate {
+    if let test = TestStores.inUse {
+      return test.folder.map { DefaultsDelegate(folder: $0, suiteName: "standard") }
+        ?? test.delegate(of: "defaults")
+    }
+    let use: @Sendable () -> SecureStorage.Access = { SecureStorage.configuration.access }
+    return DefaultsDelegate(durability: .immediate, use: use) { () throws(StorageError) in
+      let name = try SecureStorage.configuration(for: "the standard UserDefaults storage")
+        .validated().applicationID
       return try SuiteName.path(of: name, in: StandardFolders.configuration())
     }
   }

@@ -27,3 +27,11 @@ public typealias UnwrappedUserDefault<Value> = UnwrappedStore<Value, UserDefault
 public typealias UnwrappedCodableUserDefault<Value: Codable> = UnwrappedCodableStore<
   Value, UserDefaultsStorage
 >
+
+/// A property in a suite of the user's configuration, read from memory and observed; see `Live`.
+///
+///     @LiveUserDefault("theme") var theme = "dark"
+///     @LiveUserDefault("token") var token: String?
+public typealias LiveUserDefault<Property: Sendable & Equatable> = Live<
+  Property, UserDefaultsStorage
+>

@@ -18,12 +18,17 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
   /// Whether the values are to be synchronized between devices; false, since nothing does that here.
   public let synchronizable: Bool
 
-  /// The storage that `@Keychain` and its family use.
+  /// The storage that `@Keychain` and its family use; in a test with stores of its own, the test's,
+  /// which is in memory and asks no service.
   ///
   /// Its service is the application's id, its key comes from the key source of
   /// `SecureStorage.bootstrap(applicationID:keySource:)`, or from the keyring, where none was given
   /// there.
-  public static let standard = KeychainStorage()
+  public static var standard: KeychainStorage {
+    TestStores.inUse?.kept { KeychainStorage() } ?? program
+  }
+
+  private static let program = KeychainStorage()
 
   /// The store of a service in the keyring.
   ///
@@ -38,7 +43,7 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
   ///   - synchronizable: whether to synchronize between devices; the Secret Service can't.
   ///   - accessible: when the values can be read. A collection is unlocked as a whole, so all values
   ///     are as open as it is; with `...ThisDeviceOnly` the store's key is in a file of this machine
-  ///     and not in the keyring, whose copy elsewhere does not open.
+  ///     and not in the keyring, whose copy does not open without it; a copy of the home folder has both.
   ///   - keySource: where the key comes from; nil for what `accessible` asks for.
   ///   - algorithm: what seals, if the store is new; one that exists keeps its own.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
@@ -74,7 +79,7 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
       accessGroup: accessGroup, synchronizable: synchronizable, accessible: accessible,
       keySource: nil, isBootstrapped: true, authenticationTag: authenticationTag,
       errorClosure: errorClosure
-    ) { SecureStorage.configuration.applicationID }
+    ) { SecureStorage.configuration(for: "the standard keychain storage").applicationID }
   }
 
   /// The same on the bus of a client, of a service that is asked for when it is needed.
@@ -101,13 +106,21 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
       return .keyring(
         KeyringKey(name: service(), collection: accessGroup, access: access, client: client))
     })
-    let delegate = KeyringDelegate(accessGroup: accessGroup, access: access, client: client) {
-      () throws(StorageError) in
+    let use: @Sendable () -> SecureStorage.Access = {
+      isBootstrapped ? SecureStorage.configuration.access : .readWrite
+    }
+    let delegate = KeyringDelegate(
+      accessGroup: accessGroup, access: access, client: client, use: use
+    ) { () throws(StorageError) in
       if let refusal { throw refusal }
       return service()
     }
+    // What can't be had is refused in a test, too.
+    let test = isBootstrapped && refusal == nil ? TestStores.inUse : nil
     super.init(
-      delegate, keySource: source, algorithm: algorithm, authenticationTag: authenticationTag,
+      test?.delegate(of: "keychain/\(accessGroup ?? "")") ?? delegate,
+      keySource: test?.keySource ?? source, algorithm: algorithm,
+      authenticationTag: authenticationTag,
       errorClosure: errorClosure)
   }
 

@@ -25,6 +25,14 @@ public struct KeyringAccess: Hashable, Sendable {
   }
   /// When prompts may be shown.
   public var prompts: PromptPolicy
+  /// Whether a key of a store may cross the bus in the clear, where the service can't encrypt it.
+  ///
+  /// libsecret and the services of the desktops agree on a key for what crosses the bus. A service that
+  /// does not is refused for `KeySource.keyring` with the error `unsupported`: programs that may watch
+  /// the bus, and copies that the bus keeps in ordinary memory, would show the key of all that is sealed.
+  /// It is about keys alone. Sealed values may cross in any case; the secrets of the plain ``Keyring`` API
+  /// cross as the service wants it, as those of every program that shares them.
+  public var allowsPlainKeys: Bool
   /// The address of the bus, as D-Bus writes it; nil for the session's.
   ///
   /// For tests: each has a bus of its own, as KeyringTesting makes them. What is made with it stays
@@ -46,14 +54,16 @@ public struct KeyringAccess: Hashable, Sendable {
   ///   - promptDeadline: how long a prompt may stand unanswered.
   ///   - prompts: when prompts may be shown.
   ///   - bus: the address of the bus; nil for the session's.
+  ///   - allowsPlainKeys: whether a store's key may cross the bus in the clear.
   public init(
     deadline: Duration = .seconds(5), promptDeadline: Duration = .seconds(60),
-    prompts: PromptPolicy = .ifInteractive, bus: String? = nil
+    prompts: PromptPolicy = .ifInteractive, bus: String? = nil, allowsPlainKeys: Bool = false
   ) {
     self.deadline = Self.clamped(deadline)
     self.promptDeadline = Self.clamped(promptDeadline)
     self.prompts = prompts
     self.bus = bus
+    self.allowsPlainKeys = allowsPlainKeys
   }
 
   /// The way to the bus.

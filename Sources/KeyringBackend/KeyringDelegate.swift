@@ -10,9 +10,37 @@ public import StorageCore
 ///
 /// What is durable is the service's to say. It has no transactions: a commit is of one write, and
 /// processes that use this library take turns by a lock file in the application's data folder.
-public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
+public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate {
   /// What depends on the service, which may not be known before the first use.
+  ///
+  /// Delegates of one service and collection on one bus share it, so each hears at once of what the
+  /// others write.
   private final class Opened: Sendable {
+    private struct Key: Hashable {
+      let service: String
+      let accessGroup: String?
+      let client: ObjectIdentifier
+    }
+    private struct Entry {
+      weak var opened: Opened?
+    }
+    private static let entries = Lock<[Key: Entry]>([:])
+
+    /// That of a service, while anybody uses it.
+    static func shared(
+      service: String, accessGroup: String?, client: KeyringClient
+    ) throws(StorageError) -> Opened {
+      let key = Key(
+        service: service, accessGroup: accessGroup, client: ObjectIdentifier(client))
+      return try entries.withLock { (entries) throws(StorageError) in
+        if let opened = entries[key]?.opened { return opened }
+        let opened = try Opened(service: service, accessGroup: accessGroup, client: client)
+        entries = entries.filter { $0.value.opened != nil }
+        entries[key] = Entry(opened: opened)
+        return opened
+      }
+    }
+
     let service: String
     let lockPath: String
     let store: KeyringStore
@@ -33,6 +61,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
   private let access: KeyringAccess
   private let accessGroup: String?
   private let service: @Sendable () throws(StorageError) -> String
+  private let use: @Sendable () -> SecureStorage.Access
   private let resolved = SetOnce<Opened>()
 
   /// The delegate of a service's store in the keyring of the session.
@@ -55,8 +84,10 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
   init(
     accessGroup: String? = nil, access: KeyringAccess = .standard,
     client: KeyringClient? = nil,
+    use: @escaping @Sendable () -> SecureStorage.Access = { .readWrite },
     service: @escaping @Sendable () throws(StorageError) -> String
   ) {
+    self.use = use
     self.client = client ?? access.client
     self.access = access
     self.accessGroup = accessGroup
@@ -66,7 +97,12 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
   private func opened() throws(StorageError) -> Opened {
     if let opened = resolved.load() { return opened }
     return resolved.storeIfNil(
-      try Opened(service: try service(), accessGroup: accessGroup, client: client))
+      try Opened.shared(service: try service(), accessGroup: accessGroup, client: client))
+  }
+
+  /// The store of the service, which delegates of it share; nil when it can't be known.
+  public var identity: DelegateIdentity? {
+    do throws(StorageError) { return DelegateIdentity(of: try opened()) } catch { return nil }
   }
 
   private func perform<Result>(
@@ -85,6 +121,13 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
     defer { withExtendedLifetime(lock) {} }
     return try body()
   }
+
+  // MARK: - PlaceDelegate
+
+  package var allowance: SecureStorage.Access { use() }
+
+  /// Does nothing: a store in the keyring is made with its header, and otherwise only its lock file.
+  package func makeNothing() {}
 
   // MARK: - KeysetDelegate
 
@@ -129,7 +172,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
     let store = try opened().store
     return try perform { (connection, call) throws(BusFailure) in
       var names: Set<NameHash> = []
-      try store.visit(connection, call) { _, name, _ in names.insert(name) }
+      try store.visit(connection, call, damaged: .empty) { _, name, _ in names.insert(name) }
       return Array(names)
     }
   }
@@ -141,6 +184,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
   public func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
+    try requireWritable()
     let store = try opened().store
     return try alone { () throws(StorageError) in
       let (view, count) = try perform { (connection, call) throws(BusFailure) in
@@ -152,7 +196,10 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
       }
       let held = HeldRecords(isEmpty: count == 0) { (each) throws(StorageError) in
         try self.perform { (connection, call) throws(BusFailure) in
-          _ = try store.visit(connection, call) { _, name, record in each(name, record) }
+          // Whoever can write here must not keep a key from being replaced.
+          try store.visit(connection, call, damaged: .empty) { _, name, record in
+            each(name, record)
+          }
         }
       }
       var header = view.header
@@ -207,6 +254,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
       throw StorageError(
         .unsupported, "the keyring has no transactions: write one key at a time, or use a vault")
     }
+    if writes.contains(where: { !$0.isCheck }) { try requireWritable() }
     let opened = try opened()
     return try alone { () throws(StorageError) in
       var attempt = Attempt()
@@ -279,11 +327,11 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate {
   /// item again; so what another program does is told once, whatever a service signals. While
   /// there is no bus or service, they are looked for again after a second, then less often, at least
   /// once a minute. A record that can't be read is left out: whoever reads it gets the error.
-  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
       return try opened().following.add(observer)
     } catch {
-      return Observation {}
+      return ChangeObservation {}
     }
   }
 }

@@ -27,3 +27,9 @@ public typealias UnwrappedKeychain<Value> = UnwrappedStore<Value, KeychainStorag
 public typealias UnwrappedCodableKeychain<Value: Codable> = UnwrappedCodableStore<
   Value, KeychainStorage
 >
+
+/// A property in the desktop's keyring, read from memory and observed; see `Live`.
+///
+///     @LiveKeychain("theme") var theme = "dark"
+///     @LiveKeychain("token") var token: String?
+public typealias LiveKeychain<Property: Sendable & Equatable> = Live<Property, KeychainStorage>

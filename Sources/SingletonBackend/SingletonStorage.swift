@@ -11,8 +11,12 @@ public import struct Foundation.Data
 public final class SingletonStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // Adds no state to DelegatedStorage.
 
-  /// The storage that `@Singleton` and its family use.
-  public static let standard = SingletonStorage()
+  /// The storage that `@Singleton` and its family use; in a test with stores of its own, the test's.
+  public static var standard: SingletonStorage {
+    TestStores.inUse?.kept { SingletonStorage() } ?? program
+  }
+
+  private static let program = SingletonStorage()
 
   /// An empty storage with a key of its own.
   ///

@@ -118,7 +118,7 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
   }
 
   /// Calls `observer` for each change, in order, under the delegate's lock.
-  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     observers.add(observer)
   }
 }

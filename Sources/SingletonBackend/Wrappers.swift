@@ -25,3 +25,9 @@ public typealias UnwrappedSingleton<Value> = UnwrappedStore<Value, SingletonStor
 public typealias UnwrappedCodableSingleton<Value: Codable> = UnwrappedCodableStore<
   Value, SingletonStorage
 >
+
+/// A property in the program's memory, read from memory and observed; see `Live`.
+///
+///     @LiveSingleton("theme") var theme = "dark"
+///     @LiveSingleton("token") var token: String?
+public typealias LiveSingleton<Property: Sendable & Equatable> = Live<Property, SingletonStorage>

@@ -1,7 +1,6 @@
 internal import CryptoCore
 internal import Glibc
-
-internal import struct Foundation.URL
+internal import Synchronization
 
 /// What every `.standard` storage of the program uses: its name and its key source.
 public enum SecureStorage: Sendable {
@@ -11,6 +10,10 @@ public enum SecureStorage: Sendable {
     public let applicationID: String
     /// Where the keys of its stores come from.
     public let keySource: KeySource
+    /// What the standard storages may do.
+    public let access: Access
+    /// Who may write to the folders of the standard vault and sealed folder.
+    public let folderTrust: FolderTrust
 
     /// Throws `invalid` unless the application id can name a file.
     package func validated() throws(StorageError) -> Configuration {
@@ -30,44 +33,85 @@ public enum SecureStorage: Sendable {
     }
   }
 
-  private static let state = Lock<Configuration?>(nil)
+  /// The settings in force, and what settled them, for the error of who comes later.
+  private struct Settled {
+    let configuration: Configuration
+    let fact: String
+  }
+
+  private static let state = Lock<Settled?>(nil)
+  private static let settled = Atomic<Bool>(false)
+
+  /// Whether the settings are in force.
+  static var isSettled: Bool { settled.load(ordering: .acquiring) }
 
   /// Sets the program's name and key source, once, at the start of the program.
   ///
   /// Call it before any `.standard` storage is used. Without it, the name is that of the
   /// executable and the source ``KeySource/automatic``. A second call, or one after a `.standard`
   /// storage was used, ends the process, as with swift-log: half of the program would use another
-  /// key than the other half.
+  /// key than the other half. The text says at which file and line the other call or the property is.
   ///
   /// - Parameters:
   ///   - applicationID: 1 to 128 bytes that can name a file, as in `com.example.tool`. Any other is
   ///     the error `invalid` at every use of a `.standard` storage.
   ///   - keySource: where the keys come from.
-  public static func bootstrap(applicationID: String, keySource: KeySource = .automatic) {
-    state.withLock { configuration in
-      guard configuration == nil else {
-        // A mistake of the program's, that no caller could mend. Not a precondition, whose text a
-        // release build leaves out.
-        fatalError("SecureStorage.bootstrap was called twice, or after a standard storage was used")
-      }
-      configuration = Configuration(applicationID: applicationID, keySource: keySource)
+  ///   - access: what the standard storages may do: with `.mustExist` none is ever made, with `.readOnly`
+  ///     none is changed.
+  ///   - folderTrust: who may write to the folder of the standard vault and of the standard sealed folder,
+  ///     and to the folders on the way: `.processGroup` for a volume of a container.
+  ///   - fileID: the place of the call, for the error of a second one.
+  ///   - line: its line.
+  public static func bootstrap(
+    applicationID: String, keySource: KeySource = .automatic, access: Access = .readWrite,
+    folderTrust: FolderTrust = .owner, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    let other = state.withLock { settled -> Settled? in
+      if let settled { return settled }
+      settled = Settled(
+        configuration: Configuration(
+          applicationID: applicationID, keySource: keySource, access: access,
+          folderTrust: folderTrust),
+        fact: "was called twice: the first call is at \(SourcePlace(fileID, line))")
+      return nil
     }
+    guard let other else { return settled.store(true, ordering: .releasing) }
+    // A mistake of the program's, that no caller could mend. Not a precondition, whose text a
+    // release build leaves out.
+    fatalError(
+      "SecureStorage.bootstrap \(other.fact). Call it once, first thing in main", file: fileID,
+      line: line)
   }
 
   /// The settings in force.
   ///
   /// The first call without a bootstrap settles them.
   public static var configuration: Configuration {
-    state.withLock { configuration in
-      if let configuration { return configuration }
-      let settled = Configuration(applicationID: executableName, keySource: .automatic)
-      configuration = settled
-      return settled
+    state.withLock { settled in
+      if let settled { return settled.configuration }
+      let configuration = Configuration(
+        applicationID: executableName, keySource: .automatic, access: .readWrite,
+        folderTrust: .owner)
+      settled = Settled(
+        configuration: configuration,
+        fact: "was called after \(StandardUse.description) was used")
+      Self.settled.store(true, ordering: .releasing)
+      return configuration
     }
   }
 
+  /// The settings in force, for what uses the program's own data: a process of tests is told of that.
+  ///
+  /// - Parameter use: names what is used.
+  /// - Returns: the settings.
+  package static func configuration(for use: String) -> Configuration {
+    let configuration = configuration
+    TestProcess.warn(of: StandardUse.current.map { "\(use) for \($0.title)" } ?? use)
+    return configuration
+  }
+
   /// The name of the executable file, which an argument can't change.
-  private static let executableName: String = {
+  static let executableName: String = {
     var buffer = [CChar](repeating: 0, count: 4097)
     let count = unsafe readlink("/proc/self/exe", &buffer, 4096)
     guard count > 0 else { return "" }
@@ -106,8 +150,8 @@ extension KeySource {
 
   /// Found when it is needed, since that is when the environment can be an error.
   private static func findMasterKeyFile() throws(StorageError) -> KeyFile {
-    let application = try SecureStorage.configuration.validated().applicationID
-    let folder = try StandardFolders.data(application: application)
-    return KeyFile(URL(fileURLWithPath: folder + "/master.key"))
+    let application = try SecureStorage.configuration(for: "the key file master.key").validated()
+      .applicationID
+    return KeyFile(path: try StandardFolders.data(application: application) + "/master.key")
   }
 }

@@ -1,5 +1,6 @@
 public import CryptoCore
 public import StorageCore
+internal import Synchronization
 
 public import struct Foundation.URL
 
@@ -9,15 +10,38 @@ public import struct Foundation.URL
 /// same time share the sync. Reads come from memory, without a system call, and see every write
 /// that was done before they began, whatever process did it. Any number of processes may share the
 /// file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
-public final class VaultDelegate: CensusDelegate, ObservableDelegate {
+public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationDelegate,
+  ObservableDelegate, PlaceDelegate
+{
   /// How long a call waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
 
+  /// What may be done with a vault.
+  struct Use: Sendable {
+    let allowance: SecureStorage.Access
+    let trust: FolderTrust
+
+    /// What a program was bootstrapped with, which is settled by asking for it.
+    static let bootstrapped: @Sendable () -> Use = {
+      let configuration = SecureStorage.configuration
+      return Use(allowance: configuration.access, trust: configuration.folderTrust)
+    }
+
+    static func of(_ access: VaultAccess, _ trust: FolderTrust) -> @Sendable () -> Use {
+      let use = Use(allowance: access == .readOnly ? .readOnly : .readWrite, trust: trust)
+      return { use }
+    }
+  }
+
   /// What the file is opened for.
-  public let access: VaultAccess
+  ///
+  /// That of a standard vault is what the program was bootstrapped with, which is settled by asking.
+  public var access: VaultAccess { allowance == .readOnly ? .readOnly : .readWrite }
   let deadline: Duration
+  private let use: @Sendable () -> Use
   private let path: @Sendable () throws(StorageError) -> String
   private let resolved = SetOnce<VaultEngine>()
+  private let isRequired = Atomic<Bool>(false)
 
   /// The delegate of a file, which is made at the first write.
   ///
@@ -27,29 +51,56 @@ public final class VaultDelegate: CensusDelegate, ObservableDelegate {
   ///   - url: an absolute file URL; any other is the error `invalid` at every use. A missing folder
   ///     is made for the owner alone.
   ///   - access: what it is opened for.
+  ///   - folderTrust: who may write to its folder, besides this user and root.
   ///   - deadline: how long a call waits for other processes before it is the error `busy`.
   public convenience init(
-    at url: URL, access: VaultAccess = .readWrite, deadline: Duration = standardDeadline
+    at url: URL, access: VaultAccess = .readWrite, folderTrust: FolderTrust = .owner,
+    deadline: Duration = standardDeadline
   ) {
     let path = url.isFileURL ? url.path(percentEncoded: false) : ""
-    self.init(access: access, deadline: deadline) { () throws(StorageError) in path }
+    self.init(Use.of(access, folderTrust), deadline: deadline) { () throws(StorageError) in path }
   }
 
-  /// The delegate of the file that `path` gives at the first use.
+  /// The delegate of the file that `path` gives at the first use, for what `use` says then.
   init(
-    access: VaultAccess, deadline: Duration = standardDeadline,
+    _ use: @escaping @Sendable () -> Use, deadline: Duration = standardDeadline,
     path: @escaping @Sendable () throws(StorageError) -> String
   ) {
-    self.access = access
+    self.use = use
     self.deadline = deadline
     self.path = path
   }
 
+  /// Who may write to the vault's folder.
+  var folderTrust: FolderTrust { use().trust }
+
   /// The vault, for whoever administers it.
   func vault() throws(StorageError) -> VaultEngine {
     if let vault = resolved.load() { return vault }
-    let file = try VaultFile(try path())
-    return resolved.storeIfNil(VaultRegistry.vault(of: file, access))
+    let use = use()
+    let file = try VaultFile(try path(), use.trust)
+    let vault = resolved.storeIfNil(VaultRegistry.vault(of: file, access))
+    if use.allowance == .mustExist || isRequired.load(ordering: .acquiring) {
+      vault.makesNothing.store(true, ordering: .releasing)
+    }
+    return vault
+  }
+
+  // MARK: - PlaceDelegate
+
+  package var allowance: SecureStorage.Access { use().allowance }
+
+  /// From now on no storage of this process makes the vault.
+  package func makeNothing() {
+    // In this order: whoever finds no vault resolved looks at the other when it is.
+    isRequired.store(true, ordering: .sequentiallyConsistent)
+    resolved.load()?.makesNothing.store(true, ordering: .releasing)
+  }
+
+  /// The vault of this process that the file and the way of access share; nil when there is no place to
+  /// store at.
+  public var identity: DelegateIdentity? {
+    do throws(StorageError) { return DelegateIdentity(of: try vault()) } catch { return nil }
   }
 
   // MARK: - KeysetDelegate
@@ -122,17 +173,39 @@ public final class VaultDelegate: CensusDelegate, ObservableDelegate {
     try vault().strays(among: names, waiting: deadline)
   }
 
+  // MARK: - AccountsDelegate
+
+  package var accountCount: Int { Manifest.bucketCount }
+
+  package func accounts(
+    _ indices: Range<Int>, headerVersion: UInt64,
+    opens: (NameHash, [UInt8]) throws(StorageError) -> Bool
+  ) throws(StorageError) -> [RecordAccount]? {
+    try vault().accounts(
+      indices, headerVersion: headerVersion, waiting: deadline, opens: opens)
+  }
+
+  // MARK: - RestorationDelegate
+
+  package var restoration: (number: Int, root: [UInt8])? { resolved.load()?.seen.restoration }
+
+  package func wasRestored(
+    _ keys: ManifestKeys, headerVersion: UInt64
+  ) throws(StorageError) -> Bool {
+    try vault().wasRestored(keys, headerVersion: headerVersion, waiting: deadline)
+  }
+
   // MARK: - ObservableDelegate
 
   /// Calls `observer` for each change, in order, under the delegate's lock.
   ///
   /// The first observer starts a thread that waits for other processes' changes; the last one's end
   /// stops it. When there is no place to store at, nothing is ever told.
-  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
       return try vault().observe(observer)
     } catch {
-      return Observation {}
+      return ChangeObservation {}
     }
   }
 }

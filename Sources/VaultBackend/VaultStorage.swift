@@ -1,5 +1,6 @@
 public import CryptoCore
 public import StorageCore
+internal import Synchronization
 
 public import struct Foundation.Data
 public import struct Foundation.URL
@@ -11,11 +12,15 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   // Adds an immutable reference to DelegatedStorage.
   let delegate: VaultDelegate
 
-  /// The storage that `@Vault` and its family use.
+  /// The storage that `@Vault` and its family use; in a test with stores of its own, the test's.
   ///
   /// Its file is ``standardPath(applicationID:)`` of the application, its key comes from the key
   /// source of `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before.
-  public static let standard = VaultStorage(authenticationTag: nil)
+  public static var standard: VaultStorage {
+    TestStores.inUse?.kept { VaultStorage(authenticationTag: nil) } ?? program
+  }
+
+  private static let program = VaultStorage(authenticationTag: nil)
 
   /// The vault at a place of the caller's choice.
   ///
@@ -27,19 +32,22 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   ///     `-notice`, as those of the files beside one do.
   ///   - keySource: where the key comes from.
   ///   - access: what it is opened for.
+  ///   - folderTrust: who may write to its folder and those on the way, besides this user and root:
+  ///     `.processGroup` for a volume of a container.
   ///   - algorithm: what seals, if the vault is new; one that exists keeps its own.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   ///   - deadline: how long a call waits for other processes before it is the error `busy`.
   ///   - errorClosure: takes the errors of calls that can't throw.
   public convenience init(
     at url: URL, keySource: KeySource, access: VaultAccess = .readWrite,
-    algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
-    deadline: Duration = VaultDelegate.standardDeadline,
+    folderTrust: FolderTrust = .owner, algorithm: AEADAlgorithm = .aes256GCM,
+    authenticationTag: Data? = nil, deadline: Duration = VaultDelegate.standardDeadline,
     errorClosure: StorageErrorClosure? = nil
   ) {
     self.init(
-      VaultDelegate(at: url, access: access, deadline: deadline), keySource: keySource,
-      algorithm: algorithm, authenticationTag: authenticationTag, errorClosure: errorClosure)
+      VaultDelegate(at: url, access: access, folderTrust: folderTrust, deadline: deadline),
+      keySource: keySource, algorithm: algorithm, authenticationTag: authenticationTag,
+      errorClosure: errorClosure)
   }
 
   /// The standard vault, with the bootstrapped key source, under an authentication tag.
@@ -47,24 +55,68 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   /// - Parameter authenticationTag: further data that must match when a value is opened; it is not
   ///   stored.
   public convenience init(authenticationTag: Data? = nil) {
+    guard let test = TestStores.inUse else {
+      self.init(
+        VaultDelegate(VaultDelegate.Use.bootstrapped) { () throws(StorageError) in
+          try Self.standardPath(
+            applicationID: SecureStorage.configuration(for: "the standard vault").validated()
+              .applicationID)
+        },
+        keySource: .bootstrapped, authenticationTag: authenticationTag)
+      return
+    }
+    let path = test.folder.map { $0 + "/default.vault" }
     self.init(
-      VaultDelegate(access: .readWrite) { () throws(StorageError) in
-        try Self.standardPath(
-          applicationID: SecureStorage.configuration.validated().applicationID)
+      VaultDelegate(VaultDelegate.Use.of(.readWrite, .owner)) { () throws(StorageError) in
+        guard let path else { throw TestStores.hasNoFile }
+        return path
       },
-      keySource: .bootstrapped, authenticationTag: authenticationTag)
+      records: path == nil ? test.delegate(of: "vault") : nil, keySource: test.keySource,
+      authenticationTag: authenticationTag)
   }
 
-  /// The storage over a delegate.
+  /// The vault at the path that `path` gives at the first use.
+  ///
+  /// - Parameters:
+  ///   - isBootstrapped: whether it is the program's own, used as `SecureStorage.bootstrap` says.
+  ///   - keySource: where the key comes from.
+  ///   - access: what another one is opened for.
+  ///   - path: gives the path.
+  package convenience init(
+    isBootstrapped: Bool = false, keySource: KeySource, access: VaultAccess = .readWrite,
+    path: @escaping @Sendable () throws(StorageError) -> String
+  ) {
+    let use = isBootstrapped ? VaultDelegate.Use.bootstrapped : VaultDelegate.Use.of(access, .owner)
+    self.init(VaultDelegate(use, path: path), keySource: keySource)
+  }
+
+  /// What the file is opened for.
+  package var access: VaultAccess { delegate.access }
+
+  /// Whether the vault has to be there, and is never made.
+  package var isRequired: Bool {
+    get throws(StorageError) { try delegate.vault().makesNothing.load(ordering: .acquiring) }
+  }
+
+  /// Who may write to the folder, besides this user and root.
+  package var folderTrust: FolderTrust { delegate.folderTrust }
+
+  /// The storage over a delegate, or over one in its place for the records.
   init(
-    _ delegate: VaultDelegate, keySource: KeySource, algorithm: AEADAlgorithm = .aes256GCM,
-    authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
+    _ delegate: VaultDelegate, records: (any KeysetDelegate)? = nil, keySource: KeySource,
+    algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
+    errorClosure: StorageErrorClosure? = nil
   ) {
     self.delegate = delegate
     super.init(
-      delegate, keySource: keySource, algorithm: algorithm, authenticationTag: authenticationTag,
-      errorClosure: errorClosure)
+      records ?? delegate, keySource: keySource, algorithm: algorithm,
+      authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
+
+  /// The path of the file, without links.
+  ///
+  /// - Throws: `StorageError`: `invalid`, `denied` and the like for a path that no vault can have.
+  package func resolvedPath() throws(StorageError) -> String { try delegate.vault().file.path }
 
   /// Where the standard vault of an application is.
   ///

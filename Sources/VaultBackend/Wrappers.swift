@@ -27,3 +27,9 @@ public typealias UnwrappedVault<Value> = UnwrappedStore<Value, VaultStorage>
 public typealias UnwrappedCodableVault<Value: Codable> = UnwrappedCodableStore<
   Value, VaultStorage
 >
+
+/// A property in the encrypted file vault, read from memory and observed; see `Live`.
+///
+///     @LiveVault("theme") var theme = "dark"
+///     @LiveVault("token") var token: String?
+public typealias LiveVault<Property: Sendable & Equatable> = Live<Property, VaultStorage>

@@ -32,14 +32,20 @@ struct FlatPropertyListReader {
   var pairCount: Int { (objects.count - 1) / 2 }
 
   /// Looks at the form of all; nothing is allocated for what `bytes` only claim to hold.
-  init(_ bytes: [UInt8]) throws(StorageError) {
+  ///
+  /// All keys but one have at least `shortestKey` bytes: a name's digits, unless said otherwise.
+  init(
+    _ bytes: [UInt8], shortestKey: Int = 2 * NameHash.byteCount
+  ) throws(StorageError) {
     self.bytes = bytes
-    trailer = try Self.trailer(of: bytes)
+    trailer = try Self.trailer(of: bytes, shortestKey)
     try checkTop()
     try readObjects()
   }
 
-  private static func trailer(of bytes: [UInt8]) throws(StorageError) -> Trailer {
+  private static func trailer(
+    of bytes: [UInt8], _ shortestKey: Int
+  ) throws(StorageError) -> Trailer {
     let start = bytes.count - FlatPropertyList.trailerSize
     guard start >= FlatPropertyList.magic.count, bytes.starts(with: FlatPropertyList.magic),
       // The sixth byte says how strings are sorted, which is of no use and always zero.
@@ -53,9 +59,8 @@ struct FlatPropertyListReader {
     guard (1...8).contains(trailer.offsetSize), (1...8).contains(trailer.referenceSize),
       // Each object takes a byte at least, so that no product below overflows.
       (1...bytes.count).contains(trailer.objectCount), trailer.top < trailer.objectCount,
-      // Every key is a name's digits, except for the header's. So what is allocated for each
-      // object, which is more than a byte, is in proportion to the file.
-      trailer.objectCount - 1 <= 2 * (bytes.count / (2 * NameHash.byteCount) + 1),
+      // So what is allocated for each object, which is more than a byte, is in proportion to the file.
+      trailer.objectCount - 1 <= 2 * (bytes.count / shortestKey + 1),
       trailer.table <= start,
       start - trailer.table == trailer.objectCount * trailer.offsetSize
     else { throw damaged }

@@ -43,7 +43,7 @@ extension Suite {
     if let lease = memory.withLock({ $0.lease }) { return lease }
     // What fails here fails in the immediate write as well, which says why.
     do throws(StorageError) {
-      try file.prepareFolder()
+      try prepareFolder()
       guard let lease = try HeaderLock.share(file.headerLockPath) else { return nil }
       return try withGate { () throws(StorageError) in
         memory.withLock { memory in

@@ -29,24 +29,45 @@ extension Suite {
     let base = try begin()
     var contents = base.contents
     let records = contents.records
+    var changes: [RecordWrite] = []
     do throws(StorageError) {
-      let held = HeldRecords(isEmpty: records.isEmpty) { (each) throws(StorageError) in
-        for (name, record) in records { each(name, record) }
-      }
+      let held = HeldRecords(
+        isEmpty: records.isEmpty,
+        visiting: { (each) throws(StorageError) in
+          for (name, record) in records { each(name, record) }
+        },
+        rewriting: { (rewrite) throws(StorageError) in
+          changes = try Self.changes(of: records, rewrite)
+        })
       try body(&contents.header, held)
     } catch {
       abandon()
       throw error
     }
-    try end(base, with: contents.header == base.contents.header ? nil : contents, [])
+    for change in changes { contents.records[change.name] = change.record }
+    let isChanged = contents.header != base.contents.header || !changes.isEmpty
+    try end(base, with: isChanged ? contents : nil, changes)
     return memory.withLock { $0.headerVersion }
+  }
+
+  /// The changes that put other records, and under other names, in the place of those that are there.
+  private static func changes(
+    of records: [NameHash: [UInt8]], _ rewrite: HeldRecords.Rewriting
+  ) throws(StorageError) -> [RecordWrite] {
+    var changes: [RecordWrite] = []
+    for (name, record) in records {
+      guard let (newName, newRecord) = try rewrite(name, record) else { continue }
+      if newName != name { changes.append(RecordWrite(nil, for: name)) }
+      changes.append(RecordWrite(newRecord, for: newName))
+    }
+    return changes
   }
 
   /// Runs `body` with no write pending in this process, nor becoming so.
   private func withoutPending<Result>(
     in ticket: WriteTicket, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    try file.prepareFolder()
+    try prepareFolder()
     try withGate { () throws(StorageError) in memory.withLock { $0.refusesLeases = true } }
     defer { memory.withLock { $0.refusesLeases = false } }
     if memory.withLock({ !$0.pending.writes.isEmpty }) {

@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import StorageCore
+internal import Synchronization
 
 extension Suite {
   /// Makes all of `writes` or none, durably, if the header is that of the version.
@@ -80,7 +81,7 @@ extension Suite {
     waiting deadline: Duration, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     do throws(StorageError) {
-      try file.prepareFolder()
+      try prepareFolder()
       let lock = try FileLock(file.lockPath, waiting: deadline)
       let result = try body()
       _ = consume lock
@@ -91,6 +92,14 @@ extension Suite {
       }
       throw error
     }
+  }
+
+  /// Makes the folder if need be, unless the suite has to be there and is not.
+  func prepareFolder() throws(StorageError) {
+    guard makesNothing.load(ordering: .acquiring), try file.stamp() == .absent else {
+      return try file.prepareFolder()
+    }
+    throw .missing(file.path)
   }
 
   // MARK: - Under the file lock, in the queue's lead

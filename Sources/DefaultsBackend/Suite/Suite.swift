@@ -1,6 +1,7 @@
 internal import CryptoCore
 internal import Dispatch
 internal import StorageCore
+internal import Synchronization
 
 /// One suite in this process, shared by all delegates of the same file.
 ///
@@ -11,25 +12,40 @@ final class Suite: Sendable {
   /// Held while the file is read, which therefore happens once and not in every waiting reader.
   private let gate = Lock(())
   let queue = WriteQueue()
+  /// Whether a suite that is not there is never made, since a program said that there must be one.
+  let makesNothing = Atomic<Bool>(false)
   private let fileObservers = FileObservers()
   var observers: ChangeObservers { fileObservers.changes }
   /// Of its own, so that a suite whose disk or lock is stuck delays no other's writes.
   let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
 
   /// The suite at a canonical path; see ``SuiteRegistry``.
-  init(path: String) {
-    file = SuiteFile(path: path)
+  init(_ file: SuiteFile) {
+    self.file = file
   }
 
   // MARK: - Reading
 
   /// Lends what the suite holds now.
   ///
-  /// Costs one stat(2), and reading the file when somebody else has changed it.
+  /// Costs a look at the clock, one stat(2) when the last one was longer ago than
+  /// ``SuiteFile/trust``, and reading the file when somebody else has changed it.
   func read<Result>(_ body: (SuiteMemory) -> Result) throws(StorageError) -> Result {
+    let now = MonotonicTime.now
+    let result = try memory.withLock { (memory) throws(StorageError) in
+      try memory.isCurrent(at: now, trusting: file.trust) ? body(memory) : nil
+    }
+    if let result { return result }
+    return try readAfterLooking(body)
+  }
+
+  private func readAfterLooking<Result>(
+    _ body: (SuiteMemory) -> Result
+  ) throws(StorageError) -> Result {
+    let now = MonotonicTime.now
     let stamp = try file.stamp()
-    let result: Result? = try memory.withLock { (memory) throws(StorageError) in
-      try memory.isCurrent(at: stamp) ? body(memory) : nil
+    let result = try memory.withLock { (memory) throws(StorageError) in
+      try memory.isCurrent(at: stamp, seen: now) ? body(memory) : nil
     }
     if let result { return result }
     try refresh()
@@ -55,24 +71,46 @@ final class Suite: Sendable {
   }
 
   private func reload() throws(StorageError) {
-    let stamp = try file.stamp()
-    let isCurrent = try memory.withLock { (memory) throws(StorageError) in
-      try memory.isCurrent(at: stamp)
+    let loaded: SuiteFile.Loaded?
+    do throws(StorageError) {
+      loaded = try loadIfNew()
+    } catch {
+      memory.withLock { tellOfFailure(&$0) }
+      throw error
     }
-    guard !isCurrent else { return }
-    let loaded = try file.load()
+    guard let loaded else { return }
+    guard case .success(let contents) = loaded.contents else {
+      memory.withLock { memory in
+        memory.adopt(loaded)
+        tellOfFailure(&memory)
+      }
+      _ = try loaded.contents.get()
+      return
+    }
     // While the gate is held and nobody commits, nobody else replaces the contents.
     var changes: [(name: NameHash, record: [UInt8]?)] = []
-    if !observers.isEmpty, case .success(let contents) = loaded.contents {
-      changes = memory.withLock { $0.contents }.changes(to: contents)
+    if !observers.isEmpty {
+      let (old, isFailureTold) = memory.withLock { ($0.contents, $0.isFailureTold) }
+      changes = old.changes(to: contents, andAllElse: isFailureTold)
     }
     memory.withLock { memory in
       memory.adopt(loaded)
+      if memory.isFailureTold { notifyAll() }
+      memory.isFailureTold = false
       for (name, record) in changes where memory.pending.writes[name] == nil {
         notify(name, record, memory)
       }
     }
-    _ = try loaded.contents.get()
+  }
+
+  /// What the file holds, or nil when that is in memory.
+  private func loadIfNew() throws(StorageError) -> SuiteFile.Loaded? {
+    let now = MonotonicTime.now
+    let stamp = try file.stamp()
+    let isCurrent = try memory.withLock { (memory) throws(StorageError) in
+      try memory.isCurrent(at: stamp, seen: now)
+    }
+    return isCurrent ? nil : try file.load()
   }
 
   // MARK: - Observing
@@ -84,8 +122,21 @@ final class Suite: Sendable {
       RecordChange(name: name, record: record, headerVersion: memory.headerVersion))
   }
 
+  /// Has the observers look themselves, once for each time that the file can't be read any more.
+  private func tellOfFailure(_ memory: inout SuiteMemory) {
+    guard !memory.isFailureTold, !observers.isEmpty else { return }
+    memory.isFailureTold = true
+    notifyAll()
+  }
+
+  /// Tells of a change of which nobody can say whose it is; called under the lock of `memory`.
+  private func notifyAll() {
+    guard let nobody = NameHash([UInt8](repeating: 0, count: NameHash.byteCount)) else { return }
+    observers.notify(RecordChange(name: nobody, record: nil))
+  }
+
   /// Calls `observer` for each change, also of other processes, until the observation is released.
-  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     fileObservers.add(
       observer, of: self, watching: .folder(file.folder), threadName: "SPS defaults"
     ) { (suite) throws(StorageError) in try suite.refresh() }

@@ -53,10 +53,14 @@ struct SuiteContents: Sendable, Equatable {
 
   /// The records that changed on the way from these contents to `others`: first those that are
   /// gone.
-  func changes(to others: SuiteContents) -> [(name: NameHash, record: [UInt8]?)] {
+  ///
+  /// With `andAllElse`, those that are the same as well.
+  func changes(
+    to others: SuiteContents, andAllElse isEach: Bool = false
+  ) -> [(name: NameHash, record: [UInt8]?)] {
     var changes: [(name: NameHash, record: [UInt8]?)] = []
     for name in records.keys where others.records[name] == nil { changes.append((name, nil)) }
-    for (name, record) in others.records where records[name] != record {
+    for (name, record) in others.records where isEach || records[name] != record {
       changes.append((name, record))
     }
     return changes

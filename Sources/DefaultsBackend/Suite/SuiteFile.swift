@@ -25,8 +25,18 @@ struct SuiteFile: Sendable {
   }
 
   private static let attempts = 100
+  /// How long a look at the path counts unless said otherwise; see ``trust``.
+  static let standardTrust: Int64 = 25_000
 
   let path: String
+  /// For how many nanoseconds a process goes by what it saw when it looked at the path last.
+  ///
+  /// So a new state is shown to nobody before it has been in its place for longer: a write returns
+  /// no earlier, and neither does a read that finds it. From then on every process sees it.
+  let trust: Int64
+  /// Twice as long, for clocks of processors that are apart.
+  private var settling: Int64 { 2 * trust }
+
   var folder: String { FilePath.folder(of: path) }
   var lockPath: String { path + ".lock" }
   var headerLockPath: String { path + ".header.lock" }
@@ -52,6 +62,7 @@ struct SuiteFile: Sendable {
       // O_NONBLOCK: a FIFO must not hold us up. Opened even when stat(2) finds nothing, since that
       // is also what a dangling link looks like.
       guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
+        MonotonicTime.now.waitUntilPassed(settling)
         return Loaded(stamp: .absent, held: nil, contents: .success(SuiteContents()))
       }
       let status = try file.status()
@@ -62,7 +73,9 @@ struct SuiteFile: Sendable {
         usleep(1000)  // somebody writes in place, or has just replaced the file
         continue
       }
+      let start = MonotonicTime.now
       try makeDurable()
+      start.waitUntilPassed(settling)
       return Loaded(
         stamp: .present(status), held: Held(file), contents: contents(of: bytes))
     }
@@ -74,7 +87,8 @@ struct SuiteFile: Sendable {
   /// - Throws: `StorageError`; the old file is then still there, except with `outcomeUnknown`.
   func replace(with contents: SuiteContents) throws(StorageError) -> Loaded {
     let bytes = try contents.propertyList()
-    let file = try unsafe DurableFile.replace(path, with: bytes.span.bytes)
+    let file = try unsafe DurableFile.replace(
+      path, with: bytes.span.bytes, settling: settling)
     // The file is in place and durable. What it looks like can be found out later as well.
     let status = try? file.status()
     return Loaded(

@@ -12,8 +12,12 @@ struct SuiteMemory {
   /// The state of the file that `contents` is of; nil when the file has to be looked at again.
   private(set) var stamp: SuiteFile.Stamp?
   private var held: SuiteFile.Held?
+  /// When the file was last found to be that of `stamp`, or earlier.
+  private var seen: MonotonicTime?
   /// Why the file of `stamp` can't be used.
   private var failure: StorageError?
+  /// Whether observers know that the file could not be read, and not yet that it can be again.
+  var isFailureTold = false
   /// Changes whenever the header does.
   private(set) var headerVersion: UInt64 = 1
 
@@ -32,12 +36,25 @@ struct SuiteMemory {
   /// Whether a thread of this process wants to change the header.
   var refusesLeases = false
 
-  /// Whether `contents` is what the file holds, given its present state.
+  /// Whether `contents` is what the file holds, given the state that it had at a time, or later.
   ///
   /// - Throws: why the file can't be used.
-  func isCurrent(at stamp: SuiteFile.Stamp) throws(StorageError) -> Bool {
+  mutating func isCurrent(
+    at stamp: SuiteFile.Stamp, seen time: MonotonicTime
+  ) throws(StorageError) -> Bool {
     if isCommitting { return true }
     guard self.stamp == stamp else { return false }
+    seen = time
+    try check()
+    return true
+  }
+
+  /// Whether `contents` still counts as what the file holds, by a look of at most `trust`
+  /// nanoseconds ago.
+  ///
+  /// - Throws: why the file can't be used.
+  func isCurrent(at time: MonotonicTime, trusting trust: Int64) throws(StorageError) -> Bool {
+    guard let seen, time.since(seen) < trust else { return false }
     try check()
     return true
   }
@@ -71,6 +88,7 @@ struct SuiteMemory {
   mutating func adopt(_ loaded: SuiteFile.Loaded) {
     stamp = loaded.stamp
     held = loaded.held
+    seen = nil
     switch loaded.contents {
     case .success(let contents):
       if contents.header != self.contents.header { headerVersion += 1 }
@@ -85,6 +103,7 @@ struct SuiteMemory {
   mutating func forget() {
     stamp = nil
     held = nil
+    seen = nil
     failure = nil
   }
 }

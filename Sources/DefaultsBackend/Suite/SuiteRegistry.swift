@@ -7,11 +7,11 @@ enum SuiteRegistry {
   }
   private static let entries = Lock<[String: Entry]>([:])
 
-  /// The suite at a canonical path.
-  static func suite(at path: String) -> Suite {
+  /// The suite at a canonical path; of its ``SuiteFile/trust``, who asks first decides.
+  static func suite(at path: String, trust: Int64) -> Suite {
     entries.withLock { entries in
       if let suite = entries[path]?.suite { return suite }
-      let suite = Suite(path: path)
+      let suite = Suite(SuiteFile(path: path, trust: trust))
       entries = entries.filter { $0.value.suite != nil }
       entries[path] = Entry(suite: suite)
       return suite

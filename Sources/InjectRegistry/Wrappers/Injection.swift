@@ -74,8 +74,16 @@ struct Injection<Dependency: Sendable>: Sendable {
   }
 
   /// Ends the process: the property has no way to say that there is no value.
+  ///
+  /// Swift leaves a getter by a value alone. A strict test is told first, and how to be ended instead.
   static func stop(_ error: InjectError) -> Never {
-    fatalError("InjectError.\(error)")
+    let advice =
+      """
+
+        the process ends  since a property can't throw; the other tests end with it. What can throw ends
+                          the test alone: `try $property.resolve()`, as in the init of its suite
+      """
+    fatalError("InjectError.\(error)\(error.isTold ? advice : "")")
   }
 }
 

@@ -233,6 +233,18 @@ final class BusConnection: @unchecked Sendable {
     return unsafe path.map { unsafe ObjectPath(text: String(cString: $0)) } ?? .none
   }
 
+  /// Whether secrets cross the bus encrypted.
+  ///
+  /// libsecret falls back to `plain` by itself where the service does not know its key exchange:
+  /// https://gnome.pages.gitlab.gnome.org/libsecret/method.Service.get_session_algorithms.html
+  var isEncrypted: Bool {
+    defer { withExtendedLifetime(self) {} }
+    guard let algorithms = unsafe secret_service_get_session_algorithms(service) else {
+      return false
+    }
+    return unsafe String(cString: algorithms) != "plain"
+  }
+
   /// A secret as it crosses the bus: encrypted under the session's key, where the service can.
   func encode(_ secret: RawSpan, contentType: String) throws(BusFailure) -> Variant {
     guard secret.byteCount <= Variant.longestSecret else {

@@ -11,7 +11,7 @@ final class Call {
   /// that is of unknown outcome for the caller.
   var hasWritten = false
   private let cancellable = Cancellable()
-  private let observation: Observation?
+  private let observation: ChangeObservation?
 
   /// Begins now, and ends with the task for which the thread works, unless it is to clean up.
   init(_ access: KeyringAccess, isCleaningUp: Bool = false) {

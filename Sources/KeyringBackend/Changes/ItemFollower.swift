@@ -73,7 +73,7 @@ final class ItemFollower: Sendable {
   /// - Returns: what ends it.
   func add(
     _ client: KeyringClient, _ listener: @escaping @Sendable (Event) -> Void
-  ) -> Observation {
+  ) -> ChangeObservation {
     let id = state.withLock { state in
       defer { state.nextID += 1 }
       return state.nextID
@@ -87,7 +87,7 @@ final class ItemFollower: Sendable {
       listener(.listening)
       endIfUnused()
     }
-    return Observation { [self] in
+    return ChangeObservation { [self] in
       state.withLock { state in
         isOver.withLock { $0 = true }
         state.listeners[id] = nil

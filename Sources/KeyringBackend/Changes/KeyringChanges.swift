@@ -28,7 +28,7 @@ public struct KeyringChanges: AsyncSequence, Sendable {
   /// Goes through the changes.
   public struct Iterator: AsyncIteratorProtocol {
     private var base: AsyncStream<ItemFollower.Event>.Iterator
-    private let observation: Observation
+    private let observation: ChangeObservation
     private let accepts: @Sendable (KeyringChange) -> Bool
 
     fileprivate init(_ changes: KeyringChanges) {

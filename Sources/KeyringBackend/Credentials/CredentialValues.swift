@@ -18,7 +18,7 @@ public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendab
   public struct Iterator: AsyncIteratorProtocol {
     private let credential: Credential<Value>
     private var base: AsyncStream<ItemFollower.Event>.Iterator
-    private let observation: Observation
+    private let observation: ChangeObservation
     /// What was told last; nil before the first, and after a failure.
     private var told: Told?
 

@@ -62,14 +62,18 @@ public final class Keyring: Sendable {
   ///   - group: the collection, by its alias or its label; nil for the default one.
   ///   - accessibility: when secrets can be read. A collection is unlocked as a whole, so they are
   ///     as open as it is; with `...ThisDeviceOnly` they are sealed with a key of this machine.
+  ///   - deviceKey: gives that key, of 32 bytes; of a ladder the first rung does. Nil is the file
+  ///     `device.key` in the application's data folder together with the machine's id: see
+  ///     ``Accessibility`` for what that is worth. With another one, older secrets don't open.
   ///   - access: how calls wait, and whether they may ask the user.
   public convenience init(
     service: String? = nil, group: String? = nil, accessibility: Accessibility = .whenUnlocked,
-    access: KeyringAccess = .standard
+    deviceKey: KeySource? = nil, access: KeyringAccess = .standard
   ) {
     self.init(
       service: service, group: group, accessibility: accessibility, authentication: [],
-      access: access, client: access.client, passcode: nil)
+      access: access, client: access.client, deviceKey: Self.giver(of: deviceKey),
+      passcode: nil)
   }
 
   /// A keyring that says at once what can't be had.
@@ -100,6 +104,7 @@ public final class Keyring: Sendable {
   ///     needed.
   ///   - authentication: what secrets need besides. Empty is none.
   ///   - isSynchronizable: as above.
+  ///   - deviceKey: as above.
   ///   - access: as above; the time in which the application asks for the passcode does not count.
   ///   - passcode: gives the passcode, or nil when there is none to be had, which is the error
   ///     `keyUnavailable`. It is called at each fetch and store of a secret, on the thread that
@@ -110,14 +115,16 @@ public final class Keyring: Sendable {
   public convenience init(
     service: String? = nil, group: String? = nil, accessibility: Accessibility = .whenUnlocked,
     authentication: Authentication, isSynchronizable: Bool = false,
-    access: KeyringAccess = .standard, passcode: (@Sendable () throws -> SecureBytes?)? = nil
+    deviceKey: KeySource? = nil, access: KeyringAccess = .standard,
+    passcode: (@Sendable () throws -> SecureBytes?)? = nil
   ) throws(StorageError) {
     try Self.refuse(
       isSynchronizable: isSynchronizable, accessibility, authentication,
       hasPasscode: passcode != nil)
     self.init(
       service: service, group: group, accessibility: accessibility, authentication: authentication,
-      access: access, client: access.client, passcode: passcode)
+      access: access, client: access.client, deviceKey: Self.giver(of: deviceKey),
+      passcode: passcode)
   }
 
   /// The same on the bus of a client, with the key of a machine.
@@ -144,6 +151,11 @@ public final class Keyring: Sendable {
         DeviceKey.source(application: SecureStorage.configuration.applicationID)
       },
       passcode: passcode ?? { throw Self.noPasscode }, derivation: derivation)
+  }
+
+  private static func giver(of source: KeySource?) -> (@Sendable () -> KeySource)? {
+    guard let source else { return nil }
+    return { source }
   }
 
   /// Refuses what can't be had, and would be accepted and ignored otherwise.

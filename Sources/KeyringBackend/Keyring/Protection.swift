@@ -59,7 +59,9 @@ struct Protection: Sendable {
         try key.withBytes { (span) throws(CryptoError) in try SecureBytes(copying: span) }
       }
     case .passphrase:
-      throw StorageError(.damaged, "the key file of this machine holds no key; put it back")
+      throw StorageError(
+        .damaged, "the source of this machine's key gives a passphrase and no key; put the key back"
+      )
     case nil:
       throw StorageError(
         .keyUnavailable,

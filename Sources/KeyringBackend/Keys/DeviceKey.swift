@@ -4,8 +4,11 @@ internal import StorageCore
 
 /// A key that is of this machine.
 ///
-/// Made of a key file that is never in the keyring, and of the machine's id, machine-id(5): a copy of
-/// the keyring, or of the home folder, does not have it elsewhere.
+/// Made of a key file that is never in the keyring, and of the machine's id, machine-id(5). A copy of the
+/// keyring alone does not have it. A copy of the home folder has the file; the id is readable to every
+/// program of the machine, and part of file names in many a home folder, as `pulse/<id>-runtime`. So
+/// it keeps a home folder that was moved to another machine from working there by itself, and keeps nothing
+/// from who means to open it.
 enum DeviceKey {
   private static let fileName = "device.key"
 

@@ -14,7 +14,9 @@ extension KeySource {
   /// It is an item with the attributes `xdg:schema` = `SecurePropertyStorage.Key` and `name`, found
   /// in whatever collection it is, whose secret is standard Base64 of 32 bytes; `secret-tool lookup`
   /// prints it for a backup. It is absent where there is no session bus, no service on it, no default
-  /// collection, or no such item; a collection that is locked and stays so is the error `locked`.
+  /// collection, or no such item. A collection that is locked and stays so is the error `locked`, and a
+  /// service that does not encrypt what crosses the bus is `unsupported`, unless
+  /// ``KeyringAccess/allowsPlainKeys`` allows it.
   ///
   /// - Parameters:
   ///   - name: the name of the key, such as the application's id; kept in the store in the clear.

@@ -71,6 +71,7 @@ final class KeyringKey: Sendable {
     let items = try connection.find(attributes, in: nil, call)
     guard items.count < 2 else { throw Self.duplicate(name) }
     guard let item = items.first else { return nil }
+    try requireEncryption(connection)
     guard let secret = try connection.secrets(of: [item], call)[item] else {
       throw BusConnection.staysLocked
     }
@@ -85,6 +86,18 @@ final class KeyringKey: Sendable {
       return try KeyEncoding.material(of: bytes, path: nil, source: "the key in the keyring")
     }
   }
+
+  /// Refuses to have a key cross the bus as it is, where whoever may watch the bus reads it.
+  private func requireEncryption(_ connection: BusConnection) throws(BusFailure) {
+    guard !connection.isEncrypted, !access.allowsPlainKeys else { return }
+    throw Self.plain
+  }
+
+  /// Why a key is neither asked for nor stored.
+  static let plain = BusFailure(
+    .unsupported,
+    "the keyring's service does not encrypt what crosses the bus, and a key is not sent over it in the "
+      + "clear; use another service or key source, or allow it with KeyringAccess.allowsPlainKeys")
 
   /// Makes the key, or reads the one that another process made just before.
   ///
@@ -106,6 +119,7 @@ final class KeyringKey: Sendable {
   ) throws(StorageError) -> KeyMaterial? {
     try client.perform(access) { (connection, call) throws(BusFailure) in
       if let material = try find(connection, call) { return material }
+      try requireEncryption(connection)
       let target = try connection.collection(named: collection, call)
       try connection.ensureUnlocked(target, call)
       let secret = try text.withBytes { (span) throws(BusFailure) in

@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import StorageCore
 
 /// Looks at a keyring from the outside in.
@@ -5,27 +6,31 @@ struct KeyringInspection {
   let client: KeyringClient
   let access: KeyringAccess
 
-  func findings(keys: [String]) -> [KeyringReport.Finding] {
+  /// What is found, and whether the service encrypts what crosses the bus; nil where none answers.
+  func findings(keys: [String]) -> (findings: [KeyringReport.Finding], isEncrypted: Bool?) {
+    let isEncrypted = Lock<Bool?>(nil)
     var findings: [KeyringReport.Finding] = []
     var needed: StorageError?
-    for (subject, look) in steps where needed == nil {
+    for (subject, look) in steps(isEncrypted) where needed == nil {
       var label: String?
       do throws(StorageError) { try look(&label) } catch { needed = error }
       findings.append(.init(subject: subject, error: needed, label: label))
     }
-    return findings + keys.map { finding(ofKey: $0, needed) }
+    findings += keys.map { finding(ofKey: $0, needed) }
+    return (findings, isEncrypted.withLock { $0 })
   }
 
   private typealias Look = (inout String?) throws(StorageError) -> Void
 
-  private var steps: [(KeyringReport.Subject, Look)] {
+  private func steps(_ isEncrypted: Lock<Bool?>) -> [(KeyringReport.Subject, Look)] {
     [
       (.bus, { (_) throws(StorageError) in try client.reachBus(access) }),
       (
         .service,
         { (_) throws(StorageError) in
           _ = try client.perform(access) { (connection, call) throws(BusFailure) in
-            try connection.collections(call)
+            isEncrypted.withLock { $0 = connection.isEncrypted }
+            return try connection.collections(call)
           }
         }
       ),
@@ -75,7 +80,10 @@ struct KeyringInspection {
       guard found.locked.isEmpty else {
         throw BusFailure(.locked, "it is in a collection that is locked; unlock that")
       }
-      guard found.unlocked.isEmpty else { return }
+      guard found.unlocked.isEmpty else {
+        guard connection.isEncrypted || access.allowsPlainKeys else { throw KeyringKey.plain }
+        return
+      }
       for each in try connection.collections(call) where try connection.isLocked(each, call) {
         guard try !connection.items(of: each, call).isEmpty else {
           throw BusFailure(

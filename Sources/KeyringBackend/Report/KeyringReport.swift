@@ -25,7 +25,8 @@ public struct KeyringReport: Sendable {
     /// Why it can't be used, and what to do; nil where it can.
     ///
     /// `noBus`, `noService`, `noCollection`, `locked`, `timedOut`, `keyUnavailable` for a key that is
-    /// not there, `duplicate`, or whatever else failed. A key has the error of what it needs.
+    /// not there, `unsupported` for one that would cross the bus in the clear, `duplicate`, or whatever
+    /// else failed. A key has the error of what it needs.
     public let error: StorageError?
     /// The label of the collection, where there is one and its service tells it.
     public let label: String?
@@ -33,6 +34,11 @@ public struct KeyringReport: Sendable {
 
   /// What was looked at: up to the first that can't be used, and then the keys that were asked for.
   public let findings: [Finding]
+
+  /// Whether the service encrypts what crosses the bus; nil where none answers.
+  ///
+  /// One that does not is refused for keys of stores, unless ``KeyringAccess/allowsPlainKeys`` allows it.
+  public let isEncrypted: Bool?
 
   /// What `SECRET_BACKEND` says, where that is another place than the service: nil otherwise.
   ///
@@ -73,7 +79,7 @@ public struct KeyringReport: Sendable {
   init(keys: [String], deadline: Duration, client: KeyringClient) {
     let inspection = KeyringInspection(
       client: client, access: KeyringAccess(deadline: deadline, prompts: .never))
-    findings = inspection.findings(keys: keys)
+    (findings, isEncrypted) = inspection.findings(keys: keys)
     let backend = StandardFolders.environment("SECRET_BACKEND")
     ignoredBackend = backend == "service" ? nil : backend
   }

@@ -37,10 +37,10 @@ final class KeyringFollower: Sendable {
   }
 
   /// Adds an observer until the observation is released.
-  func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
-    let registration = Lock<Observation?>(changes.add(observer))
+  func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+    let registration = Lock<ChangeObservation?>(changes.add(observer))
     looking.sync { subscribeIfNeeded() }
-    return Observation { [self] in
+    return ChangeObservation { [self] in
       registration.withLock { $0 = nil }
       let ended = told.withLock { told -> Subscription? in
         guard changes.isEmpty else { return nil }
@@ -125,7 +125,7 @@ final class KeyringFollower: Sendable {
     try inspect { (connection, call) throws(BusFailure) in
       var records: [NameHash: Int] = [:]
       var names: [ObjectPath: NameHash] = [:]
-      try store.visit(connection, call, skippingDamaged: true) { path, name, record in
+      try store.visit(connection, call, damaged: .skipped) { path, name, record in
         records[name] = record.hashValue
         names[path] = name
       }
@@ -157,7 +157,7 @@ final class KeyringFollower: Sendable {
       told.withLock { $0.written = [] }
       var seen: Set<NameHash> = []
       var changed: Set<NameHash> = []
-      try store.visit(connection, call, skippingDamaged: true) { path, name, record in
+      try store.visit(connection, call, damaged: .skipped) { path, name, record in
         seen.insert(name)
         let isNews = told.withLock { $0.records[name] != record.hashValue }
         if isNews { changed.insert(name) }

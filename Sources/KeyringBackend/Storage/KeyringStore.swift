@@ -259,10 +259,10 @@ struct KeyringStore {
 
   /// Goes through all records of the store, many for each call.
   ///
-  /// What can't be read is an error where its name may be that of a record, unless
-  /// `skippingDamaged`; what somebody else has put there is left out.
+  /// Of what holds no record, and has the name of one, `damaged` says what becomes; what else somebody
+  /// has put there is left out.
   func visit(
-    _ connection: BusConnection, _ call: Call, skippingDamaged: Bool = false,
+    _ connection: BusConnection, _ call: Call, damaged: DamagedItems,
     _ body: (ObjectPath, NameHash, [UInt8]) -> Void
   ) throws(BusFailure) {
     let paths = try records(connection, call)
@@ -288,13 +288,24 @@ struct KeyringStore {
           secret, at: path, "an item of the store holds what no store has written", connection, call
         )
         if failure.error.code == .damaged {
-          guard !skippingDamaged, let there = try connection.snapshot(of: path, call),
+          guard damaged != .skipped, let there = try connection.snapshot(of: path, call),
             SealedItem.isRecord(there.attributes)
           else { continue }
+          if let text = there.attributes["record"], let name = NameHash(hexadecimal: text) {
+            body(path, name, [])
+            continue
+          }
         }
         throw failure
       }
     }
+  }
+
+  /// What becomes of items that hold what no store has written under their name.
+  enum DamagedItems {
+    case skipped
+    /// They are records without a byte, of the name that their attributes say.
+    case empty
   }
 
   /// So few that the service's answer is far from the 64 MiB at which a bus ends a connection.

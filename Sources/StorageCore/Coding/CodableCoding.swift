@@ -7,8 +7,8 @@ public struct CodableCoding: Sendable {
   /// Tells custom codings apart; empty for the others.
   let name: String
   private var isJSON: Bool { type.tag == .json }
-  let encode: @Sendable (any Encodable) throws -> Data
-  let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
+  package let encode: @Sendable (any Encodable) throws -> Data
+  package let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
 
   /// JSON, by Foundation's encoder with its defaults: a NaN or an infinity is the error `invalid`.
   public static let json = CodableCoding(
@@ -91,7 +91,9 @@ public struct CodableCoding: Sendable {
       // The error itself may quote the value.
       throw StorageError(
         .typeMismatch,
-        "the value is stored as \(type) and doesn't decode as \(Value.self): \(Self.reason(error))")
+        "the value is stored as \(type) and doesn't decode as \(Value.self): \(Self.reason(error)). It is "
+          + "left as it is; let \(Value.self) decode what older versions stored, or save a new value"
+      )
     }
     guard let value else {
       throw StorageError(.typeMismatch, "the coding did not give a \(Value.self)")
@@ -110,23 +112,11 @@ public struct CodableCoding: Sendable {
     defer { Wipe.data(&data) }
     return try decode(Value.self, data) as? Value
   }
-
-  /// The kind of a coding error, without the words that quote what was coded.
-  package static func reason(_ error: any Error) -> String {
-    switch error {
-    case DecodingError.typeMismatch(let type, _): "a part is not a \(type)"
-    case DecodingError.valueNotFound(let type, _): "a \(type) is missing"
-    case DecodingError.keyNotFound: "a key is missing"
-    case DecodingError.dataCorrupted: "a part is not valid"
-    case EncodingError.invalidValue: "a part has no form in the coding"
-    default: "\(Swift.type(of: error))"
-    }
-  }
 }
 
 extension Wipe {
   /// Overwrites data that has no other owner.
-  static func data(_ data: inout Data) {
+  package static func data(_ data: inout Data) {
     unsafe data.withUnsafeMutableBytes { unsafe buffer($0) }
   }
 }

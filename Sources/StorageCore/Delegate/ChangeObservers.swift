@@ -17,14 +17,14 @@ public final class ChangeObservers: Sendable {
   public init() {}
 
   /// Adds an observer, until the observation is released.
-  public func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+  public func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     let id = state.withLock { state in
       defer { state.nextID += 1 }
       state.observers[state.nextID] = observer
       count.store(state.observers.count, ordering: .releasing)
       return state.nextID
     }
-    return Observation { [weak self] in
+    return ChangeObservation { [weak self] in
       guard let self else { return }
       self.state.withLock { state in
         state.observers[id] = nil

@@ -24,8 +24,8 @@ package final class FileObservers: Sendable {
     _ observer: @escaping @Sendable (RecordChange) -> Void, of owner: Owner,
     watching subject: FileWatch.Subject, threadName name: String,
     follow: @escaping @Sendable (Owner) throws(StorageError) -> Void
-  ) -> Observation {
-    let registration = Lock<Observation?>(changes.add(observer))
+  ) -> ChangeObservation {
+    let registration = Lock<ChangeObservation?>(changes.add(observer))
     // Whoever reads gets the error; an observer has nowhere to take it.
     let followQuietly: @Sendable (Owner) -> Void = { owner in
       do throws(StorageError) { try follow(owner) } catch {}
@@ -40,7 +40,7 @@ package final class FileObservers: Sendable {
     }
     // What is there now is not news.
     followQuietly(owner)
-    return Observation { [self, owner] in
+    return ChangeObservation { [self, owner] in
       withExtendedLifetime(owner) {}
       registration.withLock { $0 = nil }
       watch.withLock { watch in

@@ -88,6 +88,10 @@ public struct HeldRecords {
   private let forEachRecord: ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
   private let rewriteEach: ((Rewriting) throws(StorageError) -> Void)?
   private let takeKeys: ((ManifestKeys, ManifestKeys?) throws(StorageError) -> Void)?
+  /// Whether a manifest tells of the records that were rewritten and of no others.
+  ///
+  /// Nil where there is no manifest.
+  package var comparingRewritten: (() throws(StorageError) -> Bool)?
 
   /// The records that `visiting` goes through.
   ///
@@ -124,6 +128,14 @@ public struct HeldRecords {
       throw StorageError(.unsupported, "this storage's delegate can't rename all of its records")
     }
     try withoutActuallyEscaping(body) { (body) throws(StorageError) in try rewriteEach(body) }
+  }
+
+  /// Whether the records that were rewritten are all that somebody with the keys has written: whatever
+  /// else is there is none of the store's.
+  ///
+  /// - Throws: `StorageError` when that can't be computed.
+  package func isWholeWithoutOthers() throws(StorageError) -> Bool {
+    try comparingRewritten?() ?? false
   }
 
   /// Has the manifest authenticated with `keys` from now on; does nothing where there is none.

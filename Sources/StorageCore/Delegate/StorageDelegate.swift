@@ -14,6 +14,13 @@ public protocol StorageDelegate: Sendable {
   /// Async code then makes it on a thread that may block. `false` unless a delegate says otherwise.
   var asksOthers: Bool { get }
 
+  /// Which place the records are in, where that is known.
+  ///
+  /// Storages over delegates of one identity tell each other of their changes. Unless a delegate says
+  /// otherwise, an object is its own place; of a value nothing is known, so nil. It may change once, when
+  /// the place becomes known.
+  var identity: DelegateIdentity? { get }
+
   /// The record kept under `name`, or nil when there is none.
   ///
   /// - Throws: `StorageError` when that can't be known.
@@ -39,6 +46,11 @@ public protocol StorageDelegate: Sendable {
 extension StorageDelegate {
   /// False: it answers from this process, or from a file.
   public var asksOthers: Bool { false }
+
+  /// The object itself; nil for a value.
+  public var identity: DelegateIdentity? {
+    type(of: self) is AnyClass ? DelegateIdentity(of: self as AnyObject) : nil
+  }
 }
 
 /// A delegate that can list what it holds.
@@ -56,10 +68,12 @@ public protocol ObservableDelegate: StorageDelegate {
   /// A change of this process is told before the write returns. Of changes by another process at
   /// least the latest to each name is told. The observer is called under the delegate's lock: it
   /// must be quick and must not call the delegate. When all records are replaced at once, by another
-  /// file in the place of the store's, those that are gone are told before those that came.
+  /// file in the place of the store's, those that are gone are told before those that came. A place
+  /// that can't be read any more may be told as a removal of a name that nobody has, without a version:
+  /// listeners then look themselves. When it can be read again, it tells the same and all records.
   ///
   /// - Returns: what keeps the observation alive; it ends when that is released.
-  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
 }
 
 /// One change to a record.
@@ -84,7 +98,7 @@ public struct RecordChange: Sendable {
 }
 
 /// Runs a closure when it is released: keeps an observer registered.
-public final class Observation: Sendable {
+public final class ChangeObservation: Sendable {
   private let onRelease: @Sendable () -> Void
 
   /// An observation that ends by `onRelease`.

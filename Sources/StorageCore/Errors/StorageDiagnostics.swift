@@ -5,7 +5,11 @@ internal import Glibc
 ///
 /// A storage with an `errorClosure` reports there and not here.
 public enum StorageDiagnostics: Sendable {
-  private static let state = Lock<@Sendable (StorageError) -> Void>(standardError)
+  /// Holds the handler: a function that is itself the value of a lock is wrapped once more at each call.
+  private struct Receiver: Sendable {
+    var handler: @Sendable (StorageError) -> Void
+  }
+  private static let state = Lock(Receiver(handler: standardError))
 
   /// Takes each failure, from any thread, possibly several at once.
   ///
@@ -13,11 +17,13 @@ public enum StorageDiagnostics: Sendable {
   /// comes to it as well, so it should use the calls that throw; where one such report leads to the
   /// next, the fifth goes to standard error. The same is true of an `errorClosure`.
   ///
-  /// The default writes one line to standard error. Replace it to use a logger; an error's
-  /// description holds no secret.
+  /// The default writes one line to standard error, and says a thing once: what comes again is counted.
+  /// The count is said when something else goes wrong in the same place, each minute while it goes on, and
+  /// when the process exits. An error of a file is the same one whatever the key. Replace it to use a
+  /// logger, which gets every error; an error's description holds no secret.
   public static var handler: @Sendable (StorageError) -> Void {
-    get { state.withLock { $0 } }
-    set { state.withLock { $0 = newValue } }
+    get { state.withLock { $0.handler } }
+    set { state.withLock { $0.handler = newValue } }
   }
 
   /// Hands `error` to the handler, once the thread has left ``reportingAfterwards(_:)``.
@@ -35,7 +41,27 @@ public enum StorageDiagnostics: Sendable {
   }
 
   static let standardError: @Sendable (StorageError) -> Void = { error in
-    let line = Array("SecurePropertyStorage: \(error)\n".utf8)
+    _ = isRestSaidAtExit
+    for line in repeated.withLock({ $0.lines(for: error, at: .now) }) { say(line) }
+  }
+
+  private static let repeated = Lock(RepeatedReports())
+  /// The process that says at its exit what was counted: not its forked children.
+  private static let isRestSaidAtExit = {
+    let process = getpid()
+    owner.withLock { $0 = process }
+    return atexit { StorageDiagnostics.sayRest() } == 0
+  }()
+  private static let owner = Lock<pid_t?>(nil)
+
+  private static func sayRest() {
+    guard owner.withLock({ $0 }) == getpid() else { return }
+    for line in repeated.withLock({ $0.rest() }) { say(line) }
+  }
+
+  /// Writes a line to standard error.
+  package static func say(_ text: String) {
+    let line = Array("SecurePropertyStorage: \(text)\n".utf8)
     // One write(2) of a short line, so that lines of several threads don't mix. Nobody is left to
     // tell when standard error can't be written to.
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -60,7 +60,20 @@ extension StorageError {
     return StorageError(
       .keyUnavailable,
       "the store opens with \(known.joined(separator: " or ")), and its key was not found (asked: "
-        + "\(given.joined(separator: "; "))); its data is untouched. Provide what it opens with")
+        + "\(given.joined(separator: "; "))); its data is untouched. Provide what it opens with"
+        + moveToCredential(of: source, header))
+  }
+
+  /// What to do where a key file opens the store, and the source lists a credential since.
+  private static func moveToCredential(of source: KeySource, _ header: StoreHeader) -> String {
+    let credential = source.candidates.first {
+      $0.kind == .systemdCredential && header.slots(of: $0).isEmpty
+    }
+    guard let credential, header.slots.contains(where: { $0.kind == .file }) else { return "" }
+    return
+      "; or, to move it from its key file to the \(credential.title), make it open with that too, while "
+      + "the key file is there: securestore slots add --new-credential \(credential.identifier) where the "
+      + "credential is loaded, or keyAdministration.add(_:)"
   }
 
   /// The store, by its path unless the error is of that path anyway.

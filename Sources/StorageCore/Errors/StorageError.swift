@@ -58,6 +58,14 @@ public struct StorageError: Error, Hashable, Sendable {
     public static let duplicate = Code("duplicate")
     /// The caller's task was cancelled before an answer came.
     public static let cancelled = Code("cancelled")
+    /// The id of a group of programs is missing, or can't be one.
+    public static let invalidAppGroupIdentifier = Code("invalidAppGroupIdentifier")
+    /// The configuration would hide data that is stored under another one; nothing was changed.
+    public static let configurationConflict = Code("configurationConflict")
+    /// The key is in none of the catalogs that were registered.
+    public static let unregisteredKey = Code("unregisteredKey")
+    /// Two values differ, and nobody said which one counts; both were left where they are.
+    public static let conflict = Code("conflict")
   }
 
   /// What an error says.

@@ -22,9 +22,14 @@ package enum Folder {
 
   /// Refuses a folder in which somebody else could replace our files.
   ///
+  /// - Parameters:
+  ///   - path: the folder.
+  ///   - trust: whether a group of this process may write to it.
   /// - Throws: `denied` unless the folder is ours or root's, and neither group nor others can write
   ///   or it is sticky, as `/tmp` is, so that they can't touch files that aren't theirs.
-  package static func requirePrivate(_ path: String) throws(StorageError) {
+  package static func requirePrivate(
+    _ path: String, _ trust: FolderTrust = .owner
+  ) throws(StorageError) {
     guard let status = try FileStatus.of(path), status.isFolder else {
       throw StorageError(.unavailable, "the folder is not there", path: path)
     }
@@ -34,9 +39,9 @@ package enum Folder {
         "the folder belongs to another user: use a folder of your own, or run as its owner",
         path: path)
     }
-    guard status.permissions & 0o022 == 0 || status.isSticky else {
+    guard !trust.lets(othersWriteTo: status) || status.isSticky else {
       throw StorageError(
-        .denied, "others can write to the folder; chmod go-w it", path: path)
+        .denied, "others can write to the folder; \(trust.advice(for: status))", path: path)
     }
   }
 

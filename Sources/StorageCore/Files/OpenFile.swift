@@ -88,6 +88,13 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
+  /// Fills `span` from a place in the file on, and says how much there was; less only at the end.
+  package func fill(
+    _ span: inout MutableRawSpan, from start: Int
+  ) throws(StorageError) -> Int {
+    try read(into: &span, from: start)
+  }
+
   /// Fills `span` from a place in the file, and says how much there was.
   private func read(
     into span: inout MutableRawSpan, from start: Int = 0

@@ -20,6 +20,23 @@ package enum StandardFolders {
     return try base("XDG_DATA_HOME", orHome: ".local/share") + "/" + application
   }
 
+  /// The application's cache folder: `$CACHE_DIRECTORY` under systemd, else
+  /// `$XDG_CACHE_HOME/<application>`, or `.cache/<application>` in the home folder.
+  package static func caches(application: String) throws(StorageError) -> String {
+    try SecureStorage.validate(application)
+    if let cache = environment("CACHE_DIRECTORY")?.split(separator: ":").first,
+      cache.hasPrefix("/")
+    {
+      return String(cache)
+    }
+    return try base("XDG_CACHE_HOME", orHome: ".cache") + "/" + application
+  }
+
+  /// The folder of all applications' data: `$XDG_DATA_HOME`, or `.local/share` in the home folder.
+  package static func sharedData() throws(StorageError) -> String {
+    try base("XDG_DATA_HOME", orHome: ".local/share")
+  }
+
   /// A variable that is set and not empty.
   package static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }

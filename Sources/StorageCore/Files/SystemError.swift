@@ -66,6 +66,8 @@ package struct FileStatus: Hashable, Sendable {
   package let changed: Int64
   /// The owner's user id.
   package let owner: UInt32
+  /// The group's id.
+  package let group: UInt32
   /// The permission bits.
   package let permissions: UInt32
   /// Whether it is a regular file.
@@ -87,6 +89,7 @@ package struct FileStatus: Hashable, Sendable {
     modified = Self.nanoseconds(status.st_mtim)
     changed = Self.nanoseconds(status.st_ctim)
     owner = status.st_uid
+    group = status.st_gid
     permissions = status.st_mode & 0o7777
     isRegular = status.st_mode & S_IFMT == S_IFREG
     isFolder = status.st_mode & S_IFMT == S_IFDIR

@@ -1,5 +1,14 @@
 /// What a change of a store's header leaves behind of the old one.
 package enum HeaderChange {
+  /// The check value of a header's root key, or nil for what is no header.
+  package static func rootCheck(of header: [UInt8]) -> [UInt8]? {
+    do throws(StorageError) {
+      return try StoreHeader(reading: header).rootCheck
+    } catch {
+      return nil
+    }
+  }
+
   /// Whether a change does no more than set seals aside, as every process does at its start.
   ///
   /// Whoever opens the new header may know all that the old one says, so that need not be wiped.

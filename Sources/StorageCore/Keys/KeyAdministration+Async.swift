@@ -57,51 +57,52 @@ extension KeyAdministration {
 
   /// As ``rotateDataKey(progress:)``.
   ///
-  /// - Returns: what was sealed anew.
+  /// - Returns: as ``rotateDataKey(progress:)``.
   /// - Throws: as ``rotateDataKey(progress:)``.
-  @discardableResult
   public func rotateDataKeyAsync(
     progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> ReencryptionReport {
     try await run { (keys) throws(StorageError) in try keys.rotateDataKey(progress: progress) }
   }
 
-  /// As ``replaceRootKey(openedBy:progress:)``.
+  /// As ``replaceRootKey(openedBy:keepingOldKeys:progress:)``.
   ///
-  /// - Returns: what was sealed anew.
-  /// - Throws: as ``replaceRootKey(openedBy:progress:)``.
-  @discardableResult
+  /// - Returns: as ``replaceRootKey(openedBy:keepingOldKeys:progress:)``.
+  /// - Throws: as ``replaceRootKey(openedBy:keepingOldKeys:progress:)``.
   public func replaceRootKeyAsync(
-    openedBy source: KeySource, progress: (@Sendable (Int, Int) -> Void)? = nil
+    openedBy source: KeySource, keepingOldKeys: Bool = false,
+    progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> ReencryptionReport {
     try await run { (keys) throws(StorageError) in
-      try keys.replaceRootKey(openedBy: source, progress: progress)
+      try keys.replaceRootKey(
+        openedBy: source, keepingOldKeys: keepingOldKeys, progress: progress)
     }
   }
 
-  /// As ``rotate(openedBy:names:progress:)``.
+  /// As ``rotate(openedBy:names:keepingOldKeys:progress:)``.
   ///
-  /// - Returns: what was sealed anew.
-  /// - Throws: as ``rotate(openedBy:names:progress:)``.
-  @discardableResult
+  /// - Returns: as ``rotate(openedBy:names:keepingOldKeys:progress:)``.
+  /// - Throws: as ``rotate(openedBy:names:keepingOldKeys:progress:)``.
   public func rotateAsync(
-    openedBy source: KeySource? = nil, names: Bool = false,
+    openedBy source: KeySource? = nil, names: Bool = false, keepingOldKeys: Bool = false,
     progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> ReencryptionReport {
     try await run { (keys) throws(StorageError) in
-      try keys.rotate(openedBy: source, names: names, progress: progress)
+      try keys.rotate(
+        openedBy: source, names: names, keepingOldKeys: keepingOldKeys, progress: progress)
     }
   }
 
-  /// As ``reencrypt(progress:)``.
+  /// As ``reencrypt(readmitting:progress:)``.
   ///
-  /// - Returns: what was sealed anew.
-  /// - Throws: as ``reencrypt(progress:)``.
-  @discardableResult
+  /// - Returns: as ``reencrypt(readmitting:progress:)``.
+  /// - Throws: as ``reencrypt(readmitting:progress:)``.
   public func reencryptAsync(
-    progress: (@Sendable (Int, Int) -> Void)? = nil
+    readmitting: Bool = false, progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> ReencryptionReport {
-    try await run { (keys) throws(StorageError) in try keys.reencrypt(progress: progress) }
+    try await run { (keys) throws(StorageError) in
+      try keys.reencrypt(readmitting: readmitting, progress: progress)
+    }
   }
 }
 

@@ -14,24 +14,19 @@ public struct KeySlot: Hashable, Sendable {
   ///
   /// It is stretched, and as good as it is hard to guess.
   public let isPassphrase: Bool
+  /// How the derivation falls short of what a slot made now takes at least; nil where it does not.
+  ///
+  /// A slot of an earlier release may. Whoever has a copy of the store then guesses faster: make another
+  /// with ``KeyAdministration/change(to:)``. Whether the passphrase is long enough, a slot does not show.
+  public let weakness: String?
 
   init(_ slot: Slot) {
     id = slot.id
     kind = "\(slot.kind)"
     identifier = slot.identifier
     isPassphrase = slot.derivation != .keyed
+    weakness = PassphraseFloor.fault(of: slot.derivation)
   }
-}
-
-/// What a re-encryption did.
-public struct ReencryptionReport: Hashable, Sendable {
-  /// Records that were sealed anew under the primary data key.
-  public let reencrypted: Int
-  /// Records that stay under an old data key, because they can't be opened: damaged ones, and those
-  /// of another authentication tag.
-  ///
-  /// The old keys stay for them.
-  public let remaining: Int
 }
 
 /// Changes how a store is opened and what it is sealed with.
@@ -68,7 +63,8 @@ public struct KeyAdministration: Sendable {
   ///
   /// - Parameter source: asked for its key now; one that makes keys makes one if it has none.
   /// - Returns: the new slot.
-  /// - Throws: `StorageError`: `invalid` when the source opens the store already, `full` when the store
+  /// - Throws: `StorageError`: `invalid` when the source opens the store already, or gives a passphrase
+  ///   of fewer than 8 bytes or with a weak ``PassphraseDerivation``, `full` when the store
   ///   has 32 slots, `keyUnavailable` when the source gives no key.
   @discardableResult
   public func add(_ source: KeySource) throws(StorageError) -> KeySlot {
@@ -127,106 +123,10 @@ public struct KeyAdministration: Sendable {
     return key
   }
 
-  /// Seals with a fresh data key from now on, and all records anew.
-  ///
-  /// - Parameter progress: as of ``reencrypt(progress:)``.
-  /// - Returns: what was sealed anew.
-  /// - Throws: `StorageError`; what was not sealed anew stays readable, ``reencrypt(progress:)`` goes
-  ///   on.
-  @discardableResult
-  public func rotateDataKey(
-    progress: ((Int, Int) -> Void)? = nil
-  ) throws(StorageError) -> ReencryptionReport {
-    try store.keys.update { (draft, _) throws(StorageError) in try draft.keyset.addPrimary() }
-    return try reencrypt(progress: progress)
-  }
-
-  /// Replaces a root key that leaked: new root, new slot, new data key, all records sealed anew.
-  ///
-  /// The same as ``rotate(openedBy:names:progress:)`` without new names.
-  ///
-  /// - Parameters:
-  ///   - source: what opens the store from now on.
-  ///   - progress: as of ``reencrypt(progress:)``.
-  /// - Returns: what was sealed anew.
-  /// - Throws: as ``rotate(openedBy:names:progress:)``.
-  @discardableResult
-  public func replaceRootKey(
-    openedBy source: KeySource, progress: ((Int, Int) -> Void)? = nil
-  ) throws(StorageError) -> ReencryptionReport {
-    try rotate(openedBy: source, progress: progress)
-  }
-
-  /// Replaces all keys: new root, one new slot, new data key, all records sealed anew.
-  ///
-  /// For a key, a passphrase or a root key that leaked. All slots go, recovery keys too, since their
-  /// secrets lead to the old root; export a new recovery key afterwards. Whoever has the old root
-  /// can read nothing that is written from now on, nor, once this has returned, what is there.
-  ///
-  /// Without `names`, records are sealed anew some at a time while others use the store, and whatever
-  /// interrupts that, ``reencrypt(progress:)`` goes on; the key that hashes names stays, so whoever has the
-  /// old root can still test whether a name they guess is in the store. With `names` that key is
-  /// replaced as well, and all is done in one atomic step that takes the store alone: it costs about
-  /// 5 µs for each record, in which other processes' writes wait, up to their deadline.
-  ///
-  /// - Parameters:
-  ///   - source: what opens the store from now on; nil keeps the storage's own.
-  ///   - names: whether names are hashed anew, which needs that every record opens.
-  ///   - progress: as of ``reencrypt(progress:)``; the step that hashes names is before that.
-  /// - Returns: what was sealed anew.
-  /// - Throws: `StorageError`; the store opens with the old source or with the new one. Nothing is
-  ///   changed when it is `invalid`, for a key of `source` that opens the store already, since whoever
-  ///   has it could go on; or, with `names`, `damaged`, for a record that does not open, whose name is
-  ///   therefore not known, and `unsupported`, for a store whose delegate can't rename records.
-  @discardableResult
-  public func rotate(
-    openedBy source: KeySource? = nil, names: Bool = false,
-    progress: ((Int, Int) -> Void)? = nil
-  ) throws(StorageError) -> ReencryptionReport {
-    let material =
-      if let source { try store.keys.material(of: source) } else { try ownMaterial() }
-    if source != nil, let slot = try slot(openedBy: material.1) {
-      throw Self.isOpener(slot, "the new key", ", and whoever has it could go on: take another")
-        .at(store.keyed?.location)
-    }
-    let new = try SlotMaterial(of: material)
-    let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
-    var renamed = 0
-    try store.keys.update(source: source) { (draft, records) throws(StorageError) in
-      try draft.keyset.addPrimary()
-      try draft.replaceRoot(by: key)
-      let id = draft.header.freeSlotID
-      draft.header.slots = []
-      _ = try Self.append(new, to: &draft, id: id)
-      if names { renamed = try store.rename(records, &draft.keyset) }
-    }
-    let report = try reencrypt(progress: progress)
-    return ReencryptionReport(
-      reencrypted: report.reencrypted + renamed, remaining: report.remaining)
-  }
-
-  /// Seals all records under the primary data key that are not, and drops the data keys that no
-  /// record needs any more.
-  ///
-  /// Goes on where an interrupted rotation stopped.
-  ///
-  /// - Parameter progress: told how many records are done, of how many, now and then.
-  /// - Returns: what was sealed anew.
-  /// - Throws: `StorageError`; all records stay readable.
-  @discardableResult
-  public func reencrypt(
-    progress: ((Int, Int) -> Void)? = nil
-  ) throws(StorageError) -> ReencryptionReport {
-    guard let delegate = store.keyed else { throw Self.noSlots }
-    let reencrypted = try store.resealAll(in: delegate, progress)
-    return ReencryptionReport(
-      reencrypted: reencrypted, remaining: try store.keys.dropUnusedDataKeys())
-  }
-
   /// The slot that `material` opens, if there is one: of `candidate`, or of whatever source.
   ///
   /// Costs a derivation for each slot of a passphrase, where it is one.
-  private func slot(
+  func slot(
     openedBy material: KeyMaterial, of candidate: KeySource.Candidate? = nil
   ) throws(StorageError) -> Slot? {
     guard let bytes = try store.keyed?.header().header else { return nil }
@@ -247,7 +147,7 @@ public struct KeyAdministration: Sendable {
   }
 
   /// The key or passphrase that opens the store, of the source that it is from; none is made.
-  private func ownMaterial() throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
+  func ownMaterial() throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
     guard let opening = try opening() else { throw StoreKeys.isNew }
     return (opening.opener, opening.material)
   }
@@ -264,7 +164,7 @@ public struct KeyAdministration: Sendable {
     }
   }
 
-  private static func append(
+  static func append(
     _ new: SlotMaterial, to draft: inout HeaderDraft, id: UInt32? = nil
   ) throws(StorageError) -> Slot {
     guard draft.header.slots.count < StoreHeader.slotLimit else {
@@ -276,12 +176,12 @@ public struct KeyAdministration: Sendable {
     return slot
   }
 
-  private static func isOpener(_ slot: Slot, _ what: String, _ advice: String) -> StorageError {
+  static func isOpener(_ slot: Slot, _ what: String, _ advice: String) -> StorageError {
     StorageError(
       .invalid, "\(what) opens the store already, by slot \(slot.id), \(slot.title)\(advice)")
   }
 
-  private static let noSlots = StorageError(
+  static let noSlots = StorageError(
     .unsupported, "this store's key is the application's own; it has no slots")
 }
 

@@ -15,11 +15,14 @@ struct KeyFile: Sendable {
     path = url.isFileURL && url.path.hasPrefix("/") ? url.path : nil
   }
 
+  /// The file at an absolute path.
+  init(path: String) { self.path = path }
+
   /// The material of the file, or nil when there is no file.
   func read() throws(StorageError) -> KeyMaterial? {
     let path = try requirePath()
     // A link could lead into a folder that isn't private, which is not looked at.
-    return try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
+    let material = try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
       guard status.owner == geteuid() || status.owner == 0 else {
         throw StorageError(
           .denied, "the key file belongs to another user: \(StorageError.ownerAdvice)", path: path)
@@ -32,6 +35,9 @@ struct KeyFile: Sendable {
       }
       try Folder.requirePrivate(FilePath.folder(of: path))
     }
+    // Before the key is used: a second name of the file would outlive it.
+    if material != nil { LeftOvers.remove(of: path) }
+    return material
   }
 
   /// Marks a file that came without a marker, before something is sealed under its key.
@@ -63,6 +69,7 @@ struct KeyFile: Sendable {
     guard let material else {
       throw StorageError(.busy, "the key file came and went; try again", path: path)
     }
+    if isMade { LeftOvers.remove(of: path) }
     try marker.leave()
     return material
   }
@@ -78,6 +85,32 @@ struct KeyFile: Sendable {
   /// The material of a systemd credential, whose access systemd rules.
   static func read(credential path: String) throws(StorageError) -> KeyMaterial? {
     try read(path, 0) { (_) throws(StorageError) in }
+  }
+
+  /// The material of a file that was mounted for this process: whoever mounted it rules who reads it.
+  ///
+  /// Links are followed, as those of a Kubernetes secret have to be.
+  static func read(mounted path: String) throws(StorageError) -> KeyMaterial? {
+    guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+      throw StorageError(.invalid, "a mounted secret is given by an absolute path", path: path)
+    }
+    do throws(StorageError) {
+      return try read(path, 0) { (_) throws(StorageError) in }
+    } catch {
+      // What is said of a file of our own would not help.
+      switch error.number.map({ Int32(truncatingIfNeeded: $0) }) {
+      case EACCES, EPERM:
+        throw StorageError(
+          .denied,
+          "this user can't read the mounted secret: have it mounted with an owner, a group or a mode that "
+            + "lets it", path: path, number: error.number)
+      case ELOOP:
+        throw StorageError(
+          .denied, "the links of the mounted secret lead in a circle", path: path,
+          number: error.number)
+      default: throw error
+      }
+    }
   }
 
   private static func read(

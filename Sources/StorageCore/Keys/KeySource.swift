@@ -28,6 +28,10 @@ public struct KeySource: Sendable {
     package var path: @Sendable () -> String? = { nil }
     /// Why the material is absent, as far as it is known, for errors.
     package var absence: @Sendable () -> String? = { nil }
+    /// What can be seen of the source without asking it, which changes when its answer may.
+    ///
+    /// A ``SourceTrace``, or nil where only asking can tell. Quick.
+    package var trace: @Sendable () -> Int? = { nil }
 
     /// A rung of the ladder; see the properties.
     package init(
@@ -36,7 +40,8 @@ public struct KeySource: Sendable {
       make: (@Sendable () throws(StorageError) -> KeyMaterial?)? = nil,
       keep: @escaping @Sendable () -> Void = {},
       path: @escaping @Sendable () -> String? = { nil },
-      absence: @escaping @Sendable () -> String? = { nil }
+      absence: @escaping @Sendable () -> String? = { nil },
+      trace: @escaping @Sendable () -> Int? = { nil }
     ) {
       self.kind = kind
       self.identifier = identifier
@@ -46,6 +51,7 @@ public struct KeySource: Sendable {
       self.keep = keep
       self.path = path
       self.absence = absence
+      self.trace = trace
     }
   }
 
@@ -96,9 +102,9 @@ public struct KeySource: Sendable {
   /// A key of another size is the error `invalid` at first use.
   public static func key(_ key: SymmetricKey) -> KeySource {
     KeySource([
-      Candidate(kind: .key, identifier: "") { () throws(StorageError) in
-        try KeyMaterial.key(key).checked()
-      }
+      Candidate(
+        kind: .key, identifier: "",
+        read: { () throws(StorageError) in try KeyMaterial.key(key).checked() }, trace: { 0 })
     ])
   }
 
@@ -120,7 +126,8 @@ public struct KeySource: Sendable {
     } catch {
       bytes = .failure(StorageError(error))
     }
-    return passphrase(derivation: derivation) { () throws(StorageError) in try bytes.get() }
+    return passphrase(
+      derivation, { () throws(StorageError) in try bytes.get() }, trace: { 0 })
   }
 
   /// A passphrase in memory that is wiped.
@@ -132,7 +139,7 @@ public struct KeySource: Sendable {
   public static func passphrase(
     _ bytes: SecureBytes, derivation: PassphraseDerivation = .standard
   ) -> KeySource {
-    passphrase(derivation: derivation) { () throws(StorageError) in bytes }
+    passphrase(derivation, { () throws(StorageError) in bytes }, trace: { 0 })
   }
 
   /// A passphrase that is asked for when the store is opened, and kept no longer than that takes.
@@ -147,12 +154,20 @@ public struct KeySource: Sendable {
     derivation: PassphraseDerivation = .standard,
     _ ask: @escaping @Sendable () throws -> SecureBytes?
   ) -> KeySource {
+    passphrase(derivation, ask, trace: { nil })
+  }
+
+  private static func passphrase(
+    _ derivation: PassphraseDerivation, _ ask: @escaping @Sendable () throws -> SecureBytes?,
+    trace: @escaping @Sendable () -> Int?
+  ) -> KeySource {
     KeySource([
-      Candidate(kind: .passphrase, identifier: "", derivation: derivation) {
-        () throws(StorageError) in
-        guard let bytes = try asked(ask) else { return nil }
-        return try KeyMaterial.passphrase(bytes).checked()
-      }
+      Candidate(
+        kind: .passphrase, identifier: "", derivation: derivation,
+        read: { () throws(StorageError) in
+          guard let bytes = try asked(ask) else { return nil }
+          return try KeyMaterial.passphrase(bytes).checked()
+        }, trace: trace)
     ])
   }
 
@@ -200,6 +215,13 @@ public struct KeySource: Sendable {
         keep: { do throws(StorageError) { try find().keep() } catch {} },
         path: {
           do throws(StorageError) { return try find().path } catch { return nil }
+        },
+        trace: {
+          do throws(StorageError) {
+            return try find().path.flatMap { SourceTrace.file($0) }
+          } catch {
+            return nil
+          }
         })
     ])
   }
@@ -215,7 +237,7 @@ public struct KeySource: Sendable {
       Candidate(
         kind: .environment, identifier: name,
         read: { () throws(StorageError) in try environmentMaterial(name) },
-        absence: { "the variable is not set" })
+        absence: { "the variable is not set" }, trace: { SourceTrace.variable(name) })
     ])
   }
 
@@ -245,6 +267,11 @@ public struct KeySource: Sendable {
         absence: {
           StandardFolders.environment("CREDENTIALS_DIRECTORY")
             .map { "\($0)/\(name) is not there" } ?? "CREDENTIALS_DIRECTORY is not set"
+        },
+        trace: {
+          // The variable says where the file is: another folder is another path to look at.
+          guard let folder = StandardFolders.environment("CREDENTIALS_DIRECTORY") else { return 0 }
+          return SourceTrace.file(folder + "/" + name)
         })
     ])
   }
@@ -255,6 +282,29 @@ public struct KeySource: Sendable {
     }
     guard let folder = StandardFolders.environment("CREDENTIALS_DIRECTORY") else { return nil }
     return try KeyFile.read(credential: folder + "/" + name)
+  }
+
+  /// A secret that somebody has mounted for this process as a file: by Kubernetes, Docker or Podman.
+  ///
+  /// The file holds standard Base64 of 32 bytes, or else a passphrase, in at most 4,096 bytes. Links are
+  /// followed, and whoever owns the file, its mode and its folder are as they are: whoever mounts it is
+  /// trusted, see SECURITY.md. Nothing is ever made there, no file and no marker. A store records it as a
+  /// key file of its name: one that was made with ``file(_:)`` opens with the same file mounted, and the
+  /// other way round.
+  ///
+  /// It is `denied` where this user can't read it or it is no regular file, `damaged` where it is empty or
+  /// too long, and absent where nothing is there, be it since a link leads nowhere.
+  ///
+  /// - Parameter path: the absolute path, as in `/run/secrets/tool-key`; any other is the error `invalid`.
+  /// - Returns: the source.
+  public static func mountedSecret(_ path: String) -> KeySource {
+    KeySource([
+      Candidate(
+        kind: .file, identifier: FilePath.name(of: path),
+        read: { () throws(StorageError) in try KeyFile.read(mounted: path) },
+        path: { path }, absence: { "\(path) is not there" },
+        trace: { SourceTrace.file(path) })
+    ])
   }
 
   /// A source of the application's own.
@@ -273,7 +323,9 @@ public struct KeySource: Sendable {
   /// A recovery key that was exported from the store.
   public static func recovery(_ key: RecoveryKey) -> KeySource {
     KeySource([
-      Candidate(kind: .recovery, identifier: "") { () throws(StorageError) in .key(key.key) }
+      Candidate(
+        kind: .recovery, identifier: "", read: { () throws(StorageError) in .key(key.key) },
+        trace: { 0 })
     ])
   }
 

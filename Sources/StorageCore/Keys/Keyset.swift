@@ -1,12 +1,28 @@
 internal import CryptoCore
 
-/// A store's keys: data keys, of which one seals and all open, and the key that hashes names.
+/// A store's keys: data keys, of which one seals and those open that were not retired, and the key
+/// that hashes names.
 ///
 /// docs/file-format.md, section "Keyset".
 struct Keyset: Sendable {
-  static let version: UInt8 = 1
-  static let entrySize = 4 + 1 + 8 + 32
   static let entryLimit = 1024
+  private static let entrySize = 4 + 1 + 8 + 32
+
+  /// The version that a keyset is written in: the second one alone says how far a data key has ended.
+  private enum Version: UInt8 {
+    case first = 1
+    case withStates = 2
+  }
+
+  /// How far a rotation has ended a data key.
+  enum State: UInt8, Sendable {
+    /// It opens records, and the primary one seals.
+    case open = 0
+    /// It opens records until a re-encryption has gone through all of them: then it is retired.
+    case ending = 1
+    /// It opens nothing but what is taken back on purpose, and is there so that this can be done.
+    case retired = 2
+  }
 
   struct Entry: Sendable {
     let id: UInt32
@@ -14,6 +30,7 @@ struct Keyset: Sendable {
     /// Seals that processes have set aside; never fewer than were made.
     var reservedSeals: UInt64
     let key: SymmetricKey
+    var state = State.open
   }
 
   var nameKey: SymmetricKey
@@ -47,17 +64,31 @@ struct Keyset: Sendable {
     nextID += 1
   }
 
+  /// Ends all data keys but the primary one, which a key that leaked leads to.
+  mutating func endOthers(as state: State) {
+    for index in entries.indices where entries[index].id != primaryID {
+      if entries[index].state != .retired { entries[index].state = state }
+    }
+  }
+
+  /// Moves all data keys on that have ended as far as `old`.
+  mutating func endOthers(as state: State, from old: State) {
+    for index in entries.indices where entries[index].state == old { entries[index].state = state }
+  }
+
   /// The keys that go with these for the manifest of a store that keeps one.
   ///
   /// Records are hashed under a key that lasts as long as the name key, so that a new data key costs
-  /// no pass over all of them. What authenticates their sum follows the primary data key: after a
-  /// root key has leaked and was replaced, the old one is of no use for that.
+  /// no pass over all of them. What seals their sum follows the primary data key: after a root key has
+  /// leaked and was replaced, the old one is of no use for that.
   func manifestKeys(store: StoreID) throws(StorageError) -> ManifestKeys {
     let primary = entries[primaryIndex].key
     return try cryptography { () throws(CryptoError) in
       ManifestKeys(
         records: try KeyedHash(Self.derive(nameKey, store, Label.manifestRecords)),
-        manifest: try AuthenticationKey(Self.derive(primary, store, Label.manifest)))
+        removals: try KeyedHash(Self.derive(nameKey, store, Label.manifestRemovals)),
+        manifest: try SealingKey(Self.derive(primary, store, Label.manifest)),
+        former: try AuthenticationKey(Self.derive(primary, store, Label.formerManifest)))
     }
   }
 
@@ -78,12 +109,14 @@ struct Keyset: Sendable {
 extension Keyset {
   /// The keyset in secure memory.
   func bytes() throws(StorageError) -> SecureBytes {
-    var head: [UInt8] = [Self.version]
+    let version = entries.allSatisfy { $0.state == .open } ? Version.first : .withStates
+    let entrySize = Self.entrySize + (version == .withStates ? 1 : 0)
+    var head: [UInt8] = [version.rawValue]
     head.append(bigEndian: primaryID)
     head.append(bigEndian: nextID)
     head.append(bigEndian: UInt16(entries.count))
     return try cryptography { () throws(CryptoError) in
-      try SecureBytes(count: head.count + 32 + entries.count * Self.entrySize) {
+      try SecureBytes(count: head.count + 32 + entries.count * entrySize) {
         (output) throws(CryptoError) in
         var offset = 0
         func append(_ bytes: RawSpan, to output: inout MutableRawSpan) {
@@ -102,6 +135,9 @@ extension Keyset {
           fields.append(bigEndian: entry.reservedSeals)
           append(unsafe fields.span.bytes, to: &output)
           entry.key.withBytes { append($0, to: &output) }
+          guard version == .withStates else { continue }
+          let state = [entry.state.rawValue]
+          append(unsafe state.span.bytes, to: &output)
         }
       }
     }
@@ -112,9 +148,9 @@ extension Keyset {
   /// The bytes were authenticated; they are checked all the same.
   init(reading bytes: RawSpan) throws(StorageError) {
     var offset = 0
-    let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
-    guard version == Self.version else {
-      throw StorageError(.unsupported, "keyset version \(version) is not of this release")
+    let number = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
+    guard let version = Version(rawValue: number) else {
+      throw StorageError(.unsupported, "keyset version \(number) is not of this release")
     }
     primaryID = try ByteReading.integer(bytes, at: &offset)
     nextID = try ByteReading.integer(bytes, at: &offset)
@@ -128,16 +164,28 @@ extension Keyset {
         throw StorageError(.unsupported, "algorithm \(code) is not of this release")
       }
       let seals: UInt64 = try ByteReading.integer(bytes, at: &offset)
+      let key = try Self.key(bytes, at: &offset)
+      let state = version == .first ? .open : try Self.state(bytes, at: &offset)
       entries.append(
-        Entry(
-          id: id, algorithm: algorithm, reservedSeals: seals,
-          key: try Self.key(bytes, at: &offset)))
+        Entry(id: id, algorithm: algorithm, reservedSeals: seals, key: key, state: state))
     }
     let (primaryID, nextID) = (primaryID, nextID)
     guard offset == bytes.byteCount, (1...Self.entryLimit).contains(count),
       entries.allSatisfy({ $0.id < nextID }), Set(entries.map(\.id)).count == entries.count,
-      entries.contains(where: { $0.id == primaryID })
+      entries.contains(where: { $0.id == primaryID && $0.state == .open }),
+      // One encoding for each keyset: the second version is of those that the first can't tell of.
+      version == .first || entries.contains(where: { $0.state != .open })
     else { throw StorageError(.damaged, "the keyset contradicts itself") }
+  }
+
+  private static func state(
+    _ bytes: RawSpan, at offset: inout Int
+  ) throws(StorageError) -> State {
+    let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
+    guard let state = State(rawValue: code) else {
+      throw StorageError(.unsupported, "data key state \(code) is not of this release")
+    }
+    return state
   }
 
   private static func key(

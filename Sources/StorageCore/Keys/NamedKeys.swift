@@ -5,7 +5,7 @@ extension SymmetricKey {
   /// The program's key of a name: the same one in every run, made if there was none.
   ///
   /// Named keys follow from a header file, `named-keys` in the application's data folder, that the
-  /// key source of ``SecureStorage/bootstrap(applicationID:keySource:)`` opens.
+  /// key source of ``SecureStorage/bootstrap(applicationID:keySource:access:folderTrust:fileID:line:)`` opens.
   ///
   /// - Parameter key: the name of the key, 1 to 1,024 UTF-8 bytes.
   /// - Returns: 256 bits.
@@ -22,7 +22,16 @@ extension SymmetricKey {
 }
 
 private enum NamedKeys {
-  static let shared = StoreKeys(
+  /// The program's, or a test's own.
+  static var shared: StoreKeys {
+    guard let test = TestStores.inUse else { return program }
+    return test.kept {
+      StoreKeys(
+        delegate: test.delegate(of: "named-keys"), source: test.keySource, algorithm: .aes256GCM)
+    }
+  }
+
+  private static let program = StoreKeys(
     delegate: HeaderFile(), source: KeySource.bootstrapped, algorithm: .aes256GCM)
 }
 
@@ -38,7 +47,8 @@ private struct HeaderFile: KeysetDelegate {
   private let version = Lock<(last: [UInt8]?, number: UInt64)>((nil, 1))
 
   private func path() throws(StorageError) -> String {
-    let application = try SecureStorage.configuration.validated().applicationID
+    let application = try SecureStorage.configuration(for: "SymmetricKey.generate").validated()
+      .applicationID
     return try StandardFolders.data(application: application) + "/named-keys"
   }
 

@@ -13,11 +13,15 @@ final class OpenKeys: Sendable {
   let nameSpace: NameSpace
   let primary: DataKey
   private let others: [UInt32: DataKey]
+  /// Keys that a rotation has retired: they open what is taken back on purpose, and nothing else.
+  private let retired: [UInt32: DataKey]
   /// What the data keys were made of: after a backup was put back, an id can stand for another key.
-  private let entries: [UInt32: SymmetricKey]
+  private let entries: [UInt32: Keyset.Entry]
   private let nameKey: SymmetricKey
   /// The keys of the manifest; nil for a store without a header.
   let manifest: ManifestKeys?
+  /// Told each name that is hashed, where the delegate keeps names in the clear.
+  let clear: ClearRecords?
   /// The version of the header that these keys are of.
   ///
   /// Moves on when the header changes and the keys don't.
@@ -51,6 +55,7 @@ final class OpenKeys: Sendable {
     self.store = store
     self.root = root
     nameKey = keyset.nameKey
+    clear = nil
     manifest = try keyset.manifestKeys(store: store)
     if let space = previous?.nameSpace, space.store == store, space.key == keyset.nameKey {
       nameSpace = space
@@ -60,16 +65,18 @@ final class OpenKeys: Sendable {
       names = try cryptography { () throws(CryptoError) in try KeyedHash(keyset.nameKey) }
     }
     var keys: [UInt32: DataKey] = [:]
-    var entries: [UInt32: SymmetricKey] = [:]
+    var retired: [UInt32: DataKey] = [:]
+    var entries: [UInt32: Keyset.Entry] = [:]
     for entry in keyset.entries {
-      entries[entry.id] = entry.key
-      keys[entry.id] =
-        try cryptography { () throws(CryptoError) in
-          try DataKey(entry.key, id: entry.id, algorithm: entry.algorithm)
-        }
+      entries[entry.id] = entry
+      let key = try cryptography { () throws(CryptoError) in
+        try DataKey(entry.key, id: entry.id, algorithm: entry.algorithm)
+      }
+      if entry.state == .retired { retired[entry.id] = key } else { keys[entry.id] = key }
     }
     primary = keys[keyset.primaryID]!
     others = keys
+    self.retired = retired
     self.entries = entries
     reserved = Atomic(0)
     maker = forks.current
@@ -78,7 +85,7 @@ final class OpenKeys: Sendable {
   /// The keys that follow from `key` alone, for a delegate that can't hold a header.
   ///
   /// They seal with XAES-256-GCM, since nobody counts their seals.
-  init(directly key: SymmetricKey) throws(StorageError) {
+  init(directly key: SymmetricKey, clear: ClearRecords? = nil) throws(StorageError) {
     guard key.bitCount == 256 else {
       throw StorageError(.invalid, "a store's key has 256 bits, this one \(key.bitCount)")
     }
@@ -92,6 +99,7 @@ final class OpenKeys: Sendable {
     let nameKey = SymmetricKey(bytes: try derive(Label.directName, 32))
     self.nameKey = nameKey
     manifest = nil
+    self.clear = clear
     nameSpace = NameSpace(store: store, key: nameKey)
     names = try cryptography { () throws(CryptoError) in try KeyedHash(nameKey) }
     let data = SymmetricKey(bytes: try derive(Label.directData, 32))
@@ -99,6 +107,7 @@ final class OpenKeys: Sendable {
       try DataKey(data, id: 1, algorithm: .xaes256GCM)
     }
     others = [:]
+    retired = [:]
     entries = [:]
     reserved = Atomic(0)
     maker = forks.current
@@ -108,13 +117,19 @@ final class OpenKeys: Sendable {
   func isOpen(_ keyset: Keyset) -> Bool {
     keyset.nameKey == nameKey && keyset.primaryID == primary.id
       && keyset.entries.count == entries.count
-      && keyset.entries.allSatisfy { entries[$0.id] == $0.key }
+      && keyset.entries.allSatisfy {
+        entries[$0.id]?.key == $0.key && entries[$0.id]?.state == $0.state
+      }
   }
 
-  /// The data key of an id, or nil.
-  func dataKey(_ id: UInt32) -> DataKey? {
-    id == primary.id ? primary : others[id]
-  }
+  /// Whether a record that names a data key may open by these.
+  func holds(_ id: UInt32) -> Bool { id == primary.id || others[id] != nil }
+
+  /// Whether a record that names a data key was set aside by a rotation.
+  func isRetired(_ id: UInt32) -> Bool { retired[id] != nil }
+
+  /// The ids of the data keys that a re-encryption is to retire.
+  var ending: Set<UInt32> { Set(entries.values.filter { $0.state == .ending }.map(\.id)) }
 
   /// Opens a record by the key that it names and lends the plaintext, which is wiped afterwards.
   func withOpened(
@@ -131,8 +146,22 @@ final class OpenKeys: Sendable {
     _ id: UInt32, _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
     guard let key = others[id] else {
-      throw CryptoError(
-        .malformed, "the record names data key \(id), which the store does not hold")
+      let what =
+        retired[id] == nil
+        ? "the record names data key \(id), which the store does not hold"
+        : "the record is sealed under data key \(id), which a rotation has retired; if it is known who "
+          + "wrote it, reencrypt(readmitting: true) takes it back"
+      throw CryptoError(.malformed, what)
+    }
+    try key.withOpened(record, for: context, body)
+  }
+
+  /// The same, also by a key that was retired: whoever calls it wants the record back.
+  func withReadmitted(
+    _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
+  ) throws(CryptoError) {
+    guard let key = retired[try RecordHeader(reading: record).keyID] else {
+      return try withOpened(record, for: context, body)
     }
     try key.withOpened(record, for: context, body)
   }

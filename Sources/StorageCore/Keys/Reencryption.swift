@@ -1,82 +1,213 @@
 internal import CryptoCore
 
-extension SealedStore {
+/// A pass over the records of a store that seals anew what is not under the primary data key.
+struct Reencryption {
   /// How many records share a commit.
-  private static let resealBatch = 64
+  private static let batchCount = 64
   /// How many bytes of records share a commit.
-  private static let resealBytes = 1 << 20
+  private static let batchBytes = 1 << 20
+  /// How many records are accounted for at once: their figures are in memory meanwhile.
+  private static let accountedAtOnce = 50_000
 
-  /// Seals all records under the primary data key that are not, in small commits.
+  /// A record that may have to be sealed anew.
+  struct Candidate {
+    let name: NameHash
+    /// Of what bytes the record has to be; nil for any that open.
+    let share: RecordShare?
+    let size: Int
+  }
+
+  private let store: SealedStore
+  private let delegate: any KeysetDelegate
+  /// Whether all is sealed anew that opens, also by keys that were retired.
+  private let isReadmitting: Bool
+  /// What the records were when a rotation began; nil where that is not known.
+  private let beginning: RecordSnapshot?
+  private let progress: ((Int, Int) -> Void)?
+  private var batch: [Candidate] = []
+  private var batchSize = 0
+  /// How many records were come to, and how many there are.
+  private var (done, total) = (0, 0)
+  /// How many were sealed anew.
+  private var count = 0
+
+  init(
+    of store: SealedStore, _ delegate: any KeysetDelegate, isReadmitting: Bool,
+    since beginning: RecordSnapshot?, _ progress: ((Int, Int) -> Void)?
+  ) {
+    self.store = store
+    self.delegate = delegate
+    self.isReadmitting = isReadmitting
+    self.beginning = beginning
+    self.progress = progress
+  }
+
+  /// Goes through all records, in small commits.
   ///
-  /// - Returns: how many.
-  func resealAll(
-    in delegate: any KeysetDelegate, _ progress: ((Int, Int) -> Void)?
-  ) throws(StorageError) -> Int {
-    var count = 0
-    var batch: [NameHash] = []
-    var bytes = 0
+  /// - Returns: how many were sealed anew.
+  mutating func run() throws(StorageError) -> Int {
     let names = try delegate.names()
-    for (index, name) in names.enumerated() {
-      bytes += try delegate.lookup(name).record?.count ?? 0
-      batch.append(name)
-      guard batch.count == min(Self.resealBatch, delegate.commitLimit) || bytes >= Self.resealBytes
-      else { continue }
-      count += try reseal(batch, in: delegate)
-      (batch, bytes) = ([], 0)
-      progress?(index + 1, names.count)
+    total = names.count
+    if let delegate = delegate as? any AccountsDelegate, !isReadmitting {
+      try runThroughAccounts(of: delegate)
+    } else {
+      for name in names {
+        let size = try lookup(name)?.record?.count ?? 0
+        // What came since a rotation began, and names an old key, is not of anybody who follows it.
+        let share = beginning?[name]
+        let isKnown = beginning == nil || share != nil
+        try add(isKnown ? Candidate(name: name, share: share, size: size) : nil)
+      }
     }
-    count += try reseal(batch, in: delegate)
-    progress?(names.count, names.count)
+    try flush()
+    progress?(total, total)
     return count
   }
+
+  private mutating func runThroughAccounts(
+    of delegate: any AccountsDelegate
+  ) throws(StorageError) {
+    let all = delegate.accountCount
+    let step = min(all, max(1, all * Self.accountedAtOnce / max(1, total)))
+    for start in stride(from: 0, to: all, by: step) {
+      for account in try accounts(start..<min(all, start + step), delegate) {
+        for entry in account.entries {
+          let candidate = Candidate(name: entry.name, share: entry.share, size: entry.size)
+          try add(account.isSettled ? candidate : nil)
+        }
+      }
+    }
+  }
+
+  private func accounts(
+    _ indices: Range<Int>, _ delegate: any AccountsDelegate
+  ) throws(StorageError) -> [RecordAccount] {
+    for _ in 0..<SealedStore.attempts {
+      guard let open = try store.keys.refresh() else { return [] }
+      let accounts = try delegate.accounts(indices, headerVersion: open.headerVersion) {
+        (name, record) throws(StorageError) in
+        try store.clearName(of: record, under: name, open) != nil
+      }
+      if let accounts { return accounts }
+    }
+    throw Self.changing
+  }
+
+  /// Adds a record to those that are sealed anew next, or nil for one that stays as it is.
+  private mutating func add(_ candidate: Candidate?) throws(StorageError) {
+    done += 1
+    guard let candidate else { return }
+    batch.append(candidate)
+    batchSize += candidate.size
+    let limit = min(Self.batchCount, delegate.commitLimit)
+    guard batch.count >= limit || batchSize >= Self.batchBytes else { return }
+    try flush()
+    progress?(min(done, total), total)
+  }
+
+  private mutating func flush() throws(StorageError) {
+    count += try seal(batch)
+    (batch, batchSize) = ([], 0)
+  }
+
+  // MARK: - Sealing
 
   /// Seals some records under the primary data key, but for those that are or can't be opened.
   ///
   /// - Returns: how many.
-  private func reseal(
-    _ names: [NameHash], in delegate: any KeysetDelegate
-  ) throws(StorageError) -> Int {
-    for _ in 0..<Self.attempts {
-      guard let open = try keys.forReading() else { return 0 }
-      guard let writes = try resealed(names, open, delegate) else { continue }
+  private func seal(_ batch: [Candidate]) throws(StorageError) -> Int {
+    for _ in 0..<SealedStore.attempts {
+      guard let open = try store.keys.forReading() else { return 0 }
+      guard let writes = try writes(batch, open) else { continue }
       guard !writes.isEmpty else { return 0 }
       switch try delegate.commit(writes, headerVersion: open.headerVersion) {
       case .committed: return writes.count
-      case .conditionFailed where names.count > 1:
+      case .conditionFailed where batch.count > 1:
         // Somebody wrote to one of them: that one is sealed under the primary key already, or soon.
         var count = 0
-        for name in names { count += try reseal([name], in: delegate) }
+        for candidate in batch { count += try seal([candidate]) }
         return count
       case .conditionFailed: continue
-      case .headerChanged: try keys.refresh()
+      case .headerChanged: try store.keys.refresh()
       }
     }
     throw StorageError(.busy, "others wrote to a record all the time; try again")
   }
 
   /// The writes that seal records anew, or nil when the keys have to be looked at again first.
-  private func resealed(
-    _ names: [NameHash], _ open: OpenKeys, _ delegate: any KeysetDelegate
+  private func writes(
+    _ batch: [Candidate], _ open: OpenKeys
   ) throws(StorageError) -> [RecordWrite]? {
     var writes: [RecordWrite] = []
-    for name in names {
-      let (found, version) = try delegate.lookup(name)
+    for candidate in batch {
+      guard let (found, version) = try lookup(candidate.name) else { continue }
       guard version == open.headerVersion else {
-        try keys.refresh()
+        try store.keys.refresh()
         return nil
       }
       guard let record = found,
-        let header = Self.header(of: record), header.keyID != open.primary.id
+        let header = SealedStore.header(of: record), header.keyID != open.primary.id,
+        try isMeant(record, candidate, open)
       else { continue }
-      let context = RecordContext(store: open.store, name: name, authenticationTag: tag)
+      let context = RecordContext(
+        store: open.store, name: candidate.name, authenticationTag: store.tag)
       guard var payload = openIfPossible(record, context, open) else { continue }
       defer { Wipe.bytes(&payload) }
-      guard let resealed = try seal(payload, context, open, "") else { return nil }
-      writes.append(RecordWrite(resealed, for: name, if: .equals(record)))
+      guard let resealed = try store.seal(payload, context, open, "") else { return nil }
+      writes.append(RecordWrite(resealed, for: candidate.name, if: .equals(record)))
     }
     return writes
   }
 
+  /// What is under a name, or nil when it is no record: it stays as it is.
+  ///
+  /// - Throws: also when a library says so of the place, by a number: a disk that failed once is `damaged`
+  ///   to SQLite, and to go on without the record would end the key that it is under.
+  private func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64)? {
+    do throws(StorageError) {
+      return try delegate.lookup(name)
+    } catch {
+      guard error.code == .damaged, error.number == nil else { throw error }
+      return nil
+    }
+  }
+
+  /// Whether a record is still the one that was accounted for.
+  private func isMeant(
+    _ record: [UInt8], _ candidate: Candidate, _ open: OpenKeys
+  ) throws(StorageError) -> Bool {
+    guard let share = candidate.share, let keys = open.manifest else { return true }
+    return try RecordShare(of: record, candidate.name, keys).isOfSameRecord(as: share)
+  }
+
+  /// The payload of a record, or nil when it can't be opened: it stays as it is.
+  private func openIfPossible(
+    _ record: [UInt8], _ context: RecordContext, _ open: OpenKeys
+  ) -> [UInt8]? {
+    do throws(CryptoError) {
+      var payload: [UInt8] = []
+      let record = unsafe record.span.bytes
+      if isReadmitting {
+        try open.withReadmitted(record, for: context) { payload = $0.copied() }
+      } else {
+        try open.withOpened(record, for: context) { payload = $0.copied() }
+      }
+      return payload
+    } catch {
+      return nil
+    }
+  }
+
+  private static let changing = StorageError(
+    .busy, "the store's keys are being changed all the time; try again")
+}
+
+/// What records were at one moment: figures of their bytes, by name.
+typealias RecordSnapshot = [NameHash: RecordShare]
+
+extension SealedStore {
   /// The header of a record, or nil when it is damaged: such a record stays as it is.
   static func header(of record: [UInt8]) -> RecordHeader? {
     do throws(CryptoError) {
@@ -86,45 +217,28 @@ extension SealedStore {
     }
   }
 
-  /// The payload of a record, or nil when it can't be opened: it is counted as remaining.
-  private func openIfPossible(
-    _ record: [UInt8], _ context: RecordContext, _ open: OpenKeys
-  ) -> [UInt8]? {
+  /// The key name of a record that was found under a hash, or nil when it does not open there.
+  ///
+  /// With `isReadmitting` keys that were retired open it, too.
+  func clearName(
+    of record: [UInt8], under hash: NameHash, _ open: OpenKeys, isReadmitting: Bool = false
+  ) throws(StorageError) -> String? {
+    let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
+    var payload: [UInt8] = []
+    defer { Wipe.bytes(&payload) }
     do throws(StorageError) {
-      let sealed = Sealed(record: record, keys: open, context: context)
-      var payload: [UInt8] = []
-      try self.open(sealed, nil) { (bytes) throws(StorageError) in payload = bytes.copied() }
-      return payload
+      try cryptography { () throws(CryptoError) in
+        let record = unsafe record.span.bytes
+        if isReadmitting {
+          try open.withReadmitted(record, for: context) { payload = $0.copied() }
+        } else {
+          try open.withOpened(record, for: context) { payload = $0.copied() }
+        }
+      }
+      return try unsafe Payload.name(payload.span.bytes)
     } catch {
+      guard [.damaged, .unsupported].contains(error.code) else { throw error }
       return nil
     }
-  }
-}
-
-extension StoreKeys {
-  /// Drops the data keys that no record names, alone among all writers.
-  ///
-  /// - Returns: how many records are not under the primary key.
-  func dropUnusedDataKeys() throws(StorageError) -> Int {
-    var remaining = 0
-    try update { (draft, records) throws(StorageError) in
-      let keyset = draft.keyset
-      var used: Set<UInt32> = [keyset.primaryID]
-      var hasUnknown = false
-      remaining = 0
-      try records.visit { _, record in
-        guard let recordHeader = SealedStore.header(of: record) else {
-          hasUnknown = true
-          remaining += 1
-          return
-        }
-        used.insert(recordHeader.keyID)
-        if recordHeader.keyID != keyset.primaryID { remaining += 1 }
-      }
-      // A damaged header may have named any key: then all are kept.
-      guard !hasUnknown, keyset.entries.contains(where: { !used.contains($0.id) }) else { return }
-      draft.keyset.entries.removeAll { !used.contains($0.id) }
-    }
-    return remaining
   }
 }

@@ -48,7 +48,14 @@ struct SlotMaterial {
           "it ends in a carriage return, as a key or a passphrase in a file with CRLF does; save it "
             + "with a line feed alone", path: candidate.path())
       }
-      derivation = candidate.derivation
+      do throws(StorageError) {
+        try PassphraseFloor.require(bytes, candidate.derivation)
+      } catch {
+        throw error.at(candidate.path())
+      }
+      // As it will be read again.
+      derivation = PassphraseDerivation(
+        candidate.derivation.function, candidate.derivation.parameters)
     }
     salt = try cryptography { () throws(CryptoError) in
       try SecureRandom.publicBytes(count: Slot.saltSize)

@@ -78,12 +78,13 @@ struct StoreHeader: Hashable, Sendable {
   /// - Parameters:
   ///   - source: the sources, in the order in which they are asked.
   ///   - location: where the store is, for an error.
+  ///   - refused: knows the passphrase that was tried last, and need not be tried again.
   /// - Returns: the root key, which is this header's, and what opened it.
   /// - Throws: `wrongKey` when what a source gave opens none of its slots, `keyUnavailable` when
   ///   none gave anything, `damaged` when a slot leads to another root key, or why one could not be
   ///   asked.
   func unwrapRoot(
-    by source: KeySource, of location: String?
+    by source: KeySource, of location: String?, refused: RefusedPassphrase? = nil
   ) throws(StorageError) -> Opening {
     var missing: KeySource.Candidate?
     for candidate in source.candidates {
@@ -94,13 +95,17 @@ struct StoreHeader: Hashable, Sendable {
         if missing == nil, candidate.path() != nil { missing = candidate }
         continue
       }
-      for slot in slots {
+      let wasTried = try refused?.wasTried(material, on: slots) ?? false
+      for slot in slots where !wasTried {
         guard let root = try slot.root(with: material, store: store) else { continue }
         guard try RootKey(root, store: store).isRoot(of: self) else {
           throw StorageError(.damaged, "a key slot holds the root key of another store")
         }
-        return Opening(root: root, slot: slot, opener: candidate, material: material)
+        let opening = Opening(root: root, slot: slot, opener: candidate, material: material)
+        PassphraseFloor.report(opening, of: self.store, at: location)
+        return opening
       }
+      try refused?.remember(material, for: slots)
       throw StorageError.wrongKey(of: candidate, gave: material, opens: self, store: location)
     }
     if let missing { throw .keyFileGone(missing, opens: self, store: location) }

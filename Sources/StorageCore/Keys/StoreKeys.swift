@@ -24,20 +24,33 @@ package final class StoreKeys: @unchecked Sendable {
     var opener: KeySource.Candidate?
     /// The last time that nobody answered: for those who waited for that, too.
     var unanswered: (error: StorageError, end: ContinuousClock.Instant)?
+    /// Why the store could not be opened the last time, if that may still be so.
+    var refusal: Refusal?
+    let refused = RefusedPassphrase()
+    /// What no header may lead back behind.
+    var past = KeyPast()
+    /// Whether a store that is missing is an error, and never made.
+    var mustExist = false
   }
 
   /// Nil when the keys follow directly from the application's key.
   let delegate: (any KeysetDelegate)?
   let algorithm: AEADAlgorithm
+  /// Told the names, where the delegate keeps them in the clear.
+  private let clear: ClearRecords?
   private let gate: Lock<State>
   /// The last of `history`, or nil before the store is open.
   ///
   /// An atomic pointer, which the compiler doesn't know to be Sendable.
   private let newest = unsafe Atomic<UnsafeRawPointer?>(nil)
 
-  package init(delegate: (any KeysetDelegate)?, source: KeySource, algorithm: AEADAlgorithm) {
+  package init(
+    delegate: (any KeysetDelegate)?, source: KeySource, algorithm: AEADAlgorithm,
+    clear: ClearRecords? = nil
+  ) {
     self.delegate = delegate
     self.algorithm = algorithm
+    self.clear = clear
     gate = Lock(State(source: source))
   }
 
@@ -76,23 +89,9 @@ package final class StoreKeys: @unchecked Sendable {
     try underGate { (state) throws(StorageError) in try refresh(&state) }
   }
 
-  /// Keys of the store of `open` that hold the data key of an id, or else its newest ones: these,
-  /// older ones that a rotation has dropped since, or newer ones that another process has made.
-  ///
-  /// - Returns: nil when that store is gone, or another is in its place.
-  func holding(_ id: UInt32, like open: OpenKeys) throws(StorageError) -> OpenKeys? {
-    if open.dataKey(id) != nil { return open }
-    return try underGate { (state) throws(StorageError) in
-      let older = state.history.last { $0.nameSpace === open.nameSpace && $0.dataKey(id) != nil }
-      if let older { return older }
-      guard let newest = try refresh(&state), newest.nameSpace === open.nameSpace else {
-        return nil
-      }
-      return newest
-    }
-  }
-
   /// Keys for each way in which names were ever hashed, the current one first.
+  ///
+  /// To find out whose record a change is of, and not to open it: some of them may have ended.
   func nameSpaces() -> [OpenKeys] {
     gate.withLock { state in
       var spaces: [OpenKeys] = []
@@ -101,6 +100,15 @@ package final class StoreKeys: @unchecked Sendable {
         spaces.append(keys)
       }
       return spaces
+    }
+  }
+
+  /// Opens the store, which has to be there; from now on it is never made, be it opened now or not.
+  func openExisting() throws(StorageError) {
+    try underGate { (state) throws(StorageError) in
+      try makeNothing()
+      state.mustExist = true
+      _ = try refresh(&state)
     }
   }
 
@@ -166,6 +174,7 @@ package final class StoreKeys: @unchecked Sendable {
       if let source {
         let previous = state.source
         state.source = KeySource.firstAvailable([source, previous])
+        state.refusal = nil  // it is of the sources as they were
         do throws(StorageError) {
           try update(&state, body)
         } catch {
@@ -236,6 +245,7 @@ package final class StoreKeys: @unchecked Sendable {
     guard let bytes = found else {
       if let failure = state.source.failure { throw failure }
       unsafe newest.store(nil, ordering: .releasing)
+      try checkAbsence(isAllowed: !state.mustExist)
       return nil
     }
     if let current, current.headerVersion == version, current.isOwn {
@@ -243,8 +253,12 @@ package final class StoreKeys: @unchecked Sendable {
       return current
     }
     let header = try StoreHeader(reading: bytes)
-    let root = try root(of: header, &state)
+    if let refusal = state.refusal, refusal.holds(for: version) {
+      throw state.past.failure(refusal.error, of: header)
+    }
+    let root = try root(of: header, version, &state)
     let keyset = try root.openKeyset(of: header)
+    try state.past.follow(header, keyset, version, in: delegate)
     let known = state.history.last {
       $0.isOwn && $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
     }
@@ -263,16 +277,26 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   private func root(
-    of header: StoreHeader, _ state: inout State
+    of header: StoreHeader, _ version: UInt64, _ state: inout State
   ) throws(StorageError) -> RootKey {
     if let root = current?.root, try root.isRoot(of: header) { return root }
-    let opening = try header.unwrapRoot(by: state.source, of: delegate?.location)
-    state.opener = opening.opener
+    // Before they are asked: what changes from now on is seen by the next attempt.
+    let asked = Refusal.Sources(state.source, for: header)
+    let opening: Opening
+    do throws(StorageError) {
+      opening = try header.unwrapRoot(
+        by: state.source, of: delegate?.location, refused: state.refused)
+    } catch {
+      state.refusal = Refusal(error, version, asked: asked)
+      throw state.past.failure(error, of: header)
+    }
+    (state.opener, state.refusal) = (opening.opener, nil)
     return RootKey(opening.root, store: header.store, place: try place())
   }
 
   private func create(_ state: inout State) throws(StorageError) {
     guard let delegate else { return }
+    try checkMaking()
     let (candidate, material) = try state.source.materialForNewSlot()
     let store = try cryptography { () throws(CryptoError) in try StoreID.random() }
     let root = RootKey(
@@ -348,7 +372,7 @@ package final class StoreKeys: @unchecked Sendable {
       throw StorageError(
         .unsupported, "a delegate that holds no header takes a key source of the kind .key alone")
     }
-    let keys = try OpenKeys(directly: key)
+    let keys = try OpenKeys(directly: key, clear: clear)
     publish(keys, &state)
     return keys
   }
@@ -371,15 +395,6 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   private func place() throws(StorageError) -> String {
-    guard let delegate else { return "" }
-    return try delegate.place()
+    try delegate?.place() ?? ""
   }
-
-  static let isNew = StorageError(
-    .keyUnavailable, "the store is new and has no keys yet; write to it, or open it, first")
-
-  private static let missingHeader = StorageError(
-    .damaged,
-    "the store holds data but its header, which leads to the keys, is gone; restore it from a "
-      + "backup. No new key was made")
 }

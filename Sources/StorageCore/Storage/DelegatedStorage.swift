@@ -8,15 +8,21 @@ public import struct Foundation.Data
 open class DelegatedStorage: Storage, @unchecked Sendable {
   // Immutable but for the closure, which is behind a lock. Not final, because SingletonStorage and
   // the like are kinds of it.
-  private let closure: Lock<StorageErrorClosure?>
+  private let closure: Lock<ErrorReceiver>
+
+  /// Not the closure itself: the compiler wraps a function that is lent as the value of a generic type,
+  /// once more at each call, until letting go of it overflows the stack.
+  private struct ErrorReceiver: Sendable {
+    var closure: StorageErrorClosure?
+  }
 
   /// The sealed store that all calls go through.
   public let store: SealedStore
 
   /// Takes the errors of calls that can't throw; when nil, ``StorageDiagnostics`` does.
   public var errorClosure: StorageErrorClosure? {
-    get { closure.withLock { $0 } }
-    set { closure.withLock { $0 = newValue } }
+    get { closure.withLock { $0.closure } }
+    set { closure.withLock { $0.closure = newValue } }
   }
 
   /// A storage over `delegate` with a key of the application's own.
@@ -57,14 +63,26 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
     store = SealedStore(
       delegate, source: keySource, algorithm: algorithm,
       tag: authenticationTag.map { Array($0) } ?? [])
-    closure = Lock(errorClosure)
+    closure = Lock(ErrorReceiver(closure: errorClosure))
   }
 
   /// Opens the store now, or makes it, so that a start-up fails where it should.
   ///
-  /// - Throws: `StorageError`: why it can't be opened.
-  public func open() throws(StorageError) {
-    _ = try store.keys.openOrCreate()
+  ///     try VaultStorage.standard.open(.mustExist)
+  ///
+  /// With `.mustExist` it is not made, now or later, by whatever uses this storage, whether this call
+  /// succeeds or not: where the store is gone, reads and writes are the error `unavailable`. A program that
+  /// reads from memory notices at its next write that a file was removed.
+  ///
+  /// - Parameter existence: whether a store that is missing is made.
+  /// - Throws: `StorageError`: why it can't be opened; `unavailable` when it has to be there and is not, or
+  ///   is for reading alone and is not there; `unsupported` for `.mustExist` where the place keeps no
+  ///   header.
+  public func open(_ existence: StoreExistence = .madeIfMissing) throws(StorageError) {
+    switch existence {
+    case .madeIfMissing: _ = try store.keys.openOrCreate()
+    case .mustExist: try store.keys.openExisting()
+    }
   }
 }
 

@@ -5,6 +5,8 @@ internal import CryptoCore
 package final class RecordName: @unchecked Sendable {
   package let text: String
   private let tag: [UInt8]
+  /// Where the property of this name is in the program's source, if it said so.
+  let place: SourcePlace?
   /// The context under the first name key that was seen, which is the only one for most programs.
   private let first = SetOnce<RecordContext>()
   /// The context under a name key that came later.
@@ -14,10 +16,14 @@ package final class RecordName: @unchecked Sendable {
   /// One for all names: keys are seldom replaced, and a name is made for many a single call.
   private static let rebinding = Lock(())
 
-  package init(_ text: String, tag: [UInt8]) {
+  package init(_ text: String, tag: [UInt8], at place: SourcePlace? = nil) {
     self.text = text
     self.tag = tag
+    self.place = place
   }
+
+  /// The key, and where its property is.
+  var title: String { "\"\(text)\"" + (place.map { " at \($0)" } ?? "") }
 
   /// What the record of this name is bound to under `keys`.
   @inline(__always)
@@ -44,6 +50,7 @@ package final class RecordName: @unchecked Sendable {
     let hash = try cryptography(key: text) { () throws(CryptoError) in
       try keys.names.hash(name: text)
     }
+    keys.clear?.learn(text, hash)
     let context = RecordContext(
       store: keys.store, name: hash, authenticationTag: tag, origin: keys.nameSpace)
     if first.storeIfNil(context) !== context {

@@ -19,6 +19,8 @@ extension SealedStore {
   /// The keys and the context under which a change is one of the record of `name`, or nil when it is
   /// of another.
   ///
+  /// The keys may be ones of before, which are to open nothing: ``opening(_:named:)`` does.
+  ///
   /// A store that was removed and made anew hashes names otherwise: changes from before and after
   /// may wait in the same queue.
   func owner(
@@ -41,6 +43,28 @@ extension SealedStore {
   func nameSpace(after change: RecordChange) throws(StorageError) -> OpenKeys.NameSpace? {
     if let open = keys.current, !isCurrent(change, open) { try keys.refresh() }
     return keys.current?.nameSpace
+  }
+
+  /// The record of a change with the keys that the store has now, or nil when they lack the one that
+  /// the record names.
+  ///
+  /// Never with keys of before. A rotation ends keys that somebody else may have: what is put back
+  /// that was sealed under them is not to be believed, and no read believes it.
+  func opening(
+    _ change: RecordChange, named name: RecordName
+  ) throws(StorageError) -> Sealed? {
+    guard let record = change.record else { return nil }
+    let id = Self.header(of: record)?.keyID
+    for isRefreshed in [false, true] {
+      if isRefreshed { try keys.refresh() }
+      guard let open = keys.current, isRefreshed || isCurrent(change, open) else { continue }
+      let context = try name.context(in: open)
+      // One that names no key opens by none, which is what is to be told.
+      if context.name == change.name, id.map(open.holds) ?? true {
+        return Sealed(record: record, keys: open, context: context)
+      }
+    }
+    return nil
   }
 
   private func isCurrent(_ change: RecordChange, _ open: OpenKeys) -> Bool {

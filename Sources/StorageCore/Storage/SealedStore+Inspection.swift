@@ -14,6 +14,22 @@ extension SealedStore {
   @discardableResult
   package func openKeys() throws(StorageError) -> Bool { try keys.refresh() != nil }
 
+  /// What tells the store from others, and its present keys from those before.
+  ///
+  /// - Returns: nil when the store is new and has no keys.
+  /// - Throws: `StorageError`: why the store can't be opened.
+  package func storeIdentity() throws(StorageError) -> (store: StoreID, primaryKeyID: UInt32)? {
+    try keys.forReading().map { ($0.store, $0.primary.id) }
+  }
+
+  /// Whether the record of a name is sealed under the data key that seals now; nil when there is none.
+  ///
+  /// - Throws: `StorageError`: why the store can't be read.
+  package func isUnderPrimaryKey(_ name: RecordName) throws(StorageError) -> Bool? {
+    guard let sealed = try fetch(name) else { return nil }
+    return Self.header(of: sealed.record)?.keyID == sealed.keys.primary.id
+  }
+
   /// What opens records by the keys of the store as it is now, and by no others later.
   ///
   /// - Returns: nil when the store is new and has no keys.
@@ -71,6 +87,26 @@ package struct RecordInspector {
   /// Whether a record is sealed under the data key that seals now.
   package func isUnderPrimaryKey(_ record: [UInt8]) -> Bool {
     SealedStore.header(of: record)?.keyID == keys.primary.id
+  }
+
+  /// Whether a record is sealed under a data key that was retired, so that it opens only when it is taken
+  /// back on purpose.
+  package func isSetAside(_ record: [UInt8]) -> Bool {
+    SealedStore.header(of: record).map { keys.isRetired($0.keyID) } ?? false
+  }
+
+  /// A header in which the data keys are retired that a rotation was ending, and what opens records by it.
+  ///
+  /// - Returns: nil when no data key is ending.
+  /// - Throws: `StorageError`: `damaged` when the header is not that of these keys.
+  package func retiringEndingKeys(
+    of bytes: [UInt8]
+  ) throws(StorageError) -> (header: [UInt8], inspector: RecordInspector)? {
+    guard !keys.ending.isEmpty, let root = keys.root else { return nil }
+    var draft = try HeaderDraft(StoreHeader(reading: bytes), root)
+    draft.keyset.endOthers(as: .retired, from: .ending)
+    let new = try OpenKeys(draft.keyset, root: root, store: keys.store, previous: keys)
+    return (try draft.finish(), RecordInspector(store, new))
   }
 
   /// The hash of a key name.

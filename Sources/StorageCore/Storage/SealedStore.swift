@@ -9,13 +9,14 @@ public final class SealedStore: Sendable {
   /// Not an optional, which would be copied for every call.
   private let headed: any KeysetDelegate
   let isHeaded: Bool
+  /// Whether the delegate keeps names and JSON in the clear.
+  let isClear: Bool
 
   /// The delegate where it can hold a header.
   var keyed: (any KeysetDelegate)? { isHeaded ? headed : nil }
   let tag: [UInt8]
-  /// Orders the writes of a delegate that can't tell of changes itself.
-  private let unobserved = Lock(())
-  private let observers = ChangeObservers()
+  /// Tells of the changes of a delegate that can't do so itself; settled at the first write.
+  private let changes = SetOnce<ChangeHub>()
   /// Names whose record was there and could not be read; see `refuseToReplaceUnreadable`.
   let unreadable = UnreadableNames()
   let recentNames = RecentNames()
@@ -28,12 +29,29 @@ public final class SealedStore: Sendable {
     let keyed = delegate as? any KeysetDelegate
     isHeaded = keyed != nil
     headed = keyed ?? NoHeader()
-    keys = StoreKeys(delegate: keyed, source: source, algorithm: algorithm)
+    let clear = (delegate as? any ClearDelegate)?.records
+    isClear = clear != nil
+    keys = StoreKeys(delegate: keyed, source: source, algorithm: algorithm, clear: clear)
     self.tag = tag
   }
 
   /// A name of this store.
-  package func name(_ text: String) -> RecordName { RecordName(text, tag: tag) }
+  package func name(_ text: String, at place: SourcePlace? = nil) -> RecordName {
+    RecordName(text, tag: tag, at: place)
+  }
+
+  /// The keys for reading `name`, or nil when the store is new and holds nothing.
+  @inline(__always)
+  func keysForReading(_ name: RecordName) throws(StorageError) -> OpenKeys? {
+    if let current = keys.current { return current }
+    return try StandardUse.by(name) { () throws(StorageError) in try keys.refresh() }
+  }
+
+  /// The keys for writing `name`; made, if the store is new.
+  func keysForWriting(_ name: RecordName) throws(StorageError) -> OpenKeys {
+    if let current = keys.current { return current }
+    return try StandardUse.by(name) { () throws(StorageError) in try keys.openOrCreate() }
+  }
 
   // MARK: - Reading
 
@@ -48,7 +66,7 @@ public final class SealedStore: Sendable {
   @inline(__always)
   func fetch(_ name: RecordName) throws(StorageError) -> Sealed? {
     for _ in 0..<Self.attempts {
-      guard let open = try keys.forReading() else {
+      guard let open = try keysForReading(name) else {
         try Payload.check(name: name.text)
         return nil
       }
@@ -208,7 +226,7 @@ public final class SealedStore: Sendable {
   @usableFromInline
   func remove(_ name: RecordName) throws(StorageError) {
     do throws(StorageError) {
-      guard try keys.forReading() != nil else {
+      guard try keysForReading(name) != nil else {
         _ = try Payload.head(name: name.text)
         return
       }
@@ -257,7 +275,7 @@ public final class SealedStore: Sendable {
     _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
   ) throws(StorageError) -> Bool {
     for _ in 0..<Self.attempts {
-      let open = try keys.forWriting()
+      let open = try keysForWriting(name)
       let context = try name.context(in: open)
       let write: RecordWrite
       if let payload {
@@ -293,16 +311,8 @@ public final class SealedStore: Sendable {
   /// A write that no header decides about.
   func writeDirectly(_ write: RecordWrite) throws(StorageError) -> Bool {
     guard !(delegate is any ObservableDelegate) else { return try hand(write) }
-    // The lock is held over the delegate's write: only so are listeners told in its order.
-    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
-      try unobserved.withLock { (_) throws(StorageError) in
-        guard try hand(write) else { return false }
-        if !observers.isEmpty {
-          observers.notify(RecordChange(name: write.name, record: write.record))
-        }
-        return true
-      }
-    }
+    let change = RecordChange(name: write.name, record: write.record)
+    return try changeHub.telling(change) { () throws(StorageError) in try hand(write) }
   }
 
   private func hand(_ write: RecordWrite) throws(StorageError) -> Bool {
@@ -324,8 +334,15 @@ public final class SealedStore: Sendable {
   var asksOthers: Bool { delegate.asksOthers }
 
   /// Calls `observer` for each change to a record, in order.
-  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
-    (delegate as? any ObservableDelegate)?.observe(observer) ?? observers.add(observer)
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+    (delegate as? any ObservableDelegate)?.observe(observer) ?? changeHub.add(observer)
+  }
+
+  /// Which place the records are in: this store, where nobody knows of another one.
+  var identity: DelegateIdentity { delegate.identity ?? DelegateIdentity(of: self) }
+
+  private var changeHub: ChangeHub {
+    changes.load() ?? changes.storeIfNil(ChangeHub.hub(of: identity))
   }
 
   /// The delegate, where it can list.

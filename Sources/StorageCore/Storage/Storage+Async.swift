@@ -135,11 +135,13 @@ extension Storage {
 }
 
 extension DelegatedStorage {
-  /// As ``open()``, for async code.
+  /// As ``open(_:)``, for async code.
   ///
-  /// - Throws: as ``open()``.
-  public func openAsync() async throws(StorageError) {
-    try await Blocking.run { () throws(StorageError) in try self.open() }
+  /// - Throws: as ``open(_:)``.
+  public func openAsync(
+    _ existence: StoreExistence = .madeIfMissing
+  ) async throws(StorageError) {
+    try await Blocking.run { () throws(StorageError) in try self.open(existence) }
   }
 }
 

@@ -16,15 +16,37 @@ extension Storage {
   public func summary(forKey key: StoreKey) throws(StorageError) -> ValueSummary? {
     var summary: ValueSummary?
     _ = try store.withPayload(store.name(key)) { (payload) throws(StorageError) in
-      var offset = try Payload.valueOffset(payload)
-      let type = try ValueType.read(payload, at: &offset)
-      if type.isCounted { offset += MemoryLayout<UInt32>.size }
-      guard offset <= payload.byteCount else {
-        throw StorageError(.damaged, "the value is shorter than it says")
-      }
-      summary = ValueSummary(type: type, byteCount: payload.byteCount - offset)
+      summary = try ValueSummary(ofPayload: payload)
     }
     return summary
+  }
+}
+
+extension StorageTransaction {
+  /// The type and the size of a key's value, or nil when there is none.
+  ///
+  /// Works for every type, also for one that this program doesn't know. A value that this transaction has
+  /// written counts.
+  ///
+  /// - Throws: `StorageError`: `damaged`, or why the store can't be read.
+  public func summary(forKey key: StoreKey) throws(StorageError) -> ValueSummary? {
+    var summary: ValueSummary?
+    _ = try withPayload(key) { (payload) throws(StorageError) in
+      summary = try ValueSummary(ofPayload: payload)
+    }
+    return summary
+  }
+}
+
+extension ValueSummary {
+  fileprivate init(ofPayload payload: RawSpan) throws(StorageError) {
+    var offset = try Payload.valueOffset(payload)
+    let type = try ValueType.read(payload, at: &offset)
+    if type.isCounted { offset += MemoryLayout<UInt32>.size }
+    guard offset <= payload.byteCount else {
+      throw StorageError(.damaged, "the value is shorter than it says")
+    }
+    self.init(type: type, byteCount: payload.byteCount - offset)
   }
 }
 

@@ -95,6 +95,8 @@ extension SealedStore {
   ) throws(StorageError) -> [RecordWrite]? {
     var writes: [RecordWrite] = []
     writes.reserveCapacity(items.count)
+    // Who seemed absent may have been hidden: what keeps account of removals is told of each.
+    let countsRemovals = keyed is any AccountsDelegate
     for item in items {
       let context = try item.name.context(in: open)
       switch item.written {
@@ -102,7 +104,7 @@ extension SealedStore {
         let record = try seal(payload.bytes, context, open, item.name.text)
         guard let record else { return nil }
         writes.append(RecordWrite(record, for: context.name, if: item.condition))
-      case .nothing where item.condition != .absent:
+      case .nothing where item.condition != .absent || countsRemovals:
         writes.append(RecordWrite(nil, for: context.name, if: item.condition))
       case .nothing, nil:
         // A name that was mentioned, and neither read nor written.

@@ -84,7 +84,7 @@ package final class Cancellation: Sendable {
   }
 
   /// Runs `action` once it is cancelled, at once if it is already, until the observation is released.
-  package func whenCancelled(_ action: @escaping @Sendable () -> Void) -> Observation {
+  package func whenCancelled(_ action: @escaping @Sendable () -> Void) -> ChangeObservation {
     let id = state.withLock { state -> Int? in
       guard !state.isCancelled else { return nil }
       defer { state.nextID += 1 }
@@ -93,8 +93,8 @@ package final class Cancellation: Sendable {
     }
     guard let id else {
       action()
-      return Observation {}
+      return ChangeObservation {}
     }
-    return Observation { [self] in state.withLock { $0.actions[id] = nil } }
+    return ChangeObservation { [self] in state.withLock { $0.actions[id] = nil } }
   }
 }

@@ -37,6 +37,11 @@ final class ChangeQueue: Sendable {
     }
   }
 
+  /// Whether a change of the record under `name` waits.
+  func holdsChange(of name: NameHash) -> Bool {
+    state.withLock { state in state.changes[state.taken...].contains { $0.name == name } }
+  }
+
   /// Called under the delegate's lock, in the order of the changes.
   func add(_ change: RecordChange) {
     let waiting = state.withLock { state in

@@ -58,26 +58,46 @@ public struct CodableStore<Value: Codable, StorageType: Storage>: OptionalStored
 
 extension CodableStore where StorageType: StandardStorage {
   /// A property of the standard storage.
-  public init(_ key: StoreKey, coding: CodableCoding = .json) {
-    self.init(.standard, key, coding: coding)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init(
+    _ key: StoreKey, coding: CodableCoding = .json, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    core = PropertyCore(standard: key, .coding(coding), at: SourcePlace(fileID, line))
   }
 
   /// A property of the standard storage with an initial value, stored if the key has none.
-  public init(wrappedValue: Value?, _ key: StoreKey, coding: CodableCoding = .json) {
-    self.init(wrappedValue: wrappedValue, .standard, key, coding: coding)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init(
+    wrappedValue: Value?, _ key: StoreKey, coding: CodableCoding = .json,
+    fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    self.init(key, coding: coding, fileID: fileID, line: line)
+    core.register(wrappedValue)
   }
 
   /// A property of the standard storage whose key is a case of an enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(_ key: Key, coding: CodableCoding = .json) {
-    self.init(.standard, key.rawValue, coding: coding)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init<Key: RawRepresentable<String>>(
+    _ key: Key, coding: CodableCoding = .json, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.init(key.rawValue, coding: coding, fileID: fileID, line: line)
   }
 
   /// A property of the standard storage with an initial value, whose key is a case of an
   /// enumeration over `String`.
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
   public init<Key: RawRepresentable<String>>(
-    wrappedValue: Value?, _ key: Key, coding: CodableCoding = .json
+    wrappedValue: Value?, _ key: Key, coding: CodableCoding = .json, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) {
-    self.init(wrappedValue: wrappedValue, .standard, key.rawValue, coding: coding)
+    self.init(
+      wrappedValue: wrappedValue, key.rawValue, coding: coding, fileID: fileID, line: line)
   }
 }
 

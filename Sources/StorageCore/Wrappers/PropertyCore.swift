@@ -5,26 +5,47 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
   @usableFromInline let storage: StorageType
   @usableFromInline let name: RecordName
   @usableFromInline let coder: ValueCoder<Value>
+  /// Whether it is a property of the standard storage, whichever that is: in a test, the test's own.
+  @usableFromInline let followsTests: Bool
 
   init(_ storage: StorageType, _ key: StoreKey, _ coder: ValueCoder<Value>) {
     self.storage = storage
     self.name = storage.store.name(key)
     self.coder = coder
+    followsTests = false
+  }
+
+  /// The storage in use: another than ``storage`` where a wrapper of the program, or of another test, is
+  /// used in a test that has stores of its own.
+  @usableFromInline
+  var current: StorageType {
+    guard followsTests, TestStores.inUse != nil,
+      let family = StorageType.self as? any StandardStorage.Type
+    else { return storage }
+    return family.standard as? StorageType ?? storage
   }
 
   // Inlinable down to the calls that are not generic: `make bench` shows a read through generics of
   // another module, unspecialised, at twice the time.
   @inlinable
   func load() throws(StorageError) -> Value? {
-    try storage.store.read(name, coder)
+    // Two calls, and not one of either storage: that would count references to it in every read.
+    if TestStores.areInUse { return try current.store.read(name, coder) }
+    return try storage.store.read(name, coder)
   }
 
   @inlinable
   func save(_ value: Value?) throws(StorageError) {
+    if TestStores.areInUse { return try save(value, in: current.store) }
+    try save(value, in: storage.store)
+  }
+
+  @inlinable
+  func save(_ value: Value?, in store: SealedStore) throws(StorageError) {
     if let value {
-      try storage.store.write(value, name, coder)
+      try store.write(value, name, coder)
     } else {
-      try storage.store.remove(name)
+      try store.remove(name)
     }
   }
 
@@ -34,7 +55,7 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
     do throws(StorageError) {
       return try load()
     } catch {
-      storage.report(error)
+      current.report(error)
       return nil
     }
   }
@@ -43,10 +64,14 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
   @inlinable
   func set(_ value: Value?) {
     do throws(StorageError) {
-      try storage.store.refuseToReplaceUnreadable(name)
+      if TestStores.areInUse {
+        try current.store.refuseToReplaceUnreadable(name)
+      } else {
+        try storage.store.refuseToReplaceUnreadable(name)
+      }
       try save(value)
     } catch {
-      storage.report(error)
+      current.report(error)
     }
   }
 
@@ -60,6 +85,16 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
     } catch {
       storage.report(error.about(name.text))
     }
+  }
+}
+
+extension PropertyCore where StorageType: StandardStorage {
+  /// A property of the standard storage, which is at `place` in the program's source.
+  init(standard key: StoreKey, _ coder: ValueCoder<Value>, at place: SourcePlace) {
+    storage = .standard
+    name = storage.store.name(key, at: place)
+    self.coder = coder
+    followsTests = true
   }
 }
 

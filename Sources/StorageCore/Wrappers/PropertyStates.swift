@@ -3,9 +3,10 @@ internal import CryptoCore
 /// What a property holds now, then after every change, without end.
 ///
 /// Changes of this process come all, and in order; of changes by another process at least the
-/// latest comes, where the backend sees them. Any number of listeners may iterate, from any
-/// isolation; each has a queue of its own, without bound, that holds sealed records. Iteration ends
-/// when its task is cancelled.
+/// latest comes, where the backend sees them. A change that was sealed under keys which were replaced
+/// before the listener came to it is not opened any more: the listener gets what there is now. Any
+/// number of listeners may iterate, from any isolation; each has a queue of its own, without bound,
+/// that holds sealed records. Iteration ends when its task is cancelled.
 public struct PropertyStates<Value>: AsyncSequence, Sendable {
   /// What is iterated over.
   public typealias Element = PropertyState<Value>
@@ -24,7 +25,7 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     private let states: PropertyStates
     private let queue = ChangeQueue()
     /// Nil until it listens.
-    private var observation: Observation?
+    private var observation: ChangeObservation?
     /// Nil until it listens, and once it was told.
     private var beginning: Beginning?
     /// The record of a state that was read, whose notice may still be on its way.
@@ -71,15 +72,17 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     ) async -> PropertyState<Value>? {
       let found: Result<Found?, StorageError>
       if states.asksOthers {
-        found = await Blocking.run { [states, told] in states.find(change, told) }
+        found = await Blocking.run { [states, queue, told] in states.find(change, told, queue) }
       } else {
-        found = states.find(change, told)
+        found = states.find(change, told, queue)
       }
       switch found {
       case .success(nil): return nil
       case .success(let found?):
-        told = Told(nameSpace: found.nameSpace)
-        guard !isToldAlready(change) else { return nil }
+        let isRepeated = found.isRead && told.isKnown && told.record == found.sealed?.record
+        told = Told(
+          nameSpace: found.nameSpace, record: found.sealed?.record, isKnown: true)
+        guard !isToldAlready(change), !isRepeated else { return nil }
         if let sealed = found.sealed, found.isRead {
           // What led to it is older, and itself no news.
           queue.removeAll(through: sealed.record, of: sealed.context.name)
@@ -89,7 +92,7 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       case .failure(let error):
         // Whose changes these are can't be known: it is one failure, and not one for each of them.
         guard told.failure != error else { return nil }
-        told.failure = error
+        (told.failure, told.isKnown) = (error, false)
         return isToldAlready(change) ? nil : .failed(error)
       }
     }
@@ -105,13 +108,17 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
   fileprivate struct Told: Sendable {
     /// How names were hashed in the store that it is of.
     var nameSpace: OpenKeys.NameSpace?
+    /// The record that was told, or nil when there was none.
+    var record: [UInt8]?
+    /// Whether `record` says what was told.
+    var isKnown = false
     /// Why the store could not be opened, if it was that.
     var failure: StorageError?
   }
 
   /// What the store held when a listener began to listen.
   fileprivate struct Beginning: Sendable {
-    let observation: Observation
+    let observation: ChangeObservation
     let sealed: Result<SealedStore.Sealed?, StorageError>
     let told: Told
 
@@ -147,6 +154,7 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
         guard queue.isEmpty || attempts > 8 else { continue }
         if let open = sealed?.keys ?? store.keys.current {
           told.nameSpace = open.nameSpace
+          (told.record, told.isKnown) = (sealed?.record, true)
           queue.removeAll(through: sealed?.record, of: try name.context(in: open).name)
         }
         return Beginning(observation: observation, sealed: .success(sealed), told: told)
@@ -179,32 +187,48 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
   }
 
   /// Where a change has led to, or nil when it is one of another property, or no news.
-  fileprivate func find(_ change: RecordChange, _ told: Told) -> Result<Found?, StorageError> {
+  fileprivate func find(
+    _ change: RecordChange, _ told: Told, _ queue: ChangeQueue
+  ) -> Result<Found?, StorageError> {
     do throws(StorageError) {
       guard let (open, context) = try store.owner(of: change, name) else { return .success(nil) }
-      guard let record = change.record else {
-        guard let space = try store.nameSpace(after: change), space !== open.nameSpace else {
-          return .success(Found(sealed: nil, nameSpace: open.nameSpace))
-        }
-        // The record that is gone says nothing of the one in its place, of which there was a notice.
-        guard space !== told.nameSpace else { return .success(nil) }
-        // In another store there is nothing until a notice says so; in this one names are hashed
-        // anew, of which there may be none.
-        guard space.store == open.store else {
-          return .success(Found(sealed: nil, nameSpace: open.nameSpace))
-        }
-        let sealed = try store.fetch(name)
-        return .success(
-          Found(sealed: sealed, nameSpace: sealed?.keys.nameSpace ?? space, isRead: true))
+      guard change.record != nil else {
+        return .success(try findAfterRemoval(change, told, open.nameSpace))
       }
-      // The change may be older or newer than the keys that are current.
-      let id = SealedStore.header(of: record)?.keyID ?? open.primary.id
-      guard let keys = try store.keys.holding(id, like: open) else { return .success(nil) }
-      let sealed = SealedStore.Sealed(record: record, keys: keys, context: context)
-      return .success(Found(sealed: sealed, nameSpace: open.nameSpace))
+      if let sealed = try store.opening(change, named: name) {
+        return .success(Found(sealed: sealed, nameSpace: sealed.keys.nameSpace))
+      }
+      // No key that the store has now opens it. A later change says what became of it, if one waits.
+      if queue.holdsChange(of: context.name) { return .success(nil) }
+      guard let space = store.keys.current?.nameSpace else {
+        return .success(Found(sealed: nil, nameSpace: open.nameSpace))
+      }
+      // Under the hash that the name had before there is nothing of this property.
+      if space !== open.nameSpace, space === told.nameSpace { return .success(nil) }
+      return .success(try read(space))
     } catch {
       return .failure(error.about(name.text))
     }
+  }
+
+  private func findAfterRemoval(
+    _ change: RecordChange, _ told: Told, _ former: OpenKeys.NameSpace
+  ) throws(StorageError) -> Found? {
+    guard let space = try store.nameSpace(after: change), space !== former else {
+      return Found(sealed: nil, nameSpace: former)
+    }
+    // The record that is gone says nothing of the one in its place, of which there was a notice.
+    guard space !== told.nameSpace else { return nil }
+    // In another store there is nothing until a notice says so; in this one names are hashed
+    // anew, of which there may be none.
+    guard space.store == former.store else { return Found(sealed: nil, nameSpace: former) }
+    return try read(space)
+  }
+
+  /// What there is now.
+  private func read(_ space: OpenKeys.NameSpace) throws(StorageError) -> Found {
+    let sealed = try store.fetch(name)
+    return Found(sealed: sealed, nameSpace: sealed?.keys.nameSpace ?? space, isRead: true)
   }
 }
 

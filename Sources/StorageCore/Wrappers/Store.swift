@@ -57,24 +57,44 @@ public struct Store<Value, StorageType: Storage>: OptionalStoredProperty, Sendab
 
 extension Store where StorageType: StandardStorage {
   /// A property of the standard storage.
-  public init(_ key: StoreKey) {
-    self.init(.standard, key)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init(
+    _ key: StoreKey, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    core = PropertyCore(standard: key, .automatic(), at: SourcePlace(fileID, line))
   }
 
   /// A property of the standard storage with an initial value, stored if the key has none.
-  public init(wrappedValue: Value?, _ key: StoreKey) {
-    self.init(wrappedValue: wrappedValue, .standard, key)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init(
+    wrappedValue: Value?, _ key: StoreKey, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    self.init(key, fileID: fileID, line: line)
+    core.register(wrappedValue)
   }
 
   /// A property of the standard storage whose key is a case of an enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(_ key: Key) {
-    self.init(.standard, key.rawValue)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init<Key: RawRepresentable<String>>(
+    _ key: Key, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.init(key.rawValue, fileID: fileID, line: line)
   }
 
   /// A property of the standard storage with an initial value, whose key is a case of an
   /// enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(wrappedValue: Value?, _ key: Key) {
-    self.init(wrappedValue: wrappedValue, .standard, key.rawValue)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init<Key: RawRepresentable<String>>(
+    wrappedValue: Value?, _ key: Key, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    self.init(
+      wrappedValue: wrappedValue, key.rawValue, fileID: fileID, line: line)
   }
 }
 

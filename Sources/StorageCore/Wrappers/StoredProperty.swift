@@ -16,7 +16,7 @@ extension StoredProperty {
   public var key: StoreKey { core.name.text }
 
   /// The storage.
-  public var storage: StorageType { core.storage }
+  public var storage: StorageType { core.current }
 
   /// Removes the value, if there is one.
   ///
@@ -39,7 +39,7 @@ extension StoredProperty {
   /// What the property holds now, then after every change; see ``PropertyStates``.
   public var states: PropertyStates<Value> {
     let core = core
-    return PropertyStates(store: core.storage.store, name: core.name, coder: core.coder)
+    return PropertyStates(store: core.current.store, name: core.name, coder: core.coder)
   }
 
   /// Removes the value without blocking a thread of Swift concurrency.
@@ -80,12 +80,12 @@ extension OptionalStoredProperty {
   /// - Throws: what `body` throws, or `StorageError`; the old value is then still there.
   @discardableResult
   public func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
-    try core.storage.store.update(core.name, core.coder, body)
+    try core.current.store.update(core.name, core.coder, body)
   }
 
   /// The value now, then after every change; see ``PropertyValues``.
   public var values: PropertyValues<Value, Value?> {
-    PropertyValues(states, report: core.storage.report, fallback: nil) { $0 }
+    PropertyValues(states, report: core.current.report, fallback: nil) { $0 }
   }
 
   /// The value, without blocking a thread of Swift concurrency.
@@ -113,7 +113,7 @@ extension OptionalStoredProperty {
     _ body: @escaping @Sendable (inout Value?) throws -> Result
   ) async throws -> Result {
     let core = core
-    return try await Blocking.run { try core.storage.store.update(core.name, core.coder, body) }
+    return try await Blocking.run { try core.current.store.update(core.name, core.coder, body) }
   }
 }
 
@@ -148,7 +148,7 @@ extension DefaultedStoredProperty {
   /// - Throws: what `body` throws, or `StorageError`; the old value is then still there.
   @discardableResult
   public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-    try core.storage.store.update(core.name, core.coder) { value in
+    try core.current.store.update(core.name, core.coder) { value in
       var changed = value ?? defaultValue
       let result = try body(&changed)
       value = changed
@@ -158,7 +158,7 @@ extension DefaultedStoredProperty {
 
   /// The value now, then after every change; see ``PropertyValues``.
   public var values: PropertyValues<Value, Value> {
-    PropertyValues(states, report: core.storage.report, fallback: defaultValue) { $0 }
+    PropertyValues(states, report: core.current.report, fallback: defaultValue) { $0 }
   }
 
   /// The value, without blocking a thread of Swift concurrency.
@@ -188,7 +188,7 @@ extension DefaultedStoredProperty {
     let core = core
     let fallback = defaultValue
     return try await Blocking.run {
-      try core.storage.store.update(core.name, core.coder) { value in
+      try core.current.store.update(core.name, core.coder) { value in
         var changed = value ?? fallback
         let result = try body(&changed)
         value = changed

@@ -47,15 +47,26 @@ extension UnwrappedCodableStore: Sendable where Value: Sendable {}
 
 extension UnwrappedCodableStore where StorageType: StandardStorage {
   /// A property of the standard storage.
-  public init(wrappedValue: Value, _ key: StoreKey, coding: CodableCoding = .json) {
-    self.init(wrappedValue: wrappedValue, .standard, key, coding: coding)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init(
+    wrappedValue: Value, _ key: StoreKey, coding: CodableCoding = .json,
+    fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    core = PropertyCore(standard: key, .coding(coding), at: SourcePlace(fileID, line))
+    defaultValue = wrappedValue
   }
 
   /// A property of the standard storage whose key is a case of an enumeration over `String`.
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
   public init<Key: RawRepresentable<String>>(
-    wrappedValue: Value, _ key: Key, coding: CodableCoding = .json
+    wrappedValue: Value, _ key: Key, coding: CodableCoding = .json, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) {
-    self.init(wrappedValue: wrappedValue, .standard, key.rawValue, coding: coding)
+    self.init(
+      wrappedValue: wrappedValue, key.rawValue, coding: coding, fileID: fileID, line: line)
   }
 }
 

@@ -45,13 +45,25 @@ extension UnwrappedStore: Sendable where Value: Sendable {}
 
 extension UnwrappedStore where StorageType: StandardStorage {
   /// A property of the standard storage.
-  public init(wrappedValue: Value, _ key: StoreKey) {
-    self.init(wrappedValue: wrappedValue, .standard, key)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init(
+    wrappedValue: Value, _ key: StoreKey, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    core = PropertyCore(standard: key, .automatic(), at: SourcePlace(fileID, line))
+    defaultValue = wrappedValue
   }
 
   /// A property of the standard storage whose key is a case of an enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(wrappedValue: Value, _ key: Key) {
-    self.init(wrappedValue: wrappedValue, .standard, key.rawValue)
+  ///
+  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  public init<Key: RawRepresentable<String>>(
+    wrappedValue: Value, _ key: Key, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    self.init(
+      wrappedValue: wrappedValue, key.rawValue, fileID: fileID, line: line)
   }
 }
 

@@ -3,7 +3,7 @@ internal import StorageCore
 
 /// What opens the records of a vault by its header, whatever the rest of its file is like.
 struct RecordOpener {
-  private let inspector: RecordInspector
+  let inspector: RecordInspector
 
   /// Opens the keys of a vault.
   ///
@@ -36,7 +36,8 @@ struct RecordOpener {
     self.inspector = inspector
   }
 
-  private init(_ inspector: RecordInspector) { self.inspector = inspector }
+  /// What opens records by keys that are open already.
+  init(_ inspector: RecordInspector) { self.inspector = inspector }
 
   /// The same with the keys of the header that a connection sees; asks nobody.
   ///
@@ -49,6 +50,19 @@ struct RecordOpener {
     }
     return RecordOpener(inspector)
   }
+
+  /// The header that a connection sees, with the data keys retired that a rotation was ending, and what
+  /// opens records by it.
+  func settled(
+    in connection: Connection
+  ) throws(StorageError) -> (header: [UInt8], opener: RecordOpener) {
+    let header = try VaultSalvage.header(of: connection)
+    guard let settled = try inspector.retiringEndingKeys(of: header) else { return (header, self) }
+    return (settled.header, RecordOpener(settled.inspector))
+  }
+
+  /// Whether a record is under a data key that was retired.
+  func isSetAside(_ record: [UInt8]) -> Bool { inspector.isSetAside(record) }
 
   /// The keys of the manifest.
   var manifestKeys: ManifestKeys? { inspector.manifestKeys }

@@ -133,6 +133,18 @@ enum VaultCopy {
     }
   }
 
+  /// Gives the vault in a new file a number and a manifest of what it holds, and has every process read it
+  /// anew; in a transaction of the caller's.
+  static func number(
+    _ number: Int64, _ connection: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) {
+    var manifest = try Manifest.computed(connection, keys)
+    manifest.generation = UInt64(number)
+    try VaultRows.setMeta(
+      VaultSchema.Row.manifest, try manifest.bytes(keys), sequence: number, connection)
+    try VaultRows.setMeta(VaultSchema.Row.horizon, [], sequence: number, connection)
+  }
+
   private static func taken(_ path: String) -> StorageError {
     StorageError(
       .invalid, "there is a file already; name another, or say that it is to be replaced",

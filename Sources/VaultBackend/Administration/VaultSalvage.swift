@@ -5,22 +5,43 @@ internal import StorageCore
 ///
 /// Each row has its name twice, in the table and in the index, on different pages: a record is taken
 /// under the one that it opens under. One that opens under neither may be of another authentication
-/// tag, so it is taken under both.
+/// tag, so it is taken under both. What neither the table's tree nor the index leads to is looked for on
+/// every page.
 struct VaultSalvage {
   typealias Taking = (NameHash, [UInt8]) throws(StorageError) -> Void
 
-  private let source: Connection
-  private let opener: RecordOpener
+  /// What a salvage took.
+  struct Result {
+    /// How many records were taken that open.
+    var opened = 0
+    /// How many records were taken that do not.
+    var closed = 0
+    /// How many of those that do not are under a data key that was retired.
+    var setAside = 0
+    /// How many of those that open nothing but their page led to.
+    var walked = 0
+    /// How many of these may be older than what was written last.
+    var unproven = 0
+  }
+
+  let source: Connection
+  let opener: RecordOpener
   /// What the index says, by sequence number.
   private var entries: [(sequence: Int64, name: NameHash)] = []
-  private var rows: Set<Int64> = []
-  private var opened: Set<NameKey> = []
-  private var closed: Set<NameKey> = []
+  private(set) var rows: Set<Int64> = []
+  private(set) var opened: Set<NameKey> = []
+  private(set) var closed: Set<NameKey> = []
+  private var setAside: Set<NameKey> = []
+  /// What each record that was taken adds to the sum of its bucket, where there is a manifest to compare.
+  private(set) var shares: [NameKey: UInt64] = [:]
+  var (walked, unproven) = (0, 0)
 
-  /// How many records were taken that open.
-  var openedCount: Int { opened.count }
-  /// How many records were taken that do not.
-  var closedCount: Int { closed.count }
+  /// What was taken.
+  var result: Result {
+    Result(
+      opened: opened.count, closed: closed.count, setAside: setAside.count, walked: walked,
+      unproven: unproven)
+  }
 
   init(_ source: Connection, _ opener: RecordOpener) {
     self.source = source
@@ -38,45 +59,87 @@ struct VaultSalvage {
     return header
   }
 
-  /// Copies every row that can be read into an empty file.
+  /// Makes a vault in an empty file of every row that can be read, with a manifest of what it holds.
   ///
+  /// - Parameters:
+  ///   - source: the broken file, which nobody else can change.
+  ///   - destination: the empty file.
+  ///   - opener: what opens the records by the header of `source`.
+  ///   - latest: the number of the latest commit that is known of the vault.
+  ///   - droppingUnreadable: whether rows that do not open are left out.
+  /// - Returns: what was taken.
   /// - Throws: `damaged` when the header can't be read, or why the keys can't be opened.
   static func copy(
-    _ source: Connection, to destination: Connection, openedBy opener: RecordOpener
-  ) throws(StorageError) {
-    let header = try header(of: source)
-    let opener = try opener.following(source)
+    _ source: Connection, to destination: Connection, openedBy opener: RecordOpener,
+    beyond latest: Int64, droppingUnreadable: Bool
+  ) throws(StorageError) -> Result {
+    // Whatever is under a key that was to end may be of whoever it was ended for.
+    let (header, opener) = try opener.settled(in: source)
+    guard let keys = opener.manifestKeys else {
+      throw StorageError(.io, "a header has no keys; this is a bug", path: source.path)
+    }
     try VaultSchema.create(destination)
     try destination.beginWriting()
     defer { destination.rollBack() }
     try VaultRows.setMeta(VaultSchema.Row.header, header, sequence: 0, destination)
     // Numbered anew, since the old numbers may be what is broken.
-    var last: Int64 = 0
+    let told = try manifest(of: source, keys)
+    var last = VaultRows.number(
+      farBeyond: latest, try lastNumber(of: source), Int64(clamping: told?.generation ?? 0))
     var salvage = VaultSalvage(source, opener)
-    try salvage.run { (name, record) throws(StorageError) in
+    try salvage.run(walking: true) { (name, record) throws(StorageError) in
       last += 1
       try VaultRows.set(record, for: name, sequence: last, destination)
     }
+    if droppingUnreadable {
+      for name in salvage.closed {
+        try destination.statement("DELETE FROM record WHERE name = ?1").run(.blob(name.name.bytes))
+      }
+    }
     // What is gone is not known, so every process has to read everything anew.
-    last += 1
-    var manifest: [UInt8] = []
-    try skippingDamage { () throws(StorageError) in manifest = try VaultRows.manifest(source) }
-    try VaultRows.setMeta(VaultSchema.Row.manifest, manifest, sequence: last, destination)
-    try VaultRows.setMeta(VaultSchema.Row.horizon, [], sequence: last, destination)
+    try VaultCopy.number(last + 1, destination, keys)
     try destination.commit()
+    return salvage.result
+  }
+
+  /// The manifest of a broken file, or nil when it can't be read.
+  static func manifest(
+    of source: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) -> Manifest? {
+    var manifest: Manifest?
+    try skippingDamage { () throws(StorageError) in
+      manifest = try VaultTransaction.manifest(try VaultRows.manifest(source), keys)
+    }
+    return manifest
+  }
+
+  /// The number of the last commit of a file that may be broken; 0 where it can't be read.
+  static func lastNumber(of source: Connection) throws(StorageError) -> Int64 {
+    var number: Int64 = 0
+    try skippingDamage { () throws(StorageError) in
+      number = try VaultRows.stamps(source).generation
+    }
+    return number
   }
 
   /// Hands every record that can be read to `take`, under a name that it opens under, if any.
   ///
   /// A later record of the same name is to replace the earlier, which did not open.
-  mutating func run(_ take: Taking) throws(StorageError) {
+  ///
+  /// - Parameters:
+  ///   - walking: whether the pages are searched for rows that nothing leads to.
+  ///   - take: is handed each record.
+  /// - Throws: what `take` throws, or `StorageError` for what says nothing about the records.
+  mutating func run(walking: Bool, _ take: Taking) throws(StorageError) {
     try readIndex()
     // By the table from both ends, and then by the index.
-    if try !readTable("ASC", take) { try readTable("DESC", take) }
+    let isWhole = try readTable("ASC", take)
+    if !isWhole { try readTable("DESC", take) }
     for (sequence, name) in entries
     where !rows.contains(sequence) && !opened.contains(NameKey(name)) {
       try Self.skippingDamage { () throws(StorageError) in try read(sequence, name, take) }
     }
+    if walking { try walk(isTreeWhole: isWhole, take) }
   }
 
   private mutating func readIndex() throws(StorageError) {
@@ -98,8 +161,8 @@ struct VaultSalvage {
     try Self.skippingDamage { () throws(StorageError) in
       try source.statement(
         once:
-          "SELECT sequence, name, value FROM record WHERE value IS NOT NULL ORDER BY sequence "
-          + order
+          "SELECT sequence, name, value FROM record WHERE typeof(value) = 'blob' "
+          + "AND length(value) <= \(VaultSchema.recordLimit) ORDER BY sequence " + order
       ).run { (row) throws(StorageError) in
         let sequence = row.integer(0)
         rows.insert(sequence)
@@ -118,6 +181,7 @@ struct VaultSalvage {
   ) throws(StorageError) {
     try source.statement("SELECT value FROM record WHERE sequence = ?1").run(.integer(sequence)) {
       (row) throws(StorageError) in
+      rows.insert(sequence)
       if let record = VaultRows.readable(row, 0) { try offer(record, name, sequence, take) }
       return false
     }
@@ -134,22 +198,37 @@ struct VaultSalvage {
     for other in others where try opener.opens(record, under: other) {
       return try keep(record, other, take)
     }
-    for name in others + (name.map { [$0] } ?? [])
-    where closed.insert(NameKey(name)).inserted {
-      try take(name, record)
-    }
+    for name in others + (name.map { [$0] } ?? []) { try keep(closed: record, name, take) }
   }
 
-  private mutating func keep(
+  /// Takes a record that does not open, unless there is one of its name.
+  mutating func keep(
+    closed record: [UInt8], _ name: NameHash, _ take: Taking
+  ) throws(StorageError) {
+    guard closed.insert(NameKey(name)).inserted else { return }
+    if opener.isSetAside(record) { setAside.insert(NameKey(name)) }
+    try note(record, name)
+    try take(name, record)
+  }
+
+  private mutating func note(_ record: [UInt8], _ name: NameHash) throws(StorageError) {
+    guard let keys = opener.manifestKeys else { return }
+    shares[NameKey(name)] = try RecordShare(of: record, name, keys).bucket
+  }
+
+  /// Takes a record that opens.
+  mutating func keep(
     _ record: [UInt8], _ name: NameHash, _ take: Taking
   ) throws(StorageError) {
     opened.insert(NameKey(name))
     closed.remove(NameKey(name))
+    setAside.remove(NameKey(name))
+    try note(record, name)
     try take(name, record)
   }
 
   /// What the index calls a row.
-  private func indexNames(of sequence: Int64) -> [NameHash] {
+  func indexNames(of sequence: Int64) -> [NameHash] {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
@@ -160,7 +239,7 @@ struct VaultSalvage {
 
   /// - Returns: whether no damage ended it.
   @discardableResult
-  private static func skippingDamage(
+  static func skippingDamage(
     _ body: () throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     do throws(StorageError) {

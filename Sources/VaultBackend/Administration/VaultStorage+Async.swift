@@ -80,17 +80,17 @@ extension VaultStorage {
     try await run { (vault) throws(StorageError) in try vault.compact() }
   }
 
-  /// As ``rotate(openedBy:names:progress:)``.
+  /// As ``rotate(openedBy:names:keepingOldKeys:progress:)``.
   ///
-  /// - Returns: what was sealed anew.
-  /// - Throws: as ``rotate(openedBy:names:progress:)``.
-  @discardableResult
+  /// - Returns: as ``rotate(openedBy:names:keepingOldKeys:progress:)``.
+  /// - Throws: as ``rotate(openedBy:names:keepingOldKeys:progress:)``.
   public func rotateAsync(
-    openedBy source: KeySource? = nil, names: Bool = false,
+    openedBy source: KeySource? = nil, names: Bool = false, keepingOldKeys: Bool = false,
     progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> ReencryptionReport {
     try await run { (vault) throws(StorageError) in
-      try vault.rotate(openedBy: source, names: names, progress: progress)
+      try vault.rotate(
+        openedBy: source, names: names, keepingOldKeys: keepingOldKeys, progress: progress)
     }
   }
 

@@ -24,7 +24,7 @@ extension VaultStorage {
     to url: URL, replacing: Bool = false, progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) {
     let engine = try delegate.vault()
-    let destination = try VaultFile(url)
+    let destination = try VaultFile(url, delegate.folderTrust)
     guard destination != engine.file else {
       throw StorageError(.invalid, "a vault can't be its own copy", path: destination.path)
     }
@@ -71,6 +71,7 @@ extension VaultStorage {
     let engine = try delegate.vault()
     let backup = VaultStorage(
       at: url, keySource: keySource ?? store.keySource, access: .readOnly,
+      folderTrust: delegate.folderTrust,
       authenticationTag: Data(store.authenticationTag), deadline: delegate.deadline)
     guard try backup.delegate.vault().file != engine.file else {
       throw StorageError(.invalid, "a vault can't be restored from itself", path: engine.file.path)
@@ -79,7 +80,8 @@ extension VaultStorage {
     if keySource != nil {
       // What is put in place has to open with this storage's own source.
       let own = VaultStorage(
-        at: url, keySource: store.keySource, access: .readOnly, deadline: delegate.deadline)
+        at: url, keySource: store.keySource, access: .readOnly,
+        folderTrust: delegate.folderTrust, deadline: delegate.deadline)
       do throws(StorageError) {
         try own.store.openKeys()
       } catch {
@@ -93,7 +95,9 @@ extension VaultStorage {
     }
     guard try engine.file.check(mending: false, allowingEmpty: true) else {
       _ = try VaultCopy.make(engine.file, replacing: false, until: .now + delegate.deadline) {
-        (connection) throws(StorageError) in try backup.copy(to: connection, asIn: report)
+        (connection) throws(StorageError) in
+        try backup.copy(to: connection, asIn: report, beyond: engine.seen.greatest)
+        try engine.noteRestoration(in: connection)
       }
       return VaultRestoration(recordCount: report.recordCount, oldFile: nil)
     }
@@ -114,9 +118,20 @@ extension VaultStorage {
     with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
   ) throws(StorageError) -> String? {
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.replaceFile(until: end) {
-        (connection) throws(StorageError) in try backup.copy(to: connection, asIn: report)
+      try engine.replaceFile(until: end) { (connection) throws(StorageError) in
+        let latest = max(engine.seen.greatest, Self.lastNumber(of: engine.file))
+        try backup.copy(to: connection, asIn: report, beyond: latest)
+        try engine.noteRestoration(in: connection)
       }
+    }
+  }
+
+  /// The number of the last commit of a file that is to be replaced; 0 where SQLite can make no sense of it.
+  private static func lastNumber(of file: VaultFile) -> Int64 {
+    do throws(StorageError) {
+      return try VaultSalvage.lastNumber(of: try Connection(file.path, .immutable, until: .now))
+    } catch {
+      return 0
     }
   }
 
@@ -124,7 +139,7 @@ extension VaultStorage {
     with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
   ) throws(StorageError) {
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.withTransaction(until: end) {
+      try engine.withTransaction(until: end, acceptingOlder: true) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         try backup.withSnapshot(asIn: report) {
           (connection, header, keys) throws(StorageError) in
@@ -152,15 +167,28 @@ extension VaultStorage {
   }
 
   /// Copies this backup to an empty file, if it is what was verified.
+  ///
+  /// - Parameters:
+  ///   - destination: the empty file.
+  ///   - report: what was verified.
+  ///   - latest: the number of the latest commit that is known of what was in the file's place.
+  /// - Throws: `busy` when it is not what was verified.
   private func copy(
-    to destination: Connection, asIn report: VaultReport
+    to destination: Connection, asIn report: VaultReport, beyond latest: Int64
   ) throws(StorageError) {
     try withSnapshot(asIn: report) { (connection, header, keys) throws(StorageError) in
       try connection.copy(to: destination) { _, _ in }
       do throws(StorageError) {
         guard try VaultRows.header(destination) == header,
-          try VaultTransaction.isAsWritten(destination, keys)
+          let told = try VaultTransaction.manifest(try VaultRows.manifest(destination), keys),
+          try Manifest.computed(destination, keys).agrees(with: told)
         else { throw Self.changedMeanwhile(connection.path) }
+        try destination.beginWriting()
+        defer { destination.rollBack() }
+        let last = Int64(clamping: max(report.generation, told.generation))
+        try VaultCopy.number(VaultRows.number(farBeyond: last, latest), destination, keys)
+        try VaultSchema.raiseVersion(destination)
+        try destination.commit()
       } catch {
         // Nobody knows of the copy: what is damaged is what was copied.
         throw StorageError(error.code, error.message, path: connection.path, number: error.number)

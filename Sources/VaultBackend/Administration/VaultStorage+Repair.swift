@@ -8,7 +8,13 @@ extension VaultStorage {
   /// `damaged` until its key is saved or removed; it counts from then on as one of another
   /// authentication tag, from which it can't be told apart. A file whose structure is broken is made
   /// anew out of the records that can still be read, for which no other program may have the vault
-  /// open; the old one stays beside it.
+  /// open; the old one stays beside it. Where nothing leads to a record any more it is looked for on all
+  /// pages, see ``VaultRepair/walkedCount``, of a file of at most 1 GiB, which takes as much memory. Of such a file nobody can tell what a rotation that was
+  /// interrupted had still to seal anew, and what somebody put there who has the old keys: those
+  /// records are set aside, as ``VaultRepair/setAsideCount`` says. Rows that are no records are removed.
+  ///
+  /// It looks at everything once more, so it takes as long again as ``verify(expecting:progress:)``: only
+  /// what was found is accepted, and nothing that changed since. Others wait to write for as long.
   ///
   /// - Parameters:
   ///   - report: what ``verify(expecting:progress:)`` found and the caller accepts.
@@ -16,46 +22,58 @@ extension VaultStorage {
   ///     where the vault is sound: those of other authentication tags are among them. It is the way
   ///     out for a record whose key nobody knows any more.
   /// - Returns: what the vault holds now, and where the old file is.
-  /// - Throws: `StorageError`: `busy` when somebody has written since; nothing is then changed. What
-  ///   fails after a broken file was made anew leaves the new one, and the old one beside it.
+  /// - Throws: `StorageError`: `busy` when the vault is not in the very state that was verified; nothing
+  ///   is then changed.
   @discardableResult
   public func repair(
     accepting report: VaultReport, droppingUnreadable: Bool = false
   ) throws(StorageError) -> VaultRepair {
-    let isBroken = report.isBroken
     guard !report.isSound || droppingUnreadable && report.otherTagCount > 0 else {
       return VaultRepair(
         valueCount: report.recordCount - report.otherTagCount,
-        unreadableCount: report.otherTagCount, droppedCount: 0, expectedCount: report.recordCount,
-        oldFile: nil)
+        unreadableCount: report.otherTagCount, setAsideCount: 0, droppedCount: 0, walkedCount: 0,
+        unprovenCount: 0, expectedCount: report.recordCount, oldFile: nil)
     }
     let engine = try delegate.vault()
     let opener = try RecordOpener(of: store, in: engine, until: .now + delegate.deadline)
-    let oldFile = isBroken ? try rebuild(engine, report, opener) : nil
+    guard !report.isBroken else {
+      return try rebuild(engine, report, opener, droppingUnreadable)
+    }
     var result: VaultRepair?
     try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       engine.forgetPages()
-      try engine.withTransaction(until: end) {
+      try engine.withTransaction(until: end, acceptingOlder: true) {
         (transaction: inout VaultTransaction) throws(StorageError) in
-        guard isBroken || transaction.sequence == Int64(report.generation) else {
-          throw Self.writtenSince(engine)
-        }
+        let connection = transaction.connection
+        let closed = try VaultVerification.requireSame(
+          as: report, on: connection, openedBy: opener, besides: engine.seen.all)
         // With the keys of this very header: under others a record that is well would not open.
-        let opener = try opener.following(transaction.connection)
-        let expected = try opener.expectedCount(in: transaction.connection)
-        let (opened, closed) = try sorted(transaction.connection, opener)
+        let opener = try opener.following(connection)
+        let expected = try opener.expectedCount(in: connection)
         if droppingUnreadable { try transaction.drop(closed) }
+        try VaultRows.removeStrays(connection)
+        transaction.goOn()
+        try engine.noteRestoration(in: connection)
         try transaction.recompute(under: opener.manifestKeys)
-        result = VaultRepair(
-          valueCount: opened, unreadableCount: droppingUnreadable ? 0 : closed.count,
-          droppedCount: droppingUnreadable ? closed.count : 0, expectedCount: expected,
-          oldFile: oldFile)
+        result = Self.repair(
+          VaultSalvage.Result(opened: report.recordCount - closed.count, closed: closed.count),
+          droppingUnreadable, expected, oldFile: nil)
       }
     }
     guard let result else {
       throw StorageError(.io, "the repair was dropped; this is a bug", path: engine.file.path)
     }
     return result
+  }
+
+  private static func repair(
+    _ found: VaultSalvage.Result, _ droppingUnreadable: Bool, _ expected: Int?, oldFile: String?
+  ) -> VaultRepair {
+    VaultRepair(
+      valueCount: found.opened, unreadableCount: droppingUnreadable ? 0 : found.closed,
+      setAsideCount: droppingUnreadable ? 0 : found.setAside,
+      droppedCount: droppingUnreadable ? found.closed : 0, walkedCount: found.walked,
+      unprovenCount: found.unproven, expectedCount: expected, oldFile: oldFile)
   }
 
   /// What ``repair(accepting:droppingUnreadable:)`` would leave, without changing anything.
@@ -78,70 +96,47 @@ extension VaultStorage {
     }
     let end = ContinuousClock.now + delegate.deadline
     let opener = try RecordOpener(of: store, in: engine, until: end)
+    let past = engine.seen.all
     let source = try Connection(engine.file.path, .readOnly, until: end)
     return try source.reading { () throws(StorageError) in
+      if !report.isSound || droppingUnreadable {
+        _ = try VaultVerification.requireSame(
+          as: report, on: source, openedBy: opener, besides: past)
+      }
       let opener = try opener.following(source)
       let expected = try opener.expectedCount(in: source)
-      var salvage = VaultSalvage(source, opener)
-      try salvage.run { _, _ in }
-      let closed = salvage.closedCount
-      return VaultRepair(
-        valueCount: salvage.openedCount, unreadableCount: droppingUnreadable ? 0 : closed,
-        droppedCount: droppingUnreadable ? closed : 0, expectedCount: expected, oldFile: nil)
+      let (_, keys) = try opener.settled(in: source)
+      var salvage = VaultSalvage(source, report.isBroken ? keys : opener)
+      try salvage.run(walking: report.isBroken) { _, _ in }
+      var found = salvage.result
+      if !report.isBroken { found.setAside = 0 }
+      return Self.repair(found, droppingUnreadable, expected, oldFile: nil)
     }
-  }
-
-  /// How many records open, and the names of those that do not.
-  private func sorted(
-    _ connection: Connection, _ opener: RecordOpener
-  ) throws(StorageError) -> (opened: Int, closed: [NameHash]) {
-    var opened = 0
-    var closed: [NameHash] = []
-    try VaultRows.visit(connection) { (name, record) throws(StorageError) in
-      if try opener.opens(record, under: name) { opened += 1 } else { closed.append(name) }
-    }
-    return (opened, closed)
   }
 
   /// Makes the file anew out of the rows that can still be read.
-  ///
-  /// - Returns: the name under which the old file stays beside the new one.
   private func rebuild(
-    _ engine: VaultEngine, _ report: VaultReport, _ opener: RecordOpener
-  ) throws(StorageError) -> String? {
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+    _ engine: VaultEngine, _ report: VaultReport, _ opener: RecordOpener,
+    _ droppingUnreadable: Bool
+  ) throws(StorageError) -> VaultRepair {
+    var found = VaultSalvage.Result()
+    var expected: Int?
+    let oldFile = try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
       try engine.replaceFile(until: end) { (connection) throws(StorageError) in
         // Nobody else has the file open, nor can, until the new one is in its place.
         let source = try Connection(engine.file.path, .immutable, until: end)
-        // Where either can't be read there is nothing to compare.
-        if report.generation > 0, let now = try Self.generation(of: source),
-          now != report.generation
-        {
-          throw Self.writtenSince(engine)
-        }
-        try VaultSalvage.copy(source, to: connection, openedBy: opener)
+        let past = engine.seen.all
+        _ = try VaultVerification.requireSame(
+          as: report, on: source, openedBy: opener, besides: past)
+        let opener = try opener.following(source)
+        expected = try opener.expectedCount(in: source)
+        found = try VaultSalvage.copy(
+          source, to: connection, openedBy: opener,
+          beyond: engine.seen.greatest,
+          droppingUnreadable: droppingUnreadable)
+        try engine.noteRestoration(in: connection)
       }
     }
+    return Self.repair(found, droppingUnreadable, expected, oldFile: oldFile)
   }
-
-  /// The sequence number of the last commit, or nil where it can't be read.
-  private static func generation(of source: Connection) throws(StorageError) -> UInt64? {
-    do throws(StorageError) {
-      return UInt64(try VaultRows.stamps(source).generation)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      return nil
-    }
-  }
-
-  private static func writtenSince(_ engine: VaultEngine) -> StorageError {
-    StorageError(
-      .busy, "the vault was written to since it was verified; verify it again",
-      path: engine.file.path)
-  }
-}
-
-extension VaultReport {
-  /// Whether the file is to be made anew.
-  fileprivate var isBroken: Bool { findings.contains { $0.kind == .damagedFile } }
 }

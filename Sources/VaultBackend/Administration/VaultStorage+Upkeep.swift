@@ -33,20 +33,22 @@ extension VaultStorage {
 
   /// Replaces all keys after one of them leaked, and with `names` the one that hashes names.
   ///
-  /// The same as `keyAdministration.rotate(openedBy:names:progress:)`.
+  /// The same as `keyAdministration.rotate(openedBy:names:keepingOldKeys:progress:)`.
   ///
   /// - Parameters:
   ///   - source: what opens the vault from now on; nil keeps the storage's own.
   ///   - names: whether names are hashed anew, in one step that others' writes wait for.
+  ///   - keepingOldKeys: whether the old data keys stay valid for records of other authentication tags.
   ///   - progress: told how many records are done, of how many, now and then.
-  /// - Returns: what was sealed anew.
+  /// - Returns: what was sealed anew, what stays and what was set aside: values that can't be read
+  ///   until they are taken back.
   /// - Throws: `StorageError`; the vault opens with the old source or with the new one.
-  @discardableResult
   public func rotate(
-    openedBy source: KeySource? = nil, names: Bool = false,
+    openedBy source: KeySource? = nil, names: Bool = false, keepingOldKeys: Bool = false,
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
-    try keyAdministration.rotate(openedBy: source, names: names, progress: progress)
+    try keyAdministration.rotate(
+      openedBy: source, names: names, keepingOldKeys: keepingOldKeys, progress: progress)
   }
 
   /// Makes one more slot for a recovery key, which opens the vault when its key source is lost.

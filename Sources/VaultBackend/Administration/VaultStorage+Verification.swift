@@ -6,7 +6,8 @@ extension VaultStorage {
   /// are those that were written last.
   ///
   /// It reads one snapshot, so others may read and write meanwhile. It costs reading and opening
-  /// the whole vault. What it can't find is the whole file put back as it was.
+  /// the whole vault. What it can't find is the whole file put back as it was, unless this process has
+  /// seen what came after it.
   ///
   /// - Parameters:
   ///   - keys: keys that may have had a value. They are not looked for; but when somebody removed a
@@ -27,11 +28,40 @@ extension VaultStorage {
       guard error.code == .damaged, try engine.isVault(waiting: delegate.deadline) else {
         throw error
       }
-      return VaultReport(
-        generation: 0, recordCount: 0, otherTagCount: 0, oldKeyCount: 0,
-        findings: [.init(kind: .damagedFile, count: 0, keys: [], message: error.finding)])
+      var report =
+        lookPastMemory(engine, keys, progress)
+        ?? VaultReport(
+          generation: 0, recordCount: 0, otherTagCount: 0, oldKeyCount: 0, findings: [])
+      // Whatever the rows are like, there is a reason why they can't be used.
+      if !report.findings.contains(where: { [.damagedFile, .rolledBackVault].contains($0.kind) }) {
+        report.findings.append(
+          .init(kind: .damagedFile, count: 0, keys: [], message: error.finding))
+      }
+      return report
     }
     throw Self.changingKeys(engine)
+  }
+
+  /// Looks at a file that this process can't follow, as one that is older than it was or one whose
+  /// numbers contradict each other.
+  ///
+  /// - Returns: nil when nothing more can be said than why it can't be followed.
+  private func lookPastMemory(
+    _ engine: VaultEngine, _ keys: [StoreKey], _ progress: ((Int, Int) -> Void)?
+  ) -> VaultReport? {
+    let end = ContinuousClock.now + delegate.deadline
+    do throws(StorageError) {
+      let opener = try RecordOpener(of: store, in: engine, until: end)
+      let past = engine.seen.all
+      let connection = try Connection(engine.file.path, .readOnly, until: end)
+      return try connection.reading { () throws(StorageError) in
+        try VaultVerification.report(
+          on: connection, openedBy: opener, expecting: keys, besides: past, progress
+        ).report
+      }
+    } catch {
+      return nil
+    }
   }
 
   /// - Returns: nil when the keys were changed meanwhile.
@@ -40,15 +70,23 @@ extension VaultStorage {
   ) throws(StorageError) -> VaultReport? {
     guard let inspector = try store.inspector() else { return try emptyReport(engine) }
     var verification = try VaultVerification(inspector, expecting: keys)
+    let past = engine.seen.all
     let report = try engine.reading(waiting: delegate.deadline) {
       (connection) throws(StorageError) -> VaultReport? in
+      guard try !connection.hasMoved() else {
+        throw StorageError(
+          .unavailable,
+          "the vault's file was replaced or removed while it was open; close and open the vault, and verify "
+            + "what is there now", path: engine.file.path)
+      }
       // The keys have to be those of the snapshot.
       let header = try VaultRows.header(connection)
       let (known, version) = engine.memory.withLock { ($0.header, $0.headerVersion) }
       guard header == known, version == inspector.headerVersion,
         let manifestKeys = inspector.manifestKeys
       else { return nil }
-      return try verification.run(connection, manifestKeys, progress)
+      return try verification.run(
+        connection, manifestKeys, latest: try VaultEngine.latest(in: connection, past), progress)
     }
     return report ?? nil
   }

@@ -23,33 +23,79 @@ struct VaultVerification {
   private var soundBuckets: Set<Int> = []
   /// Keys that the caller expects to be there, by their hashes.
   private var expected: [NameHash: String] = [:]
+  private let keys: [StoreKey]
+  /// The numbers of the rows that are no records.
+  private var strays: [Int64] = []
+  /// The names of the records that do not open.
+  private(set) var closedNames: [NameHash] = []
 
   init(_ inspector: RecordInspector, expecting keys: [StoreKey]) throws(StorageError) {
     self.inspector = inspector
+    self.keys = keys
     for key in keys { expected[try inspector.hash(of: key)] = key }
   }
 
   /// Looks at everything, in a transaction of the caller's.
+  ///
+  /// - Parameters:
+  ///   - connection: sees the vault.
+  ///   - keys: those of its manifest.
+  ///   - latest: the latest commit that this process had seen before.
+  ///   - progress: told how many records are done, of how many, now and then.
+  /// - Returns: what is not as it should be.
+  /// - Throws: `StorageError` for what says nothing about the vault.
   mutating func run(
-    _ connection: Connection, _ keys: ManifestKeys, _ progress: ((Int, Int) -> Void)?
+    _ connection: Connection, _ keys: ManifestKeys, latest: SeenCommits.Numbers,
+    _ progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> VaultReport {
     if let fault = try connection.fileFault() { add(.damagedFile, 0, [], fault) }
-    var generation: UInt64 = 0
-    do throws(StorageError) {
+    var generation: UInt64?
+    // Each on its own: what one of them can't read is no reason not to look at the rest, or somebody could
+    // hide what they did to a record behind a row that can't be read.
+    try noting { (_) throws(StorageError) in
       generation = UInt64(try VaultRows.stamps(connection).generation)
-      let total = try VaultRows.count(connection)
-      try checkRecords(connection, keys, total, progress)
-      try checkManifest(connection, keys, generation)
-    } catch {
-      // What could not be read is part of the answer; any other error is not about the vault.
-      guard error.code == .damaged else { throw error }
-      add(.damagedFile, 0, [], error.finding)
     }
+    try checkRecords(connection, keys, progress)
+    try noting { (this) throws(StorageError) in
+      try VaultRows.visitRemovals(connection) { (sequence, name) throws(StorageError) in
+        this.actual.addRemoval(try RecordShare(ofRemoval: sequence, name, keys), name)
+      }
+    }
+    try noting { (this) throws(StorageError) in
+      this.strays = try VaultRows.strays(connection)
+    }
+    try noting { (this) throws(StorageError) in
+      let told = try this.checkManifest(connection, keys, generation)
+      let manifest = told.map { Int64(clamping: $0.generation) }
+      guard let generation else { return }
+      this.checkPast(latest, .init(rows: Int64(clamping: generation), manifest: manifest))
+    }
+    reportStrays()
     reportDamaged()
     let sealedOtherwise = soundBuckets.reduce(0) { $0 + seen[$1].count { !$0.opens } }
     return VaultReport(
-      generation: generation, recordCount: seen.reduce(0) { $0 + $1.count },
-      otherTagCount: sealedOtherwise, oldKeyCount: oldKeyCount, findings: findings)
+      generation: generation ?? 0, recordCount: seen.reduce(0) { $0 + $1.count },
+      otherTagCount: sealedOtherwise, oldKeyCount: oldKeyCount, findings: findings,
+      evidence: try actual.digest(keys), strays: strays, expected: self.keys)
+  }
+
+  /// Looks at something, of which it is part of the answer what can't be read; any other error is not about
+  /// the vault.
+  ///
+  /// - Returns: whether all of it could be read.
+  @discardableResult
+  private mutating func noting(
+    _ body: (inout VaultVerification) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try body(&self)
+      return true
+    } catch {
+      guard error.code == .damaged else { throw error }
+      let isKnown = findings.contains { $0.kind == .damagedFile && $0.message == error.finding }
+      if !isKnown { add(.damagedFile, 0, [], error.finding) }
+      return false
+    }
   }
 
   private mutating func add(
@@ -62,14 +108,27 @@ struct VaultVerification {
   // MARK: - Records
 
   private mutating func checkRecords(
-    _ connection: Connection, _ keys: ManifestKeys, _ total: Int,
-    _ progress: ((Int, Int) -> Void)?
+    _ connection: Connection, _ keys: ManifestKeys, _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) {
-    var done = 0
-    try VaultRows.visit(connection) { (name, record) throws(StorageError) in
-      try check(record, name, keys)
-      done += 1
-      if done % 1024 == 0 { progress?(done, total) }
+    var (done, total) = (0, 0)
+    let beginning = self
+    let isWhole = try noting { (this) throws(StorageError) in
+      total = try VaultRows.count(connection)
+      try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+        try this.check(record, name, keys)
+        done += 1
+        if done % 1024 == 0 { progress?(done, total) }
+      }
+    }
+    if !isWhole {
+      // What a repair would find is to be compared with the manifest, and none of it left out.
+      let findings = findings
+      self = beginning
+      self.findings = findings
+      var salvage = VaultSalvage(connection, RecordOpener(inspector))
+      try salvage.run(walking: true) { (name, record) throws(StorageError) in
+        try check(record, name, keys)
+      }
     }
     progress?(done, total)
   }
@@ -82,6 +141,7 @@ struct VaultVerification {
     let bucket = Manifest.bucket(of: name)
     let before = actual.buckets[bucket].sum
     try actual.add(record, name, keys)
+    if found == nil { closedNames.append(name) }
     seen[bucket].append(
       Seen(
         key: found ?? expected[name], sum: actual.buckets[bucket].sum &- before,
@@ -107,31 +167,84 @@ struct VaultVerification {
           ? "" : "; so it can't be known whether \(unknown) what was written last"))
   }
 
+  /// So many rows are named by their numbers.
+  private static let namedRows = 8
+
+  /// A row that is no record hides nothing, and has no name or value to lose.
+  private mutating func reportStrays() {
+    guard !strays.isEmpty else { return }
+    let numbers = strays.prefix(Self.namedRows).map(String.init).joined(separator: ", ")
+    let more = strays.count > Self.namedRows ? " and others" : ""
+    add(
+      .strayRow, strays.count, [],
+      "\(strays.count == 1 ? "1 row is no record" : "\(strays.count) rows are no records"), which nobody "
+        + "with the keys put there: numbers \(numbers)\(more)")
+  }
+
   // MARK: - The manifest
 
+  /// - Returns: the manifest, if it could be read.
   private mutating func checkManifest(
-    _ connection: Connection, _ keys: ManifestKeys, _ generation: UInt64
-  ) throws(StorageError) {
-    let manifest: Manifest
-    do throws(StorageError) {
-      manifest = try Manifest(reading: try VaultRows.manifest(connection), keys)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      return add(.alteredManifest, 0, [], "the manifest was altered, removed, or is of other keys")
+    _ connection: Connection, _ keys: ManifestKeys, _ generation: UInt64?
+  ) throws(StorageError) -> Manifest? {
+    let told = try VaultTransaction.manifest(try VaultRows.manifest(connection), keys)
+    guard let manifest = told else {
+      add(.alteredManifest, 0, [], "the manifest was altered, removed, or is of other keys")
+      return nil
     }
-    if manifest.generation != generation {
+    if let generation, manifest.generation != generation {
       add(
         .alteredManifest, 0, [],
         "the manifest is of commit \(manifest.generation), the records of \(generation)")
     }
     let buckets = 0..<Manifest.bucketCount
-    let differing = buckets.filter { manifest.buckets[$0] != actual.buckets[$0] }
+    let differing = buckets.filter {
+      let (told, found) = (manifest.buckets[$0], actual.buckets[$0])
+      return told.count != found.count || told.sum != found.sum
+    }
     soundBuckets = Set(buckets).subtracting(differing)
-    guard !manifest.agrees(with: actual) else { return }
     for index in differing { compare(index, manifest.buckets[index]) }
-    if differing.isEmpty {
+    if differing.isEmpty, !manifest.hasRecords(of: actual) {
       add(.alteredManifest, 0, [], "the manifest's sums contradict each other")
     }
+    if !manifest.hasRemovals(of: actual) { compareRemovals(manifest) }
+    return manifest
+  }
+
+  /// That of a name whose record was put back is gone, since a name has one row: then it is told of as an
+  /// added record.
+  private mutating func compareRemovals(_ manifest: Manifest) {
+    var (missing, surplus, isExplained) = (0, 0, false)
+    var keys: [String] = []
+    for index in 0..<Manifest.bucketCount {
+      let (told, found) = (manifest.buckets[index], actual.buckets[index])
+      let added = max(0, Int(found.count) - Int(told.count))
+      let difference = Int(told.removals) - Int(found.removals)
+      if difference > added {
+        missing += difference - added
+        keys += seen[index].compactMap(\.key)
+      }
+      surplus += max(0, -difference)
+      isExplained = isExplained || difference > 0 && difference <= added
+    }
+    let message =
+      if missing > 0 {
+        "\(missing) missing of the removals that were written: a value that was removed may be back"
+      } else if surplus > 0 {
+        "\(surplus) too many of the removals, which nobody with the keys made"
+      } else {
+        "at least one removal is not as it was written"
+      }
+    guard missing > 0 || surplus > 0 || !isExplained else { return }
+    add(.alteredRemoval, max(1, missing + surplus), keys, message)
+  }
+
+  private mutating func checkPast(_ latest: SeenCommits.Numbers, _ now: SeenCommits.Numbers) {
+    guard let way = latest.isAhead(of: now) else { return }
+    add(
+      .rolledBackVault, 0, [],
+      "the vault is at commit \(way.to), and this program has seen commit \(way.from): an older file was put "
+        + "in its place")
   }
 
   private mutating func compare(_ index: Int, _ should: Manifest.Bucket) {

@@ -5,32 +5,69 @@ internal import StorageCore
 ///
 /// Changed in the transaction that changes the records. That a record was removed, put back as it
 /// was, or brought in from elsewhere shows in the sums, which nobody can compute without the keys.
+/// That a name's record was removed by somebody with the keys is counted as well.
 struct Manifest: Hashable {
-  static let version: UInt8 = 1
   /// Records are told apart by the first six bits of their name hashes.
   static let bucketCount = 64
-  private static let bodySize = 1 + 8 + 8 + 32 + bucketCount * 12
 
   /// The records of one bucket.
   struct Bucket: Hashable {
     var count: UInt32 = 0
     var sum: UInt64 = 0
+    /// How many names have a tombstone.
+    var removals: UInt32 = 0
+  }
+
+  /// A number of shares, and their sum.
+  struct Tally: Hashable {
+    var count: UInt64 = 0
+    /// Modulo 2^256, least significant word first.
+    var sum = SIMD4<UInt64>()
+
+    /// To take a number away is to add its complement, which the mask makes of it, and one.
+    mutating func change(_ share: RecordShare, mask: UInt64) {
+      var carry = mask & 1
+      for index in 0..<4 {
+        let (partial, first) = sum[index].addingReportingOverflow(share.number[index] ^ mask)
+        let (whole, second) = partial.addingReportingOverflow(carry)
+        sum[index] = whole
+        carry = first || second ? 1 : 0
+      }
+      count &+= mask | 1
+    }
   }
 
   /// The sequence number of the last commit.
   var generation: UInt64 = 0
-  private(set) var count: UInt64 = 0
-  /// The sum over all records modulo 2^256, least significant word first.
-  private var sum = SIMD4<UInt64>()
+  private(set) var records = Tally()
+  private(set) var removals = Tally()
   private(set) var buckets = [Bucket](repeating: Bucket(), count: bucketCount)
+  /// Whether removals are counted, as they are not in version 1.
+  private(set) var countsRemovals = true
+
+  /// How many records there are.
+  var count: UInt64 { records.count }
 
   /// The manifest of an empty vault.
   init() {}
+
+  /// A manifest of which the figures are known.
+  init(
+    generation: UInt64, records: Tally, removals: Tally, buckets: [Bucket], countsRemovals: Bool
+  ) {
+    self.generation = generation
+    self.records = records
+    self.removals = removals
+    self.buckets = buckets
+    self.countsRemovals = countsRemovals
+  }
 
   /// Which bucket a name is in.
   static func bucket(of name: NameHash) -> Int {
     Int(UInt64(bigEndian: name.words[0]) >> 58)
   }
+
+  // MARK: - Records
 
   /// Adds a record.
   mutating func add(
@@ -56,89 +93,111 @@ struct Manifest: Hashable {
     change(share, name, mask: .max)
   }
 
-  /// To take a number away is to add its complement, which the mask makes of it, and one.
   private mutating func change(_ share: RecordShare, _ name: NameHash, mask: UInt64) {
     let bucket = Self.bucket(of: name)
-    var carry = mask & 1
-    for index in 0..<4 {
-      let (partial, first) = sum[index].addingReportingOverflow(share.number[index] ^ mask)
-      let (whole, second) = partial.addingReportingOverflow(carry)
-      sum[index] = whole
-      carry = first || second ? 1 : 0
-    }
-    count &+= mask | 1
+    records.change(share, mask: mask)
     buckets[bucket].count &+= UInt32(truncatingIfNeeded: mask | 1)
     buckets[bucket].sum &+= (share.bucket ^ mask) &+ (mask & 1)
   }
 
-  /// Whether two manifests tell of the same records.
-  func agrees(with other: Manifest) -> Bool {
-    count == other.count && sum == other.sum && buckets == other.buckets
+  // MARK: - Removals
+
+  /// Adds the tombstone of a name.
+  mutating func addRemoval(_ share: RecordShare, _ name: NameHash) {
+    removals.change(share, mask: 0)
+    buckets[Self.bucket(of: name)].removals &+= 1
   }
 
-  // MARK: - Bytes
-
-  /// The manifest with its seal.
-  func bytes(_ keys: ManifestKeys) throws(StorageError) -> [UInt8] {
-    // All at once: a part of every commit, and appending 130 numbers takes longer than a seal.
-    let size = Self.bodySize + AuthenticationKey.sealSize
-    var failure: CryptoError?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { (buffer, count) in
-      func put(_ value: some FixedWidthInteger & BitwiseCopyable) {
-        unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
-          of: value.bigEndian, toByteOffset: count, as: type(of: value))
-        count += MemoryLayout.size(ofValue: value)
-      }
-      put(Self.version)
-      put(generation)
-      put(self.count)
-      for index in 0..<4 { put(sum[3 - index]) }
-      for bucket in buckets {
-        put(bucket.count)
-        put(bucket.sum)
-      }
-      let start = UnsafeMutableRawPointer(buffer.baseAddress!)
-      let body = unsafe RawSpan(_unsafeStart: start, byteCount: count)
-      var seal = unsafe MutableRawSpan(_unsafeStart: start + count, byteCount: size - count)
-      do throws(CryptoError) {
-        try keys.manifest.seal(of: body, into: &seal)
-        count = size
-      } catch {
-        failure = error
-      }
-    }
-    return try cryptography { () throws(CryptoError) in
-      if let failure { throw failure }
-      return bytes
-    }
+  /// Takes the tombstone of a name away.
+  mutating func takeRemoval(_ share: RecordShare, _ name: NameHash) {
+    removals.change(share, mask: .max)
+    buckets[Self.bucket(of: name)].removals &-= 1
   }
 
-  /// Reads a manifest.
+  /// The same without any tombstone.
+  var withoutRemovals: Manifest {
+    var manifest = self
+    manifest.removals = Tally()
+    for index in buckets.indices { manifest.buckets[index].removals = 0 }
+    return manifest
+  }
+
+  /// Counts the tombstones of a vault whose manifest is of version 1, which from now on it is not.
+  mutating func countRemovals(
+    _ connection: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) {
+    guard !countsRemovals else { return }
+    countsRemovals = true
+    var counted = self
+    try VaultRows.visitRemovals(connection) { (sequence, name) throws(StorageError) in
+      counted.addRemoval(try RecordShare(ofRemoval: sequence, name, keys), name)
+    }
+    self = counted
+  }
+
+  // MARK: - Comparing
+
+  /// Whether two manifests tell of the same records, whatever was removed.
+  func hasRecords(of other: Manifest) -> Bool {
+    records == other.records
+      && buckets.indices.allSatisfy {
+        buckets[$0].count == other.buckets[$0].count && buckets[$0].sum == other.buckets[$0].sum
+      }
+  }
+
+  /// Whether two manifests tell of the same removals; one of version 1 tells of none.
+  func hasRemovals(of other: Manifest) -> Bool {
+    guard countsRemovals, other.countsRemovals else { return true }
+    return removals == other.removals
+      && buckets.indices.allSatisfy { buckets[$0].removals == other.buckets[$0].removals }
+  }
+
+  /// Whether there are fewer tombstones in a bucket of `actual` than this manifest tells of.
+  func lacksRemovals(in actual: Manifest) -> Bool {
+    guard countsRemovals, actual.countsRemovals else { return false }
+    return buckets.indices.contains { buckets[$0].removals > actual.buckets[$0].removals }
+  }
+
+  /// Tells of the removals that another manifest told of, whose tombstones are gone: a verification is to
+  /// say so.
+  mutating func keepRemovals(of other: Manifest) {
+    removals = other.removals
+    for index in buckets.indices { buckets[index].removals = other.buckets[index].removals }
+  }
+
+  /// Whether two manifests tell of the same.
+  func agrees(with other: Manifest) -> Bool { hasRecords(of: other) && hasRemovals(of: other) }
+
+  /// The manifest of the rows as they are, whatever is told of them.
   ///
-  /// - Throws: `damaged` when its seal is not of `keys`.
-  init(reading bytes: [UInt8], _ keys: ManifestKeys) throws(StorageError) {
-    guard bytes.count == Self.bodySize + AuthenticationKey.sealSize else { throw Self.altered }
-    let span = unsafe bytes.span.bytes
-    do throws(CryptoError) {
-      try keys.manifest.check(
-        span.extracting(Self.bodySize...), of: span.extracting(..<Self.bodySize))
-    } catch {
-      guard error.code == .authenticationFailed else { throw StorageError(error) }
-      throw Self.altered
+  /// - Parameters:
+  ///   - connection: the vault's file, in a transaction of the caller's.
+  ///   - keys: hash the rows.
+  ///   - names: the records that count, besides all tombstones; nil for all.
+  ///   - generation: the commit of the manifest that this is compared with: whoever has the keys made no
+  ///     tombstone after it. Nil for all tombstones.
+  /// - Returns: the manifest.
+  /// - Throws: `StorageError` when a row can't be read or hashed.
+  static func computed(
+    _ connection: Connection, _ keys: ManifestKeys, of names: [NameHash]? = nil,
+    upTo generation: UInt64? = nil
+  ) throws(StorageError) -> Manifest {
+    var manifest = Manifest()
+    if let names {
+      for name in names {
+        guard let record = try VaultRows.record(name, connection) else { continue }
+        try manifest.add(record, name, keys)
+      }
+    } else {
+      try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+        try manifest.add(record, name, keys)
+      }
     }
-    var offset = 0
-    guard try ByteReading.integer(span, at: &offset, as: UInt8.self) == Self.version else {
-      throw StorageError(.unsupported, "the manifest's version is not of this release")
+    let last = generation.map { Int64(clamping: $0) } ?? .max
+    try VaultRows.visitRemovals(connection) { (sequence, name) throws(StorageError) in
+      guard sequence <= last else { return }
+      manifest.addRemoval(try RecordShare(ofRemoval: sequence, name, keys), name)
     }
-    generation = try ByteReading.integer(span, at: &offset)
-    count = try ByteReading.integer(span, at: &offset)
-    for index in 0..<4 { sum[3 - index] = try ByteReading.integer(span, at: &offset) }
-    for index in buckets.indices {
-      buckets[index].count = try ByteReading.integer(span, at: &offset)
-      buckets[index].sum = try ByteReading.integer(span, at: &offset)
-    }
+    return manifest
   }
-
-  private static let altered = StorageError(
-    .damaged, "the manifest was altered, or is of other keys; verify the vault")
 }

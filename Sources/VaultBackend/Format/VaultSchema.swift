@@ -6,7 +6,9 @@ internal import StorageCore
 enum VaultSchema {
   /// `SPSv`, in the file's header for file(1) and for us.
   static let applicationID: Int64 = 0x5350_5376
-  static let version: Int64 = 1
+  static let version: Int64 = 2
+  /// A vault of this version has a manifest of version 1 until it is written to.
+  static let formerVersion: Int64 = 1
   /// The length of a page in bytes.
   static let pageSize = 2048
   /// The longest row: a payload of the longest length, its seal and its name.
@@ -44,7 +46,8 @@ enum VaultSchema {
       throw notAVault(connection.path)
     }
     let version = try integer("PRAGMA user_version", connection)
-    guard version == Self.version else {
+    // Which rules hold its manifest says, which is authenticated: this only keeps older releases out.
+    guard version == Self.version || version == Self.formerVersion else {
       throw StorageError(
         .unsupported, "vault version \(version) is not of this release", path: connection.path)
     }
@@ -62,6 +65,7 @@ enum VaultSchema {
       return isOurs
     }
     guard isOurs, index == definitions.count else { throw notAVault(connection.path) }
+    connection.formatVersion = version
   }
 
   private static let sorted = definitions.sorted { $0.name < $1.name }
@@ -87,6 +91,11 @@ enum VaultSchema {
       .map { "PRAGMA \($0)" }
       + definitions.compactMap(\.sql)
       + [Row.manifest, Row.horizon].map { "INSERT INTO meta VALUES (\($0), 0, x'')" }
+  }
+
+  /// Has the file say that it is of this version, in a transaction of the caller's.
+  static func raiseVersion(_ connection: Connection) throws(StorageError) {
+    try connection.execute("PRAGMA user_version = \(version)")
   }
 
   /// Makes an empty vault of an empty file.

@@ -22,6 +22,8 @@ final class Connection: @unchecked Sendable {
   let mode: Mode
   /// Whether SQLite could not open the file for writing, though that was asked for.
   let isDenied: Bool
+  /// The version of the vault's format, as it was when the file was checked or written last.
+  var formatVersion = VaultSchema.version
   private let patience = Patience()
   /// By the address of their text: there are few, and looking through them beats hashing.
   // Unchecked, since every statement asks: no access lasts while a statement is compiled, run or
@@ -245,18 +247,17 @@ final class Connection: @unchecked Sendable {
   // MARK: - The write-ahead log
 
   /// Copies what it can from the write-ahead log into the file, and never waits.
-  func checkpoint() throws(StorageError) {
-    try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-  }
-
-  /// Copies the whole log into the file and leaves the log empty, waiting for readers.
-  func checkpointAndTruncate() throws(StorageError) {
-    try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
-  }
-
-  private func checkpoint(_ kind: Int32) throws(StorageError) {
+  ///
+  /// For ``LogCopier`` alone, which keeps writers away meanwhile. Of SQLite's other kinds none is
+  /// used: FULL, RESTART and TRUNCATE go on as PASSIVE when they do not get SQLite's write lock.
+  ///
+  /// - Returns: whether all of the log is in the file now.
+  func checkpoint() throws(StorageError) -> Bool {
+    var (count, copied): (Int32, Int32) = (0, 0)
     try check(
-      unsafe sqlite3_wal_checkpoint_v2(handle, "main", kind, nil, nil), "tidy up")
+      unsafe sqlite3_wal_checkpoint_v2(
+        handle, "main", SQLITE_CHECKPOINT_PASSIVE, &count, &copied), "tidy up")
+    return count == copied
   }
 
   /// Whether the file is one with a write-ahead log.
@@ -291,6 +292,26 @@ final class Connection: @unchecked Sendable {
       unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file), "look at")
     guard let file = unsafe file else { return nil }
     return unsafe WriteAheadIndex(file)
+  }
+
+  /// All pages of the file as this connection sees it, whatever its trees are like.
+  ///
+  /// https://sqlite.org/c3ref/serialize.html: pages are read one by one, by way of the log, and no tree is
+  /// followed. Another descriptor of ours would give back SQLite's locks (fcntl(2)).
+  ///
+  /// - Parameter limit: how many bytes there may be, which are in memory then.
+  /// - Returns: nil when there are more.
+  /// - Throws: `StorageError` when it can't be read, or there is no memory for it.
+  func image(atMost limit: Int) throws(StorageError) -> FileImage? {
+    var (pages, size): (Int64, Int64) = (0, 0)
+    try Statement.once("PRAGMA page_count", self) { pages = $0.integer(0) }
+    try Statement.once("PRAGMA page_size", self) { size = $0.integer(0) }
+    guard (1...65536).contains(size), pages >= 0, pages <= Int64(limit) / size else { return nil }
+    var count: sqlite3_int64 = 0
+    guard let start = unsafe sqlite3_serialize(handle, "main", &count, 0), count >= 0 else {
+      throw error(SQLITE_NOMEM, "read all of")
+    }
+    return unsafe FileImage(start, count: Int(count))
   }
 
   /// Copies the whole file, as it is at one moment, into an empty one.

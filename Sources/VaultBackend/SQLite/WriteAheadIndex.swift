@@ -24,6 +24,16 @@ struct WriteAheadIndex: @unchecked Sendable {
 
     /// How many frames the log has.
     var frames: UInt32 { UInt32(truncatingIfNeeded: words[2]) }
+
+    /// Another one whenever the log begins anew.
+    var salts: UInt64 { words[4] }
+
+    /// How many bytes the log takes that has these frames: a header of 32, and 24 before each page.
+    var logSize: Int {
+      // https://sqlite.org/walformat.html: 65,536 is written as 1.
+      let field = UInt16(truncatingIfNeeded: words[1] >> 48)
+      return 32 + Int(frames) * (24 + (field == 1 ? 65536 : Int(field)))
+    }
   }
 
   /// The index of an open file; nil when it is not mapped.

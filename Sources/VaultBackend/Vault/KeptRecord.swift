@@ -1,21 +1,26 @@
 internal import StorageCore
 
-/// The record of a name as memory has it.
+/// What a name has, as memory or the file has it.
 struct KeptRecord {
   /// Nil for a name that has none.
   let record: [UInt8]?
-  /// What it adds to the manifest, if this process has written it.
+  /// The sequence number of the tombstone of a name without a record; 0 where there is none.
+  let removal: Int64
+  /// What record or tombstone adds to the manifest, if this process has written it.
   var share: RecordShare?
 
-  init(record: [UInt8]?, share: RecordShare? = nil) {
+  /// A record, or the tombstone `removal`, or nothing.
+  init(record: [UInt8]?, removal: Int64 = 0, share: RecordShare? = nil) {
     self.record = record
+    self.removal = removal
     self.share = share
   }
 
   /// What a write replaces, under the keys of its manifest.
   func replaced(under keys: ManifestKeys?) -> VaultTransaction.Replaced {
-    guard let record else { return .nothing }
-    guard let share, let keys, share.isUnder(keys) else { return .record(record) }
-    return .share(share)
+    var known: RecordShare?
+    if let share, let keys, share.isUnder(keys) { known = share }
+    guard let record else { return removal == 0 ? .nothing : .removal(removal, known) }
+    return known.map { .share($0) } ?? .record(record)
   }
 }

@@ -16,6 +16,8 @@ final class OpenedVault: Sendable {
   private let mode: Connection.Mode
   /// Used by whoever leads the queue of writers; the index is mapped for as long as it is there.
   let main: Connection
+  /// Copies the log; nil where nothing can be written.
+  let log: LogCopier?
   private let idle = Lock<[Connection]>([])
   /// A copy that goes away with this.
   private let copy: PrivateCopy?
@@ -46,9 +48,11 @@ final class OpenedVault: Sendable {
         .unsupported, "the file system offers no shared memory; use a local one", path: file.path)
     }
     watch = .index(index)
+    log = LogCopier(file, main, index)
   }
 
-  private static func readOnly(_ file: VaultFile) -> StorageError {
+  /// Why a file can't be written to.
+  static func readOnly(_ file: VaultFile) -> StorageError {
     // SQLite opens for reading what it can't open for writing, for whatever reason.
     file.isWritable && file.isFolderWritable
       ? StorageError(.io, "it could not be opened for writing; try again", path: file.path)
@@ -74,6 +78,7 @@ final class OpenedVault: Sendable {
     reading file: VaultFile, until end: ContinuousClock.Instant, isFull: Bool = false
   ) throws(StorageError) {
     self.file = file
+    log = nil
     let stamp = try file.stamp()
     let standsAlone = try file.standsAlone()
     if !file.isFolderWritable || isFull, standsAlone {

@@ -30,13 +30,19 @@ extension VaultEngine {
   ///
   /// - Returns: false, and nothing is changed, when the manifest's keys have to be opened first.
   func compact(until end: ContinuousClock.Instant) throws(StorageError) -> Bool {
-    var isDone = false
+    var isForgotten: Bool?
     try withTransaction(until: end) { (transaction: inout VaultTransaction) throws(StorageError) in
       guard try transaction.canKeepManifest() else { return }
-      try transaction.forgetRemovals()
-      isDone = true
+      isForgotten = try transaction.forgetAllRemovals()
     }
-    guard isDone else { return false }
+    guard let isForgotten else { return false }
+    if !isForgotten {
+      StorageDiagnostics.report(
+        StorageError(
+          .damaged,
+          "what was removed is still remembered, since the records are not those that were written last; "
+            + "verify the vault, and compact it again when it is sound", path: file.path))
+    }
     try gate.withLock { (opened) throws(StorageError) in
       guard let connection = opened?.main else { return }
       connection.wait(until: end)

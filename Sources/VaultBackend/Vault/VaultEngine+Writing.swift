@@ -4,10 +4,6 @@ internal import StorageCore
 internal import Synchronization
 
 extension VaultEngine {
-  /// The log is copied into the file when it has this many frames of a page.
-  private static let checkpointThreshold: UInt32 = 1000
-  /// How long readers are waited for when the log is to be emptied.
-  static let scrubPatience: Duration = .seconds(1)
   /// How long another writer is waited for before that is made known.
   private static let quietPatience: Duration = .milliseconds(10)
   /// How long others are given to take the lock, in microseconds: a little more than the longest
@@ -110,10 +106,14 @@ extension VaultEngine {
   ///
   /// To be called by whoever leads the queue.
   ///
+  /// - Parameters:
+  ///   - end: how long others are waited for.
+  ///   - isOlderAccepted: whether the file may be older than this process has seen it.
+  ///   - body: makes the changes.
   /// - Throws: `StorageError`, or what `body` throws; nothing is then changed, except with
   ///   `outcomeUnknown`.
   func withTransaction(
-    until end: ContinuousClock.Instant,
+    until end: ContinuousClock.Instant, acceptingOlder isOlderAccepted: Bool = false,
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard access == .readWrite else {
@@ -133,7 +133,7 @@ extension VaultEngine {
         throw StorageError(
           .unavailable, "the vault was closed, since the program ends", path: file.path)
       }
-      return try write(opened, body)
+      return try write(opened, acceptingOlder: isOlderAccepted, body)
     }
     guard let isToBeScrubbed else { return }
     notice.post()
@@ -172,12 +172,13 @@ extension VaultEngine {
         if try current.main.hasMoved() {
           close(&opened)
         } else if case .stamp = current.watch {
-          // The disk was full when it was opened.
+          // The disk was full when it was opened, or could not be written to.
           memory.withLock { $0.doubt() }
           release(&opened)
         }
       }
       if let opened = try open(&opened, until: end) { return try withRoom(opened) }
+      guard !makesNothing.load(ordering: .acquiring) else { throw .missing(file.path) }
       try file.create()
       guard let opened = try open(&opened, until: end) else {
         throw StorageError(
@@ -187,9 +188,10 @@ extension VaultEngine {
     }
   }
 
-  /// Refuses a file that was opened for reading since there is no room beside it.
+  /// Refuses a file that was opened for reading, since it can't be written to, or there is no room beside it.
   private func withRoom(_ opened: OpenedVault) throws(StorageError) -> OpenedVault {
-    guard case .index = opened.watch else {
+    guard opened.log != nil else {
+      guard file.isWritable, file.isFolderWritable else { throw OpenedVault.readOnly(file) }
       throw StorageError(.full, "there is no space to write in; free some", path: file.path)
     }
     return opened
@@ -199,7 +201,8 @@ extension VaultEngine {
   ///
   /// - Returns: whether the log has what is meant to be gone; nil when nothing was written.
   private func write(
-    _ opened: OpenedVault, _ body: (inout VaultTransaction) throws(StorageError) -> Void
+    _ opened: OpenedVault, acceptingOlder isOlderAccepted: Bool,
+    _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool? {
     guard case .index(let index) = opened.watch else {
       throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
@@ -207,7 +210,8 @@ extension VaultEngine {
     // Nobody else can write now, so the state stays what it is until the commit.
     let before = index.state
     if !memory.withLock({ $0.isCurrent(nil) }) {
-      try catchUp(opened.main, .live(index, before))
+      try catchUp(
+        opened.main, .live(index, before), besides: seen.all, acceptingOlder: isOlderAccepted)
     }
     var transaction = try VaultTransaction(opened.main, self)
     try body(&transaction)
@@ -221,61 +225,21 @@ extension VaultEngine {
       // Then all is read anew at the next access, here as in every other process.
       if transaction.isWholesale { return memory.doubt() }
       for change in transaction.changes { memory.keep(change.new, for: change.name) }
-      memory.follow(transaction.sequence, isOurs ? .live(index, after) : .unknown)
+      memory.follow(
+        transaction.sequence, horizon: transaction.horizon ?? memory.horizon,
+        isOurs ? .live(index, after) : .unknown)
+      if let store = memory.store {
+        let manifest = transaction.manifest == nil ? nil : transaction.sequence
+        seen.see(.init(rows: transaction.sequence, manifest: manifest), of: store)
+      }
       memory.keep(isOurs ? transaction.manifest : nil, transaction.keys)
       guard !observers.isEmpty else { return }
       notify(
-        transaction.changes.map { RecordChange(name: $0.name, record: $0.new.record) },
-        memory.headerVersion)
+        transaction.changes.filter(\.isNews).map {
+          RecordChange(name: $0.name, record: $0.new.record)
+        }, memory.headerVersion)
     }
     return transaction.isScrubNeeded
-  }
-
-  /// Copies the log into the file now and then.
-  private func tidyUp(_ opened: OpenedVault) {
-    guard case .index(let index) = opened.watch, index.state.frames >= Self.checkpointThreshold
-    else { return }
-    // What can't be copied now, for a reader or a full disk, is copied another time.
-    do throws(StorageError) { try opened.main.checkpoint() } catch {}
-  }
-
-  /// Empties the log, which has pages as they were before this change; to be called by the queue's
-  /// leader.
-  func scrub() {
-    residue.store(.own, ordering: .relaxed)
-    emptyLog(waiting: Self.scrubPatience)
-  }
-
-  private func emptyLog(waiting patience: Duration) {
-    guard let connection = gate.withLock({ $0?.main }) else { return }
-    let end = ContinuousClock.now + patience
-    // Before, since what others leave meanwhile need not be gone with this.
-    let known = residue.exchange(.none, ordering: .relaxed)
-    while true {
-      // In short goes, since it keeps other writers away while it waits for readers.
-      connection.wait(until: end, atMost: .milliseconds(20))
-      do throws(StorageError) {
-        return try connection.checkpointAndTruncate()
-      } catch {
-        // The change is durable, so whatever this is, it is no error of the change. What that replaced
-        // stays in the log until the next commit.
-        guard error.code == .busy else {
-          residue.store(.told, ordering: .relaxed)
-          if known != .told { StorageDiagnostics.report(Self.unscrubbed(error)) }
-          return
-        }
-        guard ContinuousClock.now < end else { return residue.store(known, ordering: .relaxed) }
-      }
-      usleep(1000)  // other writers' turn; there is no wait for the last reader to end
-    }
-  }
-
-  private static func unscrubbed(_ error: StorageError) -> StorageError {
-    StorageError(
-      error.code,
-      "what was replaced, an old key slot for instance, may still be in the vault's file or log, since the "
-        + "log could not be taken into the file; compact the vault when this is mended: "
-        + error.message, key: nil, path: error.path, number: error.number)
   }
 
   // MARK: - The header

@@ -12,17 +12,21 @@ final class VaultEngine: Sendable {
   let file: VaultFile
   let access: VaultAccess
   let memory = Lock(VaultMemory())
+  /// What this process knows of the file's past.
+  let seen: SeenCommits
   /// Held while `memory` moves on to another state of the file, which happens once and in order.
   ///
   /// A writer holds it over its commit. No reader waits for that: until the commit is there, what
   /// readers have in memory is current.
   let gate = Lock<OpenedVault?>(nil)
   let queue = WriteQueue()
-  private let fileObservers = FileObservers()
+  let fileObservers = FileObservers()
   var observers: ChangeObservers { fileObservers.changes }
   let notice: VaultNotice
   /// Whether readers have to look at the files, since there is no shared memory that tells.
   private let isStamped = Atomic<Bool>(false)
+  /// Whether a vault that is not there is never made, since a program said that there must be one.
+  let makesNothing = Atomic<Bool>(false)
   /// What the log may hold that was meant to be gone.
   let residue = Atomic<Residue>(.none)
   private let forks = ForkCount.shared
@@ -47,6 +51,7 @@ final class VaultEngine: Sendable {
     self.file = file
     self.access = access
     notice = VaultNotice(file)
+    seen = SeenCommits.of(file)
   }
 
   // MARK: - Reading
@@ -90,17 +95,17 @@ final class VaultEngine: Sendable {
         ($0.record(for: name), $0.generation, $0.headerVersion)
       }
       if let known { return (known, version) }
-      let record = try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
-        try VaultRows.record(name, reader)
+      let kept = try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
+        try VaultRows.kept(name, reader)
       }
       let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
       // Nobody has written since memory was brought up to date, so the row is of that state too.
       let current: UInt64? = memory.withLock { memory in
         guard memory.generation == generation, memory.isCurrent(stamp) else { return nil }
-        memory.keep(KeptRecord(record: record), for: name)
+        memory.keep(kept, for: name)
         return memory.headerVersion
       }
-      if let current { return (record, current) }
+      if let current { return (kept.record, current) }
     }
     throw StorageError(.busy, "others write to the vault all the time; try again", path: file.path)
   }
@@ -156,6 +161,8 @@ final class VaultEngine: Sendable {
     try requireSameProcess()
     let end = ContinuousClock.now + deadline
     return try gate.withLock { (opened) throws(StorageError) in
+      // First, so that no state that is looked at now can be older without having gone back.
+      let past = seen.all
       guard let current = try open(&opened, until: end) else {
         forget()
         return nil
@@ -164,10 +171,10 @@ final class VaultEngine: Sendable {
         // What an immutable connection has read may be of the old file.
         try reopen(&opened, stamp)
         guard let again = try open(&opened, until: end) else { return nil }
-        try catchUp(again, waiting: deadline)
+        try catchUp(again, past, waiting: deadline)
         return again
       }
-      try catchUp(current, waiting: deadline)
+      try catchUp(current, past, waiting: deadline)
       return current
     }
   }
@@ -193,7 +200,12 @@ final class VaultEngine: Sendable {
   ) throws(StorageError) -> OpenedVault {
     do throws(StorageError) {
       switch access {
-      case .readWrite: return try OpenedVault(writing: file, until: end)
+      case .readWrite:
+        // What is on a disk that can't be written to is read nevertheless; a write says why it fails.
+        guard file.isWritable, file.isFolderWritable else {
+          return try OpenedVault(reading: file, until: end)
+        }
+        return try OpenedVault(writing: file, until: end)
       case .readOnly: return try OpenedVault(reading: file, until: end)
       }
     } catch {
@@ -276,12 +288,14 @@ final class VaultEngine: Sendable {
   }
 
   private func catchUp(
-    _ opened: OpenedVault, waiting deadline: Duration
+    _ opened: OpenedVault, _ past: SeenCommits.Past, waiting deadline: Duration
   ) throws(StorageError) {
     let currency = Self.currency(of: opened)
     if memory.withLock({ $0.isCurrent(Self.stamp(of: opened)) }) { return }
     try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
-      try reader.reading { () throws(StorageError) in try catchUp(reader, currency) }
+      try reader.reading { () throws(StorageError) in
+        try catchUp(reader, currency, besides: past)
+      }
     }
   }
 
@@ -315,8 +329,16 @@ final class VaultEngine: Sendable {
 
   /// Reads what has changed since memory was brought up to date last; in a transaction, under the
   /// gate.
+  ///
+  /// - Parameters:
+  ///   - connection: sees the state to be followed.
+  ///   - currency: what memory is to be compared with from now on.
+  ///   - past: what was seen before that state was looked at.
+  ///   - isOlderAccepted: whether a state may be older than that; it is looked at again at the next use.
+  /// - Throws: `damaged` for one that is and may not be.
   func catchUp(
-    _ connection: Connection, _ currency: VaultMemory.Currency
+    _ connection: Connection, _ currency: VaultMemory.Currency,
+    besides past: SeenCommits.Past, acceptingOlder isOlderAccepted: Bool = false
   ) throws(StorageError) {
     let stamps = try VaultRows.stamps(connection)
     let (known, hasFollowed) = memory.withLock { ($0.generation, $0.hasFollowed) }
@@ -330,10 +352,14 @@ final class VaultEngine: Sendable {
         "the header, which leads to the keys, is gone, and the manifest is still there; restore "
           + "the vault from a backup. No new key was made", path: connection.path)
     }
+    let (store, numbers) = try lastCommit(stamps, header, connection)
+    let way = store.flatMap { past[$0]?.isAhead(of: numbers) }
+    if let way, !isOlderAccepted { throw wentBack(way.from, way.to) }
+    let isOlder = way != nil
     // Further back than removals are remembered, or the file is an older one: then all may differ.
     let isFollowable = known >= stamps.horizon && known <= stamps.generation
     let isListening = !observers.isEmpty
-    var changes: [RecordChange] = []
+    var changes: [(name: NameHash, kept: KeptRecord)] = []
     if known == 0 {
       // Whoever knew of nothing is told of all there is; what is there at the first look is no news.
       let isNews = isListening && hasFollowed
@@ -343,53 +369,26 @@ final class VaultEngine: Sendable {
     } else if isListening {
       changes = try differences(connection)
     }
+    if let store, !isOlder { seen.see(numbers, of: store) }
     memory.withLock { memory in
       // Those that listen hear of what memory has, so it keeps what they were told.
       if known == 0 || !isFollowable && !isListening { memory.dropAll() }
+      var news: [RecordChange] = []
       for change in changes {
-        if isListening {
-          memory.keep(KeptRecord(record: change.record), for: change.name)
-        } else {
+        guard isListening else {
           memory.drop(change.name)
+          continue
         }
+        // The removal of what was not there is no news, and leaves a tombstone nevertheless.
+        let isNews = change.kept.record != nil || memory.record(for: change.name) != .some(nil)
+        memory.keep(change.kept, for: change.name)
+        if isNews { news.append(RecordChange(name: change.name, record: change.kept.record)) }
       }
       memory.adopt(header: header)
-      memory.follow(stamps.generation, currency)
+      memory.follow(
+        stamps.generation, horizon: stamps.horizon, isOlder ? .unknown : currency)
       guard !observers.isEmpty else { return }
-      notify(changes, memory.headerVersion)
+      notify(news, memory.headerVersion)
     }
-  }
-
-  /// Tells the observers, under the lock of `memory`.
-  func notify(_ changes: [RecordChange], _ headerVersion: UInt64) {
-    for change in changes {
-      observers.notify(
-        RecordChange(name: change.name, record: change.record, headerVersion: headerVersion))
-    }
-  }
-
-  /// Which of the records that memory has are others now.
-  private func differences(_ connection: Connection) throws(StorageError) -> [RecordChange] {
-    var changes: [RecordChange] = []
-    for (key, old) in memory.withLock({ $0.records }) {
-      let new = try VaultRows.record(key.name, connection)
-      if new != old.record { changes.append(RecordChange(name: key.name, record: new)) }
-    }
-    // Of those too long to be kept, nobody knows what they were.
-    for key in memory.withLock({ $0.unkept }) {
-      changes.append(
-        RecordChange(name: key.name, record: try VaultRows.record(key.name, connection)))
-    }
-    return changes
-  }
-
-  // MARK: - Observing
-
-  /// Calls `observer` for each change, also of other processes, until the observation is released.
-  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
-    notice.prepare()
-    return fileObservers.add(
-      observer, of: self, watching: .file(file.noticePath), threadName: "SPS vault"
-    ) { (engine) throws(StorageError) in try engine.follow(waiting: .seconds(5)) }
   }
 }

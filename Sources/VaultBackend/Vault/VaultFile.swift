@@ -16,6 +16,13 @@ struct VaultFile: Hashable, Sendable {
 
   /// The absolute path without links.
   let path: String
+  /// Who may write to the folders, besides this user and root.
+  let trust: FolderTrust
+
+  /// One vault is one, whoever is trusted.
+  static func == (left: VaultFile, right: VaultFile) -> Bool { left.path == right.path }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(path) }
 
   var folder: String { FilePath.folder(of: path) }
   /// SQLite's write-ahead log.
@@ -30,21 +37,22 @@ struct VaultFile: Hashable, Sendable {
   /// The file at a path, whose folder may be reached through links and need not exist.
   ///
   /// The folder's own path is resolved once, so that one vault has one path in this process.
-  init(_ path: String) throws(StorageError) {
+  init(_ path: String, _ trust: FolderTrust = .owner) throws(StorageError) {
     let name = FilePath.name(of: path)
     guard path.hasPrefix("/"), !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0)
     else {
       throw StorageError(.invalid, "a vault's path is absolute and names a file", path: path)
     }
     var links = 0
-    try Self.checkLinks(on: FilePath.folder(of: path), &links)
+    self.trust = trust
+    try Self.checkLinks(on: FilePath.folder(of: path), trust, &links)
     let folder = try Self.resolve(FilePath.folder(of: path))
     self.path = folder == "/" ? "/" + name : folder + "/" + name
   }
 
   /// The same for a file URL.
-  init(_ url: URL) throws(StorageError) {
-    try self.init(url.isFileURL ? url.path(percentEncoded: false) : "")
+  init(_ url: URL, _ trust: FolderTrust = .owner) throws(StorageError) {
+    try self.init(url.isFileURL ? url.path(percentEncoded: false) : "", trust)
   }
 
   /// realpath(3) of what exists of a folder's path, and the rest as it is.
@@ -74,10 +82,12 @@ struct VaultFile: Hashable, Sendable {
   /// Refuses a way on which a link is somebody else's, or lies where others could put another one.
   ///
   /// The folders that it leads through in the end are checked at every opening.
-  private static func checkLinks(on folder: String, _ links: inout Int) throws(StorageError) {
+  private static func checkLinks(
+    on folder: String, _ trust: FolderTrust, _ links: inout Int
+  ) throws(StorageError) {
     guard folder != "/" else { return }
     let parent = FilePath.folder(of: folder)
-    try checkLinks(on: parent, &links)
+    try checkLinks(on: parent, trust, &links)
     guard let status = try FileStatus.ofEntry(folder), status.isLink else { return }
     links += 1
     // As many as the kernel follows on one way: path_resolution(7).
@@ -89,27 +99,31 @@ struct VaultFile: Hashable, Sendable {
     }
     // Without links in what was checked already, each counts once, as for the kernel.
     let place = try resolve(parent)
-    try requirePrivateWay(to: place)
+    try requirePrivateWay(to: place, trust)
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink(folder, &buffer, buffer.count)
     guard count > 0 else { throw StorageError(system: "read the link", path: folder) }
     guard let target = String(validating: buffer[..<count], as: UTF8.self) else {
       throw notUTF8(folder)
     }
-    try checkLinks(on: target.hasPrefix("/") ? target : place + "/" + target, &links)
+    try checkLinks(on: target.hasPrefix("/") ? target : place + "/" + target, trust, &links)
   }
 
   /// Refuses a folder that others could replace, or one above it.
   ///
-  /// - Parameter folder: resolved once. A link that is in its way now was put there since.
+  /// - Parameters:
+  ///   - folder: resolved once. A link that is in its way now was put there since.
+  ///   - trust: who may write to it.
   /// - Throws: `denied`, or `unavailable` for a folder that is not there.
-  private static func requirePrivateWay(to folder: String) throws(StorageError) {
+  private static func requirePrivateWay(
+    to folder: String, _ trust: FolderTrust
+  ) throws(StorageError) {
     var folder = folder
     while true {
       guard try FileStatus.ofEntry(folder)?.isLink != true else {
         throw StorageError(.denied, "a folder on the way has become a link", path: folder)
       }
-      try Folder.requirePrivate(folder)
+      try Folder.requirePrivate(folder, trust)
       guard folder != "/" else { return }
       folder = FilePath.folder(of: folder)
     }
@@ -127,9 +141,10 @@ struct VaultFile: Hashable, Sendable {
   }
 
   /// Whether there is a log with something in it.
-  func hasLog() throws(StorageError) -> Bool {
-    (try FileStatus.ofEntry(logPath)?.size ?? 0) > 0
-  }
+  func hasLog() throws(StorageError) -> Bool { try logSize() > 0 }
+
+  /// How many bytes the log takes, 0 when there is none.
+  func logSize() throws(StorageError) -> Int { try FileStatus.ofEntry(logPath)?.size ?? 0 }
 
   /// Whether all that was committed is in the file: no log holds anything, nor a journal what a writer
   /// that died has left half done.
@@ -229,16 +244,18 @@ struct VaultFile: Hashable, Sendable {
     guard status.isRegular else {
       throw StorageError(.denied, Self.whatItIs(status, isVault: path == self.path), path: path)
     }
-    guard status.owner == geteuid() else {
+    // Root's can be read: it is part of what was put on a read-only disk, as an image of a container.
+    guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(
         .denied, "the file belongs to another user: \(StorageError.ownerAdvice)", path: path)
     }
-    guard status.permissions & 0o022 == 0 else {
+    guard !trust.lets(othersWriteTo: status) else {
       throw StorageError(
         .denied, "others can write to the file; see who did, then chmod 600 it", path: path)
     }
-    guard mending, status.permissions & 0o077 != 0 else { return }
-    guard unsafe chmod(path, 0o600) == 0 else {
+    guard mending, status.permissions & 0o077 != 0, status.owner == geteuid() else { return }
+    // On a disk that is read-only it can only be read.
+    guard unsafe chmod(path, 0o600) == 0 || errno == EROFS else {
       throw StorageError(system: "take the file from others' eyes", path: path)
     }
   }
@@ -264,14 +281,15 @@ struct VaultFile: Hashable, Sendable {
     guard let status = try FileStatus.of(folder), status.isFolder else {
       throw StorageError(.unavailable, "it is a file where a folder is needed", path: folder)
     }
-    guard status.permissions & 0o022 == 0 else {
+    guard !trust.lets(othersWriteTo: status) else {
       throw StorageError(
         .denied,
         "others can write to the vault's folder; "
           // Made for all users, as /tmp is, and to be left so.
-          + (status.isSticky ? "use a folder of your own" : "chmod go-w it"), path: folder)
+          + (status.isSticky ? "use a folder of your own" : trust.advice(for: status)),
+        path: folder)
     }
-    try Self.requirePrivateWay(to: folder)
+    try Self.requirePrivateWay(to: folder, trust)
   }
 
   /// Refuses a name that SQLite would take for that of a file beside another vault, and write to or

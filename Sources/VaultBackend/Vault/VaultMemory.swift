@@ -38,6 +38,10 @@ struct VaultMemory {
   private(set) var headerVersion: UInt64 = 1
   /// The sequence number of the last commit that is known here; 0 for nothing at all.
   private(set) var generation: Int64 = 0
+  /// Up to here tombstones may be gone that memory still has.
+  private(set) var horizon: Int64 = 0
+  /// The store that the header is of; nil when there is none.
+  private(set) var store: SeenCommits.Store?
   /// Whether the file, or that there is none, was looked at before.
   private(set) var hasFollowed = false
   /// The manifest as this process wrote it last, and under which keys.
@@ -62,7 +66,10 @@ struct VaultMemory {
 
   /// What a write under a name replaces: nil when it is not known here.
   func replaced(_ name: NameHash, _ keys: ManifestKeys?) -> VaultTransaction.Replaced? {
-    records[NameKey(name)].map { $0.replaced(under: keys) }
+    guard let kept = records[NameKey(name)], kept.removal == 0 || kept.removal > horizon else {
+      return nil
+    }
+    return kept.replaced(under: keys)
   }
 
   /// The keys of the manifest, if they were opened for the present header.
@@ -79,7 +86,7 @@ struct VaultMemory {
       drop(name)
       if kept.record != nil { unkept.insert(NameKey(name)) }
       guard kept.record == nil, absentCount < Self.absentLimit else { return }
-      records[NameKey(name)] = KeptRecord(record: nil)
+      records[NameKey(name)] = kept
       absentCount += 1
       return
     }
@@ -103,8 +110,9 @@ struct VaultMemory {
   }
 
   /// Moves on to a state of the file, whose manifest is to be read.
-  mutating func follow(_ generation: Int64, _ currency: Currency) {
+  mutating func follow(_ generation: Int64, horizon: Int64, _ currency: Currency) {
     self.generation = generation
+    self.horizon = horizon
     // Whoever wrote may have left the sequence number as it was, and the manifest not.
     writtenManifest = nil
     self.currency = currency
@@ -133,12 +141,15 @@ struct VaultMemory {
   mutating func adopt(header: [UInt8]?) {
     guard header != self.header else { return }
     self.header = header
+    store = header.flatMap { SeenCommits.Store(header: $0) }
     headerVersion += 1
   }
 
   mutating func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
     // Another storage of the same vault may be late.
     if let manifestKeys, manifestKeys.headerVersion > headerVersion { return }
+    // Whether the file is one that went back was asked without the manifest until now.
+    if manifestKeys?.headerVersion != headerVersion { doubt() }
     manifestKeys = (keys, headerVersion)
   }
 
@@ -147,6 +158,6 @@ struct VaultMemory {
     writtenManifest = nil
     dropAll()
     adopt(header: nil)
-    follow(0, .unknown)
+    follow(0, horizon: 0, .unknown)
   }
 }

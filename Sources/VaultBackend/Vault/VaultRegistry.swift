@@ -7,6 +7,7 @@ enum VaultRegistry {
   private struct Key: Hashable {
     let file: VaultFile
     let access: VaultAccess
+    let trust: FolderTrust
   }
   private struct Entry {
     weak var vault: VaultEngine?
@@ -39,7 +40,7 @@ enum VaultRegistry {
   /// The vault of a file.
   static func vault(of file: VaultFile, _ access: VaultAccess) -> VaultEngine {
     entries.withLock { entries in
-      let key = Key(file: file, access: access)
+      let key = Key(file: file, access: access, trust: file.trust)
       if let vault = entries[key]?.vault { return vault }
       _ = closing
       let vault = VaultEngine(file, access)

@@ -5,8 +5,10 @@ internal import StorageCore
 enum VaultRows {
   /// The sequence numbers that tell what has changed.
   struct Stamps {
-    /// Of the last commit.
+    /// Of the last commit, or of a later row that somebody else has put there.
     var generation: Int64 = 0
+    /// Of the commit that wrote the manifest.
+    var manifest: Int64 = 0
     /// Up to here, removals are no longer remembered.
     var horizon: Int64 = 0
     /// Of the commit that wrote the header; 0 where there is none.
@@ -17,6 +19,18 @@ enum VaultRows {
   static let sequenceLimit = Int64.max / 2
   /// What is greater was not counted: so far below the end that what is written over it has room.
   private static let countableLimit = sequenceLimit - (1 << 40)
+  /// How far numbers go on beyond all known ones when a vault is restored or repaired: a program that
+  /// runs may know later commits than the file that is in place, and is to take what comes then as new.
+  private static let jump: Int64 = 1 << 32
+
+  /// The number from which a vault goes on that was restored or repaired, beyond all that are known; those
+  /// that leave no room don't count.
+  static func number(farBeyond known: Int64...) -> Int64 {
+    (known.filter { (0..<countableLimit / 2).contains($0) }.max() ?? 0) + jump
+  }
+
+  /// Whether a number can be one from which a vault went on that was restored, when `known` had been seen.
+  static func isFarBeyond(_ known: Int64, _ number: Int64) -> Bool { number - jump >= known }
 
   /// The sequence numbers.
   ///
@@ -42,7 +56,7 @@ enum VaultRows {
         path: connection.path)
     }
     return Stamps(
-      generation: max(generation, last), horizon: horizon,
+      generation: max(generation, last), manifest: generation, horizon: horizon,
       header: found[VaultSchema.Row.header] ?? 0)
   }
 
@@ -90,6 +104,27 @@ enum VaultRows {
       return false
     }
     return record
+  }
+
+  /// What a name has: a record, a tombstone or nothing.
+  static func kept(
+    _ name: NameHash, _ connection: Connection
+  ) throws(StorageError) -> KeptRecord {
+    var kept = KeptRecord(record: nil)
+    try connection.statement("SELECT value, sequence FROM record WHERE name = ?1").run(
+      .blob(name.bytes)
+    ) { (row) throws(StorageError) in
+      kept = try Self.kept(row, 0, sequence: 1)
+      return false
+    }
+    return kept
+  }
+
+  private static func kept(
+    _ row: Statement.Row, _ value: Int32, sequence: Int32
+  ) throws(StorageError) -> KeptRecord {
+    if let record = try row.blob(value) { return KeptRecord(record: record) }
+    return KeptRecord(record: nil, removal: row.integer(sequence))
   }
 
   /// Keeps a record under a name, or remembers that it was removed.
@@ -144,6 +179,43 @@ enum VaultRows {
     return count
   }
 
+  // MARK: - Strays
+
+  // A row whose name or value is nothing that a vault writes is no record: whoever put it there has no
+  // keys. The others are none the worse for it, so each statement passes it over; a verification tells of
+  // it. typeof() and length() read no blob, so one that is longer than SQLite may read costs nothing:
+  // 64 is a name's length, 268439552 that of the longest row. Statements are literals, so it is written
+  // out in each.
+
+  /// The numbers of the rows that are no records and no removals, in order.
+  static func strays(_ connection: Connection) throws(StorageError) -> [Int64] {
+    var rows: [Int64] = []
+    try connection.statement(
+      """
+      SELECT sequence FROM record NOT INDEXED WHERE NOT (typeof(name) = 'blob' \
+      AND length(name) = 64 AND typeof(value) IN ('blob', 'null') \
+      AND ifnull(length(value), 0) <= 268439552) ORDER BY sequence
+      """
+    ).run {
+      rows.append($0.integer(0))
+      return true
+    }
+    return rows
+  }
+
+  /// Removes the rows that are no records and no removals.
+  static func removeStrays(_ connection: Connection) throws(StorageError) {
+    try connection.statement(
+      """
+      DELETE FROM record WHERE NOT (typeof(name) = 'blob' \
+      AND length(name) = 64 AND typeof(value) IN ('blob', 'null') \
+      AND ifnull(length(value), 0) <= 268439552)
+      """
+    ).run()
+  }
+
+  // MARK: - Names and records
+
   /// The names of all records.
   static func names(_ connection: Connection) throws(StorageError) -> [NameHash] {
     var names: [NameHash] = []
@@ -172,7 +244,10 @@ enum VaultRows {
     _ connection: Connection, _ body: (Int64, NameHash) throws(StorageError) -> Void
   ) throws(StorageError) {
     try connection.statement(
-      "SELECT sequence, name FROM record NOT INDEXED WHERE value IS NOT NULL"
+      """
+      SELECT sequence, name FROM record NOT INDEXED WHERE typeof(value) = 'blob' \
+      AND length(value) <= 268439552 AND typeof(name) = 'blob' AND length(name) = 64
+      """
     ).run { (row) throws(StorageError) in
       try body(row.integer(0), try name(row, 1, connection))
       return true
@@ -209,26 +284,38 @@ enum VaultRows {
   static func visit(
     _ connection: Connection, _ body: (NameHash, [UInt8]) throws(StorageError) -> Void
   ) throws(StorageError) {
-    try connection.statement("SELECT name, value FROM record WHERE value IS NOT NULL").run {
-      (row) throws(StorageError) in
+    try connection.statement(
+      """
+      SELECT name, value FROM record WHERE typeof(value) = 'blob' \
+      AND length(value) <= 268439552 AND typeof(name) = 'blob' AND length(name) = 64
+      """
+    ).run { (row) throws(StorageError) in
       try body(try name(row, 0, connection), try row.blob(1) ?? [])
       return true
     }
   }
 
-  /// What was written after a sequence number, in that order.
+  /// What was written after a sequence number, in that order; of names alone, if nothing more is asked
+  /// for.
   static func changes(
     since sequence: Int64, withRecords: Bool, _ connection: Connection
-  ) throws(StorageError) -> [RecordChange] {
-    var changes: [RecordChange] = []
+  ) throws(StorageError) -> [(name: NameHash, kept: KeptRecord)] {
+    var changes: [(name: NameHash, kept: KeptRecord)] = []
     let sql: StaticString =
       withRecords
-      ? "SELECT name, value FROM record WHERE sequence > ?1 ORDER BY sequence"
-      : "SELECT name FROM record WHERE sequence > ?1 ORDER BY sequence"
+      ? """
+      SELECT name, sequence, value FROM record WHERE sequence > ?1 AND typeof(name) = 'blob' \
+      AND length(name) = 64 AND typeof(value) IN ('blob', 'null') \
+      AND ifnull(length(value), 0) <= 268439552 ORDER BY sequence
+      """
+      : """
+      SELECT name FROM record WHERE sequence > ?1 AND typeof(name) = 'blob' \
+      AND length(name) = 64 ORDER BY sequence
+      """
     try connection.statement(sql).run(.integer(sequence)) { (row) throws(StorageError) in
-      changes.append(
-        RecordChange(
-          name: try name(row, 0, connection), record: withRecords ? try row.blob(1) : nil))
+      let kept =
+        withRecords ? try Self.kept(row, 2, sequence: 1) : KeptRecord(record: nil)
+      changes.append((try name(row, 0, connection), kept))
       return true
     }
     return changes
@@ -246,23 +333,48 @@ enum VaultRows {
 
   // MARK: - Removals
 
-  private static let tombstoneLimit: Int64 = 1024
-
-  /// Forgets old removals when there are many.
-  ///
-  /// - Returns: the new horizon, if there is one.
-  static func pruneTombstones(_ connection: Connection) throws(StorageError) -> Int64? {
-    var cut: Int64?
-    // The last removals stay, for processes that are a little behind.
+  /// Goes through the sequence numbers and names of all tombstones.
+  static func visitRemovals(
+    _ connection: Connection, _ body: (Int64, NameHash) throws(StorageError) -> Void
+  ) throws(StorageError) {
     try connection.statement(
-      "SELECT sequence FROM record WHERE value IS NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?1"
-    ).run(.integer(tombstoneLimit)) {
-      cut = $0.integer(0)
-      return false
+      """
+      SELECT sequence, name FROM record INDEXED BY tombstone WHERE value IS NULL \
+      AND typeof(name) = 'blob' AND length(name) = 64
+      """
+    ).run { (row) throws(StorageError) in
+      try body(row.integer(0), try name(row, 1, connection))
+      return true
     }
-    guard let cut else { return nil }
-    try connection.statement("DELETE FROM record WHERE value IS NULL AND sequence <= ?1")
-      .run(.integer(cut))
-    return cut
+  }
+
+  /// Goes through records and tombstones of one bucket of the manifest, as names lead to them.
+  static func visit(
+    bucket: Int, _ connection: Connection,
+    _ body: (Int64, NameHash, [UInt8]?) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let first = UInt8(bucket << 2)
+    // A shorter blob comes before those that begin with it, a longer one after them:
+    // https://sqlite.org/datatype3.html#sort_order
+    let end =
+      first < 0xFC ? [first + 4] : [UInt8](repeating: 0xFF, count: NameHash.byteCount + 1)
+    try connection.statement(
+      """
+      SELECT sequence, name, value FROM record INDEXED BY sqlite_autoindex_record_1 \
+      WHERE name >= ?1 AND name < ?2 AND length(name) = 64 \
+      AND typeof(value) IN ('blob', 'null') AND ifnull(length(value), 0) <= 268439552
+      """
+    ).run(.blob([first]), .blob(end)) { (row) throws(StorageError) in
+      try body(row.integer(0), try name(row, 1, connection), try row.blob(2))
+      return true
+    }
+  }
+
+  /// Forgets a removal.
+  static func forgetRemoval(
+    _ sequence: Int64, _ connection: Connection
+  ) throws(StorageError) {
+    try connection.statement("DELETE FROM record WHERE sequence = ?1 AND value IS NULL")
+      .run(.integer(sequence))
   }
 }

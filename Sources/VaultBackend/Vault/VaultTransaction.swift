@@ -11,45 +11,54 @@ struct VaultTransaction: ~Copyable {
     let sequence: Int64
     let old: Replaced
     var new: KeptRecord
+
+    /// Whether a record is there that was not, or no longer.
+    var isNews: Bool { new.record != nil || !old.isNothing }
   }
 
   /// What a change is to be taken out of the manifest by; one object of the two that memory may have.
   enum Replaced {
     case nothing
+    /// A tombstone, and its share if that is known.
+    case removal(Int64, RecordShare?)
     case record([UInt8])
     case share(RecordShare)
 
-    /// Whether there was nothing.
+    /// Whether there was no record.
     var isNothing: Bool {
-      guard case .nothing = self else { return false }
-      return true
+      switch self {
+      case .nothing, .removal: true
+      case .record, .share: false
+      }
     }
   }
 
   let connection: Connection
-  private let vault: VaultEngine
+  let vault: VaultEngine
   private let known: Int64
-  private(set) var sequence: Int64
-  private(set) var horizon: Int64?
+  var sequence: Int64
+  var horizon: Int64?
   /// Whether more was changed than `changes` says: then memory is to be read anew.
-  private(set) var isWholesale = false
+  var isWholesale = false
   /// The header, if it was changed.
-  private(set) var header: [UInt8]?
+  var header: [UInt8]?
   /// Whether what was replaced is to be wiped from the log as well.
-  private(set) var isScrubNeeded = false
+  var isScrubNeeded = false
   /// What was changed, in order.
   private(set) var changes: [Change] = []
   /// How many of the changes are in their rows.
   private var written = 0
   /// How many of the changes are in the manifest.
-  private var accounted = 0
+  var accounted = 0
   /// Whether two of the changes are of one name.
   private var isNameRepeated = false
   /// Which change of a name is the last; empty while there are few.
   private var lastChange: [NameKey: Int] = [:]
   private static let fewChanges = 32
-  private(set) var manifest: Manifest?
-  private(set) var keys: ManifestKeys?
+  var manifest: Manifest?
+  var keys: ManifestKeys?
+  /// The buckets, a bit each, that were compared with the manifest and agree.
+  var settled: UInt64 = 0
 
   /// A transaction over the present state of the file, which memory has caught up with.
   init(_ connection: Connection, _ vault: VaultEngine) throws(StorageError) {
@@ -67,12 +76,25 @@ struct VaultTransaction: ~Copyable {
     if let written = vault.memory.withLock({ $0.manifest(keys) }) {
       manifest = written
     } else {
-      manifest = try Self.manifest(try VaultRows.manifest(connection), keys)
+      manifest = try readManifest(keys)
     }
   }
 
-  /// The manifest, or nil when it was altered: then it stays as it is, for verification to tell.
-  private static func manifest(
+  /// The manifest in the file, brought to the present version.
+  ///
+  /// Nil when it was altered, or is not of the commit that its row is of: then it stays as it is, for
+  /// verification to tell. A record that somebody else put there with a later number does not count
+  /// here, or junk would keep keys from being ended.
+  private func readManifest(_ keys: ManifestKeys) throws(StorageError) -> Manifest? {
+    guard var manifest = try Self.manifest(try VaultRows.manifest(connection), keys),
+      manifest.generation == UInt64(try VaultRows.stamps(connection).manifest)
+    else { return nil }
+    try manifest.countRemovals(connection, keys)
+    return manifest
+  }
+
+  /// A manifest, or nil when it was altered.
+  static func manifest(
     _ bytes: [UInt8], _ keys: ManifestKeys
   ) throws(StorageError) -> Manifest? {
     do throws(StorageError) {
@@ -107,13 +129,17 @@ struct VaultTransaction: ~Copyable {
     let last = record == nil ? lastChange(of: name) : replaceLastChange(of: name)
     let old = try replaced(name, last)
     if record == nil {
-      // There is nothing to write, and nothing to tell, when what is removed is not there.
-      if old.isNothing { return }
+      // Somebody may have hidden what is removed, so that it is not there.
+      if old.isNothing {
+        guard last == nil else { return }
+        if try isSettled(name, old) { return }
+      }
       _ = replaceLastChange(of: name)
     }
     sequence += 1
     if last != nil { isNameRepeated = true }
-    let new = KeptRecord(record: record, share: write.share)
+    let new = KeptRecord(
+      record: record, removal: record == nil ? sequence : 0, share: write.share)
     changes.append(Change(name: name, sequence: sequence, old: old, new: new))
     guard changes.count == Self.fewChanges else { return }
     for (index, change) in changes.enumerated() { lastChange[NameKey(change.name)] = index }
@@ -123,7 +149,7 @@ struct VaultTransaction: ~Copyable {
   private func replaced(_ name: NameHash, _ last: Int?) throws(StorageError) -> Replaced {
     if let last { return changes[last].new.replaced(under: keys) }
     if let known = vault.memory.withLock({ $0.replaced(name, keys) }) { return known }
-    return try VaultRows.record(name, connection).map { .record($0) } ?? .nothing
+    return try VaultRows.kept(name, connection).replaced(under: keys)
   }
 
   private func lastChange(of name: NameHash) -> Int? {
@@ -153,8 +179,8 @@ struct VaultTransaction: ~Copyable {
   /// Brings the manifest up to what was changed.
   ///
   /// In one go: by turns with SQLite, hashing what is replaced takes longer, and so does writing.
-  private mutating func account() throws(StorageError) {
-    guard let keys, var manifest else { return }
+  mutating func account() throws(StorageError) {
+    guard let keys, accounted < changes.count, var manifest else { return }
     // Changed in place: nobody else has it now.
     self.manifest = nil
     vault.memory.withLock { $0.keep(nil, nil) }
@@ -164,8 +190,19 @@ struct VaultTransaction: ~Copyable {
       case .nothing: break
       case .share(let share): manifest.remove(share, name)
       case .record(let old): try manifest.remove(old, name, keys)
+      case .removal(let sequence, let share):
+        if let share {
+          manifest.takeRemoval(share, name)
+        } else {
+          manifest.takeRemoval(try RecordShare(ofRemoval: sequence, name, keys), name)
+        }
       }
-      guard let record = changes[index].new.record else { continue }
+      guard let record = changes[index].new.record else {
+        let share = try RecordShare(ofRemoval: changes[index].sequence, name, keys)
+        changes[index].new.share = share
+        manifest.addRemoval(share, name)
+        continue
+      }
       let share: RecordShare
       if let hashed = changes[index].new.share, hashed.isUnder(keys) {
         share = hashed
@@ -192,8 +229,8 @@ struct VaultTransaction: ~Copyable {
     var oldKeys: ManifestKeys?
     var renamed: [(old: NameHash, new: NameHash, record: [UInt8])] = []
     let connection = connection
-    let known = manifest?.count
-    let held = HeldRecords(
+    let known = manifest
+    var held = HeldRecords(
       isEmpty: try VaultRows.isEmpty(connection),
       visiting: { (body) throws(StorageError) in
         var count: UInt64 = 0
@@ -201,16 +238,10 @@ struct VaultTransaction: ~Copyable {
           count += 1
           body(name, record)
         }
-        // Another process may have changed the header since this one opened its keys.
-        var written = known
-        if written == nil, let oldKeys {
-          written = try Self.manifest(try VaultRows.manifest(connection), oldKeys)?.count
-        }
-        // What the table leaves out may still be there, under any key, for a repair to find. It has no
-        // name here, and as a record that says nothing of its key it keeps them all.
-        guard let written, written > count, let name = NameHash([UInt8](repeating: 0, count: 64))
-        else { return }
-        for _ in 0..<min(written - count, 1 << 32) { body(name, []) }
+        let hidden = try Self.hiddenCount(
+          Self.told(known, oldKeys, connection), besides: count, connection)
+        guard hidden > 0, let name = NameHash([UInt8](repeating: 0, count: 64)) else { return }
+        for _ in 0..<hidden { body(name, []) }
       },
       rewriting: { (rewrite) throws(StorageError) in
         try VaultRows.visit(connection) { (name, record) throws(StorageError) in
@@ -220,6 +251,11 @@ struct VaultTransaction: ~Copyable {
         }
       },
       authenticating: { (keys, old) throws(StorageError) in (newKeys, oldKeys) = (keys, old) })
+    held.comparingRewritten = { () throws(StorageError) in
+      guard let oldKeys, let told = try Self.told(known, oldKeys, connection) else { return false }
+      return try Self.comparison(
+        of: told, with: connection, oldKeys, renamed.map(\.old))?.isWithoutOthers == true
+    }
     try body(&new, held)
     guard new != old || !renamed.isEmpty else { return }
     guard let new else {
@@ -239,10 +275,10 @@ struct VaultTransaction: ~Copyable {
   ) throws(StorageError) {
     guard let new else { return }
     if manifest == nil, isNew {
-      manifest = Manifest()
+      manifest = try Manifest.computed(connection, new)
     } else if keys == nil, let old {
       // Another process has changed the header since this one opened its keys.
-      manifest = try Self.manifest(try VaultRows.manifest(connection), old)
+      manifest = try readManifest(old)
     }
     keys = new
   }
@@ -251,15 +287,18 @@ struct VaultTransaction: ~Copyable {
   private mutating func rename(
     _ renamed: [(old: NameHash, new: NameHash, record: [UInt8])], _ oldKeys: ManifestKeys?
   ) throws(StorageError) {
-    guard !renamed.isEmpty else { return }
+    var isRenaming = !renamed.isEmpty
+    // Where there is no record, tombstones may be all that has a name.
+    if !isRenaming, let keys, let oldKeys {
+      isRenaming = try keys.hashOtherwise(than: oldKeys)
+    }
+    guard isRenaming else { return }
     // A manifest that is made anew would hide what somebody has done to the records.
-    if let manifest, let oldKeys,
-      try !manifest.agrees(with: Self.computed(connection, oldKeys))
-    {
-      throw StorageError(
-        .damaged,
-        "records were removed or put back by somebody without the keys; verify and repair the vault "
-          + "first", path: connection.path)
+    var found: Comparison?
+    let told = manifest
+    if let manifest, let oldKeys {
+      found = try Self.requireComparison(
+        of: manifest, with: connection, oldKeys, renamed.map(\.old))
     }
     for entry in renamed {
       sequence += 1
@@ -267,81 +306,12 @@ struct VaultTransaction: ~Copyable {
       try VaultRows.set(entry.record, for: entry.new, sequence: sequence, connection)
     }
     let isKept = manifest != nil
-    try recompute()
+    // Nobody knows the old names any more.
+    if isKept { try connection.statement("DELETE FROM record WHERE value IS NULL").run() }
+    try recompute(of: found?.isWithoutOthers == true ? renamed.map(\.new) : nil)
+    if let found, let told, !found.hasRemovals { manifest?.keepRemovals(of: told) }
     // One that was altered before stays so, for verification to tell.
     if !isKept { manifest = nil }
-  }
-
-  /// Removes records at once; the manifest is to be made anew.
-  func drop(_ names: [NameHash]) throws(StorageError) {
-    for name in names {
-      try connection.statement("DELETE FROM record WHERE name = ?1").run(.blob(name.bytes))
-    }
-  }
-
-  /// Forgets what was removed.
-  mutating func forgetRemovals() throws(StorageError) {
-    sequence += 1
-    isWholesale = true
-    try connection.statement("DELETE FROM record WHERE value IS NULL").run()
-  }
-
-  /// Takes all records and the header of another vault, whose keys are given.
-  ///
-  /// - Throws: `busy` when the records are not those that its manifest tells of: it was looked at
-  ///   before, so somebody has changed it since, and a manifest made anew would hide that.
-  mutating func replaceAll(
-    with source: Connection, _ new: [UInt8], _ sourceKeys: ManifestKeys
-  ) throws(StorageError) {
-    try connection.statement("DELETE FROM record").run()
-    let connection = connection
-    var last = sequence
-    try VaultRows.visit(source) { (name, record) throws(StorageError) in
-      last += 1
-      try VaultRows.set(record, for: name, sequence: last, connection)
-    }
-    sequence = last + 1
-    header = new
-    isScrubNeeded = true
-    try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
-    try recompute(under: sourceKeys)
-    let told = try Self.manifest(try VaultRows.manifest(source), sourceKeys)
-    guard let told, let manifest, manifest.agrees(with: told) else {
-      throw StorageError(
-        .busy, "the backup was changed meanwhile; verify it, and try again", path: source.path)
-    }
-  }
-
-  /// Makes the manifest anew from the records as they are, and has every process read them again.
-  ///
-  /// - Parameter other: the manifest's keys from now on; nil for those of the transaction.
-  /// - Throws: `StorageError` when the records can't be read.
-  mutating func recompute(under other: ManifestKeys? = nil) throws(StorageError) {
-    if let other { keys = other }
-    sequence += 1
-    isWholesale = true
-    guard let keys else { return }
-    accounted = changes.count  // the rows have it all
-    manifest = try Self.computed(connection, keys)
-  }
-
-  /// Whether the records are those that the manifest beside them tells of.
-  static func isAsWritten(
-    _ connection: Connection, _ keys: ManifestKeys
-  ) throws(StorageError) -> Bool {
-    guard let told = try manifest(try VaultRows.manifest(connection), keys) else { return false }
-    return try computed(connection, keys).agrees(with: told)
-  }
-
-  /// The manifest of the records as they are.
-  static func computed(
-    _ connection: Connection, _ keys: ManifestKeys
-  ) throws(StorageError) -> Manifest {
-    var manifest = Manifest()
-    try VaultRows.visit(connection) { (name, record) throws(StorageError) in
-      try manifest.add(record, name, keys)
-    }
-    return manifest
   }
 
   // MARK: - Ending
@@ -374,23 +344,27 @@ struct VaultTransaction: ~Copyable {
           + "repair it", path: connection.path)
     }
     try writeRows()
+    try account()
     if isWholesale {
       horizon = sequence
-    } else if changes.contains(where: { $0.new.record == nil }) {
-      horizon = try VaultRows.pruneTombstones(connection)
+    } else {
+      try forgetRemovals()
     }
     if let horizon {
       try VaultRows.setMeta(VaultSchema.Row.horizon, [], sequence: horizon, connection)
     }
-    try account()
     if let keys, manifest != nil {
       manifest!.generation = UInt64(sequence)
       try VaultRows.setMeta(
         VaultSchema.Row.manifest, try manifest!.bytes(keys), sequence: sequence, connection)
+      if connection.formatVersion != VaultSchema.version {
+        try VaultSchema.raiseVersion(connection)
+      }
     } else {
       try connection.statement("UPDATE meta SET sequence = ?1 WHERE id = 2")
         .run(.integer(sequence))
     }
     try connection.commit()
+    if manifest != nil { connection.formatVersion = VaultSchema.version }
   }
 }

@@ -1,0 +1,149 @@
+/// Seals the segments of one stream, in their order: the STREAM construction of Hoang, Reyhanitabar,
+/// Rogaway and Vizar (2015).
+///
+/// A nonce is the number of the segment, 11 bytes, and a byte that says whether it is the last one. No
+/// caller chooses a nonce and none comes twice: the key is made here for this stream alone, segments
+/// number themselves, and nothing is sealed after the last one. For one thread at a time.
+package final class SegmentSealer {
+  /// The key of this stream, which opens it.
+  package let key: SymmetricKey
+  private let cipher: AEADKey
+  private let associatedData: [UInt8]
+  private var count: UInt64 = 0
+  private var isEnded = false
+
+  /// A stream with a fresh random key of 256 bits.
+  ///
+  /// - Parameters:
+  ///   - algorithm: `aes256GCM` or `chaCha20Poly1305`.
+  ///   - associatedData: what every segment is bound to besides its number.
+  /// - Throws: `CryptoError`: `unsupported` for another algorithm, `outOfMemory`, `library`.
+  package convenience init(
+    _ algorithm: AEADAlgorithm, associatedData: [UInt8]
+  ) throws(CryptoError) {
+    try self.init(algorithm, key: .random(), associatedData: associatedData)
+  }
+
+  /// A stream with a given key, for test vectors: a key must never seal two streams.
+  init(
+    _ algorithm: AEADAlgorithm, key: SymmetricKey, associatedData: [UInt8]
+  ) throws(CryptoError) {
+    try SegmentNonce.check(algorithm)
+    let cipher = try AEADKey(key, algorithm: algorithm)
+    self.key = key
+    self.cipher = cipher
+    self.associatedData = associatedData
+  }
+
+  /// Seals the next segment.
+  ///
+  /// - Parameters:
+  ///   - plaintext: the bytes of the segment.
+  ///   - isLast: whether no segment follows.
+  ///   - output: as many bytes as the segment has and 16 more, which become ciphertext and tag.
+  /// - Throws: `CryptoError`: `invalidParameter` after the last segment or for an output of another
+  ///   length, `library` for a failure of OpenSSL.
+  package func seal(
+    _ plaintext: RawSpan, isLast: Bool, into output: inout MutableRawSpan
+  ) throws(CryptoError) {
+    guard !isEnded, output.byteCount == plaintext.byteCount + AEADAlgorithm.tagSize else {
+      throw CryptoError(
+        .invalidParameter, "a stream ends with its last segment; a sealed one is 16 bytes longer")
+    }
+    let number = count
+    count += 1
+    isEnded = isLast
+    let associatedData = associatedData
+    let bound = unsafe associatedData.span.bytes
+    try unsafe SegmentNonce.with(number, isLast: isLast) { (nonce) throws(CryptoError) in
+      try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
+        try unsafe bound.withUnsafeBytes { (associatedData) throws(CryptoError) in
+          try unsafe output.withUnsafeMutableBytes { (output) throws(CryptoError) in
+            try unsafe cipher.seal(
+              nonce: nonce, associatedData: associatedData, plaintext: plaintext,
+              into: output.baseAddress!)
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Opens the segments of one stream, in any order.
+///
+/// Any thread may use it, many at once.
+package final class SegmentOpener: Sendable {
+  private let cipher: AEADKey
+  private let associatedData: [UInt8]
+
+  /// What opens a stream.
+  ///
+  /// - Parameters:
+  ///   - algorithm: what the stream was sealed with.
+  ///   - key: the key of the stream.
+  ///   - associatedData: what its segments are bound to.
+  /// - Throws: `CryptoError`: `unsupported` for an algorithm that seals no streams,
+  ///   `invalidParameter` for a key of other than 256 bits, `outOfMemory`, `library`.
+  package init(
+    _ algorithm: AEADAlgorithm, key: SymmetricKey, associatedData: [UInt8]
+  ) throws(CryptoError) {
+    try SegmentNonce.check(algorithm)
+    cipher = try AEADKey(key, algorithm: algorithm)
+    self.associatedData = associatedData
+  }
+
+  /// Opens a segment.
+  ///
+  /// - Parameters:
+  ///   - sealed: ciphertext and tag.
+  ///   - number: the place of the segment in the stream, from 0.
+  ///   - isLast: whether it has to be the last one.
+  ///   - output: 16 bytes fewer than `sealed`; all zero when this throws.
+  /// - Throws: `CryptoError`: `authenticationFailed` for anything but that segment, `malformed` for
+  ///   wrong lengths, `library` for a failure of OpenSSL.
+  package func open(
+    _ sealed: RawSpan, number: UInt64, isLast: Bool, into output: inout MutableRawSpan
+  ) throws(CryptoError) {
+    let count = sealed.byteCount - AEADAlgorithm.tagSize
+    guard count > 0, output.byteCount == count else {
+      throw CryptoError(.malformed, "a segment is shorter than its tag")
+    }
+    let associatedData = associatedData
+    let bound = unsafe associatedData.span.bytes
+    try unsafe SegmentNonce.with(number, isLast: isLast) { (nonce) throws(CryptoError) in
+      try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
+        try unsafe bound.withUnsafeBytes { (associatedData) throws(CryptoError) in
+          try unsafe output.withUnsafeMutableBytes { (output) throws(CryptoError) in
+            try unsafe cipher.open(
+              nonce: nonce, associatedData: associatedData,
+              ciphertext: .init(rebasing: sealed[..<count]), tag: sealed.baseAddress! + count,
+              into: output.baseAddress!)
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The 12 bytes of a segment's nonce: 11 of its number, most significant first, and 1 or 0.
+private enum SegmentNonce {
+  /// XAES derives a key for every nonce, which a stream with a key of its own has no use for.
+  static func check(_ algorithm: AEADAlgorithm) throws(CryptoError) {
+    guard algorithm != .xaes256GCM else {
+      throw CryptoError(.unsupported, "\(algorithm) seals no streams")
+    }
+  }
+
+  @inline(__always)
+  static func with(
+    _ number: UInt64, isLast: Bool, _ body: (UnsafeRawPointer) throws(CryptoError) -> Void
+  ) throws(CryptoError) {
+    var words = (
+      UInt32(number >> 56).bigEndian, UInt32(truncatingIfNeeded: number >> 24).bigEndian,
+      (UInt32(truncatingIfNeeded: number) << 8 | (isLast ? 1 : 0)).bigEndian
+    )
+    try unsafe withUnsafeBytes(of: &words) { (bytes) throws(CryptoError) in
+      try unsafe body(bytes.baseAddress!)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+internal import CryptoCore
+
+/// What is left under old data keys, counted while their end is decided.
+private struct OldRecords {
+  /// At so many the rest is counted only: whoever writes to a store may have put there any number.
+  static let nameLimit = 1_000
+
+  /// How many records name a data key that does not seal.
+  var counts: [UInt32: Int] = [:]
+  /// The key names of records by the data key that they name, where they are known.
+  var names: [UInt32: [String]] = [:]
+  private var nameCount = 0
+  /// How many records name no key at all: a damaged header may have named any.
+  var unknownCount = 0
+  /// What kept a record from being looked at.
+  var failure: StorageError?
+
+  mutating func add(_ id: UInt32, _ name: () throws(StorageError) -> String?) {
+    counts[id, default: 0] += 1
+    guard nameCount < Self.nameLimit else { return }
+    do throws(StorageError) {
+      guard let name = try name() else { return }
+      names[id, default: []].append(name)
+      nameCount += 1
+    } catch {
+      failure = error
+    }
+  }
+}
+
+extension SealedStore {
+  /// Drops the data keys that no record names, and retires those that are to end, alone among all
+  /// writers.
+  ///
+  /// To end are the keys of `ending`, under which a pass over all records has found whatever could be
+  /// sealed anew. Of others that are to end, another rotation began since, and its pass is not over.
+  ///
+  /// - Returns: what that pass has done, and what is left.
+  func endDataKeys(
+    _ ending: Set<UInt32>, reencrypted: Int
+  ) throws(StorageError) -> ReencryptionReport {
+    var report = ReencryptionReport(reencrypted: reencrypted, remaining: 0, setAside: 0, keys: [])
+    try keys.update { (draft, records) throws(StorageError) in
+      let old = try oldRecords(records, draft.keyset, ending)
+      var entries: [Keyset.Entry] = []
+      var isChanged = false
+      for var entry in draft.keyset.entries {
+        // A damaged header may have named any key: then all are kept.
+        let isNeeded =
+          entry.id == draft.keyset.primaryID || old.counts[entry.id] != nil || old.unknownCount > 0
+        let isOver = entry.state == .ending && ending.contains(entry.id)
+        let isKept = isNeeded || entry.state == .ending && !isOver
+        if isOver { entry.state = .retired }
+        if isKept { entries.append(entry) }
+        isChanged = isChanged || isOver || !isKept
+      }
+      if isChanged { draft.keyset.entries = entries }
+      report = Self.report(reencrypted, old, draft.keyset)
+    }
+    return report
+  }
+
+  private func oldRecords(
+    _ records: HeldRecords, _ keyset: Keyset, _ ending: Set<UInt32>
+  ) throws(StorageError) -> OldRecords {
+    let open = keys.current
+    let enabled = Set(
+      keyset.entries.filter { $0.state != .retired && !ending.contains($0.id) }.map(\.id))
+    var old = OldRecords()
+    try records.visit { hash, record in
+      guard let id = Self.header(of: record)?.keyID else {
+        old.unknownCount += 1
+        return
+      }
+      guard id != keyset.primaryID else { return }
+      old.add(id) { () throws(StorageError) in
+        guard let open, !enabled.contains(id) else { return nil }
+        return try clearName(of: record, under: hash, open, isReadmitting: true)
+      }
+    }
+    if let failure = old.failure { throw failure }
+    return old
+  }
+
+  private static func report(
+    _ reencrypted: Int, _ old: OldRecords, _ keyset: Keyset
+  ) -> ReencryptionReport {
+    let enabled = Set(keyset.entries.filter { $0.state != .retired }.map(\.id))
+    let remaining = old.counts.filter { enabled.contains($0.key) }.values.reduce(0, +)
+    let all = old.counts.values.reduce(0, +)
+    // What names no key goes with the old ones, which were all kept for it.
+    let isRetired = enabled.count == 1 && keyset.entries.contains { $0.state == .retired }
+    return ReencryptionReport(
+      reencrypted: reencrypted,
+      remaining: remaining + (isRetired ? 0 : old.unknownCount),
+      setAside: all - remaining + (isRetired ? old.unknownCount : 0),
+      keys: old.names.filter { !enabled.contains($0.key) }.values.flatMap { $0 }.sorted())
+  }
+}

@@ -1,0 +1,70 @@
+internal import CryptoCore
+
+extension LiveHub {
+  private struct Entry {
+    weak var hub: LiveHub?
+  }
+  private static let hubs = Lock<[DelegateIdentity: [Entry]]>([:])
+
+  /// The hub of a store: that of another store of the same place whose keys are the same, or a new one.
+  ///
+  /// A store that can't be opened, or is opened by other keys, has a hub of its own: nobody is shown
+  /// what his own keys don't open.
+  static func hub(of store: SealedStore) -> LiveHub {
+    let identity = store.identity
+    var asked: [LiveHub] = []
+    while true {
+      let known = hubs.withLock { all in
+        let known = (all[identity] ?? []).compactMap(\.hub)
+        all[identity] = known.map { Entry(hub: $0) }
+        return known
+      }
+      for hub in known where !asked.contains(where: { $0 === hub }) {
+        if hub.store.opensAlike(store) { return hub }
+        asked.append(hub)
+      }
+      let new = LiveHub(store)
+      let isAdded = hubs.withLock { all in
+        // Somebody else may have been first.
+        let count = all[identity]?.count ?? 0
+        guard count == known.count else { return false }
+        all = all.filter { $0.key == identity || $0.value.contains { $0.hub != nil } }
+        all[identity, default: []].append(Entry(hub: new))
+        return true
+      }
+      if isAdded { return new }
+    }
+  }
+}
+
+extension SealedStore {
+  /// Whether this store and another one of the same place open the same records.
+  fileprivate func opensAlike(_ other: SealedStore) -> Bool {
+    if self === other { return true }
+    guard tag == other.tag else { return false }
+    do throws(StorageError) {
+      let mine = try keys.forReading()
+      let others = try other.keys.forReading()
+      if let mine, let others {
+        return mine.store == others.store && mine.nameSpace.key == others.nameSpace.key
+      }
+      guard mine == nil, others == nil else { return false }
+      return try keys.source.isSameKey(as: other.keys.source)
+    } catch {
+      return false
+    }
+  }
+}
+
+extension KeySource {
+  /// Whether both are one key of the application's, which opens the same stores.
+  ///
+  /// False for all other sources: what they will give a store that is new, nobody knows.
+  fileprivate func isSameKey(as other: KeySource) throws(StorageError) -> Bool {
+    let (mine, others) = (candidates, other.candidates)
+    guard mine.count == 1, others.count == 1, mine[0].kind == .key, others[0].kind == .key,
+      case .key(let key)? = try mine[0].read(), case .key(let otherKey)? = try others[0].read()
+    else { return false }
+    return key == otherKey
+  }
+}

@@ -1,0 +1,78 @@
+internal import CryptoCore
+internal import Synchronization
+
+// How a value follows its record. A notice says what the record is, in the order of effect, and is
+// numbered; memory only ever goes on to a later number. So whichever thread comes first may bring the
+// value up to date, nobody waits for another's decoding, and nothing goes back.
+
+extension LiveValue: LiveTarget {
+  private static var attempts: Int { 1000 }
+
+  /// Brings the value up to date with every notice that came before the call.
+  func settle() {
+    if hub.isDoubtful.load(ordering: .acquiring) { hub.settleDoubts() }
+    let goal = node.noticed
+    for _ in 0..<Self.attempts {
+      guard let (notice, number) = node.unsettled(upTo: goal) else { return }
+      if let finding = finding(of: notice) {
+        publish(finding, number)
+        continue
+      }
+      let finding = look()
+      // A notice that came meanwhile may be older or newer than what was read: it decides.
+      if node.noticed == number { publish(finding, number) }
+    }
+    publish(
+      .failed(StorageError(.busy, "others write to the key all the time; try again", key: key)),
+      node.noticed)
+  }
+
+  /// What a notice itself says, or nil when the store is to be read.
+  private func finding(of notice: LiveNode.Notice) -> Finding? {
+    switch notice {
+    case .look: return nil
+    case .failed(let error): return .failed(error.about(key))
+    case .change(let change):
+      do throws(StorageError) {
+        return try opened(change)
+      } catch {
+        return nil  // reading the store tells whether that is so
+      }
+    }
+  }
+
+  /// Opens a changed record by the keys that are current, and by no others.
+  ///
+  /// - Returns: nil when it is not the record of this name under the keys of now.
+  /// - Throws: `StorageError` when these keys don't open it.
+  private func opened(_ change: RecordChange) throws(StorageError) -> Finding? {
+    let store = hub.store
+    var keys = store.keys.current
+    if keys == nil || store.isHeaded && keys?.headerVersion != change.headerVersion {
+      keys = try store.keys.refresh()
+    }
+    guard let keys else { return nil }
+    let context = try node.name.context(in: keys)
+    guard context.name == change.name else { return nil }
+    guard let record = change.record else {
+      store.unreadable.forget(key)
+      return .absent
+    }
+    var value: Value?
+    try store.open(SealedStore.Sealed(record: record, keys: keys, context: context), key) {
+      (payload) throws(StorageError) in value = try coder.decode(payload)
+    }
+    store.unreadable.forget(key)
+    return value.map { .value($0) }
+  }
+
+  /// Reads the store.
+  private func look() -> Finding {
+    do throws(StorageError) {
+      try hub.bind(node)
+      return try hub.store.read(node.name, coder).map { .value($0) } ?? .absent
+    } catch {
+      return .failed(error.about(key))
+    }
+  }
+}

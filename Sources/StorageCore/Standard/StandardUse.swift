@@ -1,0 +1,37 @@
+internal import Synchronization
+
+/// A place in the program's source.
+package struct SourcePlace: Sendable, CustomStringConvertible {
+  let fileID: StaticString
+  let line: UInt
+
+  /// A place as `#fileID` and `#line` give it.
+  package init(_ fileID: StaticString, _ line: UInt) {
+    (self.fileID, self.line) = (fileID, line)
+  }
+
+  package var description: String { "\(fileID):\(line)" }
+}
+
+/// What uses a standard storage first, so that an error can name it.
+enum StandardUse {
+  /// The property or key for which a store is being opened.
+  @TaskLocal static var current: RecordName?
+
+  /// Runs `body`, which opens a store for the sake of `name`.
+  static func by<Result>(
+    _ name: RecordName, _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    guard !SecureStorage.isSettled else { return try body() }
+    return try $current.withValue(name) {
+      Swift.Result { () throws(StorageError) in try body() }
+    }.get()
+  }
+
+  /// What is being used, in the words of an error.
+  static var description: String {
+    guard let name = current else { return "a standard storage, or SecureStorage.configuration," }
+    return name.place == nil
+      ? "the key \(name.title) of a standard storage" : "the property \(name.title)"
+  }
+}

@@ -1,0 +1,118 @@
+internal import CryptoCore
+internal import StorageCore
+
+extension VaultEngine {
+  /// The records of some buckets of the manifest, and whether they are those that were written last.
+  ///
+  /// Records that don't open may be anybody's: a bucket that agrees without them, or without one of
+  /// them, is as well as one that agrees with all.
+  ///
+  /// - Returns: nil when the header is not that of the version, or the manifest's keys are not open.
+  func accounts(
+    _ buckets: Range<Int>, headerVersion: UInt64, waiting deadline: Duration,
+    opens: (NameHash, [UInt8]) throws(StorageError) -> Bool
+  ) throws(StorageError) -> [RecordAccount]? {
+    let accounts = try reading(waiting: deadline) {
+      (connection) throws(StorageError) -> [RecordAccount]? in
+      let header = try VaultRows.header(connection)
+      let (known, version, keys) = memory.withLock {
+        ($0.header, $0.headerVersion, $0.currentManifestKeys)
+      }
+      guard header == known, version == headerVersion, let keys else { return nil }
+      return try Accounts(buckets, connection, keys).compared(connection, opens: opens)
+    }
+    // Without a file there is nothing.
+    return accounts ?? []
+  }
+}
+
+/// What some buckets hold, and what they should.
+private struct Accounts {
+  private let buckets: Range<Int>
+  /// What the manifest says; nil when it was altered.
+  private let told: Manifest?
+  /// The records, by bucket.
+  private let entries: [[RecordAccount.Entry]]
+  /// The figures of all records that are there.
+  private let actual: Manifest
+
+  init(
+    _ buckets: Range<Int>, _ connection: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) {
+    var entries = [[RecordAccount.Entry]](repeating: [], count: buckets.count)
+    var actual = Manifest()
+    let told = try Manifest.told(in: connection, keys)
+    // Whoever has the keys made no tombstone after the manifest.
+    let last = told.map { Int64(clamping: $0.generation) } ?? .max
+    for bucket in buckets {
+      try VaultRows.visit(bucket: bucket, connection) {
+        (sequence, name, record) throws(StorageError) in
+        guard let record else {
+          guard sequence <= last else { return }
+          return actual.addRemoval(try RecordShare(ofRemoval: sequence, name, keys), name)
+        }
+        let share = try RecordShare(of: record, name, keys)
+        actual.add(share, name)
+        entries[bucket - buckets.lowerBound].append(
+          RecordAccount.Entry(name: name, share: share, size: record.count))
+      }
+    }
+    self.buckets = buckets
+    (self.entries, self.actual) = (entries, actual)
+    self.told = told
+  }
+
+  func compared(
+    _ connection: Connection, opens: (NameHash, [UInt8]) throws(StorageError) -> Bool
+  ) throws(StorageError) -> [RecordAccount] {
+    var accounts: [RecordAccount] = []
+    for (bucket, entries) in zip(buckets, entries) {
+      var isSettled = agrees(actual, bucket)
+      if !isSettled, told != nil {
+        var closed: [RecordAccount.Entry] = []
+        for entry in entries {
+          guard let record = try VaultRows.record(entry.name, connection) else { continue }
+          if try !opens(entry.name, record) { closed.append(entry) }
+        }
+        isSettled = agreesWithout(closed, bucket)
+      }
+      accounts.append(RecordAccount(entries, isSettled: isSettled))
+    }
+    return accounts
+  }
+
+  private func agrees(_ figures: Manifest, _ bucket: Int) -> Bool {
+    guard let told else { return false }
+    let (should, found) = (told.buckets[bucket], figures.buckets[bucket])
+    guard should.count == found.count, should.sum == found.sum else { return false }
+    return !told.countsRemovals || should.removals == found.removals
+  }
+
+  /// Whether the bucket agrees without one of these records, or without any.
+  private func agreesWithout(_ closed: [RecordAccount.Entry], _ bucket: Int) -> Bool {
+    var withoutAll = actual
+    for entry in closed {
+      var withoutOne = actual
+      withoutOne.remove(entry.share, entry.name)
+      if agrees(withoutOne, bucket) { return true }
+      withoutAll.remove(entry.share, entry.name)
+    }
+    return agrees(withoutAll, bucket)
+  }
+}
+
+extension Manifest {
+  /// The manifest, or nil when it was altered.
+  fileprivate static func told(
+    in connection: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) -> Manifest? {
+    // A file that could not be read is not one in which the manifest was altered.
+    let bytes = try VaultRows.manifest(connection)
+    do throws(StorageError) {
+      return try Manifest(reading: bytes, keys)
+    } catch {
+      guard [.damaged, .unsupported].contains(error.code) else { throw error }
+      return nil
+    }
+  }
+}

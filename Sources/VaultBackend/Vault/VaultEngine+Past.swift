@@ -1,0 +1,80 @@
+internal import CryptoCore
+internal import StorageCore
+
+extension VaultEngine {
+  /// Whose commit the file is at, and its numbers: that of the manifest only if its keys are open.
+  func lastCommit(
+    _ stamps: VaultRows.Stamps, _ header: [UInt8]?, _ connection: Connection
+  ) throws(StorageError) -> (store: SeenCommits.Store?, numbers: SeenCommits.Numbers) {
+    var numbers = SeenCommits.Numbers(rows: stamps.generation)
+    guard let header, let store = SeenCommits.Store(header: header) else { return (nil, numbers) }
+    let (known, keys) = memory.withLock { ($0.header, $0.currentManifestKeys) }
+    if let keys, known == header {
+      let manifest = try VaultTransaction.manifest(try VaultRows.manifest(connection), keys)
+      numbers.manifest = manifest.map { Int64(clamping: $0.generation) }
+    }
+    return (store, numbers)
+  }
+
+  /// Whether another process has restored the state that is in place, which has the header of a version:
+  /// only somebody with its keys can have written a manifest whose number is that far beyond those seen.
+  func wasRestored(
+    _ keys: ManifestKeys, headerVersion: UInt64, waiting deadline: Duration
+  ) throws(StorageError) -> Bool {
+    let past = seen.all
+    return try reading(waiting: deadline) { (connection) throws(StorageError) in
+      let header = try VaultRows.header(connection)
+      let (known, version) = memory.withLock { ($0.header, $0.headerVersion) }
+      guard let header, header == known, version == headerVersion,
+        let manifest = try VaultTransaction.manifest(try VaultRows.manifest(connection), keys)
+      else { return false }
+      let latest = try Self.latest(in: connection, past).manifest ?? 0
+      let generation = Int64(clamping: manifest.generation)
+      guard VaultRows.isFarBeyond(latest, generation) else { return false }
+      seen.noteRestoration(of: header)
+      return true
+    } ?? false
+  }
+
+  /// Notes that the header that a connection sees is there on purpose.
+  func noteRestoration(in connection: Connection) throws(StorageError) {
+    if let header = try VaultRows.header(connection) { seen.noteRestoration(of: header) }
+  }
+
+  /// What is said of a file that is older than this process has seen it.
+  func wentBack(_ latest: Int64, _ number: Int64) -> StorageError {
+    StorageError(
+      .damaged,
+      "the vault went back from commit \(latest) to commit \(number) while the program runs: somebody has put "
+        + "an older file in its place. If that was on purpose, end the programs that use the vault and start "
+        + "them again, and restore backups by restore next time; else verify the vault, and restore or "
+        + "repair it", path: file.path)
+  }
+
+  /// The latest commit that this process has seen of the store that a connection sees.
+  ///
+  /// `past` was asked for before that state was looked at.
+  static func latest(
+    in connection: Connection, _ past: SeenCommits.Past
+  ) throws(StorageError) -> SeenCommits.Numbers {
+    let header = try VaultRows.header(connection)
+    return header.flatMap { SeenCommits.Store(header: $0) }.flatMap { past[$0] }
+      ?? SeenCommits.Numbers()
+  }
+
+  /// Which of the records that memory has are others now, or other tombstones.
+  func differences(
+    _ connection: Connection
+  ) throws(StorageError) -> [(name: NameHash, kept: KeptRecord)] {
+    var changes: [(name: NameHash, kept: KeptRecord)] = []
+    for (key, old) in memory.withLock({ $0.records }) {
+      let new = try VaultRows.kept(key.name, connection)
+      if new.record != old.record || new.removal != old.removal { changes.append((key.name, new)) }
+    }
+    // Of those too long to be kept, nobody knows what they were.
+    for key in memory.withLock({ $0.unkept }) {
+      changes.append((key.name, try VaultRows.kept(key.name, connection)))
+    }
+    return changes
+  }
+}

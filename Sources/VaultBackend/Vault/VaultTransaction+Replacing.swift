@@ -1,0 +1,74 @@
+internal import CryptoCore
+internal import StorageCore
+
+extension VaultTransaction {
+  /// Removes records at once; the manifest is to be made anew.
+  func drop(_ names: [NameHash]) throws(StorageError) {
+    for name in names {
+      try connection.statement("DELETE FROM record WHERE name = ?1").run(.blob(name.bytes))
+    }
+  }
+
+  /// Takes all records and the header of another vault, whose keys are given.
+  ///
+  /// - Throws: `busy` when the records are not those that its manifest tells of: it was looked at
+  ///   before, so somebody has changed it since, and a manifest made anew would hide that.
+  mutating func replaceAll(
+    with source: Connection, _ new: [UInt8], _ sourceKeys: ManifestKeys
+  ) throws(StorageError) {
+    let told = try Self.manifest(try VaultRows.manifest(source), sourceKeys)
+    try connection.statement("DELETE FROM record").run()
+    goOn(beyond: told.map { Int64(clamping: $0.generation) } ?? 0)
+    let connection = connection
+    var last = sequence
+    try VaultRows.visit(source) { (name, record) throws(StorageError) in
+      last += 1
+      try VaultRows.set(record, for: name, sequence: last, connection)
+    }
+    sequence = last + 1
+    header = new
+    vault.seen.noteRestoration(of: new)
+    isScrubNeeded = true
+    try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
+    try recompute(under: sourceKeys)
+    guard let told, let manifest, manifest.hasRecords(of: told) else {
+      throw StorageError(
+        .busy, "the backup was changed meanwhile; verify it, and try again", path: source.path)
+    }
+  }
+
+  /// Makes the manifest anew from the rows as they are, and has every process read them again.
+  ///
+  /// - Parameters:
+  ///   - other: the manifest's keys from now on; nil for those of the transaction.
+  ///   - names: the records that count; nil for all.
+  /// - Throws: `StorageError` when the rows can't be read.
+  mutating func recompute(
+    under other: ManifestKeys? = nil, of names: [NameHash]? = nil
+  ) throws(StorageError) {
+    if let other { keys = other }
+    sequence += 1
+    isWholesale = true
+    guard let keys else { return }
+    accounted = changes.count  // the rows have it all
+    manifest = try Manifest.computed(connection, keys, of: names)
+  }
+
+  /// Goes on far beyond all numbers that are known, since this is a state that was chosen by somebody
+  /// with the keys, and no program that runs is to take it for an older one.
+  mutating func goOn(beyond other: Int64 = 0) {
+    let seen = vault.seen.greatest
+    sequence = max(sequence, VaultRows.number(farBeyond: sequence, other, seen))
+  }
+}
+
+extension ManifestKeys {
+  /// Whether records and removals have other hashes under other keys, as when names are hashed anew.
+  func hashOtherwise(than other: ManifestKeys) throws(StorageError) -> Bool {
+    let message: [UInt8] = [0]
+    return try cryptography { () throws(CryptoError) in
+      let sample = unsafe message.span.bytes
+      return try records.hash(sample) != other.records.hash(sample)
+    }
+  }
+}
