@@ -1,0 +1,3 @@
+// Who imports this module implements a provider.
+
+@_exported public import ProviderBackend

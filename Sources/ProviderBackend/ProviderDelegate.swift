@@ -1,0 +1,197 @@
+package import CryptoCore
+package import StorageCore
+
+/// Sealed records at a ``KeychainProvider``: each under its hashed name, in hexadecimal.
+///
+/// The header is under `SecurePropertyStorage.header`, a list of the names under
+/// `SecurePropertyStorage.names`; the provider sees no name and no value. A read is two calls of the
+/// provider, a write three to five. A provider has no atomic step: the threads of one process take turns
+/// here, and one process at a time may write.
+package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
+  private static let headerKey = "SecurePropertyStorage.header"
+  private static let namesKey = "SecurePropertyStorage.names"
+
+  private let place: ProviderPlace
+  private let deadline: Duration
+  private let polling: Duration?
+
+  /// The delegate of a provider; see ``ProviderStorage``.
+  package init(_ provider: any KeychainProvider, deadline: Duration, polling: Duration?) {
+    place = .of(provider, isPlain: false)
+    self.deadline = deadline
+    self.polling = polling
+  }
+
+  package var identity: DelegateIdentity? { DelegateIdentity(of: place) }
+  package var asksOthers: Bool { true }
+  package var commitLimit: Int { 1 }
+
+  package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+    try read { [place] () throws(StorageError) in
+      let header = place.data(Self.headerKey)
+      return (header, place.note(header: header))
+    }
+  }
+
+  package func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    try read { [place] () throws(StorageError) in try Self.lookup(name, place) }
+  }
+
+  package func names() throws(StorageError) -> [NameHash] {
+    try read { [place] () throws(StorageError) in try Self.names(place) }
+  }
+
+  package func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      try place.headerTurn.withLock { (_) throws(StorageError) in
+        let (old, version) = try header()
+        let names = try names()
+        let held = HeldRecords(isEmpty: names.isEmpty) { (each) throws(StorageError) in
+          for name in names {
+            if let record = try self.lookup(name).record { each(name, record) }
+          }
+        }
+        var new = old
+        try body(&new, held)
+        guard new != old else { return version }
+        return try replace(old, by: new)
+      }
+    }
+  }
+
+  private func replace(_ old: [UInt8]?, by new: [UInt8]?) throws(StorageError) -> UInt64 {
+    try write { [place] () throws(StorageError) in
+      guard place.data(Self.headerKey) == old else {
+        throw StorageError(.busy, "another program changed the store's keys meanwhile; try again")
+      }
+      if let new {
+        try place.set(new, Self.headerKey)
+      } else {
+        try place.delete(Self.headerKey)
+      }
+      // What is sealed next can be opened by it alone.
+      guard place.data(Self.headerKey) == new else {
+        throw StorageError(
+          .outcomeUnknown, "the provider does not have the store's header as it was given")
+      }
+      return place.note(header: new)
+    }
+  }
+
+  package func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome {
+    guard writes.count(where: { !$0.isCheck }) <= commitLimit else {
+      throw StorageError(
+        .unsupported, "a provider has no transactions: write one key at a time, or use a vault")
+    }
+    return try write { [place] () throws(StorageError) in
+      var change: (write: RecordWrite, old: [UInt8]?)?
+      for write in writes {
+        let (old, version) = try Self.lookup(write.name, place)
+        guard version == headerVersion else { return .headerChanged }
+        guard write.isAllowed(over: old) else { return .conditionFailed }
+        if !write.isCheck { change = (write, old) }
+      }
+      guard let (write, old) = change else { return .committed }
+      do throws(StorageError) {
+        try Self.make(write, over: old, place)
+      } catch {
+        throw Self.truth(of: error, write.name, old, place)
+      }
+      try place.follow(write.name, write.record, isOwn: true, version: headerVersion) {
+        write.record
+      }
+      return .committed
+    }
+  }
+
+  package func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
+  {
+    place.add(observer, every: polling) { [weak place] in
+      // An observer has nowhere to take an error, and whoever reads gets it.
+      guard let place else { return }
+      for name in place.followed {
+        do throws(StorageError) { _ = try Self.lookup(name, place) } catch {}
+      }
+    }
+  }
+
+  // MARK: - On the queue
+
+  private static func lookup(
+    _ name: NameHash, _ place: ProviderPlace
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    let version = place.note(header: place.data(headerKey))
+    let record = place.data(name.hexadecimal)
+    try place.follow(name, record, version: version) { record }
+    return (record, version)
+  }
+
+  /// The names in the list; one that is there may have no record, if a process died between the two.
+  private static func names(_ place: ProviderPlace) throws(StorageError) -> [NameHash] {
+    guard let list = place.data(namesKey) else { return [] }
+    guard list.count.isMultiple(of: NameHash.byteCount) else {
+      throw StorageError(
+        .damaged, "the provider's list of names is cut; restore its data from a backup")
+    }
+    return stride(from: 0, to: list.count, by: NameHash.byteCount).compactMap {
+      NameHash(list[$0..<$0 + NameHash.byteCount])
+    }
+  }
+
+  private static func make(
+    _ write: RecordWrite, over old: [UInt8]?, _ place: ProviderPlace
+  ) throws(StorageError) {
+    if let record = write.record {
+      // The name first: a record that no list names would be left behind by a change of keys.
+      if old == nil {
+        let names = try names(place)
+        if !names.contains(write.name) { try set(names + [write.name], place) }
+      }
+      try place.set(record, write.name.hexadecimal)
+    } else {
+      if old != nil { try place.delete(write.name.hexadecimal) }
+      // Also after a removal of which the provider did not take this.
+      let names = try names(place)
+      if names.contains(write.name) { try set(names.filter { $0 != write.name }, place) }
+    }
+  }
+
+  /// What to throw after a write that the provider took in part, perhaps; those who follow are told what
+  /// is there.
+  private static func truth(
+    of error: StorageError, _ name: NameHash, _ old: [UInt8]?, _ place: ProviderPlace
+  ) -> StorageError {
+    do throws(StorageError) {
+      guard try lookup(name, place).record != old else { return error }
+    } catch {
+      return StorageError(.outcomeUnknown, "a write failed, and so did reading what is there")
+    }
+    return StorageError(
+      .outcomeUnknown,
+      "the provider took a part of the write: the old data is no longer there; do it again")
+  }
+
+  private static func set(_ names: [NameHash], _ place: ProviderPlace) throws(StorageError) {
+    try place.set(names.flatMap(\.bytes), namesKey)
+  }
+
+  // MARK: -
+
+  private func read<Result: Sendable>(
+    _ body: @escaping @Sendable () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try place.calls.perform(within: deadline, late: .timedOut, body)
+  }
+
+  private func write<Result: Sendable>(
+    _ body: @escaping @Sendable () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try place.calls.perform(within: deadline, late: .outcomeUnknown, body)
+  }
+}
