@@ -1,0 +1,102 @@
+internal import CryptoCore
+public import StorageCore
+
+extension SealedFolder {
+  /// Replaces all keys after one of them leaked: those of the index, as `VaultStorage.rotate` does, and
+  /// then the key of every blob, which the index held.
+  ///
+  /// Blobs are sealed anew one by one, while others use the folder; each takes its space a second time
+  /// until it is done. Whatever interrupts that, ``reencrypt(progress:)`` goes on. Copies of the folder that
+  /// were made before still open with the old secret.
+  ///
+  /// - Parameters:
+  ///   - source: what opens the folder from now on; nil keeps its own.
+  ///   - names: whether names are hashed anew, in one step that others' writes wait for.
+  ///   - progress: told how many bytes of blobs are done, of how many, now and then.
+  /// - Returns: what was sealed anew.
+  /// - Throws: `StorageError`; the folder opens with the old source or with the new one, and every value
+  ///   stays readable.
+  public func rotate(
+    openedBy source: KeySource? = nil, names: Bool = false, progress: Progress? = nil
+  ) throws(StorageError) -> SealedFolderRotation {
+    let place = try preparedForWriting()
+    let report = try index.rotate(openedBy: source, names: names)
+    return try reseal(in: place, report, progress)
+  }
+
+  /// Seals anew what an interrupted rotation has not come to, in the index and of the blobs.
+  ///
+  /// - Parameter progress: as of ``rotate(openedBy:names:progress:)``.
+  /// - Returns: what was sealed anew.
+  /// - Throws: `StorageError`; every value stays readable.
+  public func reencrypt(progress: Progress? = nil) throws(StorageError) -> SealedFolderRotation {
+    let place = try preparedForWriting()
+    return try reseal(in: place, index.keyAdministration.reencrypt(), progress)
+  }
+
+  private func reseal(
+    in place: BlobPlace, _ report: ReencryptionReport, _ progress: Progress?
+  ) throws(StorageError) -> SealedFolderRotation {
+    guard let identity = try index.store.storeIdentity() else {
+      return SealedFolderRotation(index: report, resealedCount: 0, remaining: [])
+    }
+    var old: [(name: StoreKey, blob: BlobEntry)] = []
+    var remaining: [StoreKey] = []
+    for name in try index.listing().keys {
+      do throws(StorageError) {
+        guard let blob = try entry(named: name)?.blob, blob.keyID != identity.primaryKeyID else {
+          continue
+        }
+        old.append((name, blob))
+      } catch {
+        guard Self.isOfValue(error) else { throw error }
+        remaining.append(name)
+      }
+    }
+    let total = old.reduce(0) { $0 + $1.blob.length }
+    var (done, count) = (0, 0)
+    for (name, blob) in old {
+      do throws(StorageError) {
+        if try reseal(blob, name, in: place, { progress?(done + $0, total) }) { count += 1 }
+      } catch {
+        guard Self.isOfValue(error) else { throw error }
+        remaining.append(name)
+      }
+      done += blob.length
+    }
+    return SealedFolderRotation(index: report, resealedCount: count, remaining: remaining.sorted())
+  }
+
+  /// Whether a value can't be read, and the others can.
+  private static func isOfValue(_ error: StorageError) -> Bool {
+    [.damaged, .unsupported, .typeMismatch, .denied].contains(error.code)
+  }
+
+  /// - Returns: false when somebody replaced or removed the value meanwhile.
+  private func reseal(
+    _ blob: BlobEntry, _ name: StoreKey, in place: BlobPlace, _ progress: (Int) -> Void
+  ) throws(StorageError) -> Bool {
+    guard let reader = try open(blob, in: place, name) else {
+      guard try entry(named: name)?.blob?.id == blob.id else { return false }
+      throw Self.missing(blob.id, in: place, name)
+    }
+    let writer = try blobWriter(in: place)
+    do throws(StorageError) {
+      try reader.forEachChunk { (chunk) throws(StorageError) in
+        try writer.append(chunk)
+        progress(writer.length)
+      }
+      let entry = try writer.finish()
+      let isReplaced = try change { (transaction) throws(StorageError) in
+        guard try transaction.entry(named: name)?.blob?.id == blob.id else { return false }
+        try transaction.put(entry, of: writer, named: name)
+        return true
+      }
+      if !isReplaced { writer.abandon() }
+      return isReplaced
+    } catch {
+      if error.code == .outcomeUnknown { writer.leave() } else { writer.abandon() }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,171 @@
+internal import CryptoCore
+public import StorageCore
+
+extension SealedFolder {
+  /// Looks at everything: the index, whether each name has its blob, whether each segment authenticates,
+  /// and whether there are blobs that nobody names.
+  ///
+  /// Nothing is changed, and others may read and write meanwhile. It costs reading and opening all that
+  /// is in the folder.
+  ///
+  /// - Parameters:
+  ///   - names: names that may have had a value, as for a vault's verification.
+  ///   - progress: told how many bytes are done, of how many, now and then.
+  /// - Returns: what is not as it should be.
+  /// - Throws: `StorageError`: `unavailable` when there is no index, or why it can't be opened;
+  ///   `cancelled` when the task was.
+  public func verify(
+    expecting names: [StoreKey] = [], progress: Progress? = nil
+  ) throws(StorageError) -> SealedFolderReport {
+    let place = try unpreparedPlace()
+    let indexReport = try index.verify(expecting: names)
+    // Before the names: a blob that is there now has a name then, or a marker, or is gone.
+    let blobs = try place.blobIDs()
+    var verification = FolderVerification(self, place)
+    if indexReport.recordCount > 0 { try verification.run(progress) }
+    verification.addUnnamed(among: blobs)
+    return try verification.report(indexReport)
+  }
+
+  /// What lies beside the index, without a sweep.
+  func unpreparedPlace() throws(StorageError) -> BlobPlace {
+    BlobPlace(
+      path: FilePath.folder(of: try index.resolvedPath()), trust: index.folderTrust)
+  }
+}
+
+/// Goes through a sealed folder and gathers what does not fit.
+private struct FolderVerification {
+  private let folder: SealedFolder
+  private let place: BlobPlace
+  private var findings: [SealedFolderReport.Finding] = []
+  private var named: Set<BlobID> = []
+  private var hasUnknown = false
+  private var nameCount = 0
+  private var blobCount = 0
+  private var oldCount = 0
+  private var byteCount = 0
+  private var doneCount = 0
+
+  init(_ folder: SealedFolder, _ place: BlobPlace) {
+    self.folder = folder
+    self.place = place
+  }
+
+  mutating func run(_ progress: SealedFolder.Progress?) throws(StorageError) {
+    let listing = try folder.index.listing()
+    hasUnknown = listing.unreadable > 0
+    let primary = try folder.identity().primaryKeyID
+    var blobs: [(StoreKey, BlobEntry)] = []
+    for name in listing.keys.sorted() {
+      guard let entry = try entry(named: name) else { continue }
+      nameCount += 1
+      byteCount += entry.length
+      guard let blob = entry.blob else {
+        doneCount += entry.length
+        continue
+      }
+      blobCount += 1
+      named.insert(blob.id)
+      if blob.keyID != primary { oldCount += 1 }
+      blobs.append((name, blob))
+    }
+    for (name, blob) in blobs { try check(blob, name, progress) }
+    progress?(byteCount, byteCount)
+  }
+
+  /// The entry of a name, or nil when it is none or is gone.
+  private mutating func entry(named name: StoreKey) throws(StorageError) -> FileEntry? {
+    do throws(StorageError) {
+      return try folder.entry(named: name)
+    } catch {
+      guard [.damaged, .unsupported, .typeMismatch].contains(error.code) else { throw error }
+      hasUnknown = true
+      add(.damagedEntry, name, nil, error.message)
+      return nil
+    }
+  }
+
+  private mutating func check(
+    _ blob: BlobEntry, _ name: StoreKey, _ progress: SealedFolder.Progress?
+  ) throws(StorageError) {
+    defer { doneCount += blob.length }
+    let reader: BlobReader?
+    do throws(StorageError) {
+      reader = try BlobReader(blob, in: place, store: folder.identity().store)
+    } catch {
+      guard error.code == .damaged || error.code == .denied else { throw error }
+      return add(
+        error.code == .denied ? .deniedBlob : .otherBlob, name, place.file(of: blob.id),
+        error.message)
+    }
+    guard let reader else {
+      // Somebody may have replaced or removed it since the index was read.
+      guard try entry(named: name)?.blob?.id == blob.id else { return }
+      return add(
+        .missingBlob, name, place.file(of: blob.id),
+        "the file of the value is gone; put it back from a backup, or remove the name")
+    }
+    let ranges = try damagedRanges(of: reader, progress)
+    guard !ranges.isEmpty else { return }
+    let lost = ranges.reduce(0) { $0 + $1.count }
+    findings.append(
+      .init(
+        kind: .damagedBlob, name: name, path: reader.path, ranges: ranges,
+        message: "\(lost) of \(blob.length) bytes do not authenticate; the others can be read"))
+  }
+
+  private func damagedRanges(
+    of reader: BlobReader, _ progress: SealedFolder.Progress?
+  ) throws(StorageError) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    try reader.withBuffers { (buffers) throws(StorageError) in
+      for number in 0..<reader.segmentCount {
+        try SealedFileReader.checkCancellation(nil)
+        let bytes = reader.bytes(ofSegment: number)
+        do throws(StorageError) {
+          try reader.open(number, in: buffers)
+        } catch {
+          // A disk that can't read a part says so with an error of its own.
+          guard error.code == .damaged || error.code == .io else { throw error }
+          if let last = ranges.last, last.upperBound == bytes.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound..<bytes.upperBound
+          } else {
+            ranges.append(bytes)
+          }
+        }
+        if number % 64 == 63 { progress?(doneCount + bytes.upperBound, byteCount) }
+      }
+    }
+    return ranges
+  }
+
+  /// Blobs that no entry names, if all entries could be read.
+  mutating func addUnnamed(among ids: [BlobID]) {
+    guard !hasUnknown else { return }
+    for id in ids.sorted(by: { $0.fileName < $1.fileName }) where !named.contains(id) {
+      // One with a marker is being written or removed, or is swept at the next opening.
+      guard !Self.isThere(place.marker(of: id)), Self.isThere(place.file(of: id)) else { continue }
+      add(
+        .unnamedBlob, nil, place.file(of: id),
+        "no name has this file; a repair removes it if that is asked for")
+    }
+  }
+
+  private static func isThere(_ path: String) -> Bool {
+    // What can't be looked at is not called nobody's.
+    do throws(StorageError) { return try FileStatus.ofEntry(path) != nil } catch { return true }
+  }
+
+  func report(_ index: VaultReport) throws(StorageError) -> SealedFolderReport {
+    SealedFolderReport(
+      index: index, nameCount: nameCount, blobCount: blobCount, byteCount: byteCount,
+      oldBlobCount: oldCount, findings: findings)
+  }
+
+  private mutating func add(
+    _ kind: SealedFolderReport.Finding.Kind, _ name: StoreKey?, _ path: String?, _ message: String
+  ) {
+    findings.append(.init(kind: kind, name: name, path: path, ranges: [], message: message))
+  }
+}

@@ -1,0 +1,73 @@
+public import StorageCore
+public import VaultBackend
+
+/// What a verification of a sealed folder found.
+public struct SealedFolderReport: Hashable, Sendable {
+  /// One thing that is not as it should be.
+  public struct Finding: Hashable, Sendable {
+    /// The kinds of findings.
+    public enum Kind: String, Hashable, Sendable {
+      /// The index has something else under the name than an entry, or one of a newer release.
+      case damagedEntry
+      /// The file of a value is gone.
+      case missingBlob
+      /// The file is not the one that the index names: cut, longer, or an older one in its place.
+      case otherBlob
+      /// Parts of the file do not authenticate; the others can be read.
+      case damagedBlob
+      /// The file is a link, or another user's, or one that others can write to.
+      case deniedBlob
+      /// A file that no name has and nobody writes: left by a restored index, or put there.
+      case unnamedBlob
+    }
+
+    /// What is wrong.
+    public let kind: Kind
+    /// The name concerned; nil for a blob that has none.
+    public let name: StoreKey?
+    /// The file concerned, if there is one.
+    public let path: String?
+    /// The bytes of the value that can't be read, where only some can't.
+    public let ranges: [Range<Int>]
+    /// What was found, in a sentence, without a value.
+    public let message: String
+  }
+
+  /// What the verification of the index found.
+  public let index: VaultReport
+  /// How many names have a value.
+  public let nameCount: Int
+  /// How many of them have a blob.
+  public let blobCount: Int
+  /// How many bytes the values have.
+  public let byteCount: Int
+  /// How many blobs were sealed before the last change of data keys.
+  ///
+  /// ``SealedFolder/reencrypt(progress:)`` seals them anew.
+  public let oldBlobCount: Int
+  /// What is not as it should be beside the index.
+  public let findings: [Finding]
+
+  /// Whether nothing was found, in the index neither.
+  public var isSound: Bool { index.isSound && findings.isEmpty }
+}
+
+/// What a repair left of a sealed folder.
+public struct SealedFolderRepair: Hashable, Sendable {
+  /// What became of the index.
+  public let index: VaultRepair
+  /// The names that were removed, because that was asked for.
+  public let removedNames: [StoreKey]
+  /// How many blobs without a name were removed, because that was asked for.
+  public let removedBlobCount: Int
+}
+
+/// What a rotation of a sealed folder did.
+public struct SealedFolderRotation: Hashable, Sendable {
+  /// What was sealed anew in the index.
+  public let index: ReencryptionReport
+  /// How many blobs were sealed anew, under new keys.
+  public let resealedCount: Int
+  /// The names whose blob stays as it is, because it can't be read.
+  public let remaining: [StoreKey]
+}

@@ -1,0 +1,188 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// Seals a value as it comes, in constant memory, into a blob that nobody names yet.
+///
+/// A value that turns out small gets no blob. For one thread at a time.
+final class BlobWriter: @unchecked Sendable {
+  // The state is used by the owner of the writer alone, who hands it from thread to thread.
+  /// How many sealed segments are written at once.
+  private static let batch = 4
+
+  private let place: BlobPlace
+  private let algorithm: AEADAlgorithm
+  let store: StoreID
+  private let keyID: UInt32
+  /// The segment that is not sealed yet: whether it is the last one is not known before more comes.
+  private let plain = PlainBuffer(count: SegmentLayout.segmentSize)
+  private var plainCount = 0
+  private var sealed: SealedFile?
+  /// The bytes that were given so far.
+  private(set) var length = 0
+
+  init(
+    in place: BlobPlace, of identity: (store: StoreID, primaryKeyID: UInt32),
+    _ algorithm: AEADAlgorithm
+  ) {
+    self.place = place
+    self.algorithm = algorithm
+    store = identity.store
+    keyID = identity.primaryKeyID
+  }
+
+  /// The blob, once there is one.
+  var blobID: BlobID? { sealed?.id }
+
+  /// Takes more bytes.
+  ///
+  /// - Throws: `StorageError`: `full` and the like; the writer is of no use then.
+  func append(_ bytes: RawSpan) throws(StorageError) {
+    guard bytes.byteCount <= SegmentLayout.valueLimit - length else {
+      throw StorageError(.invalid, "a value has at most 2^44 bytes")
+    }
+    length += bytes.byteCount
+    let size = SegmentLayout.segmentSize
+    var offset = 0
+    while offset < bytes.byteCount {
+      let rest = bytes.byteCount - offset
+      if plainCount == size {
+        try sealPlain(isLast: false)
+      } else if plainCount == 0, rest > size {
+        try file().seal(bytes.extracting(offset..<offset + size), isLast: false)
+        offset += size
+      } else {
+        let count = min(size - plainCount, rest)
+        plain.copy(bytes.extracting(offset..<offset + count), to: plainCount)
+        plainCount += count
+        offset += count
+      }
+    }
+  }
+
+  /// Ends the value, and makes its blob durable.
+  ///
+  /// - Returns: the entry for the index.
+  /// - Throws: `StorageError`; the writer is of no use then.
+  func finish() throws(StorageError) -> FileEntry {
+    guard length > SegmentLayout.entryLimit else {
+      return plain.read(0..<plainCount) { value in
+        .small(unsafe value.withUnsafeBytes { unsafe Data($0) })
+      }
+    }
+    try sealPlain(isLast: true)
+    let file = try file()
+    let tag = try file.finish()
+    return .blob(
+      BlobEntry(
+        algorithm: algorithm, length: length, id: file.id, key: file.key, lastTag: tag,
+        keyID: keyID))
+  }
+
+  /// Removes the blob, unless it was settled before.
+  func abandon() {
+    sealed?.abandon()
+    sealed = nil
+  }
+
+  /// Leaves the blob, which `isNamed` says that the index names, and forgets it.
+  func settle(if isNamed: () throws(StorageError) -> Bool) {
+    sealed?.marker.end(if: isNamed)
+    sealed = nil
+  }
+
+  /// Leaves blob and marker for the next sweep, which finds out if the index names it.
+  func leave() { sealed = nil }
+
+  deinit { abandon() }
+
+  private func sealPlain(isLast: Bool) throws(StorageError) {
+    let file = try file()
+    try plain.read(0..<plainCount) { (bytes) throws(StorageError) in
+      try file.seal(bytes, isLast: isLast)
+    }
+    plainCount = 0
+  }
+
+  private func file() throws(StorageError) -> SealedFile {
+    if let sealed { return sealed }
+    let file = try SealedFile(in: place, store, algorithm, batch: Self.batch)
+    sealed = file
+    return file
+  }
+
+  /// The blob's file, which is made with the first segment.
+  private final class SealedFile {
+    let id: BlobID
+    let marker: PendingMarker
+    var key: SymmetricKey { sealer.key }
+    private let place: BlobPlace
+    private let file: OpenFile
+    private let sealer: SegmentSealer
+    private let buffer: PlainBuffer
+    private let capacity: Int
+    private var count = 0
+
+    init(
+      in place: BlobPlace, _ store: StoreID, _ algorithm: AEADAlgorithm, batch: Int
+    ) throws(StorageError) {
+      let id = try BlobID.random()
+      sealer = try cryptography { () throws(CryptoError) in
+        try SegmentSealer(
+          algorithm, associatedData: SegmentLayout.associatedData(store: store, blob: id))
+      }
+      try place.create()
+      let marker = try PendingMarker.share(id, in: place)
+      do throws(StorageError) {
+        file = try place.make(id)
+      } catch {
+        marker.end { true }
+        throw error
+      }
+      capacity = batch * SegmentLayout.sealedSize
+      buffer = PlainBuffer(count: capacity, isSecret: false)
+      self.id = id
+      self.marker = marker
+      self.place = place
+    }
+
+    func seal(_ bytes: RawSpan, isLast: Bool) throws(StorageError) {
+      let size = bytes.byteCount + SegmentLayout.tagSize
+      if count + size > capacity { try flush() }
+      try buffer.write(count..<count + size) { (output) throws(StorageError) in
+        try cryptography { () throws(CryptoError) in
+          try sealer.seal(bytes, isLast: isLast, into: &output)
+        }
+      }
+      count += size
+    }
+
+    /// - Returns: the tag of the last segment.
+    func finish() throws(StorageError) -> [UInt8] {
+      let tag = buffer.read(count - SegmentLayout.tagSize..<count) { $0.copied() }
+      try flush()
+      do throws(StorageError) {
+        try file.synchronize()
+      } catch {
+        // Nobody knows of the file yet, so nothing was changed.
+        guard error.code == .outcomeUnknown else { throw error }
+        throw StorageError(.io, error.message, path: error.path, number: error.number)
+      }
+      return tag
+    }
+
+    func abandon() {
+      marker.end { () throws(StorageError) in
+        try place.remove(id)
+        return true
+      }
+    }
+
+    private func flush() throws(StorageError) {
+      try buffer.read(0..<count) { (bytes) throws(StorageError) in try file.write(bytes) }
+      count = 0
+    }
+  }
+}

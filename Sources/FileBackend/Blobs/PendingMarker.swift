@@ -1,0 +1,74 @@
+internal import CryptoCore
+internal import Glibc
+internal import StorageCore
+
+/// The empty file in `pending` which says that the index may not name a blob, with a lock on it.
+///
+/// Whoever makes a blob, removes one, or gives it to another name has a share of the lock; who sweeps
+/// has all of it. So what the index says of a blob does not change while somebody sweeps, and nobody
+/// sweeps what is being written. The locks end with the process.
+///
+/// For one thread at a time.
+final class PendingMarker: @unchecked Sendable {
+  // Handed on from thread to thread by the writer that owns it, and used by one at a time.
+  let id: BlobID
+  private let path: String
+  private let lock: LockFile
+
+  /// How long a sweep may hold a marker.
+  private static let deadline: Duration = .seconds(30)
+
+  private init(_ id: BlobID, _ path: String, _ lock: consuming LockFile) {
+    self.id = id
+    self.path = path
+    self.lock = lock
+  }
+
+  /// Makes the marker of a blob, or joins those who have it.
+  ///
+  /// - Throws: `StorageError`: `busy` when somebody sweeps for long.
+  static func share(_ id: BlobID, in place: BlobPlace) throws(StorageError) -> PendingMarker {
+    let path = place.marker(of: id)
+    let end = ContinuousClock.now + deadline
+    repeat {
+      let lock = try LockFile(path)
+      try place.check(try lock.file.status(), path)
+      // Who sweeps removes the file: a lock on that one excludes nobody.
+      if try lock.file.tryShare(byte: 0) {
+        if try lock.isInPlace() { return PendingMarker(id, path, lock) }
+      } else {
+        usleep(1_000)  // whoever sweeps has it for a moment, and fcntl(2) has no deadline
+      }
+    } while ContinuousClock.now < end
+    throw StorageError(.busy, "another process sweeps the folder for long; try again", path: path)
+  }
+
+  /// Takes the marker of a blob for itself alone; made, if there is none.
+  ///
+  /// - Returns: nil when somebody else has it until the deadline.
+  static func claim(
+    _ id: BlobID, in place: BlobPlace, waiting deadline: Duration = .zero
+  ) throws(StorageError) -> PendingMarker? {
+    let path = place.marker(of: id)
+    if let status = try FileStatus.ofEntry(path) {
+      // Anything else in its place is nobody's marker, and left.
+      guard status.isRegular, status.owner == geteuid() else { return nil }
+    }
+    let lock = try LockFile(path)
+    guard try lock.file.lock(byte: 0, until: .now + deadline), try lock.isInPlace() else {
+      return nil
+    }
+    return PendingMarker(id, path, lock)
+  }
+
+  /// Removes the marker, if nobody else has it and if `isSettled` then says that the blob is gone or
+  /// that the index names it.
+  ///
+  /// What stays is looked at by the next sweep, so no failure matters.
+  func end(if isSettled: () throws(StorageError) -> Bool) {
+    do throws(StorageError) {
+      guard try lock.file.lock(byte: 0, until: .now), try isSettled() else { return }
+      _ = unsafe unlink(path)
+    } catch {}
+  }
+}

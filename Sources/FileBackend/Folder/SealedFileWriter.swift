@@ -1,0 +1,106 @@
+internal import CryptoCore
+public import StorageCore
+
+public import struct Foundation.Data
+
+/// Takes a value piece by piece, in constant memory, and gives it a name when it is committed.
+///
+///     let writer = try folder.writer(named: "export")
+///     try writer.write(header)
+///     for row in rows { try writer.write(row) }
+///     try writer.commit()
+///
+/// Nobody sees the value before ``commit()`` has returned. What is neither committed nor abandoned is
+/// abandoned when the handle goes away, and after a kill when the folder is opened next. Not for several
+/// threads at once.
+public final class SealedFileWriter {
+  /// The name that the value gets.
+  public let name: StoreKey
+  private let folder: SealedFolder
+  /// Nil once it was committed or abandoned.
+  private var blob: BlobWriter?
+  private var ended = 0
+
+  init(_ folder: SealedFolder, _ name: StoreKey, _ blob: BlobWriter) {
+    self.folder = folder
+    self.name = name
+    self.blob = blob
+  }
+
+  /// How many bytes were written so far.
+  public var size: Int { blob?.length ?? ended }
+
+  /// Takes more bytes.
+  ///
+  /// - Throws: `StorageError`: `full` and the like, and the handle is abandoned; `invalid` for one that
+  ///   was committed or abandoned.
+  public func write(_ bytes: Data) throws(StorageError) { try write(bytes.bytes) }
+
+  /// Takes more bytes.
+  ///
+  /// - Throws: as ``write(_:)``.
+  public func write(_ bytes: RawSpan) throws(StorageError) {
+    let blob = try current()
+    do throws(StorageError) {
+      try blob.append(bytes)
+    } catch {
+      abandon()
+      throw error.about(name)
+    }
+  }
+
+  /// Gives the name the value that was written, durably; what it had is replaced.
+  ///
+  /// - Throws: `StorageError`; the name then has what it had, except with `outcomeUnknown`, and the
+  ///   handle is abandoned.
+  public func commit() throws(StorageError) {
+    let blob = try current()
+    end()
+    do throws(StorageError) {
+      let entry = try blob.finish()
+      try folder.change { (transaction) throws(StorageError) in
+        try transaction.put(entry, of: blob, named: name)
+      }
+    } catch {
+      // If the index names the blob is not known then, and found out by the next sweep.
+      if error.code == .outcomeUnknown { blob.leave() } else { blob.abandon() }
+      throw error.about(name)
+    }
+    folder.unreadable.forget(name)
+  }
+
+  /// Drops what was written.
+  public func abandon() {
+    blob?.abandon()
+    end()
+  }
+
+  private func current() throws(StorageError) -> BlobWriter {
+    guard let blob else {
+      throw StorageError(
+        .invalid, "the handle was committed or abandoned; make another one", key: name)
+    }
+    return blob
+  }
+
+  private func end() {
+    ended = size
+    blob = nil
+  }
+
+  deinit { abandon() }
+}
+
+@available(*, unavailable)
+extension SealedFileWriter: Sendable {}
+
+extension SealedFileWriter: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The name, and no byte.
+  public var description: String { "SealedFileWriter(\"\(name)\")" }
+  /// The name, and no byte.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,61 @@
+public import StorageCore
+
+internal import struct Foundation.Data
+
+extension SealedFolder {
+  /// What a name has now, then after every change, without end; see `PropertyStates`.
+  ///
+  /// All changes of this process come, in order; of those by another process at least the latest comes.
+  /// A value is told by its length: read it, if it is wanted.
+  ///
+  /// - Parameter name: the name.
+  /// - Returns: a sequence for any number of listeners. It ends when its task is cancelled.
+  public func states(named name: StoreKey) -> SealedFileStates {
+    SealedFileStates(name: name, states: Store<Data, VaultStorage>(index, name).states)
+  }
+}
+
+/// What a name of a sealed folder has now, then after every change.
+public struct SealedFileStates: AsyncSequence, Sendable {
+  /// What is iterated over.
+  public typealias Element = PropertyState<SealedFileInfo>
+  /// Iteration does not throw; what can't be read is a state.
+  public typealias Failure = Never
+
+  let name: StoreKey
+  let states: PropertyStates<Data>
+
+  /// Starts listening.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(name: name, states: states.makeAsyncIterator())
+  }
+
+  /// Goes through the states of a name.
+  public struct Iterator: AsyncIteratorProtocol {
+    let name: StoreKey
+    var states: PropertyStates<Data>.Iterator
+
+    /// The next state; nil when the task is cancelled.
+    public mutating func next() async -> PropertyState<SealedFileInfo>? {
+      await next(isolation: nil)
+    }
+
+    /// The next state; nil when the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async -> PropertyState<SealedFileInfo>? {
+      guard let state = await states.next(isolation: actor) else { return nil }
+      switch state {
+      case .absent: return .absent
+      case .failed(let error): return .failed(error)
+      case .value(var bytes):
+        return PropertyState { () throws(StorageError) in
+          SealedFileInfo(name: name, size: try SealedFolder.read(&bytes, name).length)
+        }
+      }
+    }
+  }
+}
+
+@available(*, unavailable)
+extension SealedFileStates.Iterator: Sendable {}

@@ -1,0 +1,95 @@
+internal import CryptoCore
+public import StorageCore
+
+public import struct Foundation.Data
+
+/// What is known of a value without reading it.
+public struct SealedFileInfo: Hashable, Sendable {
+  /// The name of the value.
+  public let name: StoreKey
+  /// The length of the value in bytes.
+  public let size: Int
+}
+
+extension SealedFolder {
+  /// How often a reader looks again after the value was replaced under its eyes.
+  private static let attempts = 1000
+
+  /// The value of a name, or nil when there is none.
+  ///
+  /// It is in memory as a whole; for large values take ``reader(named:)``.
+  ///
+  /// - Throws: `StorageError`: `damaged`, or why the folder can't be read.
+  public func read(named name: StoreKey) throws(StorageError) -> Data? {
+    guard let reader = try reader(named: name) else { return nil }
+    return try reader.read(0..<reader.size)
+  }
+
+  /// Opens the value of a name, or nil when there is none.
+  ///
+  /// - Throws: `StorageError`: `damaged` when the file of the value is gone or is not the one that the
+  ///   index names, or why the folder can't be read.
+  public func reader(named name: StoreKey) throws(StorageError) -> SealedFileReader? {
+    let place = try prepared()
+    var missing: BlobID?
+    for _ in 0..<Self.attempts {
+      guard let entry = try entry(named: name) else { return nil }
+      switch entry {
+      case .small(let value): return SealedFileReader(name, .small(value))
+      case .blob(let blob):
+        if let reader = try open(blob, in: place, name) { return reader }
+        // Replaced between the look into the index and the opening, or gone: then the index says
+        // the same twice.
+        guard missing != blob.id else { throw Self.missing(blob.id, in: place, name) }
+        missing = blob.id
+      }
+    }
+    throw StorageError(.busy, "the value is being replaced all the time; try again", key: name)
+  }
+
+  /// Whether a name has a value, also one that can't be read.
+  ///
+  /// - Throws: `StorageError` when that can't be known.
+  public func contains(_ name: StoreKey) throws(StorageError) -> Bool {
+    _ = try prepared()
+    return try index.contains(name)
+  }
+
+  /// The names that have a value, in any order.
+  ///
+  /// - Throws: `StorageError`: `damaged` when an entry of the index can't be opened; ``verify(expecting:progress:)`` says
+  ///   more.
+  public func names() throws(StorageError) -> [StoreKey] {
+    _ = try prepared()
+    return try index.keys()
+  }
+
+  /// The length of a value, or nil when there is none; its blob is not looked at.
+  ///
+  /// - Throws: `StorageError`: `damaged`, or why the folder can't be read.
+  public func info(named name: StoreKey) throws(StorageError) -> SealedFileInfo? {
+    _ = try prepared()
+    return try entry(named: name).map { SealedFileInfo(name: name, size: $0.length) }
+  }
+
+  /// Opens the blob of an entry; nil when it is not there.
+  func open(
+    _ blob: BlobEntry, in place: BlobPlace, _ name: StoreKey
+  ) throws(StorageError) -> SealedFileReader? {
+    do throws(StorageError) {
+      return try BlobReader(blob, in: place, store: identity().store).map {
+        SealedFileReader(name, .blob($0))
+      }
+    } catch {
+      throw error.about(name)
+    }
+  }
+
+  static func missing(
+    _ id: BlobID, in place: BlobPlace, _ name: StoreKey
+  ) -> StorageError {
+    StorageError(
+      .damaged, "the file of the value is gone; put it back from a backup, or remove the name",
+      key: name, path: place.file(of: id))
+  }
+}

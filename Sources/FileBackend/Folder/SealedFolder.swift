@@ -1,0 +1,207 @@
+public import CryptoCore
+internal import Glibc
+public import StorageCore
+public import VaultBackend
+
+public import struct Foundation.Data
+public import struct Foundation.URL
+
+/// Values of any size in a folder, each under a name: sealed, durable, read in parts, shared by any
+/// number of processes.
+///
+///     let folder = SealedFolder(at: url, keySource: .automatic)
+///     try folder.write(data, named: "avatar")
+///     try folder.write(contentsOf: fileURL, named: "backup")
+///     let head = try folder.reader(named: "backup")?.read(0..<4096)
+///
+/// A vault in the folder, `index.vault`, has the names, the keys and the values of up to 16 KiB; each
+/// larger value is a file in `blobs`, sealed in segments of 64 KiB under a key of its own. A write is
+/// durable before it returns, and replaces the old value whole or not at all, also in a kill. Reading
+/// and writing take the same memory whatever the size. docs/file-format.md has the format.
+///
+/// Any thread may use it, many at once. Calls block; their async forms do that on threads of their own.
+public final class SealedFolder: Sendable {
+  /// The vault that has the names.
+  package let index: VaultStorage
+  /// What the folder is opened for.
+  ///
+  /// That of the standard folder is what the program was bootstrapped with, which is settled by asking.
+  public var access: VaultAccess { index.access }
+  let algorithm: AEADAlgorithm
+  let unreadable = FailedReads()
+  private let swept = SetOnce<Swept>()
+
+  /// That the folder was swept by this object.
+  private final class Swept: Sendable {}
+
+  /// The folder that `@SealedFile` and its family use; in a test with stores of its own, the test's.
+  ///
+  /// It is ``standardPath(applicationID:)`` of the application, its key comes from the key source of
+  /// `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before. A test whose stores
+  /// are in memory has no folder: every call is the error `unsupported`.
+  public static var standard: SealedFolder {
+    guard let test = TestStores.inUse else { return program }
+    return test.kept {
+      let index = VaultStorage(isBootstrapped: false, keySource: test.keySource) {
+        () throws(StorageError) in
+        guard let folder = test.folder else { throw TestStores.hasNoFile }
+        return folder + "/files/index.vault"
+      }
+      return SealedFolder(index, algorithm: .aes256GCM)
+    }
+  }
+
+  private static let program = SealedFolder(
+    VaultStorage(isBootstrapped: true, keySource: .bootstrapped) { () throws(StorageError) in
+      let configuration = try SecureStorage.configuration(for: "the standard sealed folder")
+        .validated()
+      return try standardPath(applicationID: configuration.applicationID) + "/index.vault"
+    }, algorithm: .aes256GCM)
+
+  /// The sealed folder at a place of the caller's choice.
+  ///
+  /// The folder is looked at, or made, at the first use; `open()` does it now.
+  ///
+  /// - Parameters:
+  ///   - url: an absolute file URL of a folder. One that is missing is made for the owner alone; one
+  ///     that others can write to is refused.
+  ///   - keySource: where the key comes from.
+  ///   - access: what it is opened for.
+  ///   - folderTrust: who may write to the folder and those on the way, besides this user and root:
+  ///     `.processGroup` for a volume of a container.
+  ///   - algorithm: what seals new blobs, `aes256GCM` or `chaCha20Poly1305`; and the index, if the
+  ///     folder is new.
+  ///   - deadline: how long a call waits for other processes before it is the error `busy`.
+  ///   - errorClosure: takes the errors of properties, which can't throw.
+  public convenience init(
+    at url: URL, keySource: KeySource, access: VaultAccess = .readWrite,
+    folderTrust: FolderTrust = .owner, algorithm: AEADAlgorithm = .aes256GCM,
+    deadline: Duration = VaultDelegate.standardDeadline, errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      VaultStorage(
+        at: url.appendingPathComponent("index.vault", isDirectory: false), keySource: keySource,
+        access: access, folderTrust: folderTrust, algorithm: algorithm, deadline: deadline,
+        errorClosure: errorClosure), algorithm: algorithm)
+  }
+
+  init(_ index: VaultStorage, algorithm: AEADAlgorithm) {
+    self.index = index
+    self.algorithm = algorithm
+  }
+
+  /// How the folder is opened: its key slots, as those of a vault.
+  ///
+  /// To replace keys that leaked take ``rotate(openedBy:names:progress:)``, which seals the blobs anew, too.
+  public var keyAdministration: KeyAdministration { index.keyAdministration }
+
+  /// Takes the errors of properties, which can't throw; when nil, `StorageDiagnostics` does.
+  public var errorClosure: StorageErrorClosure? {
+    get { index.errorClosure }
+    set { index.errorClosure = newValue }
+  }
+
+  /// Where the standard folder of an application is: `files` beside the standard vault.
+  ///
+  /// - Parameter applicationID: the application's id, as given to `SecureStorage.bootstrap`.
+  /// - Returns: an absolute path; there need not be anything.
+  /// - Throws: `StorageError`: as `VaultStorage.standardPath(applicationID:)`.
+  public static func standardPath(applicationID: String) throws(StorageError) -> String {
+    try StandardFolders.data(application: applicationID) + "/files"
+  }
+
+  /// Opens the folder now, or makes it, so that a start-up fails where it should.
+  ///
+  /// Blobs that a writer left which was killed are removed. So does the first use.
+  ///
+  /// - Parameter existence: with `.mustExist` the folder is not made, now or later, whether this call
+  ///   succeeds or not: where its index is gone, reads and writes are the error `unavailable`.
+  /// - Throws: `StorageError`: why it can't be opened.
+  public func open(_ existence: StoreExistence = .madeIfMissing) throws(StorageError) {
+    if existence == .mustExist { try index.open(.mustExist) }
+    _ = try prepared()
+    if access == .readWrite { try index.open(existence) }
+  }
+
+  // MARK: - Inside
+
+  /// What lies beside the index, once the folder was looked at.
+  func prepared() throws(StorageError) -> BlobPlace {
+    let path = try index.resolvedPath()
+    let place = BlobPlace(path: FilePath.folder(of: path), trust: index.folderTrust)
+    guard try FileStatus.ofEntry(path) != nil else {
+      // A new index would hide that the keys of what is there are gone.
+      guard try !place.hasBlobs() else {
+        throw StorageError(
+          .damaged, "the index is gone and its blobs are still there: put it back from a backup",
+          path: path)
+      }
+      // Keys that are open would have blobs written where there is nothing.
+      guard try !index.isRequired else { throw .missing(path) }
+      return place
+    }
+    guard swept.load() == nil else { return place }
+    if access == .readWrite {
+      do throws(StorageError) {
+        try sweep(place)
+      } catch {
+        // What can't be removed now is no reason not to read.
+        guard error.code == .readOnly || error.code == .full else { throw error }
+        return place
+      }
+    }
+    _ = swept.storeIfNil(Swept())
+    return place
+  }
+
+  /// The same for writing.
+  func preparedForWriting() throws(StorageError) -> BlobPlace {
+    guard access == .readWrite else {
+      throw StorageError(
+        .readOnly, "the folder was opened read-only", path: try index.resolvedPath())
+    }
+    return try prepared()
+  }
+
+  /// A writer of a new blob.
+  func blobWriter(in place: BlobPlace) throws(StorageError) -> BlobWriter {
+    guard algorithm != .xaes256GCM else {
+      throw StorageError(.unsupported, "blobs are sealed with AES-256-GCM or ChaCha20-Poly1305")
+    }
+    if try index.store.storeIdentity() == nil { try index.open() }
+    return BlobWriter(in: place, of: try identity(), algorithm)
+  }
+
+  /// What tells the index from others, once something was written or read.
+  func identity() throws(StorageError) -> (store: StoreID, primaryKeyID: UInt32) {
+    guard let identity = try index.store.storeIdentity() else {
+      throw StorageError(.busy, "the index was emptied meanwhile; try again")
+    }
+    return identity
+  }
+
+  /// What the index has under a name, or nil.
+  func entry(named name: StoreKey) throws(StorageError) -> FileEntry? {
+    guard var bytes = try index.load(Data.self, forKey: name) else { return nil }
+    return try Self.read(&bytes, name)
+  }
+
+  /// Reads an entry and wipes its bytes.
+  static func read(_ bytes: inout Data, _ name: StoreKey) throws(StorageError) -> FileEntry {
+    defer { Wipe.data(&bytes) }
+    do throws(StorageError) {
+      return try FileEntry(reading: bytes.bytes)
+    } catch {
+      throw error.about(name)
+    }
+  }
+}
+
+extension SealedFolder: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The type, and nothing that is stored.
+  public var description: String { "SealedFolder" }
+  /// The type, and nothing that is stored.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

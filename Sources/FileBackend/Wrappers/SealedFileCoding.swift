@@ -1,0 +1,58 @@
+internal import CryptoCore
+public import StorageCore
+
+public import struct Foundation.Data
+
+/// How the value of a property becomes the bytes of a file, without anything around them.
+public struct SealedFileCoding<Value>: @unchecked Sendable {
+  // Each is made below, and captures a Sendable coding and the type of the value at most.
+  let encode: (Value) throws(StorageError) -> Data
+  let decode: (Data) throws(StorageError) -> Value
+}
+
+extension SealedFileCoding where Value == Data {
+  /// The bytes as they are.
+  public static let bytes = SealedFileCoding(
+    encode: { (value) throws(StorageError) in value },
+    decode: { (bytes) throws(StorageError) in bytes })
+}
+
+extension SealedFileCoding where Value == String {
+  /// UTF-8; bytes that are none are the error `typeMismatch`.
+  public static let text = SealedFileCoding(
+    encode: { (value) throws(StorageError) in Data(value.utf8) },
+    decode: { (bytes) throws(StorageError) in
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw StorageError(.typeMismatch, "the file is no text in UTF-8; read it as Data")
+      }
+      return text
+    })
+}
+
+extension SealedFileCoding where Value: Codable {
+  /// What a coding makes of a `Codable` value; bytes that it can't read are the error `typeMismatch`.
+  ///
+  /// The file does not say which coding made it.
+  public static func codable(_ coding: CodableCoding) -> SealedFileCoding {
+    SealedFileCoding(
+      encode: { (value) throws(StorageError) in
+        do {
+          return try coding.encode(value)
+        } catch {
+          // The error itself may quote the value.
+          throw StorageError(
+            .invalid, "the \(Value.self) can't be encoded: \(CodableCoding.reason(error))")
+        }
+      },
+      decode: { (bytes) throws(StorageError) in
+        do {
+          if let value = try coding.decode(Value.self, bytes) as? Value { return value }
+        } catch {
+          throw StorageError(
+            .typeMismatch,
+            "the file doesn't decode as \(Value.self): \(CodableCoding.reason(error))")
+        }
+        throw StorageError(.typeMismatch, "the coding did not give a \(Value.self)")
+      })
+  }
+}

@@ -1,0 +1,102 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// What the wrappers of sealed files are made of: a folder, a name and a coding.
+///
+/// Opaque: it is there for ``SealedFileProperty``. Printing it shows the name.
+public struct SealedFileCore<Value>: Sendable {
+  let folder: SealedFolder
+  let name: StoreKey
+  let coding: SealedFileCoding<Value>
+
+  func load() throws(StorageError) -> Value? {
+    do throws(StorageError) {
+      var bytes = try folder.read(named: name)
+      let value = try decode(&bytes)
+      folder.unreadable.forget(name)
+      return value
+    } catch {
+      folder.unreadable.remember(name, error)
+      throw error.about(name)
+    }
+  }
+
+  func save(_ value: Value?) throws(StorageError) {
+    guard let value else { return try folder.remove(name) }
+    try folder.write(encode(value), named: name)
+    folder.unreadable.forget(name)
+  }
+
+  func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
+    let result = try folder.update(named: name) { bytes in
+      var value = try decode(&bytes)
+      let result = try body(&value)
+      bytes = try value.map { (value) throws(StorageError) in try encode(value) }
+      return result
+    }
+    folder.unreadable.forget(name)
+    return result
+  }
+
+  /// What a wrapper's getter does: an error is reported, and then there is nothing to return.
+  func get() -> Value? {
+    do throws(StorageError) {
+      return try load()
+    } catch {
+      folder.index.report(error)
+      return nil
+    }
+  }
+
+  /// What a wrapper's setter does.
+  func set(_ value: Value?) {
+    do throws(StorageError) {
+      // `count += 1` is a read and a write: after a read that failed, the write would replace what
+      // could not be read by what was made of a default.
+      if let error = folder.unreadable[name] {
+        throw StorageError(
+          error.code,
+          "the value could not be read, so assigning to the property is refused; call save or remove to "
+            + "replace it. It was: \(error.message)", key: name, path: error.path)
+      }
+      try save(value)
+    } catch {
+      folder.index.report(error)
+    }
+  }
+
+  /// Stores an initial value if, and only if, the name has none.
+  func register(_ value: Value?) {
+    guard let value else { return }
+    do throws(StorageError) {
+      guard try !folder.contains(name) else { return }
+      let bytes = try encode(value)
+      try folder.change { (transaction) throws(StorageError) in
+        if try !transaction.contains(name) { try transaction.write(bytes, named: name) }
+      }
+    } catch {
+      folder.index.report(error.about(name))
+    }
+  }
+
+  private func encode(_ value: Value) throws(StorageError) -> Data {
+    do throws(StorageError) { return try coding.encode(value) } catch { throw error.about(name) }
+  }
+
+  private func decode(_ bytes: inout Data?) throws(StorageError) -> Value? {
+    guard let value = bytes else { return nil }
+    bytes = nil
+    do throws(StorageError) { return try coding.decode(value) } catch { throw error.about(name) }
+  }
+}
+
+extension SealedFileCore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The name, and no value.
+  public var description: String { "SealedFileCore(\"\(name)\")" }
+  /// The name, and no value.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
