@@ -1,0 +1,245 @@
+internal import CryptoCore
+internal import Foundation
+internal import StorageCore
+
+extension Audit {
+  /// Says how a value is protected that is there, and what is wrong with that.
+  mutating func checkValue(_ bytes: Data, _ entry: inout StorageAuditEntry, _ plan: Plan) {
+    let place = plan.address.description
+    guard bytes.starts(with: Envelope.mark) else {
+      return checkBare(bytes, &entry, plan)
+    }
+    let envelope: Envelope
+    do throws(StorageError) {
+      envelope = try Envelope(reading: bytes)
+    } catch {
+      entry.state = .unreadable
+      return add(error.code == .damaged ? .damaged : .unreadable, entry.key, place, error.message)
+    }
+    entry.protection = plan.address.kind.protection(envelope.sealing)
+    checkPolicy(envelope, entry.key, plan)
+    let form = Serializer.form(named: entry.key.serializer)
+    if envelope.serializer != form {
+      add(
+        .otherSerializer, entry.key, place,
+        "it was serialized as \(envelope.serializer), and is declared as \(entry.key.serializer)")
+    }
+    open(envelope, &entry, plan)
+  }
+
+  /// What is no envelope: right for a plain value, and only for that.
+  private mutating func checkBare(
+    _ bytes: Data, _ entry: inout StorageAuditEntry, _ plan: Plan
+  ) {
+    let place = plan.address.description
+    guard !plan.protection.isPlain else {
+      entry.protection = "nothing"
+      if !Self.isWellFormed(bytes, entry.key.serializer) {
+        entry.state = .unreadable
+        add(.damaged, entry.key, place, "it is not \(entry.key.serializer), as it is declared")
+      }
+      return
+    }
+    guard !plan.address.kind.isSealing else {
+      entry.protection = "its place"
+      return add(
+        .damaged, entry.key, place, "its place seals it, and it is no value that a router wrote")
+    }
+    entry.state = .unreadable
+    guard Self.isReadable(bytes) else {
+      return add(.damaged, entry.key, place, "it is neither a sealed value nor readable data")
+    }
+    entry.protection = "nothing"
+    add(
+      .plaintext, entry.key, place,
+      "it is not sealed, as it is declared; the router refuses to read it")
+  }
+
+  /// Compares how a value is sealed with how it is declared.
+  private mutating func checkPolicy(
+    _ envelope: Envelope, _ key: StorageKeyDescriptor, _ plan: Plan
+  ) {
+    let place = plan.address.description
+    let stored = envelope.sealing
+    guard !plan.protection.isPlain else {
+      return add(
+        .otherPolicy, key, place,
+        "it is \(stored?.words ?? "marked as sealed by its place"), and declared in plaintext")
+    }
+    guard stored != nil || plan.address.kind.isSealing else {
+      return add(.plaintext, key, place, "it is not sealed, as it is declared")
+    }
+    let declared = plan.protection.sealing?.pattern
+    guard stored?.words != declared?.words else { return }
+    add(
+      .otherPolicy, key, place,
+      "it is \(stored?.words ?? "sealed by its place alone"), and declared as "
+        + (declared?.words ?? "sealed by its place alone"))
+  }
+
+  /// Opens a value, as far as its material is to be had here.
+  private mutating func open(
+    _ envelope: Envelope, _ entry: inout StorageAuditEntry, _ plan: Plan
+  ) {
+    let place = plan.address.description
+    let sealer = ValueSealer(
+      envelope.sealing.map { ValueSealer.Sealing(pattern: $0, hasRandomSalt: false) },
+      envelope.serializer, binding: RouterCore.binding(of: Probe(key: entry.key)))
+    do throws(StorageError) {
+      var materials: [SecureBytes] = []
+      switch envelope.sealing?.origin {
+      case nil, .some(.none): break
+      case .passcode:
+        entry.state = .unopened
+        return
+      case .provider:
+        entry.state = .unopened
+        return pending.append(
+          PendingValue(
+            index: entries.count, key: entry.key, place: place, envelope: envelope, sealer: sealer))
+      case .masterKey:
+        guard let material = try material(of: entry.key.domain) else {
+          throw StorageError(
+            .keyUnavailable, "it is sealed, and the key that it is under is not there")
+        }
+        materials = [material]
+      }
+      try Self.open(envelope, sealer, materials)
+    } catch {
+      entry.state = .unreadable
+      findings.append(Self.finding(of: error, entry.key, place))
+    }
+  }
+
+  /// Opens a value and looks whether it is what its serializer writes.
+  static func open(
+    _ envelope: Envelope, _ sealer: ValueSealer, _ materials: [SecureBytes]
+  ) throws(StorageError) {
+    var opened = try sealer.open(envelope, materials)
+    defer { Wipe.data(&opened) }
+    guard isWellFormed(opened, envelope.serializer.name) else {
+      throw StorageError(.damaged, "what is sealed is not \(envelope.serializer)")
+    }
+  }
+
+  /// What is to be said of a value that does not open.
+  static func finding(
+    of error: StorageError, _ key: StorageKeyDescriptor, _ place: String
+  ) -> StorageAuditFinding {
+    let kind: StorageAuditFinding.Kind =
+      switch error.code {
+      case .damaged, .typeMismatch: .damaged
+      case .wrongKey: .wrongKey
+      default: .unreadable
+      }
+    return StorageAuditFinding(
+      kind, domain: key.domain, name: key.name, place: place, "\(error.code): \(error.message)")
+  }
+
+  /// The master key, or the group's; nil when there is none.
+  private func material(of domain: StorageDomain) throws(StorageError) -> SecureBytes? {
+    let group: String?
+    switch domain.kind {
+    case .appGroupUserDefaults(let id), .appGroupFileSystem(let id, _): group = id
+    default: return try masterKey()
+    }
+    let container = try GroupContainer(group, configuration.storage, places.locations)
+    return try GroupKey(folder: SharedFolder(path: container.path, groupRoot: container.root))
+      .material(isWriting: false)
+  }
+
+  private func masterKey() throws(StorageError) -> SecureBytes? {
+    let id = MasterKeyID(keychain, configuration.encryption)
+    guard try isThere(id.address) else { return nil }
+    return try MasterKey(
+      place: places.place(at: id.address), id: id.description, length: 32, ledger: ledger
+    ).material(isWriting: false)
+  }
+
+  // MARK: - Bytes
+
+  /// Whether bytes are what a serializer writes; of one of the application's own that can't be known.
+  static func isWellFormed(_ bytes: Data, _ serializer: String) -> Bool {
+    do {
+      switch serializer {
+      case Serializer.json.name:
+        _ = try JSONSerialization.jsonObject(with: bytes, options: .fragmentsAllowed)
+      case Serializer.plist.name:
+        _ = try unsafe PropertyListSerialization.propertyList(from: bytes, format: nil)
+      default: break
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Whether bytes are text or a property list.
+  private static func isReadable(_ bytes: Data) -> Bool {
+    if bytes.starts(with: "bplist".utf8) { return true }
+    guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else { return false }
+    return !text.unicodeScalars.contains { scalar in
+      scalar.properties.generalCategory == .control && !["\t", "\n", "\r"].contains(scalar)
+    }
+  }
+
+  /// Stands for a declared key where its type is not known.
+  private struct Probe: StorageKey {
+    typealias Value = Data
+    let key: StorageKeyDescriptor
+    var name: String { key.name }
+    var domain: StorageDomain { key.domain }
+    var owner: String { key.owner }
+    var description: String { key.description }
+  }
+}
+
+extension PlaceAddress.Kind {
+  /// Whether the place seals what is in it.
+  var isSealing: Bool { self != .file && self != .plainSuite }
+
+  /// How a value is protected there, in words.
+  func protection(_ sealing: Envelope.Sealing?) -> String {
+    guard let sealing else { return isSealing ? "its place" : "nothing" }
+    return sealing.words + (isSealing ? ", within its place" : "")
+  }
+}
+
+extension Envelope.Sealing {
+  /// The cipher, the derivation and whose material it is: without the salt.
+  var words: String {
+    let function =
+      switch self.function {
+      case .hkdfSHA256: "HKDF-SHA-256"
+      case .pbkdf2SHA256: "PBKDF2-SHA-256, \(rounds) iterations"
+      case .scrypt: "scrypt"
+      }
+    let material =
+      switch origin {
+      case .none: "nothing"
+      case .masterKey: "the master key"
+      case .provider: "the provider \(source)"
+      case .passcode: "a passcode"
+      }
+    return "sealed with \(algorithm), \(function), under \(material)"
+  }
+}
+
+extension Serializer {
+  /// The form of a declared serializer.
+  static func form(named name: String) -> Form {
+    [json, plist, data].first { $0.name == name }?.form ?? .custom
+  }
+}
+
+extension Serializer.Form {
+  /// The name as keys declare it; that of a custom one says nothing.
+  var name: String {
+    switch self {
+    case .json: Serializer.json.name
+    case .propertyList: Serializer.plist.name
+    case .data: Serializer.data.name
+    case .custom: "custom"
+    }
+  }
+}

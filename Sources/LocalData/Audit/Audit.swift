@@ -1,0 +1,274 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct Foundation.Data
+internal import struct Foundation.Date
+
+/// Compares what is declared with what is stored.
+///
+/// It reads and changes nothing, and blocks.
+struct Audit {
+  let places: Places
+  let addressing: Addressing
+  let configuration: AuditConfiguration
+  let keychain: PlaceAddress.Kind
+  let ledger: Ledger
+  let recorded: [Ledger.Entry]
+  var entries: [StorageAuditEntry] = []
+  var findings: [StorageAuditFinding] = []
+  /// The declared keys, by where they are.
+  var declared: [PlaceAddress: StorageKeyDescriptor] = [:]
+  /// Values that only a provider's material opens, which can't be asked here.
+  var pending: [PendingValue] = []
+  /// Stores that don't open, each of which is said once.
+  private var closed: Set<String> = []
+
+  /// A value that waits for a provider.
+  struct PendingValue: Sendable {
+    /// Its number among the entries.
+    let index: Int
+    let key: StorageKeyDescriptor
+    let place: String
+    let envelope: Envelope
+    let sealer: ValueSealer
+  }
+
+  init(_ places: Places, _ configuration: AuditConfiguration) {
+    self.places = places
+    self.configuration = configuration
+    let ledger = Ledger(places.vault(Ledger.file))
+    self.ledger = ledger
+    var faults: [StorageAuditFinding] = []
+    var recorded: [Ledger.Entry] = []
+    var settled: PlaceAddress.Kind?
+    do throws(StorageError) {
+      if try Self.isThere(try places.path(ofVault: Ledger.file), places) {
+        recorded = try ledger.entries()
+        settled = try ledger.keychainPlace()
+      }
+    } catch {
+      faults.append(
+        StorageAuditFinding(
+          .unreadable, name: Ledger.file, place: "the ledger",
+          "the record of where values were put can't be read: \(error.message)"))
+    }
+    keychain =
+      switch configuration.keychain {
+      case .vault: .vault
+      case .keyring: .keyring
+      case .automatic: settled ?? .vault
+      }
+    self.recorded = recorded
+    findings = faults
+    addressing = Addressing(
+      locations: places.locations, storage: configuration.storage, files: configuration.files,
+      keychain: keychain)
+  }
+
+  /// Looks at everything.
+  ///
+  /// - Parameter keys: what is declared.
+  mutating func run(_ keys: [StorageAuditEntry]) {
+    findings += StorageAuditFinding.ofDeclarations(keys.map(\.key))
+    let keys = keys.sorted()
+    let plans = keys.map { plan(of: $0.key) }
+    for (entry, plan) in zip(keys, plans) {
+      guard let plan else {
+        var entry = entry
+        entry.state = .unknown
+        entries.append(entry)
+        continue
+      }
+      declared[plan.address] = entry.key
+      entries.append(look(at: entry, plan))
+    }
+    for index in entries.indices { lookElsewhere(index, plans[index]) }
+    lookForStrays(plans.compactMap { $0?.address })
+  }
+
+  // MARK: - Declarations
+
+  /// What a declaration comes to on this machine.
+  struct Plan {
+    let protection: ProtectionPlan
+    let address: PlaceAddress
+  }
+
+  /// The plan of a key; nil, with a finding, for one that can't be kept here.
+  private mutating func plan(of key: StorageKeyDescriptor) -> Plan? {
+    do throws(StorageError) {
+      try KeyName.check(key.name, "a key")
+      let protection = try ProtectionPlan(
+        key.security, in: key.domain, keychain: keychain, hasPasscode: true,
+        iterations: configuration.pbkdf2Iterations)
+      let address = try addressing.address(
+        of: key.name, in: key.domain, isPlain: protection.isPlain,
+        isOfDevice: protection.isOfDevice)
+      return Plan(protection: protection, address: address)
+    } catch {
+      findings.append(
+        StorageAuditFinding(.impossible, domain: key.domain, name: key.name, error.message))
+      return nil
+    }
+  }
+
+  // MARK: - Values
+
+  private mutating func look(at declared: StorageAuditEntry, _ plan: Plan) -> StorageAuditEntry {
+    var entry = declared
+    entry.place = plan.address.description
+    let isOfThisMachine = entry.key.availability.allows(machineOf: Set(configuration.machineTags))
+    do throws(StorageError) {
+      guard try isThere(plan.address), var bytes = try places.place(at: plan.address).read()
+      else {
+        entry.state = isOfThisMachine ? .absent : .otherMachine
+        return entry
+      }
+      defer { Wipe.data(&bytes) }
+      entry.state = .present
+      entry.size = bytes.count
+      try addTime(to: &entry, plan.address)
+      try checkAge(entry.key, plan.address)
+      checkValue(bytes, &entry, plan)
+    } catch {
+      fail(&entry, plan.address, error)
+    }
+    return entry
+  }
+
+  /// Says what can't be read: of a store that does not open, once.
+  private mutating func fail(
+    _ entry: inout StorageAuditEntry, _ address: PlaceAddress, _ error: StorageError
+  ) {
+    entry.state = .unreadable
+    let isOfValue = [.damaged, .typeMismatch].contains(error.code) || address.kind == .file
+    guard isOfValue || entry.size != nil else { return close(address, error) }
+    let kind: StorageAuditFinding.Kind =
+      [.damaged, .typeMismatch].contains(error.code) ? .damaged : .unreadable
+    add(kind, entry.key, address.description, error.message)
+  }
+
+  /// Says that a store does not open.
+  mutating func close(_ address: PlaceAddress, _ error: StorageError) {
+    let place = address.storeDescription
+    guard closed.insert(place).inserted else { return }
+    let kind: StorageAuditFinding.Kind =
+      switch error.code {
+      case .damaged: .damaged
+      case .wrongKey: .wrongKey
+      default: .unreadable
+      }
+    findings.append(
+      StorageAuditFinding(kind, place: place, "\(error.code): \(error.message)"))
+  }
+
+  mutating func add(
+    _ kind: StorageAuditFinding.Kind, _ key: StorageKeyDescriptor, _ place: String,
+    _ message: String
+  ) {
+    findings.append(
+      StorageAuditFinding(kind, domain: key.domain, name: key.name, place: place, message))
+  }
+
+  private func addTime(
+    to entry: inout StorageAuditEntry, _ address: PlaceAddress
+  ) throws(StorageError) {
+    guard let path = try places.path(of: address), let status = try FileStatus.of(path) else {
+      return
+    }
+    entry.modified = Date(timeIntervalSince1970: Double(status.modified / 1_000_000_000))
+    entry.modifiedOf = address.kind == .file ? .value : .store
+  }
+
+  /// Says that a record is under a key from before.
+  private mutating func checkAge(
+    _ key: StorageKeyDescriptor, _ address: PlaceAddress
+  ) throws(StorageError) {
+    guard let (storage, name) = try places.record(of: address),
+      try storage.store.isUnderPrimaryKey(storage.store.name(name)) == false
+    else { return }
+    add(
+      .oldKey, key, address.description,
+      "its record is sealed under a data key from before the last rotation")
+  }
+
+  /// Looks where the ledger says that the key's value was put.
+  private mutating func lookElsewhere(_ index: Int, _ plan: Plan?) {
+    let key = entries[index].key
+    let text = DomainText(key.domain)
+    for entry in recorded where entry.name == key.name && entry.domain == text {
+      guard entry.address != plan?.address else { continue }
+      do throws(StorageError) {
+        guard try isThere(entry.address), try places.place(at: entry.address).contains() else {
+          continue
+        }
+        declared[entry.address] = key
+        if entries[index].state == .absent { entries[index].state = .elsewhere }
+        add(
+          .otherPlace, key, entry.address.description,
+          "a value is there, where the key was kept before; it is declared for "
+            + (plan.map { $0.address.description } ?? "a place that can't be had"))
+      } catch {
+        close(entry.address, error)
+      }
+    }
+  }
+
+  // MARK: - Places
+
+  /// Whether a store is there: one that is not is not made.
+  func isThere(_ address: PlaceAddress) throws(StorageError) -> Bool {
+    try Self.isThere(try places.path(of: address), places)
+  }
+
+  private static func isThere(
+    _ path: String?, _ places: Places
+  ) throws(StorageError) -> Bool {
+    guard !places.isInMemory, let path else { return true }
+    return try FileStatus.of(path) != nil
+  }
+}
+
+extension Places {
+  /// The file that a store or a plain value is in; nil for what has none here.
+  func path(of address: PlaceAddress) throws(StorageError) -> String? {
+    switch address.kind {
+    case .sealedSuite:
+      return try locations.configuration() + "/" + address.container + ".secure.plist"
+    case .plainSuite: return address.container
+    case .vault: return try path(ofVault: Self.keychainFile)
+    case .keyring, .deviceKeyring: return nil
+    case .file: return try address.container + "/" + FileName.encode(address.name)
+    case .sealedFolder: return address.container + "/index.vault"
+    }
+  }
+
+  /// The path of a vault in the application's data folder.
+  func path(ofVault file: String) throws(StorageError) -> String {
+    try locations.data() + "/" + file
+  }
+
+  /// The storage and the name in it, where a value is a record of one.
+  func record(
+    of address: PlaceAddress
+  ) throws(StorageError) -> (storage: DelegatedStorage, name: String)? {
+    switch address.kind {
+    case .sealedSuite: (suite(address.container), address.name)
+    case .vault: (vault(Self.keychainFile), Self.vaultName(address.container, address.name))
+    case .keyring, .deviceKeyring:
+      (try keyring(address.container, ofDevice: address.kind == .deviceKeyring), address.name)
+    case .sealedFolder: (try index(of: address.container), address.name)
+    case .file, .plainSuite: nil
+    }
+  }
+
+  /// The name of a service's entry in the vault of the keychain.
+  static func vaultName(_ service: String, _ name: String) -> String {
+    FileName.escape(service) + "/" + name
+  }
+}
+
+extension PlaceAddress {
+  /// The store, which several keys share.
+  var storeDescription: String { kind == .vault ? "the vault of the keychain" : description }
+}

@@ -1,0 +1,153 @@
+internal import Foundation
+internal import StorageCore
+
+/// A report as JSON: docs/localdata-catalog.md describes it.
+struct AuditDocument: Codable, Sendable {
+  enum Kind: String, Codable { case catalog, audit }
+
+  struct Key: Codable {
+    var catalog: String
+    var name: String
+    var domain: DomainText
+    var security: SecurityText
+    /// For people and for filters; `security` says the same.
+    var plaintext: Bool
+    var serializer: String
+    var valueType: String
+    var owner: String
+    var description: String
+    var availability: AvailabilityText
+    var sync: String
+    var state: StorageAuditEntry.State?
+    var place: String?
+    var protection: String?
+    var size: Int?
+    var modified: String?
+    var modifiedOf: StorageAuditEntry.TimeOrigin?
+  }
+
+  struct Finding: Codable {
+    var kind: StorageAuditFinding.Kind
+    var domain: String?
+    var name: String?
+    var place: String
+    var message: String
+  }
+
+  /// The version, which is read before all else.
+  struct Version: Codable { var schema: Int }
+
+  var schema: Int
+  var kind: Kind
+  var application: String?
+  var configuration: AuditConfiguration?
+  var keys: [Key]
+  var findings: [Finding]
+
+  init(_ report: StorageAuditReport) {
+    schema = StorageAuditReport.schemaVersion
+    kind = report.isLive ? .audit : .catalog
+    application = report.applicationID
+    configuration = report.configuration
+    keys = report.keys.map { Key($0) }
+    findings = report.findings.map { finding in
+      Finding(
+        kind: finding.kind, domain: finding.domain, name: finding.name, place: finding.place,
+        message: finding.message)
+    }
+  }
+
+  /// The largest catalog that is read.
+  static let sizeLimit = 1 << 24
+
+  /// Reads a report, of which what is declared counts.
+  ///
+  /// - Throws: `invalid` for what is none, `unsupported` for one of a later release.
+  init(reading data: Data) throws(StorageError) {
+    guard data.count <= Self.sizeLimit else {
+      throw StorageError(.invalid, "a catalog has at most 16 MiB")
+    }
+    do {
+      let decoder = JSONDecoder()
+      let version = try decoder.decode(Version.self, from: data).schema
+      guard version == StorageAuditReport.schemaVersion else {
+        throw StorageError(
+          .unsupported,
+          "the catalog has the schema version \(version), and this release reads "
+            + "\(StorageAuditReport.schemaVersion)")
+      }
+      self = try decoder.decode(Self.self, from: data)
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      throw StorageError(
+        .invalid, "it is no catalog of LocalData: \(CodableCoding.reason(error))")
+    }
+  }
+
+  /// The text of it: members in order, and a line break at the end.
+  var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do {
+      return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    } catch {
+      preconditionFailure("text and whole numbers can be encoded")
+    }
+  }
+}
+
+extension AuditDocument.Key {
+  init(_ entry: StorageAuditEntry) {
+    catalog = entry.catalog
+    name = entry.key.name
+    domain = DomainText(entry.key.domain)
+    security = SecurityText(entry.key.security)
+    plaintext = entry.isPlaintext
+    serializer = entry.key.serializer
+    valueType = entry.key.valueType
+    owner = entry.key.owner
+    description = entry.key.description
+    availability = AvailabilityText(entry.key.availability)
+    sync = entry.key.syncPolicy.rawValue
+    state = entry.state
+    place = entry.place
+    protection = entry.protection
+    size = entry.size
+    modified = entry.modified.map { AuditText.time($0) }
+    modifiedOf = entry.modifiedOf
+  }
+
+  /// What the key declares.
+  ///
+  /// - Throws: `invalid`.
+  func entry() throws(StorageError) -> StorageAuditEntry {
+    guard let sync = SyncPolicy(rawValue: sync) else {
+      throw StorageError(.invalid, "a sync policy of the catalog is not one", key: name)
+    }
+    return StorageAuditEntry(
+      catalog: catalog,
+      key: StorageKeyDescriptor(
+        name: name, domain: domain.domain, security: try security.policy(),
+        serializer: serializer, valueType: valueType, owner: owner, description: description,
+        availability: availability.availability, syncPolicy: sync))
+  }
+}
+
+extension StorageKeyDescriptor {
+  init(
+    name: String, domain: StorageDomain, security: SecurityPolicy, serializer: String,
+    valueType: String, owner: String, description: String, availability: PlatformAvailability,
+    syncPolicy: SyncPolicy
+  ) {
+    self.name = name
+    self.domain = domain
+    self.security = security
+    self.serializer = serializer
+    self.valueType = valueType
+    self.owner = owner
+    self.description = description
+    self.availability = availability
+    self.syncPolicy = syncPolicy
+  }
+}

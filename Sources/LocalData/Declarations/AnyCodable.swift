@@ -1,0 +1,103 @@
+public import struct Foundation.Data
+public import struct Foundation.Date
+
+/// A value of any of the types that JSON and property lists have, for payloads of mixed types.
+///
+/// What is stored comes back as the same case: JSON has one kind of number, so a `Double` without a
+/// fraction, a `UInt64` that an `Int64` could be, data and dates are stored as an object of one key that
+/// begins with `$`, as `{"$double": "2"}`. Such an object of the program's own is kept apart from these.
+public enum AnyCodable: Hashable, Sendable {
+  /// No value.
+  case null
+  /// True or false.
+  case bool(Bool)
+  /// A signed integer.
+  case int(Int64)
+  /// An unsigned integer.
+  case uint(UInt64)
+  /// A number with a fraction, an infinity, or not a number.
+  case double(Double)
+  /// A text.
+  case string(String)
+  /// Bytes.
+  case data(Data)
+  /// A point in time.
+  case date(Date)
+  /// Values in their order.
+  case array([AnyCodable])
+  /// Values by name.
+  case dictionary([String: AnyCodable])
+
+  /// A value of one of the types above, of a smaller integer or `Float`, or of arrays and dictionaries
+  /// of these.
+  ///
+  /// Nil for any other type.
+  ///
+  /// - Parameter value: the value; an `AnyCodable` is taken as it is.
+  public init?(_ value: Any) {
+    switch value {
+    case let value as AnyCodable: self = value
+    case let value as Bool: self = .bool(value)
+    case let value as String: self = .string(value)
+    case let value as Data: self = .data(value)
+    case let value as Date: self = .date(value)
+    case let value as Double: self = .double(value)
+    case let value as Float: self = .double(Double(value))
+    case let value as any SignedInteger & FixedWidthInteger: self = .int(Int64(value))
+    case let value as any UnsignedInteger & FixedWidthInteger: self = .uint(UInt64(value))
+    case let values as [Any]:
+      var items: [AnyCodable] = []
+      for value in values {
+        guard let item = AnyCodable(value) else { return nil }
+        items.append(item)
+      }
+      self = .array(items)
+    case let values as [String: Any]:
+      var items: [String: AnyCodable] = [:]
+      for (name, value) in values {
+        guard let item = AnyCodable(value) else { return nil }
+        items[name] = item
+      }
+      self = .dictionary(items)
+    default: return nil
+    }
+  }
+
+  /// The value as a Swift type: `Int64` and the like, `[Any]`, `[String: Any]`; nil for null.
+  public var value: Any? {
+    switch self {
+    case .null: nil
+    case .bool(let value): value
+    case .int(let value): value
+    case .uint(let value): value
+    case .double(let value): value
+    case .string(let value): value
+    case .data(let value): value
+    case .date(let value): value
+    case .array(let values): values.map { $0.value as Any }
+    case .dictionary(let values): values.mapValues { $0.value as Any }
+    }
+  }
+}
+
+extension AnyCodable: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  /// Null.
+  public init(nilLiteral: ()) { self = .null }
+  /// True or false.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// A signed integer.
+  public init(integerLiteral value: Int64) { self = .int(value) }
+  /// A number with a fraction.
+  public init(floatLiteral value: Double) { self = .double(value) }
+  /// A text.
+  public init(stringLiteral value: String) { self = .string(value) }
+  /// Values in their order.
+  public init(arrayLiteral elements: AnyCodable...) { self = .array(elements) }
+  /// Values by name; of two of one name the last one counts.
+  public init(dictionaryLiteral elements: (String, AnyCodable)...) {
+    self = .dictionary(Dictionary(elements) { $1 })
+  }
+}

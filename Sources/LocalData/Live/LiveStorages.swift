@@ -1,0 +1,26 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// The storages that live properties of a router's keys follow, one for each key.
+final class LiveStorages: Sendable {
+  /// One for all, so that storages of one key hash names alike.
+  private static let key = SymmetricKey(size: .bits256)
+  /// Kept by the properties, and not by the router that they keep.
+  private struct Entry {
+    weak var storage: DelegatedStorage?
+  }
+  private let storages = Lock<[RouteKey: Entry]>([:])
+
+  /// The storage of a key, which is made once.
+  func storage(of key: some StorageKey, _ core: RouterCore) -> DelegatedStorage {
+    let id = RouteKey(key)
+    if let storage = storages.withLock({ $0[id]?.storage }) { return storage }
+    let delegate = LiveKeyDelegate(core, key, records: ClearRecords(key: Self.key))
+    let storage = DelegatedStorage(delegate, symmetricKey: Self.key)
+    return storages.withLock { storages in
+      if let first = storages[id]?.storage { return first }
+      storages[id] = Entry(storage: storage)
+      return storage
+    }
+  }
+}

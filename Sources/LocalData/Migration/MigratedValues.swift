@@ -1,0 +1,42 @@
+public import StorageCore
+
+internal import struct Foundation.Data
+
+/// The values of the sources of a migration, while they are made into one.
+public struct MigratedValues: Sendable {
+  private let values: [String: Data]
+  private let sources: [AnyStorageKey]
+
+  init(_ sources: [AnyStorageKey], _ serialized: [Data?]) {
+    self.sources = sources
+    var values: [String: Data] = [:]
+    for (source, bytes) in zip(sources, serialized) { values[source.description] = bytes }
+    self.values = values
+  }
+
+  /// The value of a source, or nil when it has none.
+  ///
+  /// - Parameter key: one of the sources.
+  /// - Returns: the value, or nil.
+  /// - Throws: `StorageError`: `invalid` for a key that is no source of the migration, `typeMismatch`
+  ///   when the value is no value of the key.
+  public func value<Key: StorageKey>(of key: Key) throws(StorageError) -> Key.Value? {
+    let name = AnyStorageKey(key).description
+    guard sources.contains(where: { $0.description == name }) else {
+      throw StorageError(.invalid, "the key is no source of the migration", key: key.name)
+    }
+    guard let bytes = values[name] else { return nil }
+    do throws(StorageError) {
+      return try key.serializer.decode(Key.Value.self, bytes)
+    } catch {
+      throw error.about(key.name)
+    }
+  }
+}
+
+extension MigratedValues: CustomStringConvertible, CustomReflectable {
+  /// The names of the sources, and no value.
+  public var description: String { "MigratedValues(\(sources))" }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

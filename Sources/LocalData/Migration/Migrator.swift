@@ -1,0 +1,359 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// A step of a migration that is done, durably.
+package enum MigrationStep: String, Hashable, Sendable, CaseIterable {
+  case began, wrote, readBack, copied, recorded, removed, cleared
+}
+
+/// Runs one migration: copies, reads back, compares, then removes at the source.
+///
+/// Whatever was done is looked up and not remembered, so that a run may follow one that was killed, and
+/// two may run at once. Each change of a place compares with what was read before.
+struct Migrator: Sendable {
+  typealias Outcome = StorageMigrationReport.Outcome
+
+  /// What to do.
+  struct Work: Sendable {
+    let sources: [MigrationEnd]
+    let destination: MigrationEnd
+    let winner: StorageMigration.Winner
+    let conditions: [@Sendable () async throws -> Bool]
+    let produce: @Sendable ([Data?]) throws -> Data?
+    let journal: JournalName
+  }
+
+  let core: RouterCore
+  let isDryRun: Bool
+  let onStep: @Sendable (MigrationStep) -> Void
+  private static let attempts = 20
+
+  /// Runs a migration.
+  ///
+  /// - Returns: what became of it; never `failed` or `notStarted`.
+  /// - Throws: why not; no value is lost.
+  func run(_ work: Work) async throws(StorageError) -> Outcome {
+    do throws(StorageError) {
+      let isInPlace = try Self.isInPlace(work)
+      for _ in 0..<Self.attempts {
+        if let outcome = try await (isInPlace ? reseal(work) : move(work)) { return outcome }
+      }
+      throw StorageError(.busy, "others changed the values while they were migrated; try again")
+    } catch {
+      throw error.about(work.destination.name)
+    }
+  }
+
+  private static func isInPlace(_ work: Work) throws(StorageError) -> Bool {
+    guard work.sources.contains(where: { $0.address == work.destination.address }) else {
+      return false
+    }
+    guard work.sources.count == 1 else {
+      throw StorageError(
+        .invalid, "the destination of several values can't be the place of one of them")
+    }
+    guard work.sources[0].entry != work.destination.entry else {
+      throw StorageError(
+        .invalid,
+        "source and destination are one place with one protection, so nobody could tell whether the value "
+          + "was migrated; give the destination another name")
+    }
+    return true
+  }
+
+  // MARK: - From place to place
+
+  /// What was found, in one look.
+  private struct Found: Sendable {
+    var journal: MigrationJournal?
+    var sources: [Data?]
+    var destination: Data?
+  }
+
+  private func look(_ work: Work) async throws(StorageError) -> Found {
+    try await Blocking.run { [core] () throws(StorageError) in
+      let journal = try core.ledger.journal(work.journal)
+      var sources: [Data?] = []
+      for source in work.sources {
+        do throws(StorageError) {
+          sources.append(try source.place.read())
+        } catch {
+          throw error.about(source.name)
+        }
+      }
+      return Found(
+        journal: journal, sources: sources, destination: try work.destination.place.read())
+    }
+  }
+
+  /// One attempt; nil when there is to be another look.
+  private func move(_ work: Work) async throws(StorageError) -> Outcome? {
+    let found = try await look(work)
+    var isReplacing = false
+    if let journal = found.journal, let stored = found.destination {
+      switch try await finish(work, found, journal, stored) {
+      case .done(let outcome): return outcome
+      case .lookAgain: return nil
+      case .copyAgain: isReplacing = true
+      case .isAnothers: break
+      }
+    } else if let journal = found.journal, journal.isCopied,
+      zip(journal.sources, found.sources).contains(where: { $0 != nil && $1 == nil }),
+      found.sources.contains(where: { $0 != nil })
+    {
+      throw StorageError(
+        .conflict,
+        "the value was copied, part of its sources were removed, and then somebody removed the copy; the "
+          + "rest is left as it is. Remove it, or put a value back")
+    }
+    guard found.sources.contains(where: { $0 != nil }) else {
+      if found.journal != nil, !isDryRun { try await clear(work) }
+      if found.destination != nil { return .alreadyThere }
+      // There may be a value elsewhere, which is not nothing.
+      try await Blocking.run { () throws(StorageError) in
+        try work.destination.requireNoConflict()
+      }
+      return .absent
+    }
+    return try await copy(work, found, isReplacing: isReplacing)
+  }
+
+  /// Copies, or adopts what is at the destination; the next attempt reads back and removes.
+  private func copy(
+    _ work: Work, _ found: Found, isReplacing: Bool
+  ) async throws(StorageError) -> Outcome? {
+    guard try await isWanted(work) else { return .skipped }
+    guard let new = try await produced(work, found.sources) else { return .skipped }
+    if let stored = found.destination, !isReplacing {
+      let existing = try await work.destination.open(stored)
+      let isSame = work.destination.areEqual(existing, new)
+      switch (isSame, work.winner) {
+      case (true, _), (false, .destination):
+        if isDryRun { return .alreadyThere }
+        try await begin(work, found, stored, isAdopted: true)
+        return nil
+      case (false, .source): break
+      case (false, .neither): throw Self.conflict(work)
+      }
+    }
+    if isDryRun { return .moved }
+    let sealed = try await work.destination.seal(new)
+    try await begin(work, found, sealed, isAdopted: false)
+    onStep(.began)
+    try await Blocking.run { [core] () throws(StorageError) in
+      try work.destination.settle()
+      try Self.recordFirst(work, core.ledger)
+      // Whatever else was written meanwhile is looked at in the next attempt.
+      _ = try work.destination.exchange(found.destination, sealed)
+    }
+    onStep(.wrote)
+    return nil
+  }
+
+  private func begin(
+    _ work: Work, _ found: Found, _ stored: Data, isAdopted: Bool
+  ) async throws(StorageError) {
+    try await Blocking.run { [core] () throws(StorageError) in
+      var digests: [[UInt8]?] = []
+      for source in found.sources {
+        digests.append(try source.map { (bytes) throws(StorageError) in try ValueDigest.of(bytes) })
+      }
+      let journal = MigrationJournal(
+        sources: digests, destination: try ValueDigest.of(stored), isCopied: isAdopted,
+        isAdopted: isAdopted)
+      try core.ledger.record(journal, work.journal)
+    }
+  }
+
+  /// Records the destination's place before there is a value, except where the ledger names the
+  /// source's: until that is copied, the value is there, and nowhere else.
+  private static func recordFirst(_ work: Work, _ ledger: Ledger) throws(StorageError) {
+    let destination = work.destination
+    let recorded = try ledger.entry(destination.domain, destination.name)
+    if let recorded, recorded != destination.entry, isOfSource(recorded, work) { return }
+    try destination.requireNoConflict()
+    try ledger.record(destination.entry, destination.domain)
+  }
+
+  private static func isOfSource(_ recorded: Ledger.Entry, _ work: Work) -> Bool {
+    work.sources.contains {
+      $0.label == work.destination.label && $0.isWhere(recorded)
+    }
+  }
+
+  // MARK: - Finishing
+
+  private enum Finish: Sendable {
+    case done(Outcome)
+    case lookAgain
+    /// The source has a newer value than the copy, which nobody else has changed.
+    case copyAgain
+    /// The journal is not about what is at the destination.
+    case isAnothers
+  }
+
+  /// Goes on where the journal says that an earlier attempt was.
+  private func finish(
+    _ work: Work, _ found: Found, _ journal: MigrationJournal, _ stored: Data
+  ) async throws(StorageError) -> Finish {
+    let isOurs = try ValueDigest.of(stored) == journal.destination
+    guard isOurs || journal.isCopied else { return .isAnothers }
+    if isDryRun { return .done(journal.isAdopted ? .alreadyThere : .moved) }
+    if isOurs, !journal.isCopied {
+      // Read back, and byte for byte what was written: now whether it opens.
+      try work.destination.check(try await work.destination.open(stored))
+      onStep(.readBack)
+      var copied = journal
+      copied.isCopied = true
+      let settled = copied
+      try await Blocking.run { [core] () throws(StorageError) in
+        try core.ledger.record(settled, work.journal)
+      }
+      onStep(.copied)
+    }
+    try await Blocking.run { [core] () throws(StorageError) in
+      try core.ledger.record(work.destination.entry, work.destination.domain)
+    }
+    onStep(.recorded)
+    for (index, source) in work.sources.enumerated() {
+      guard let bytes = found.sources[index] else { continue }
+      guard try ValueDigest.of(bytes) == journal.sources[index] else {
+        return try await sourceChanged(work, found, journal, isOurs: isOurs)
+      }
+      let isRemoved = try await Blocking.run { () throws(StorageError) in
+        try source.exchange(bytes, nil)
+      }
+      guard isRemoved else { return .lookAgain }
+      onStep(.removed)
+    }
+    try await clear(work)
+    onStep(.cleared)
+    return .done(journal.isAdopted ? .alreadyThere : .moved)
+  }
+
+  /// Somebody has written to a source since it was copied.
+  private func sourceChanged(
+    _ work: Work, _ found: Found, _ journal: MigrationJournal, isOurs: Bool
+  ) async throws(StorageError) -> Finish {
+    if journal.isAdopted {
+      try await clear(work)
+      return .lookAgain
+    }
+    let isWhole = zip(journal.sources, found.sources).allSatisfy { $0 == nil || $1 != nil }
+    guard isOurs, isWhole else { throw Self.conflict(work) }
+    return .copyAgain
+  }
+
+  private func clear(_ work: Work) async throws(StorageError) {
+    try await Blocking.run { [core] () throws(StorageError) in
+      try core.ledger.clear(work.journal)
+    }
+  }
+
+  // MARK: - Within one place
+
+  /// One attempt to put a value under another protection; nil when there is to be another look.
+  private func reseal(_ work: Work) async throws(StorageError) -> Outcome? {
+    let (source, destination) = (work.sources[0], work.destination)
+    let found = try await look(work)
+    let recorded = try await Blocking.run { [core] () throws(StorageError) in
+      try core.ledger.entry(destination.domain, destination.name)
+    }
+    guard let stored = found.destination else {
+      if found.journal != nil, !isDryRun { try await clear(work) }
+      return .absent
+    }
+    if let journal = found.journal, try ValueDigest.of(stored) == journal.destination {
+      if isDryRun { return .moved }
+      try destination.check(try await destination.open(stored))
+      onStep(.readBack)
+      return try await settleInPlace(work, .moved)
+    }
+    if let recorded, recorded == destination.entry {
+      if found.journal != nil, !isDryRun { try await clear(work) }
+      return .alreadyThere
+    }
+    if let recorded, !source.isWhere(recorded) {
+      try await Blocking.run { () throws(StorageError) in try destination.requireNoConflict() }
+    }
+    guard try await isWanted(work) else { return .skipped }
+    guard let new = try await produced(work, [stored]) else { return .skipped }
+    if isDryRun { return .moved }
+    let sealed = try await destination.seal(new)
+    try await begin(work, found, sealed, isAdopted: false)
+    onStep(.began)
+    try await Blocking.run { () throws(StorageError) in
+      try destination.settle()
+      _ = try destination.exchange(stored, sealed)
+    }
+    onStep(.wrote)
+    return nil
+  }
+
+  private func settleInPlace(
+    _ work: Work, _ outcome: Outcome
+  ) async throws(StorageError) -> Outcome {
+    try await Blocking.run { [core] () throws(StorageError) in
+      try core.ledger.record(work.destination.entry, work.destination.domain)
+    }
+    onStep(.recorded)
+    try await clear(work)
+    onStep(.cleared)
+    return outcome
+  }
+
+  // MARK: - Values
+
+  private func isWanted(_ work: Work) async throws(StorageError) -> Bool {
+    for condition in work.conditions {
+      do {
+        guard try await condition() else { return false }
+      } catch {
+        throw Self.failure(error, "the condition")
+      }
+    }
+    return true
+  }
+
+  private func produced(
+    _ work: Work, _ sources: [Data?]
+  ) async throws(StorageError) -> Data? {
+    var serialized: [Data?] = []
+    for (source, stored) in zip(work.sources, sources) {
+      guard let stored else {
+        serialized.append(nil)
+        continue
+      }
+      serialized.append(try await source.open(stored))
+    }
+    let values = serialized
+    do {
+      let new = try work.produce(values)
+      if let new { try work.destination.check(new) }
+      return new
+    } catch {
+      throw Self.failure(error, "the transformation")
+    }
+  }
+
+  /// An error of the program's; its text may hold a value.
+  private static func failure(_ error: any Error, _ part: String) -> StorageError {
+    if let error = error as? StorageError { return error }
+    if error is CancellationError {
+      return StorageError(.cancelled, "\(part) of the migration was cancelled")
+    }
+    return StorageError(
+      .invalid, "\(part) of the migration failed: \(type(of: error)) was thrown; nothing was moved")
+  }
+
+  private static func conflict(_ work: Work) -> StorageError {
+    let from = work.sources.map { "\($0.label) in \($0.address)" }.joined(separator: ", ")
+    return StorageError(
+      .conflict,
+      "\(work.destination.label) in \(work.destination.address) and \(from) hold different values, and "
+        + "the migration does not say which counts. All are left as they are: say it with preferring, or "
+        + "remove one")
+  }
+}

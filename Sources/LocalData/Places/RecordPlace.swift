@@ -1,0 +1,53 @@
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// A record of one of the package's storages: a suite, the vault, the keyring.
+struct RecordPlace: ValuePlace {
+  /// Keeps the hash of the name, so that a read looks nothing up.
+  private let record: Store<Data, DelegatedStorage>
+
+  init(_ storage: DelegatedStorage, _ name: String) { record = Store(storage, name) }
+
+  func read() throws(StorageError) -> Data? { try record.load() }
+  func write(_ bytes: Data) throws(StorageError) { try record.save(bytes) }
+  func remove() throws(StorageError) { try record.remove() }
+  func contains() throws(StorageError) -> Bool { try record.storage.contains(record.key) }
+
+  func replace(_ old: Data?, by new: Data?) throws(StorageError) -> Bool {
+    try storageErrors {
+      try record.update { bytes in
+        guard bytes == old else { return false }
+        bytes = new
+        return true
+      }
+    }
+  }
+
+  func observe(_ onChange: @escaping @Sendable () -> Void) -> ChangeObservation {
+    follow(record.states, onChange)
+  }
+}
+
+/// Follows the states of a record or a file, on threads that may block.
+func follow<States: AsyncSequence & Sendable>(
+  _ states: States, _ onChange: @escaping @Sendable () -> Void
+) -> ChangeObservation where States.Failure == Never {
+  let task = Task.detached {
+    for await _ in states {
+      await Blocking.run { onChange() }
+    }
+  }
+  return ChangeObservation { task.cancel() }
+}
+
+/// Runs `body`, which throws nothing but storage errors.
+func storageErrors<Result>(_ body: () throws -> Result) throws(StorageError) -> Result {
+  do {
+    return try body()
+  } catch let error as StorageError {
+    throw error
+  } catch {
+    throw StorageError(.io, "a call failed with \(type(of: error)); this is a bug")
+  }
+}

@@ -1,0 +1,83 @@
+internal import FileBackend
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// A value of a sealed folder.
+struct SealedFilePlace: ValuePlace {
+  let folder: SealedFolder
+  let name: String
+  /// The folder that it is in.
+  let parent: String
+  /// Whether a blob that is missing is absent, as in a cache that somebody tidied.
+  let isPurgeable: Bool
+
+  func read() throws(StorageError) -> Data? {
+    do throws(StorageError) {
+      return try folder.read(named: name)
+    } catch {
+      guard try isPurged(error) else { throw error }
+      return nil
+    }
+  }
+
+  func write(_ bytes: Data) throws(StorageError) {
+    try leaveTag()
+    try folder.write(bytes, named: name)
+  }
+
+  /// Says that the folder around the sealed one is a cache.
+  private func leaveTag() throws(StorageError) {
+    guard isPurgeable, try FileStatus.ofEntry(parent + "/" + CacheTag.name) == nil else { return }
+    try SharedFolder(path: parent).locked { (folder) throws(StorageError) in
+      try CacheTag.leave(in: folder)
+    }
+  }
+
+  func remove() throws(StorageError) { try folder.remove(name) }
+
+  func contains() throws(StorageError) -> Bool {
+    guard isPurgeable else { return try folder.contains(name) }
+    do throws(StorageError) {
+      return try folder.reader(named: name) != nil
+    } catch {
+      guard try isPurged(error) else { return true }
+      return false
+    }
+  }
+
+  func replace(_ old: Data?, by new: Data?) throws(StorageError) -> Bool {
+    if new != nil { try leaveTag() }
+    return try storageErrors {
+      // It is run again when somebody else changed the entry meanwhile, also one whose blob is gone.
+      try folder.transaction { transaction in
+        guard try read(in: transaction) == old else { return false }
+        if let new {
+          try transaction.write(new, named: name)
+        } else {
+          try transaction.remove(name)
+        }
+        return true
+      }
+    }
+  }
+
+  private func read(in transaction: SealedFolderTransaction) throws(StorageError) -> Data? {
+    do throws(StorageError) {
+      return try transaction.read(named: name)
+    } catch {
+      guard try isPurged(error) else { throw error }
+      return nil
+    }
+  }
+
+  func observe(_ onChange: @escaping @Sendable () -> Void) -> ChangeObservation {
+    follow(folder.states(named: name), onChange)
+  }
+
+  /// Whether the error is that of a blob which is gone, in a folder where blobs may go.
+  private func isPurged(_ error: StorageError) throws(StorageError) -> Bool {
+    guard isPurgeable, error.code == .damaged, let path = error.path else { return false }
+    return try FileStatus.ofEntry(path) == nil
+  }
+}

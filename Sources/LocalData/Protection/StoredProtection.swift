@@ -1,0 +1,45 @@
+/// What protects a value, as it is recorded: what is under one can't be opened as another.
+package enum StoredProtection: Hashable, Sendable, Codable {
+  /// Nothing: the bytes are stored as they are.
+  case plain
+  /// The place seals.
+  case place
+  case masterKey(MasterKeyID)
+  /// The key of the group.
+  case groupKey
+  /// A provider's key, of the source of an id.
+  case provider(source: String)
+  case passcode
+}
+
+extension StoredProtection: CustomStringConvertible {
+  /// In the words of an error.
+  package var description: String {
+    switch self {
+    case .plain: "no protection"
+    case .place: "the protection of its place"
+    case .masterKey(let id): "the master key \(id)"
+    case .groupKey: "the group's key"
+    case .provider(let source): "key material of \(source)"
+    case .passcode: "a passcode"
+    }
+  }
+}
+
+/// Names a master key: where it is, and under what.
+package struct MasterKeyID: Hashable, Sendable, Codable, CustomStringConvertible {
+  let kind: PlaceAddress.Kind
+  let service: String
+  let account: String
+
+  init(_ keychain: PlaceAddress.Kind, _ configuration: EncryptionConfiguration) {
+    kind = keychain
+    service = configuration.masterKeyService
+    account = configuration.masterKeyAccount
+  }
+
+  var address: PlaceAddress { PlaceAddress(kind: kind, container: service, name: account) }
+
+  /// The place, the service and the account.
+  package var description: String { "\(kind.rawValue)/\(service)/\(account)" }
+}

@@ -1,0 +1,55 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// The steps between what is stored and a value, for who copies values from one place to another.
+extension Route {
+  /// The serialized bytes of what is stored, opened where it is sealed.
+  func serialized(_ stored: Data) async throws(StorageError) -> Data {
+    guard let sealer else { return stored }
+    do throws(StorageError) {
+      let envelope = try Envelope(reading: stored)
+      let found: [SecureBytes]
+      switch materials {
+      case .none: found = []
+      case .blocking(let give):
+        found =
+          try await Blocking.run { () throws(StorageError) in try give(false) }.map { [$0] }
+          ?? []
+      case .provider(let call): found = try await materials(for: envelope, sealer, call)
+      }
+      return try await Blocking.run { () throws(StorageError) in try sealer.open(envelope, found) }
+    } catch {
+      throw error.about(name)
+    }
+  }
+
+  /// What is stored of serialized bytes.
+  func sealed(_ serialized: Data) async throws(StorageError) -> Data {
+    guard let sealer else { return serialized }
+    do throws(StorageError) {
+      let material: SecureBytes?
+      switch materials {
+      case .none: material = nil
+      case .blocking(let give):
+        material = try await Blocking.run { () throws(StorageError) in try give(true) }
+      case .provider(let call): material = try await call.material()
+      }
+      return try await Blocking.run { () throws(StorageError) in
+        try sealer.seal(serialized, material)
+      }
+    } catch {
+      throw error.about(name)
+    }
+  }
+
+  /// Refuses serialized bytes that are no value of the key.
+  func check(_ serialized: Data) throws(StorageError) {
+    do throws(StorageError) {
+      _ = try serializer.decode(Value.self, serialized)
+    } catch {
+      throw error.about(name)
+    }
+  }
+}

@@ -1,0 +1,287 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// The way to the value of one key: its place, how it becomes bytes, and what seals it.
+///
+/// Made once for each key, so that a call costs no more than the place and the cipher do.
+final class Route<Value: Codable & Sendable>: Sendable {
+  let name: String
+  let place: any ValuePlace
+  let serializer: Serializer
+  /// Nil where the bytes are stored as they are.
+  let sealer: ValueSealer?
+  let materials: Materials
+  /// Told after each write.
+  let changes: PlaceChanges
+  /// Called before each write, to record where the value is.
+  let beforeWriting: @Sendable () throws(StorageError) -> Void
+
+  init(
+    _ name: String, _ place: any ValuePlace, _ serializer: Serializer, _ sealer: ValueSealer?,
+    _ materials: Materials, _ changes: PlaceChanges,
+    beforeWriting: @escaping @Sendable () throws(StorageError) -> Void
+  ) {
+    self.name = name
+    self.place = place
+    self.serializer = serializer
+    self.sealer = sealer
+    self.materials = materials
+    self.changes = changes
+    self.beforeWriting = beforeWriting
+  }
+
+  // MARK: - Reading
+
+  /// The value, or nil when there is none.
+  func get() async throws(StorageError) -> Value? {
+    if case .provider(let call) = materials { return try await get(call)?.value }
+    return try await Blocking.run { () throws(StorageError) in try self.load() }
+  }
+
+  /// The same on a thread that may block.
+  ///
+  /// - Throws: `unsupported` where a provider is to be asked.
+  func load() throws(StorageError) -> Value? {
+    do throws(StorageError) {
+      guard var bytes = try place.read() else { return nil }
+      defer { Wipe.data(&bytes) }
+      return try decode(bytes)
+    } catch {
+      throw error.about(name)
+    }
+  }
+
+  /// The value of what is stored, where no provider is to be asked.
+  func decode(_ bytes: Data) throws(StorageError) -> Value {
+    guard let sealer else { return try serializer.decode(Value.self, bytes) }
+    let envelope = try Envelope(reading: bytes)
+    let material = try material(isWriting: false)
+    guard envelope.sealing == nil || material != nil else {
+      throw StorageError(
+        .keyUnavailable,
+        "the value is sealed, and the key that it is under is not there; put it back from a backup")
+    }
+    return try decode(envelope, sealer, material.map { [$0] } ?? [])
+  }
+
+  private func decode(
+    _ envelope: Envelope, _ sealer: ValueSealer, _ materials: [SecureBytes]
+  ) throws(StorageError) -> Value {
+    var opened = try sealer.open(envelope, materials)
+    defer { Wipe.data(&opened) }
+    return try serializer.decode(Value.self, opened)
+  }
+
+  private func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
+    switch materials {
+    case .none: return nil
+    case .blocking(let give): return try give(isWriting)
+    case .provider:
+      throw StorageError(
+        .unsupported,
+        "the key's material comes from a provider, which only async calls can ask; use get and set of the "
+          + "router, or loadAsync and saveAsync of the property", key: name)
+    }
+  }
+
+  /// The value and what is stored of it, by asking a provider.
+  private func get(
+    _ call: ProviderCall
+  ) async throws(StorageError) -> (value: Value, bytes: Data)? {
+    guard let sealer else { return nil }
+    let stored = try await blocking { (route) throws(StorageError) in
+      try route.place.read().map { (bytes) throws(StorageError) in
+        (bytes, try Envelope(reading: bytes))
+      }
+    }
+    guard let (bytes, envelope) = stored else { return nil }
+    let materials = try await materials(for: envelope, sealer, call)
+    let value = try await blocking { (route) throws(StorageError) in
+      try route.decode(envelope, sealer, materials)
+    }
+    return (value, bytes)
+  }
+
+  /// The provider's material, and that of before where what is stored is not under the present one.
+  func materials(
+    for envelope: Envelope, _ sealer: ValueSealer, _ call: ProviderCall
+  ) async throws(StorageError) -> [SecureBytes] {
+    let present = try await call.material()
+    let isPresent = try await blocking { (_) throws(StorageError) in
+      try sealer.isUnder([present], envelope)
+    }
+    return isPresent ? [present] : [present] + (try await call.formerMaterial())
+  }
+
+  // MARK: - Writing
+
+  /// Stores a value, durably where the place is durable.
+  func set(_ value: Value) async throws(StorageError) {
+    if case .provider(let call) = materials { return try await set(value, call) }
+    try await Blocking.run { () throws(StorageError) in try self.save(value) }
+  }
+
+  /// The same on a thread that may block.
+  func save(_ value: Value) throws(StorageError) {
+    do throws(StorageError) {
+      var bytes = try serializer.encode(value)
+      defer { Wipe.data(&bytes) }
+      guard let sealer else {
+        try beforeWriting()
+        return try write(bytes)
+      }
+      let material = try material(isWriting: true)
+      if sealer.sealing?.pattern.origin == .passcode, let material {
+        try refuseOtherMaterial([material], try place.read(), sealer)
+      }
+      var sealed = try sealer.seal(bytes, material)
+      // Where the place seals, this is the value.
+      defer { Wipe.data(&sealed) }
+      try beforeWriting()
+      try write(sealed)
+    } catch {
+      throw error.about(name)
+    }
+  }
+
+  private func write(_ bytes: Data) throws(StorageError) {
+    // Also where it failed: the outcome may not be known.
+    defer { changes.tell() }
+    try place.write(bytes)
+  }
+
+  /// Replaces what is stored, if it is `old`, and tells who follows the place.
+  func exchange(_ old: Data?, _ new: Data?) throws(StorageError) -> Bool {
+    defer { changes.tell() }
+    return try place.replace(old, by: new)
+  }
+
+  /// Refuses to replace a value that is under other material: who typed or provided that has made a
+  /// mistake, or lost the old one, and the value is all that is left.
+  private func refuseOtherMaterial(
+    _ materials: [SecureBytes], _ old: Data?, _ sealer: ValueSealer
+  ) throws(StorageError) {
+    guard let old else { return }
+    let envelope: Envelope
+    // What can't be read at all is replaced, as by any other write.
+    do throws(StorageError) { envelope = try Envelope(reading: old) } catch { return }
+    guard try sealer.isUnder(materials, envelope) else { throw ValueSealer.wrongKey }
+  }
+
+  private func set(_ value: Value, _ call: ProviderCall) async throws(StorageError) {
+    guard let sealer else { return }
+    let present = try await call.material()
+    let end = ContinuousClock.now + .seconds(30)
+    repeat {
+      let (old, isUnder) = try await blocking { (route) throws(StorageError) in
+        let old = try route.place.read()
+        return (old, try route.isUnder([present], old, sealer))
+      }
+      if !isUnder {
+        let former = try await call.formerMaterial()
+        try await blocking { (route) throws(StorageError) in
+          try route.refuseOtherMaterial(former, old, sealer)
+        }
+      }
+      let isWritten = try await blocking { (route) throws(StorageError) in
+        try route.replace(old, by: value, present, sealer)
+      }
+      if isWritten { return }
+    } while ContinuousClock.now < end
+    throw Self.busy.about(name)
+  }
+
+  private func isUnder(
+    _ materials: [SecureBytes], _ old: Data?, _ sealer: ValueSealer
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try refuseOtherMaterial(materials, old, sealer)
+      return true
+    } catch {
+      guard error.code == .wrongKey else { throw error }
+      return false
+    }
+  }
+
+  /// Replaces what is stored, if it is `old` still, by a value, or by nothing.
+  private func replace(
+    _ old: Data?, by value: Value?, _ material: SecureBytes?, _ sealer: ValueSealer?
+  ) throws(StorageError) -> Bool {
+    guard let value else { return try exchange(old, nil) }
+    var bytes = try serializer.encode(value)
+    defer { Wipe.data(&bytes) }
+    let stored = try sealer.map { (sealer) throws(StorageError) in
+      try sealer.seal(bytes, material)
+    }
+    try beforeWriting()
+    return try exchange(old, stored ?? bytes)
+  }
+
+  // MARK: - Changing
+
+  /// Changes the value in one atomic step.
+  func update<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Value?) throws -> Result
+  ) async throws -> Result {
+    let end = ContinuousClock.now + .seconds(30)
+    repeat {
+      if let result = try await attempt(body) { return result }
+    } while ContinuousClock.now < end
+    throw Self.busy.about(name)
+  }
+
+  private static var busy: StorageError {
+    StorageError(.busy, "others changed the value for 30 seconds; try again")
+  }
+
+  /// One attempt; nil when somebody else wrote meanwhile.
+  private func attempt<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Value?) throws -> Result
+  ) async throws -> Result? {
+    guard case .provider(let call) = materials else {
+      return try await Blocking.run { try self.attemptBlocking(body) }
+    }
+    let found = try await get(call)
+    let present = try await call.material()
+    return try await Blocking.run {
+      var value = found?.value
+      let result = try body(&value)
+      let isDone = try self.replace(found?.bytes, by: value, present, self.sealer)
+      return isDone ? result : nil
+    }
+  }
+
+  /// One attempt on a thread that may block.
+  func attemptBlocking<Result>(
+    _ body: (inout Value?) throws -> Result
+  ) throws -> Result? {
+    let old = try place.read()
+    var value = try old.map { (bytes) throws(StorageError) in try decode(bytes) }
+    let result = try body(&value)
+    let material = value == nil ? nil : try material(isWriting: true)
+    return try replace(old, by: value, material, sealer) ? result : nil
+  }
+
+  /// Removes the value, if there is one.
+  func remove() throws(StorageError) {
+    defer { changes.tell() }
+    do throws(StorageError) { try place.remove() } catch { throw error.about(name) }
+  }
+
+  /// Whether there is a value, also one that can't be read.
+  func contains() throws(StorageError) -> Bool {
+    do throws(StorageError) { return try place.contains() } catch { throw error.about(name) }
+  }
+
+  private func blocking<Result: Sendable>(
+    _ body: @escaping @Sendable (Route) throws(StorageError) -> Result
+  ) async throws(StorageError) -> Result {
+    do throws(StorageError) {
+      return try await Blocking.run { () throws(StorageError) in try body(self) }
+    } catch {
+      throw error.about(name)
+    }
+  }
+}

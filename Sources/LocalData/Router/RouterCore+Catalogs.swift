@@ -1,0 +1,76 @@
+internal import StorageCore
+
+extension RouterCore {
+  /// Refuses a key that is in no catalog, once there are any.
+  static func requireRegistration<Key: StorageKey>(
+    of key: Key, in state: RouterState
+  ) throws(StorageError) {
+    guard !state.catalogs.isEmpty else { return }
+    let names = state.catalogs.keys.sorted().joined(separator: ", ")
+    guard let registration = state.registered[RouteKey(key)] else {
+      throw StorageError(
+        .unregisteredKey,
+        "the key \(key.domain) of type \(Key.self) is not in the catalog \(names); list it there")
+    }
+    guard registration.security == key.security, registration.serializer == key.serializer.form
+    else {
+      throw StorageError(
+        .unregisteredKey,
+        "the key is in the catalog \(registration.catalog) with another policy or serializer")
+    }
+  }
+
+  /// Takes over a catalog, or refuses it whole.
+  func register(_ keys: [AnyStorageKey], as catalog: String) throws(StorageError) {
+    var state = state.withLock { $0 }
+    let generation = state.generation
+    state.catalogs[catalog] = keys
+    state.registered = [:]
+    var seen: [String: String] = [:]
+    for (name, keys) in state.catalogs.sorted(by: { $0.key < $1.key }) {
+      for key in keys { try register(key.base, name, &state, &seen) }
+    }
+    let (catalogs, registered) = (state.catalogs, state.registered)
+    let isTaken = self.state.withLock { now in
+      guard now.generation == generation else { return false }
+      (now.catalogs, now.registered) = (catalogs, registered)
+      now.startAnew()
+      return true
+    }
+    // Somebody else registered or configured meanwhile.
+    if !isTaken { try register(keys, as: catalog) }
+  }
+
+  private func register<Key: StorageKey>(
+    _ key: Key, _ catalog: String, _ state: inout RouterState, _ seen: inout [String: String]
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      guard key.description.contains(where: { !$0.isWhitespace }) else {
+        throw StorageError(
+          .invalid, "the key of the catalog \(catalog) has no description; say what the data is")
+      }
+      // A key of another machine is listed here, and refused when it is used.
+      var anywhere = state
+      if case .machines(let tags) = key.availability { anywhere.storage.machineTags = tags }
+      if key.availability == .watchOnly {
+        anywhere.storage.machineTags.insert(PlatformAvailability.watchTag)
+      }
+      if key.availability == .phoneOnly {
+        anywhere.storage.machineTags.remove(PlatformAvailability.watchTag)
+      }
+      let resolution = try resolve(key, anywhere)
+      // A key may be the same by its declaration, or by where that leads to.
+      for identity in ["\(key.domain)/\(key.name)", "\(resolution.address)/\(key.name)"] {
+        let title = "\(Key.self) of \(catalog)"
+        guard let other = seen.updateValue(title, forKey: identity) else { continue }
+        throw StorageError(
+          .duplicate,
+          "\(other) and \(title) are the same name in \(key.domain); give one of them another name")
+      }
+    } catch {
+      throw error.about(key.name)
+    }
+    state.registered[RouteKey(key)] = Registration(
+      catalog: catalog, security: key.security, serializer: key.serializer.form)
+  }
+}

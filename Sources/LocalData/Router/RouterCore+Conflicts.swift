@@ -1,0 +1,73 @@
+internal import StorageCore
+
+extension RouterCore {
+  /// Refuses a key whose value is stored in another way than the key and the configuration say now.
+  ///
+  /// - Throws: `configurationConflict`, which names the key and what differs.
+  func requireNoConflict(
+    _ key: some StorageKey, _ resolution: Resolution
+  ) throws(StorageError) {
+    guard let stored = try ledger.entry(key.domain, key.name), stored != resolution.entry else {
+      return
+    }
+    guard let difference = try conflict(between: stored, and: resolution.entry) else { return }
+    throw StorageError(
+      .configurationConflict,
+      "its value is stored \(difference). It is left as it is: put the configuration or the declaration "
+        + "back, or migrate the key", key: key.name)
+  }
+
+  /// What differs between how a value is stored and how it is declared; nil when no value is hidden.
+  private func conflict(
+    between stored: Ledger.Entry, and declared: Ledger.Entry
+  ) throws(StorageError) -> String? {
+    let isHidden =
+      stored.address != declared.address || stored.protection != declared.protection
+      || (stored.serializer != declared.serializer && stored.protection == .plain)
+    guard isHidden, try places.place(at: stored.address).contains() else { return nil }
+    if stored.address != declared.address {
+      return "at another place, \(stored.address), and now declared for \(declared.address)"
+    }
+    if stored.protection != declared.protection {
+      return "under \(stored.protection), and now declared under \(declared.protection)"
+    }
+    return "as \(stored.serializer), and now declared as \(declared.serializer)"
+  }
+
+  /// The keys whose stored values another configuration would hide, each with what differs.
+  ///
+  /// Opens the ledger, and looks at the former places.
+  func conflicts(under state: RouterState) throws(StorageError) -> [String] {
+    var found: [String] = []
+    for stored in try ledger.entries() {
+      let declared = try entry(of: stored, under: state)
+      if let difference = try conflict(between: stored, and: declared) {
+        found.append("\(stored.domain.domain)/\(stored.name) is \(difference)")
+      }
+    }
+    return found
+  }
+
+  /// How what is stored would be found under a configuration, for a key that declares the same still.
+  private func entry(
+    of stored: Ledger.Entry, under state: RouterState
+  ) throws(StorageError) -> Ledger.Entry {
+    let keychain: PlaceAddress.Kind
+    switch state.storage.keychain {
+    case .vault: keychain = .vault
+    case .keyring: keychain = .keyring
+    case .automatic: keychain = try ledger.keychainPlace() ?? .vault
+    }
+    var declared = stored
+    declared.address = try Addressing(
+      locations: places.locations, storage: state.storage, files: state.files,
+      keychain: keychain
+    ).address(
+      of: stored.name, in: stored.domain.domain, isPlain: stored.protection == .plain,
+      isOfDevice: stored.address.kind == .deviceKeyring)
+    if case .masterKey = stored.protection {
+      declared.protection = .masterKey(MasterKeyID(keychain, state.encryption))
+    }
+    return declared
+  }
+}

@@ -1,0 +1,255 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// What a router is made of, beside the actor that its configuration belongs to.
+final class RouterCore: Sendable {
+  let places: Places
+  let ledger: Ledger
+  let state = Lock(RouterState())
+  /// What the router was connected to, to send values to other machines.
+  let sync = Lock(SyncLinks())
+  let live = LiveStorages()
+  /// What could not be read by a property at the last attempt.
+  let unreadable = Lock<[RouteKey: StorageError]>([:])
+  private let changes = Lock<[PlaceAddress: PlaceChanges]>([:])
+
+  init(_ places: Places, _ storage: StorageConfiguration = StorageConfiguration()) {
+    self.places = places
+    ledger = Ledger(places.vault(Ledger.file))
+    state.withLock { $0.storage = storage }
+  }
+
+  /// Who follows what this process writes at a place.
+  func changes(at address: PlaceAddress) -> PlaceChanges {
+    changes.withLock { all in
+      if let known = all[address] { return known }
+      let new = PlaceChanges()
+      all[address] = new
+      return new
+    }
+  }
+
+  // MARK: - Routes
+
+  /// The route of a key, if it was made before.
+  func knownRoute<Key: StorageKey>(for key: Key) -> Route<Key.Value>? {
+    let id = RouteKey(key)
+    guard let known = state.withLock({ $0.routes[id] }) as? KnownRoute<Key.Value>,
+      known.isOf(key)
+    else { return nil }
+    return known.route
+  }
+
+  /// The route of a key; blocks where it is the first use of the key.
+  func route<Key: StorageKey>(for key: Key) throws(StorageError) -> Route<Key.Value> {
+    if let route = knownRoute(for: key) { return route }
+    let state = state.withLock { $0 }
+    do throws(StorageError) {
+      try Self.requireRegistration(of: key, in: state)
+      let resolution = try resolve(key, state)
+      try requireNoConflict(key, resolution)
+      let route = try makeRoute(key, resolution, state)
+      followWrites(of: key, at: resolution.address)
+      let known = KnownRoute(route, key)
+      self.state.withLock { now in
+        if now.generation == state.generation { now.routes[RouteKey(key)] = known }
+      }
+      return route
+    } catch {
+      throw error.about(key.name)
+    }
+  }
+
+  /// The route of a key, without blocking a thread of Swift concurrency.
+  func routeAsync<Key: StorageKey>(for key: Key) async throws(StorageError) -> Route<Key.Value> {
+    if let route = knownRoute(for: key) { return route }
+    return try await Blocking.run { () throws(StorageError) in try self.route(for: key) }
+  }
+
+  // MARK: - Resolving
+
+  /// Where a key's value belongs, and what protects it.
+  struct Resolution: Sendable {
+    let plan: ProtectionPlan
+    let address: PlaceAddress
+    let entry: Ledger.Entry
+    /// Whether the choice of the keychain's place is still to be recorded.
+    let keychain: PlaceAddress.Kind
+  }
+
+  func resolve(
+    _ key: some StorageKey, _ state: RouterState
+  ) throws(StorageError) -> Resolution {
+    try Self.check(key, state)
+    let keychain = try keychainKind(for: key, state)
+    let plan = try ProtectionPlan(
+      key.security, in: key.domain, keychain: keychain, hasPasscode: state.passcode != nil,
+      iterations: state.encryption.pbkdf2Iterations)
+    let address = try Addressing(
+      locations: places.locations, storage: state.storage, files: state.files,
+      keychain: keychain
+    ).address(
+      of: key.name, in: key.domain, isPlain: plan.isPlain, isOfDevice: plan.isOfDevice)
+    let master = MasterKeyID(keychain, state.encryption)
+    let entry = Ledger.Entry(
+      domain: DomainText(key.domain), name: key.name, address: address,
+      protection: plan.protection(masterKey: master),
+      serializer: key.serializer.name)
+    return Resolution(
+      plan: plan, address: address, entry: entry, keychain: keychain)
+  }
+
+  /// Refuses what no catalog may declare.
+  static func check<Key: StorageKey>(
+    _ key: Key, _ state: RouterState
+  ) throws(StorageError) {
+    try KeyName.check(key.name, "a key")
+    if let fault = key.serializer.fault(for: Key.Value.self) {
+      throw StorageError(.unsupported, fault)
+    }
+    guard key.availability.allows(machineOf: state.storage.machineTags) else {
+      throw StorageError(
+        .unavailable,
+        "the key is for \(key.availability) machines, and this one's tags are "
+          + "\(state.storage.machineTags.sorted())")
+    }
+  }
+
+  /// Where the values of the domain `keychain` are: as it was recorded, or as it would be now.
+  private func keychainKind(
+    for key: some StorageKey, _ state: RouterState
+  ) throws(StorageError) -> PlaceAddress.Kind {
+    switch state.storage.keychain {
+    case .vault: return .vault
+    case .keyring: return .keyring
+    case .automatic:
+      guard key.needsKeychain else { return .vault }
+      if let recorded = try ledger.keychainPlace() { return recorded }
+      return places.hasKeyring() ? .keyring : .vault
+    }
+  }
+
+  /// Records the choice before the first value is at the place.
+  func settle(_ kind: PlaceAddress.Kind) throws(StorageError) {
+    let settled = try ledger.settle(kind)
+    guard settled != kind else { return }
+    let isDeclared = state.withLock { $0.storage.keychain != .automatic }
+    // What is at the former place was looked for, key by key.
+    if isDeclared { return try ledger.change(to: kind) }
+    state.withLock { $0.startAnew() }
+    throw StorageError(
+      .busy, "another process has just settled where the keychain's values are; try again")
+  }
+
+  // MARK: - Routes of resolutions
+
+  func makeRoute<Key: StorageKey>(
+    _ key: Key, _ resolution: Resolution, _ state: RouterState
+  ) throws(StorageError) -> Route<Key.Value> {
+    let place = try places.place(at: resolution.address)
+    let domain = key.domain
+    return Route(
+      key.name, place, key.serializer, sealer(of: key, resolution.plan),
+      try materials(of: key.name, resolution.entry.protection, resolution.address, state),
+      changes(at: resolution.address),
+      beforeWriting: { [self] () throws(StorageError) in
+        if key.needsKeychain { try settle(resolution.keychain) }
+        // Another process may have another configuration, or may have moved the value.
+        try requireNoConflict(key, resolution)
+        try ledger.record(resolution.entry, domain)
+      })
+  }
+
+  private func sealer(of key: some StorageKey, _ plan: ProtectionPlan) -> ValueSealer? {
+    plan.isPlain
+      ? nil : ValueSealer(plan.sealing, key.serializer.form, binding: Self.binding(of: key))
+  }
+
+  /// What the sealed values of a key are bound to.
+  static func binding(of key: some StorageKey) -> [UInt8] {
+    var binding: [UInt8] = []
+    binding.appendField(key.domain.binding.utf8)
+    binding.appendField(key.name.utf8)
+    return binding
+  }
+
+  /// Where the material comes from that values under a protection need.
+  func materials(
+    of name: String, _ protection: StoredProtection, _ address: PlaceAddress,
+    _ state: RouterState
+  ) throws(StorageError) -> Materials {
+    switch protection {
+    case .plain, .place: return .none
+    case .masterKey(let id):
+      let key = try masterKey(id, length: state.encryption.masterKeyLength)
+      return .blocking { (isWriting) throws(StorageError) in
+        try key.material(isWriting: isWriting)
+      }
+    case .groupKey:
+      let folder = try groupFolder(of: address)
+      return .blocking { (isWriting) throws(StorageError) in
+        try GroupKey(folder: folder).material(isWriting: isWriting)
+      }
+    case .passcode:
+      let ask = state.passcode
+      return .blocking { (_) throws(StorageError) in try Self.passcode(ask) }
+    case .provider(let id):
+      let source = KeyMaterialSource(id: id)
+      guard let provider = state.providers[source] else {
+        throw StorageError(
+          .keyUnavailable,
+          "no provider is registered for the key material source \(id); register it before the key is "
+            + "used")
+      }
+      return .provider(
+        ProviderCall(
+          provider: provider, name: name, source: source,
+          deadline: state.encryption.keyMaterialDeadline))
+    }
+  }
+
+  private func masterKey(
+    _ id: MasterKeyID, length: Int
+  ) throws(StorageError) -> MasterKey {
+    try KeyName.check(id.service, "the master key's service")
+    try KeyName.check(id.account, "the master key's account")
+    return MasterKey(
+      place: try places.place(at: id.address), id: id.description, length: length,
+      ledger: ledger)
+  }
+
+  private func groupFolder(of address: PlaceAddress) throws(StorageError) -> SharedFolder {
+    if let root = address.groupRoot { return SharedFolder(path: root, groupRoot: root) }
+    let groups = try places.locations.groups()
+    // The folder after that of all groups.
+    let id = address.container.dropFirst(groups.count + 1).prefix { $0 != "/" }
+    return SharedFolder(path: groups + "/" + id)
+  }
+
+  private static func passcode(
+    _ ask: (@Sendable () throws -> SecureBytes?)?
+  ) throws(StorageError) -> SecureBytes {
+    do {
+      if let bytes = try ask?(), bytes.count > 0 { return bytes }
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      // Its text may say what was typed.
+      throw StorageError(
+        .keyUnavailable, "the passcode could not be had: \(type(of: error)) was thrown")
+    }
+    throw StorageError(.keyUnavailable, "there is no passcode to be had")
+  }
+}
+
+extension StorageKey {
+  /// Whether the key's value, or its master key, is in the keychain.
+  var needsKeychain: Bool {
+    if case .keychain = domain.kind { return true }
+    guard case .encrypted(let policy) = security, !domain.isOfGroup else { return false }
+    if case .external = policy { return false }
+    return true
+  }
+}

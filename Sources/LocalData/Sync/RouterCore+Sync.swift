@@ -1,0 +1,61 @@
+internal import CryptoCore
+internal import StorageCore
+
+extension RouterCore {
+  /// What syncs a key.
+  ///
+  /// - Throws: `unsupported` for a key that stays on this machine, `unavailable` for one that is not for
+  ///   this machine or without a connection, and as the route of the key.
+  func syncEngine<Key: StorageKey>(
+    of key: Key, _ resolve: SyncEngine<Key>.Resolver?
+  ) async throws(StorageError) -> SyncEngine<Key> {
+    do throws(StorageError) {
+      guard key.syncPolicy != .never else {
+        throw StorageError(
+          .unsupported, "the key's syncPolicy is never, so its value stays on this machine")
+      }
+      guard let link = sync.withLock({ $0.link }) else {
+        throw StorageError(
+          .unavailable, "the router has no shared store to sync with; connect it to one before")
+      }
+      let route = try await routeAsync(for: key)
+      let sealer = try await Blocking.run { [self] () throws(StorageError) in
+        try SyncSealer(key, try resolution(of: key).plan, route.materials, shared: link.key)
+      }
+      return SyncEngine(key, route, sealer, link, ledger, resolve)
+    } catch {
+      throw error.about(key.name)
+    }
+  }
+
+  private func resolution(of key: some StorageKey) throws(StorageError) -> Resolution {
+    try self.resolve(key, state.withLock { $0 })
+  }
+
+  /// Has writes of a key sent by themselves, where its policy says so.
+  func followWrites(of key: some StorageKey, at address: PlaceAddress) {
+    guard key.syncPolicy == .automaticSmall else { return }
+    let erased = AnyStorageKey(key)
+    let name = "\(erased) in \(address)"
+    guard sync.withLock({ $0.followed[name] == nil }) else { return }
+    // A second one that another thread adds at the same time ends at once.
+    let observation = changes(at: address).add { [weak self] in
+      self?.sync.withLock { $0.link }?.worker.note(erased)
+    }
+    sync.withLock { $0.followed[name] = observation }
+  }
+
+  /// Syncs a key of a list.
+  func sync<Key: StorageKey>(erased key: Key) async -> SyncReport.Outcome {
+    do {
+      return try await syncEngine(of: key, nil).run().kind
+    } catch {
+      return .failed(Self.syncError(error, key.name))
+    }
+  }
+
+  static func syncError(_ error: any Error, _ name: String) -> StorageError {
+    if let error = error as? StorageError { return error.about(name) }
+    return StorageError(.io, "a sync failed with \(type(of: error))", key: name)
+  }
+}

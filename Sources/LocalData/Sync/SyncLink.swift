@@ -1,0 +1,62 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// The connection of a router, and which keys' writes are followed.
+struct SyncLinks: Sendable {
+  var link: SyncLink?
+  /// By the domains and names of the keys.
+  var followed: [String: ChangeObservation] = [:]
+}
+
+/// A shared store, the key that the machines share, and how to talk to it.
+final class SyncLink: Sendable {
+  let transport: any SyncTransport
+  let key: SymmetricKey?
+  let deadline: Duration
+  let worker: SyncWorker
+
+  init(
+    _ transport: any SyncTransport, _ key: SymmetricKey?, _ deadline: Duration,
+    _ worker: SyncWorker
+  ) {
+    self.transport = transport
+    self.key = key
+    self.deadline = deadline
+    self.worker = worker
+  }
+
+  /// The shared bytes of a name.
+  func read(_ name: String) async throws(StorageError) -> Data? {
+    try await call { transport in try await transport.read(name) }
+  }
+
+  /// Replaces them, if they are `old`.
+  func replace(_ name: String, _ old: Data?, with new: Data) async throws(StorageError) -> Bool {
+    try await call { transport in try await transport.replace(name, old, with: new) }
+  }
+
+  /// Runs a call of the program's on a thread of its own, until the deadline.
+  private func call<Result: Sendable>(
+    _ body: @escaping @Sendable (any SyncTransport) async throws -> Result
+  ) async throws(StorageError) -> Result {
+    let transport = transport
+    do {
+      return try await Deadline.run(within: deadline, waitingFor: "the shared store") {
+        try await body(transport)
+      }
+    } catch let error as StorageError {
+      throw StorageError(
+        error.code, "the shared store \(transport.id): \(error.message)", path: error.path,
+        number: error.number)
+    } catch is CancellationError {
+      throw StorageError(.cancelled, "the caller's task was cancelled")
+    } catch {
+      // Its text may hold a secret.
+      throw StorageError(
+        .unavailable,
+        "the shared store \(transport.id) could not be used: \(type(of: error)) was thrown")
+    }
+  }
+}

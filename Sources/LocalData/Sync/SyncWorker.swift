@@ -1,0 +1,115 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// Sends keys after their writes: a task for each, so that one that hangs delays no other.
+///
+/// A write only notes its key here. What could not be sent is tried again, after a second at first and a
+/// minute at last, for as long as the connection lasts; the next connection finds by comparing what is
+/// still to be sent.
+final class SyncWorker: Sendable {
+  private struct State {
+    /// The keys that a task is at, and whether they were written again meanwhile.
+    var keys: [String: Bool] = [:]
+    var tasks: [String: Task<Void, Never>] = [:]
+    var isStopped = false
+  }
+  private let state = Lock(State())
+  // Weak, since the core has the worker.
+  private let core: Lock<WeakCore>
+  private let onEvent: @Sendable (SyncEvent) -> Void
+  private let firstDelay: Duration
+  private static let lastDelay = Duration.seconds(60)
+
+  private struct WeakCore {
+    weak var core: RouterCore?
+  }
+
+  init(
+    _ core: RouterCore, retryAfter: Duration, _ onEvent: @escaping @Sendable (SyncEvent) -> Void
+  ) {
+    self.core = Lock(WeakCore(core: core))
+    firstDelay = retryAfter
+    self.onEvent = onEvent
+  }
+
+  /// The keys that are still to be sent, in order.
+  var pending: [String] { state.withLock { $0.keys.keys.sorted() } }
+
+  /// Sends a key soon; takes no time.
+  func note(_ key: AnyStorageKey) {
+    let name = key.description
+    state.withLock { state in
+      guard !state.isStopped, state.keys.updateValue(true, forKey: name) == nil else { return }
+      state.tasks[name] = Task { [self] in await send(key, name) }
+    }
+  }
+
+  /// Ends all that is on its way.
+  func stop() {
+    let tasks = state.withLock { state in
+      state.isStopped = true
+      defer { (state.keys, state.tasks) = ([:], [:]) }
+      return Array(state.tasks.values)
+    }
+    for task in tasks { task.cancel() }
+  }
+
+  private func send(_ key: AnyStorageKey, _ name: String) async {
+    var delay = firstDelay
+    while !Task.isCancelled {
+      state.withLock { $0.keys[name] = false }
+      guard let event = await core.withLock({ $0.core })?.sendAutomatically(key, retryAfter: delay)
+      else { return }
+      guard !Task.isCancelled else { return }
+      onEvent(event)
+      if case .failed(_, _, let wait?) = event {
+        do { try await Task.sleep(for: wait) } catch { return }
+        delay = min(delay * 2, Self.lastDelay)
+      } else {
+        delay = firstDelay
+        if isDone(name) { return }
+      }
+    }
+  }
+
+  /// Whether nobody wrote the key since it was sent last.
+  private func isDone(_ name: String) -> Bool {
+    state.withLock { state in
+      guard state.keys[name] != true else { return false }
+      state.keys[name] = nil
+      state.tasks[name] = nil
+      return true
+    }
+  }
+}
+
+extension RouterCore {
+  /// Syncs a key that was written, if it is small enough.
+  fileprivate func sendAutomatically(
+    _ key: AnyStorageKey, retryAfter delay: Duration
+  ) async -> SyncEvent {
+    await sendAutomatically(erased: key.base, key.description, retryAfter: delay)
+  }
+
+  private func sendAutomatically<Key: StorageKey>(
+    erased key: Key, _ name: String, retryAfter delay: Duration
+  ) async -> SyncEvent {
+    do {
+      let engine = try await syncEngine(of: key, nil)
+      let limit = state.withLock { $0.sync.maxAutoSyncSize }
+      let size = try await engine.size()
+      guard size <= limit else { return .tooLarge(key: name, bytes: size, limit: limit) }
+      let outcome = try await engine.run().kind
+      return outcome == .conflict ? .conflict(key: name) : .agreed(key: name, outcome)
+    } catch {
+      let error = Self.syncError(error, key.name)
+      return .failed(
+        key: name, error, retryAfter: Self.isWorthRetrying(error.code) ? delay : nil)
+    }
+  }
+
+  /// Whether the same call may succeed later although nobody changes the program.
+  private static func isWorthRetrying(_ code: StorageError.Code) -> Bool {
+    ![.unsupported, .invalid, .unregisteredKey, .invalidAppGroupIdentifier].contains(code)
+  }
+}

@@ -1,0 +1,58 @@
+public import StorageCore
+
+/// A property over a typed key, read from memory and observed; see `Live`.
+///
+///     @LiveStored(StorageKeys.Theme()) var theme = "dark"
+///     @LiveStored(StorageKeys.UserToken()) var token: String?
+///
+/// All live properties of one key and router share one value, which sees every change: by any call of
+/// this process, and by other processes. The value is in memory in the clear as long as there is such a
+/// property: use ``Stored`` for what should not be. A key whose material comes from a provider is the
+/// error `unsupported`.
+@propertyWrapper
+public struct LiveStored<Property: Sendable & Equatable>: Sendable {
+  private let live: Live<Property, DelegatedStorage>
+
+  /// A property with a default, which is never written.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: the default.
+  ///   - key: its key.
+  ///   - router: what reads and writes it.
+  public init<Key: StorageKey<Property>>(
+    wrappedValue: Property, _ key: Key, router: StorageRouter = .shared
+  ) where Property: Codable {
+    let core = router.core
+    live = Live(wrappedValue: wrappedValue, core.live.storage(of: key, core), key.name)
+  }
+
+  /// A property that is nil when there is no value.
+  ///
+  /// - Parameters:
+  ///   - key: its key.
+  ///   - router: what reads and writes it.
+  public init<Key: StorageKey>(
+    _ key: Key, router: StorageRouter = .shared
+  ) where Property == Key.Value? {
+    let core = router.core
+    live = Live(core.live.storage(of: key, core), key.name)
+  }
+
+  /// The value in memory, which is that of the place.
+  public var wrappedValue: Property {
+    get { live.wrappedValue }
+    nonmutating set { live.wrappedValue = newValue }
+  }
+
+  /// The live property: `$property.load()`, `$property.states` and the like.
+  public var projectedValue: Live<Property, DelegatedStorage> { live }
+}
+
+extension LiveStored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The key, and neither value nor default.
+  public var description: String { "LiveStored(\(live.key))" }
+  /// The key, and neither value nor default.
+  public var debugDescription: String { description }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
