@@ -169,7 +169,7 @@ extension DelegatePromise {
     ) { subject in
       let delegate = try subject.make(as: (any ObservableDelegate).self)
       let count = Lock(0)
-      var observation: Observation? = delegate.observe { _ in count.withLock { $0 += 1 } }
+      var observation: ChangeObservation? = delegate.observe { _ in count.withLock { $0 += 1 } }
       try delegate.set([1], for: Sample.name(1))
       _ = observation
       observation = nil

@@ -137,7 +137,7 @@ public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
   }
 
   /// Calls `observer` for each change, in order.
-  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     base.observe(observer)
   }
 }
