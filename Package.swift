@@ -4,8 +4,8 @@ import PackageDescription
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
-  "KeyringBackend", "InjectRegistry", "StorageTesting", "KeyringTesting", "InjectTesting",
-  "SecurePropertyStorage",
+  "FileBackend", "KeyringBackend", "ProviderBackend", "KeychainStorageShim", "InjectRegistry",
+  "LocalData", "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
 ]
 
 let package = Package(
@@ -27,7 +27,16 @@ let package = Package(
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "VaultBackend", dependencies: ["StorageCore", "CryptoCore", "CSQLite"]),
+    .target(name: "FileBackend", dependencies: ["VaultBackend", "StorageCore", "CryptoCore"]),
     .target(name: "KeyringBackend", dependencies: ["StorageCore", "CryptoCore", "CLibsecret"]),
+    .target(name: "ProviderBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    .target(name: "KeychainStorageShim", dependencies: ["ProviderBackend", "StorageCore"]),
+    .target(
+      name: "LocalData",
+      dependencies: [
+        "FileBackend", "VaultBackend", "DefaultsBackend", "StorageCore", "CryptoCore",
+        .target(name: "KeyringBackend", condition: .when(traits: ["Keyring"])),
+      ]),
     .target(
       name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
     .target(name: "KeyringTesting", dependencies: ["CLibsecret"]),
@@ -35,7 +44,7 @@ let package = Package(
       name: "SecurePropertyStorage",
       dependencies: [
         "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
-        "InjectRegistry",
+        "FileBackend", "ProviderBackend", "InjectRegistry",
         .target(name: "KeyringBackend", condition: .when(traits: ["Keyring"])),
       ]),
     .target(name: "InjectRegistry"),
@@ -59,6 +68,32 @@ let package = Package(
       dependencies: [
         "VaultBackend", "VaultTestChild", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite",
         "TestSupport",
+      ], exclude: ["Fixtures"]),
+    .testTarget(
+      name: "ProviderBackendTests",
+      dependencies: [
+        "ProviderBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
+      ]),
+    .testTarget(
+      name: "KeychainStorageShimTests",
+      dependencies: ["KeychainStorageShim", "ProviderBackend", "StorageCore"]),
+    .executableTarget(
+      name: "FileTestChild",
+      dependencies: ["FileBackend", "VaultBackend", "StorageCore", "CryptoCore", "TestSupport"],
+      path: "Tests/FileTestChild"),
+    .testTarget(
+      name: "FileBackendTests",
+      dependencies: [
+        "FileBackend", "FileTestChild", "VaultBackend", "StorageCore", "CryptoCore",
+        "StorageTesting", "TestSupport",
+      ]),
+    .executableTarget(
+      name: "LocalDataTestChild", dependencies: ["LocalData"], path: "Tests/LocalDataTestChild"),
+    .testTarget(
+      name: "LocalDataTests",
+      dependencies: [
+        "LocalData", "LocalDataTestChild", "VaultBackend", "StorageCore", "CryptoCore",
+        "StorageTesting", "KeyringTesting", "TestSupport",
       ]),
     .executableTarget(
       name: "KeychainTestChild", dependencies: ["KeyringBackend", "StorageCore", "CryptoCore"],
@@ -67,7 +102,8 @@ let package = Package(
       name: "KeyringBackendTests",
       dependencies: [
         "KeyringBackend", "KeychainTestChild", "KeyringTesting", "StorageCore", "CryptoCore",
-        "StorageTesting", "TestSupport", "VaultBackend", "DefaultsBackend",
+        "StorageTesting", "TestSupport", "VaultBackend", "DefaultsBackend", "SingletonBackend",
+        "CLibsecret",
       ]),
     .testTarget(
       name: "SecurePropertyStorageTests",
@@ -100,7 +136,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "StorageTestingTests",
-      dependencies: ["StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend"]),
+      dependencies: [
+        "StorageTesting", "StorageCore", "CryptoCore", "SingletonBackend", "TestSupport",
+      ]),
     .executableTarget(
       name: "KeyringTestChild", dependencies: ["KeyringTesting"], path: "Tests/KeyringTestChild"),
     .testTarget(
