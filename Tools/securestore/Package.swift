@@ -5,8 +5,14 @@ import PackageDescription
 let package = Package(
   name: "securestore",
   products: [.executable(name: "securestore", targets: ["securestore"])],
+  traits: [
+    .trait(name: "Keyring", description: "Keys in the desktop's keyring, which need libsecret."),
+    .default(enabledTraits: ["Keyring"]),
+  ],
   dependencies: [
-    .package(name: "SecurePropertyStorage", path: "../.."),
+    .package(
+      name: "SecurePropertyStorage", path: "../..",
+      traits: [.trait(name: "Keyring", condition: .when(traits: ["Keyring"]))]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
@@ -18,8 +24,12 @@ let package = Package(
         .product(name: "CryptoCore", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "FileBackend", package: "SecurePropertyStorage"),
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
-        .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
+        .product(
+          name: "KeyringBackend", package: "SecurePropertyStorage",
+          condition: .when(traits: ["Keyring"])),
+        .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .testTarget(
@@ -29,9 +39,12 @@ let package = Package(
         .product(name: "CryptoCore", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "FileBackend", package: "SecurePropertyStorage"),
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
+        .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
+        .product(name: "StorageTesting", package: "SecurePropertyStorage"),
       ]),
   ],
   swiftLanguageModes: [.v6]

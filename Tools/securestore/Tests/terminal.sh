@@ -160,6 +160,58 @@ type_ 'y'
 press Enter
 expect_code 0
 
+# Keys that end are named, and asked for.
+run 'securestore slots add --passphrase-file pass --new-key-file more.key -q; securestore recovery -q --passphrase-file pass >/dev/null; echo code $?'
+expect_code 0
+run 'securestore slots remove 2 --passphrase-file pass; echo code $?'
+await 'What opens .*test.vault no more after this:'
+await 'slot 2, file more.key \(the key file of programs'
+await 'End this key\? \[y/N\]'
+press Enter
+await 'securestore: cancelled: .*nothing was changed'
+expect_code 4
+run 'securestore slots change --passphrase-file pass --new-key-file last.key; echo code $?'
+await 'slot 1, passphrase \(of whoever types the passphrase'
+await 'slot 2, file more.key'
+await 'End these keys\? \[y/N\]'
+type_ 'n'
+press Enter
+expect_code 4
+run 'ls last.key; securestore slots; echo code $?'
+await 'ls: cannot access .last.key'
+await '^1  passphrase$'
+await '^2  file more.key$'
+expect_code 0
+run 'securestore slots remove 2 --passphrase-file pass; echo code $?'
+await 'End this key\? \[y/N\]'
+type_ 'y'
+press Enter
+await 'securestore: removed slot 2'
+expect_code 0
+# Also where another slot came meanwhile, which nobody has seen.
+run 'securestore slots add --passphrase-file pass --new-key-file more.key -q; echo code $?'
+expect_code 0
+run 'securestore slots change --passphrase-file pass --new-key-file last.key; echo code $?'
+await 'End these keys\? \[y/N\]'
+(cd "$work" && "$program" slots add -q --vault test.vault --passphrase-file pass --new-key-file other.key)
+type_ 'y'
+press Enter
+await 'securestore: busy: .*changed meanwhile'
+expect_code 75
+run 'securestore passphrase --passphrase-file pass; echo code $?'
+await '^New passphrase:'
+for number in 1 2; do
+  await '^(New passphrase|The same again): *$' "$number"
+  type_ 'password123'
+  press Enter
+done
+await 'the new passphrase is easy to guess'
+await 'Only a passphrase is left then'
+await 'End these keys\? \[y/N\]'
+press Enter
+expect_code 4
+never 'password123'
+
 # Long work shows how far it is.
 for number in {1..3000}; do echo "NAME_$number=value"; done >"$work/many.env"
 run 'securestore import many.env --passphrase-file pass; echo code $?'
@@ -217,8 +269,30 @@ type_ 'securestore init --key k'
 press Tab
 await 'ready> securestore init --key keyring'
 press C-u
-type_ 'securestore set NAME --type d'
+type_ 'securestore set NAME --type do'
+press Tab
+await 'ready> securestore set NAME --type double'
+press C-u
+
+# So are names of values, where that asks nobody.
+run 'securestore init -q --vault k.vault --key-file k.key; echo x | securestore set -q LAUNCHES --vault k.vault --key-file k.key; echo code $?'
+expect_code 0
+run ''
+type_ 'securestore get --vault k.vault --key-file k.key LA'
+press Tab
+await 'ready> securestore get --vault k.vault --key-file k.key LAUNCHES'
+press C-u
+type_ 'securestore run --vault k.vault --key-file k.key --only LA'
+press Tab
+await 'ready> securestore run --vault k.vault --key-file k.key --only LAUNCHES'
+press C-u
+# This vault has a passphrase: nothing is offered, and nothing asked.
+run ''
+type_ 'securestore get TO'
 press Tab Tab
-await '^data +double'
+type_ 'x'
+await '^ready> securestore get TOx *$'
+never 'Passphrase'
+press C-u
 
 echo "terminal: prompts, signals, questions, progress and completion are as they should be"

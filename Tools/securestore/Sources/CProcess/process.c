@@ -2,15 +2,24 @@
 #include "process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-int process_protect(void) {
+// What the program was started with; written once, before anything else runs.
+static mode_t old_mask;
+static struct rlimit old_limit;
+static int was_pipe_ignored;
+
+int process_protect(int is_restorable) {
   static const int crashes[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
-  const struct rlimit none = {0, 0};
+  struct rlimit none = {0, 0};
   for (unsigned i = 0; i < sizeof crashes / sizeof *crashes; i++) {
     struct sigaction action;
     // What somebody had ignored has no handler of the Swift runtime.
@@ -18,8 +27,39 @@ int process_protect(void) {
     if (action.sa_handler != SIG_IGN && signal(crashes[i], SIG_DFL) == SIG_ERR) return errno;
   }
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
+  if (getrlimit(RLIMIT_CORE, &old_limit) != 0) return errno;
+  if (is_restorable) none.rlim_max = old_limit.rlim_max;
   if (setrlimit(RLIMIT_CORE, &none) != 0) return errno;
+  struct sigaction pipe;
+  if (sigaction(SIGPIPE, 0, &pipe) != 0) return errno;
+  was_pipe_ignored = pipe.sa_handler == SIG_IGN;
+  old_mask = umask(077);
   return 0;
+}
+
+int process_execute(
+  const char *file, char *const *arguments, char *const *environment) {
+  umask(old_mask);
+  if (setrlimit(RLIMIT_CORE, &old_limit) != 0) return errno;
+  // GLib ignores it, which the other program would inherit.
+  if (!was_pipe_ignored && signal(SIGPIPE, SIG_DFL) == SIG_ERR) return errno;
+  execvpe(file, arguments, environment);
+  return errno;
+}
+
+int process_memory_file(void) {
+  int descriptor = memfd_create("securestore", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  return descriptor >= 0 ? descriptor : -errno;
+}
+
+int process_duplicate(int descriptor, int least) {
+  int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+  return copy >= 0 ? copy : -errno;
+}
+
+int process_seal(int descriptor) {
+  int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+  return fcntl(descriptor, F_ADD_SEALS, seals) == 0 ? 0 : errno;
 }
 
 int process_wait_readable(int descriptor) {

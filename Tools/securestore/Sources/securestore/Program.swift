@@ -8,17 +8,22 @@ internal import StorageCore
 @main
 enum Program {
   static func main() {
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
+    let typed = Array(CommandLine.arguments.dropFirst())
+    var isCompletion: Bool { typed.first == "---completion" }
+    let isJSON = typed.prefix { $0 != "--" }.contains("--json")
     do {
-      try ProcessProtection.apply()
+      let arguments = try GlobalOptions.behindCommand(typed)
+      try ProcessProtection.apply(isRestorable: arguments.first == "run")
       try requireText()
-      StorageDiagnostics.handler = { Output.warn(Failure($0), isJSON) }
-      try refuseHiddenHelp(arguments)
+      let isSilent = isCompletion
+      StorageDiagnostics.handler = { if !isSilent { Output.warn(Failure($0), isJSON) } }
+      try refuseHiddenHelp(typed)
       try UnknownCommand.refuse(arguments)
       var command = try Securestore.parseAsRoot(arguments)
       try command.run()
     } catch {
+      // What can't be completed is no matter to speak of, in the middle of a line that is typed.
+      if isCompletion, Securestore.exitCode(for: error) != .success { exit(0) }
       end(error, isJSON)
     }
   }
@@ -49,7 +54,7 @@ enum Program {
   }
 
   private static func end(_ error: any Error, _ isJSON: Bool) -> Never {
-    guard let failure = failure(error, isJSON) else { endAsUsed(error) }
+    guard let failure = failure(error) else { Securestore.exit(withError: error) }
     // A code alone: everything was said.
     if failure.message.isEmpty { exit(failure.status.rawValue) }
     if isJSON {
@@ -60,42 +65,13 @@ enum Program {
     exit(failure.status.rawValue)
   }
 
-  /// What is ours to say; nil for what the argument parser says better: help, and errors of usage.
-  private static func failure(_ error: any Error, _ isJSON: Bool) -> Failure? {
+  /// What there is to say; nil for help and the like, which is no failure.
+  private static func failure(_ error: any Error) -> Failure? {
     switch error {
-    case let failure as Failure: return failure
-    case let error as StorageError: return Failure(error)
-    case let error as CryptoError: return Failure(StorageError(error))
-    default:
-      let code = Securestore.exitCode(for: error)
-      guard isJSON, code != .success else { return nil }
-      return Failure(.usage, withoutTyped(Securestore.message(for: error)))
+    case let failure as Failure: failure
+    case let error as StorageError: Failure(error)
+    case let error as CryptoError: Failure(StorageError(error))
+    default: Securestore.exitCode(for: error) == .success ? nil : Usage.failure(of: error)
     }
-  }
-
-  /// Shows help, or what was wrong about the arguments.
-  private static func endAsUsed(_ error: any Error) -> Never {
-    let code = Securestore.exitCode(for: error)
-    guard code != .success else { Securestore.exit(withError: error) }
-    // Nobody is left to tell when standard error can't be written to.
-    do {
-      try Output.write(withoutTyped(Securestore.fullMessage(for: error)) + "\n", to: STDERR_FILENO)
-    } catch {}
-    exit(code.rawValue)
-  }
-
-  /// The parser's words without what was typed in a wrong place: it may be a value or a passphrase.
-  private static func withoutTyped(_ text: String) -> String {
-    // Of an option the name stays.
-    let values = CommandLine.arguments.dropFirst().flatMap { argument -> [String] in
-      guard argument.hasPrefix("-") else { return [argument] }
-      let value = argument.drop { $0 != "=" }
-      return value.isEmpty ? [] : [String(value.dropFirst()), argument]
-    }
-    var text = text
-    for value in values.sorted(by: { $0.count > $1.count }) where !value.isEmpty {
-      text = text.replacing("'\(value)'", with: "'…'")
-    }
-    return text
   }
 }

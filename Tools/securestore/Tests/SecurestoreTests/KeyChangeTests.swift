@@ -12,8 +12,8 @@ struct KeyChangeTests {
     let before = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
     let own = ["--passphrase-file", "pass"]
     for arguments in [
-      ["passphrase", "--new-passphrase-file", "pass"],
-      ["rotate", "--root", "--new-passphrase-file", "pass"],
+      ["passphrase", "--yes", "--new-passphrase-file", "pass"],
+      ["rotate", "--root", "--yes", "--new-passphrase-file", "pass"],
       ["slots", "add", "--new-passphrase-file", "pass"],
     ] {
       let refused = try tool.run(arguments + own)
@@ -23,13 +23,14 @@ struct KeyChangeTests {
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: tool.vault)) == before)
     try tool.write("battery staple\n", to: "other")
-    #expect(try tool.run(["passphrase", "--new-passphrase-file", "other"] + own).code == 0)
+    #expect(
+      try tool.run(["passphrase", "--yes", "--new-passphrase-file", "other"] + own).code == 0)
   }
 
   @Test func aCopyOfALeakedKeyDoesNotReplaceIt() throws {
     let tool = try Tool()
     try FileManager.default.copyItem(atPath: tool.keyFile, toPath: tool.path("copy.key"))
-    let refused = try tool.run("rotate", "--root", "--new-key-file", "copy.key")
+    let refused = try tool.run("rotate", "--root", "--yes", "--new-key-file", "copy.key")
     #expect(refused.code == 64)
     #expect(refused.errors.contains("the new key opens the store already, by slot 1"))
     #expect(try tool.run("slots").lines == ["1  file master.key"])
@@ -42,19 +43,20 @@ struct KeyChangeTests {
     #expect((recovery["slot"] as? [String: Any])?["id"] as? Int == 2)
     #expect(try tool.run("recovery").errors.contains("a recovery key, slot 3, shown this once"))
 
-    let changed = try tool.run("passphrase", "--new-passphrase-file", "pass")
+    let changed = try tool.run("passphrase", "--yes", "--new-passphrase-file", "pass")
     #expect(changed.errors.contains("opens the vault no more: slot 1, file master.key\n"))
     let rotated = try tool.run(
-      "rotate", "--root", "--same-key", "--passphrase-file", "pass", "--json")
+      "rotate", "--root", "--yes", "--same-key", "--passphrase-file", "pass", "--json")
     let ended = try #require(try rotated.json()["ended"] as? [[String: Any]])
     #expect(ended.map { $0["kind"] as? String } == ["recovery key", "recovery key"])
     #expect(try tool.run("recovery", "--passphrase-file", "pass").code == 0)
-    let said = try tool.run("rotate", "--root", "--same-key", "--passphrase-file", "pass")
+    let said = try tool.run("rotate", "--root", "--yes", "--same-key", "--passphrase-file", "pass")
     #expect(said.errors.contains("The command recovery makes another recovery key"))
   }
 
   @Test(arguments: [
-    ["slots", "change", "--new-passphrase-file", "b"], ["rotate", "--root", "--same-key"],
+    ["slots", "change", "--yes", "--new-passphrase-file", "b"],
+    ["rotate", "--root", "--yes", "--same-key"],
   ])
   func anotherKeyOfTheSameKindIsNamedToo(_ change: [String]) throws {
     let tool = try Tool()
@@ -113,7 +115,10 @@ struct KeyChangeTests {
     #expect(added.errors.contains("\(tool.path("keys")) was not there, and was made"))
     #expect(added.errors.contains("made the key file \(tool.path("keys/new.key"))"))
     for (command, name) in [("add", "more"), ("change", "last")] {
-      let json = try tool.run("slots", command, "--new-key-file", "\(name)/a.key", "--json").json()
+      let consent = command == "change" ? ["--yes"] : []
+      let json = try tool.run(
+        ["slots", command, "--new-key-file", "\(name)/a.key", "--json"] + consent
+      ).json()
       #expect(json["keyFile"] as? String == tool.path("\(name)/a.key"))
       #expect(json["keyFileIsNew"] as? Bool == true)
       #expect(json["folders"] as? [String] == [tool.path(name)])
@@ -129,7 +134,8 @@ struct KeyChangeTests {
     try tool.write("correct horse\n", to: "pass")
     #expect(try tool.run("init", "--app", "b", "--passphrase-file", "pass").code == 0)
     let rotated = try tool.run(
-      "rotate", "--root", "--new-key", "desktop", "--app", "b", "--passphrase-file", "pass")
+      "rotate", "--root", "--yes", "--new-key", "desktop", "--app", "b", "--passphrase-file", "pass"
+    )
     let path = tool.path(".local/share/b/master.key")
     #expect(rotated.errors.contains("made the key file \(path)"), "\(rotated.errors)")
   }
@@ -179,7 +185,7 @@ struct KeyChangeTests {
       Dictionary(uniqueKeysWithValues: (0..<100).map { ("NAME\($0)", "value") }))
     var found: [Tool.Result] = []
     var reports: [[String: Any]] = []
-    try storage.keyAdministration.rotateDataKey { done, total in
+    _ = try storage.keyAdministration.rotateDataKey { done, total in
       guard done < total else { return }
       do {
         found.append(try tool.run("verify"))
@@ -230,7 +236,7 @@ struct KeyChangeTests {
     let recovery = try #require(try tool.run("recovery").lines.first)
     try tool.write(recovery + "\n", to: "paper")
     for path in [tool.keyFile, "paper"] {
-      let refused = try tool.run("rotate", "--root", "--new-passphrase-file", path)
+      let refused = try tool.run("rotate", "--root", "--yes", "--new-passphrase-file", path)
       #expect(refused.code == 64)
       #expect(refused.errors.contains("the new key opens the store already"))
     }
@@ -242,7 +248,7 @@ struct KeyChangeTests {
     _ = try tool.run("set", "A", input: "x")
     tool.environment["CREDENTIALS_DIRECTORY"] = tool.folder.path
     try tool.write(Data(repeating: 9, count: 32).base64EncodedString(), to: "securestorage-key")
-    let rotated = try tool.run("rotate", "--root", "--same-key", "--json").json()
+    let rotated = try tool.run("rotate", "--root", "--yes", "--same-key", "--json").json()
     #expect((rotated["ended"] as? [Any])?.isEmpty == true)
     #expect(try tool.run("slots").lines.map { $0.dropFirst() } == ["  file master.key"])
     tool.environment["CREDENTIALS_DIRECTORY"] = nil
@@ -255,7 +261,7 @@ struct KeyChangeTests {
     _ = try tool.run("set", "A", input: "x")
     let failed = try tool.shell(
       "strace -f -qq -o /dev/null -P '\(tool.vault)-wal' -e trace=fdatasync "
-        + "-e inject=fdatasync:error=EIO:when=4+ \"$0\" rotate --root --new-key-file new.key")
+        + "-e inject=fdatasync:error=EIO:when=4+ \"$0\" rotate --root --yes --new-key-file new.key")
     #expect(failed.code == 15 || failed.code == 74, "\(failed.errors)")
     #expect(failed.errors.contains("the vault opens with the new key now"))
     #expect(try tool.run("get", "A").code == 10)

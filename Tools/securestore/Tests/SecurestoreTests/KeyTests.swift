@@ -87,12 +87,12 @@ struct KeyTests {
   @Test func aPassphraseIsChangedAndTheOldOneOpensNoMore() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "x")
-    try tool.write("first", to: "first")
-    try tool.write("second", to: "second")
-    #expect(try tool.run("passphrase", "--new-passphrase-file", "first").code == 0)
+    try tool.write("the first of two", to: "first")
+    try tool.write("the second of two", to: "second")
+    #expect(try tool.run("passphrase", "--yes", "--new-passphrase-file", "first").code == 0)
     #expect(try tool.run("get", "A").code == 10)
     let changed = try tool.run(
-      "passphrase", "--passphrase-file", "first", "--new-passphrase-file", "second")
+      "passphrase", "--yes", "--passphrase-file", "first", "--new-passphrase-file", "second")
     #expect(changed.code == 0)
     #expect(try tool.run("get", "A", "--passphrase-file", "first").code == 11)
     #expect(try tool.run("get", "A", "--passphrase-file", "second").text == "x")
@@ -103,7 +103,7 @@ struct KeyTests {
     _ = try tool.run("set", "A", input: "x")
     #expect(try tool.run("slots", "add", "--new-key-file", "spare.key").code == 0)
     #expect(try tool.run("get", "A", "--key-file", "spare.key").text == "x")
-    #expect(try tool.run("slots", "remove", "1").code == 0)
+    #expect(try tool.run("slots", "remove", "1", "--yes").code == 0)
     #expect(try tool.run("get", "A").code == 10)
     #expect(try tool.run("get", "A", "--key-file", "spare.key").text == "x")
     #expect(try tool.run("slots", "remove", "2", "--key-file", "spare.key").code == 64)
@@ -131,7 +131,9 @@ struct KeyTests {
     _ = try tool.run("set", "A", input: "x")
     let text = try #require(try tool.run("recovery").lines.first)
     try FileManager.default.removeItem(atPath: tool.keyFile)
-    let arguments = ["slots", "change", "--recovery-fd", "0", "--new-key-file", tool.keyFile]
+    let arguments = [
+      "slots", "change", "--yes", "--recovery-fd", "0", "--new-key-file", tool.keyFile,
+    ]
     let input = Data((text + "\n").utf8)
     let refused = try tool.run(arguments, input: input)
     #expect(refused.code == 10)
@@ -144,7 +146,7 @@ struct KeyTests {
     #expect(changed.errors.contains("opens with"))
     #expect(changed.errors.contains("file master.key"))
     #expect(try tool.run("get", "A").text == "x")
-    #expect(try tool.run("rotate", "--root", "--names", "--same-key").code == 0)
+    #expect(try tool.run("rotate", "--root", "--names", "--same-key", "--yes").code == 0)
     #expect(try tool.run("get", "A").text == "x")
   }
 
@@ -170,7 +172,7 @@ struct KeyTests {
     #expect(try tool.run("rotate", "--json").json()["reencrypted"] as? Int == 2)
     #expect(try tool.run("rotate", "--root").code == 64)
     #expect(try tool.run("rotate", "--new-key-file", "new.key").code == 64)
-    let rotated = try tool.run("rotate", "--root", "--names", "--new-key-file", "new.key")
+    let rotated = try tool.run("rotate", "--root", "--yes", "--names", "--new-key-file", "new.key")
     #expect(rotated.code == 0, "\(rotated.errors)")
     #expect(try tool.run("get", "A").code == 10)
     #expect(try tool.run("get", "A", "--key-file", "new.key").text == "A")

@@ -75,6 +75,7 @@ struct KeyringDoctorTests {
     let tool = try Tool(hasVault: false)
     tool.environment.merge(bus.environment) { $1 }
     tool.environment["DISPLAY"] = ":99"
+    tool.environment["SECURESTORE_ALLOW_PLAIN_BUS"] = "1"
     _ = try tool.run("init", "--key", "keyring")
     service.lock()
     service.forgetCalls()

@@ -41,7 +41,7 @@ struct KeyringTests {
     try run("doctor")
     try run("doctor", "--json")
     try run("slots", "--json")
-    try run("rotate", "--root", "--names", "--same-key")
+    try run("rotate", "--root", "--names", "--same-key", "--yes")
     try run("slots", "add", "--new-key", "keyring:second")
     #expect(!said.contains(key))
     #expect(!said.contains(try tool.keyInKeyring("second")))
@@ -52,21 +52,22 @@ struct KeyringTests {
   @Test func aVaultMovesToTheKeyringAndAway() throws {
     let tool = try Session().tool(hasVault: true)
     _ = try tool.run("set", "A", input: "x")
-    let moved = try tool.run("slots", "change", "--new-key", "keyring")
+    let moved = try tool.run("slots", "change", "--yes", "--new-key", "keyring")
     #expect(moved.code == 0, "\(moved.errors)")
     #expect(try tool.run("slots").lines == ["2  keyring com.example.tool"])
     try FileManager.default.removeItem(atPath: tool.keyFile)
     #expect(try tool.run("get", "A").text == "x")
     // A root that leaked, with a key of another name.
-    let rotated = try tool.run("rotate", "--root", "--names", "--new-key", "keyring:fresh")
+    let rotated = try tool.run("rotate", "--root", "--yes", "--names", "--new-key", "keyring:fresh")
     #expect(rotated.code == 0, "\(rotated.errors)")
     #expect(try tool.run("slots").lines.first?.hasSuffix("keyring fresh") == true)
     #expect(try tool.run("get", "A").text == "x")
     try tool.write("correct horse", to: "pass")
-    #expect(try tool.run("passphrase", "--new-passphrase-file", "pass").code == 0)
+    #expect(try tool.run("passphrase", "--yes", "--new-passphrase-file", "pass").code == 0)
     #expect(try tool.run("get", "A").code == 10)
     #expect(try tool.run("get", "A", "--passphrase-file", "pass").text == "x")
-    let back = try tool.run("slots", "change", "--passphrase-file", "pass", "--new-key", "keyring")
+    let back = try tool.run(
+      "slots", "change", "--yes", "--passphrase-file", "pass", "--new-key", "keyring")
     #expect(back.code == 0, "\(back.errors)")
     #expect(try tool.run("get", "A").text == "x")
   }
@@ -138,6 +139,10 @@ struct KeyringTests {
     let service = try FakeSecretService(on: bus, manners: .gnomeKeyring)
     let tool = try Tool(hasVault: false)
     tool.environment.merge(bus.environment) { $1 }
+    // The service does not encrypt: no key is sent to it unless that is allowed.
+    let refused = try tool.run("init", "--key", "keyring")
+    #expect(refused.code != 0 && service.items.isEmpty)
+    tool.environment["SECURESTORE_ALLOW_PLAIN_BUS"] = "1"
     #expect(try tool.run("init", "--key", "keyring").code == 0)
     service.lock()
     service.forgetCalls()
@@ -182,7 +187,7 @@ struct KeyringTests {
     #expect(try tool.run(["init"] + other).code == 0)
     #expect(try tool.run("init", "--vault", "b.vault", "--key", "keyring:first").code == 0)
     tool.environment["SECURESTORE_KEY_FILE"] = tool.path("env.key")
-    let rotate = ["rotate", "--root", "--vault", "b.vault"]
+    let rotate = ["rotate", "--root", "--yes", "--vault", "b.vault"]
     let kept = try tool.run(rotate + ["--new-key", "keyring:second", "--json"])
     #expect(kept.code == 0, "\(kept.errors)")
     #expect(try kept.json()["oldKeyFile"] == nil)

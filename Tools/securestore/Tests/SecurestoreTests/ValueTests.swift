@@ -140,6 +140,13 @@ struct ValueTests {
     #expect(try tool.run("remove", "NOPE", "--force").code == 0)
   }
 
+  @Test(arguments: [(1000, "1000 B"), (1536, "1.5 KiB"), (3_000_000, "2.8 MiB")])
+  func aSizeIsShownAsItIs(_ count: Int, _ shown: String) throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: String(repeating: "x", count: count))
+    #expect(try tool.run("list", "--long").text == "A  String  \(shown)\n")
+  }
+
   @Test func namesAreListedInOrder() throws {
     let tool = try Tool()
     for name in ["b", "a", "Z", "é"] { _ = try tool.run("set", name, input: "x") }

@@ -5,8 +5,32 @@
 ///
 /// Also from the backtraces that the Swift runtime writes when a program crashes, which show the
 /// memory that registers point to. In C because Swift can't call prctl(2), which is variadic.
+/// What it makes is for its user alone. With `is_restorable` the limit of core files can be lifted again
+/// by `process_execute`. Returns 0, or the errno of what failed.
+int process_protect(int is_restorable);
+
+/// Puts another program in the place of this one, with the umask, the limit of core files and the
+/// handling of SIGPIPE that `process_protect` found.
+///
+/// `file` is looked for as by execvp(3). Returns an errno, and only where that failed.
+int process_execute(
+  const char *_Nonnull file, char *_Nullable const *_Nonnull arguments,
+  char *_Nullable const *_Nonnull environment);
+
+/// A file in memory without a name, which is closed by an exec.
+///
+/// memfd_create(2) is not in Glibc's module. Returns a descriptor, or the negated errno.
+int process_memory_file(void);
+
+/// Another descriptor of a file, `least` or larger, which is closed by an exec.
+///
+/// Swift can't call fcntl(2), which is variadic. Returns a descriptor, or the negated errno.
+int process_duplicate(int descriptor, int least);
+
+/// Lets nobody change a file in memory any more.
+///
 /// Returns 0, or the errno of what failed.
-int process_protect(void);
+int process_seal(int descriptor);
 
 /// Waits until `descriptor` is readable, with no signal blocked while it waits.
 ///

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import DefaultsBackend
-internal import KeyringBackend
+internal import FileBackend
+internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
@@ -21,18 +22,19 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     var place = try isPlaceGiven ? vault.place() : nil
-    place?.prompts = .never
+    place?.mayPrompt = false
     var hasVault = false
     // Why that can't be known is said of the vault.
     if let place { do { hasVault = try Path.isThere(place.path) } catch {} }
     var findings =
-      ProcessFindings.all()
+      ProcessFindings.all() + EngineFindings.all()
       + SourceFindings.all(application: place?.application, hasVault: hasVault)
     let keyring = keyringFindings(place)
     findings += keyring.all()
     if let place {
       findings += vaultFindings(place)
       if let application = place.application {
+        findings += filesFindings(application, place)
         findings.append(suiteFinding(application))
         if keyring.isUsable { findings.append(keychainFinding(application, place)) }
       }
@@ -62,7 +64,7 @@ struct DoctorCommand: ParsableCommand {
     if let place { do { names = try place.keyringNames(of: place.path) } catch {} }
     return KeyringFindings(
       needed: names, application: place?.application,
-      deadline: place?.keyringAccess.deadline ?? .seconds(5))
+      deadline: place?.keyringDeadline ?? .seconds(5))
   }
 
   private func vaultFindings(_ place: VaultPlace) -> [Finding] {
@@ -73,10 +75,10 @@ struct DoctorCommand: ParsableCommand {
     } catch {
       return [Finding("vault", place.path) { throw error }]
     }
-    return [
-      Finding("vault slots", place.path) {
-        "opens with " + (try place.slots()).map(\.title).joined(separator: ", ")
-      },
+    let slots = Finding("vault slots", place.path) {
+      "opens with " + (try place.slots()).map(\.title).joined(separator: ", ")
+    }
+    return [slots] + weakSlots(place) + [
       Finding("vault", place.path) {
         let listing = try place.storage(try place.keySource(key), .readOnly).listing()
         guard listing.unreadable == 0 else {
@@ -85,8 +87,43 @@ struct DoctorCommand: ParsableCommand {
             "\(Printable.count(listing.unreadable, "value")) can't be read; see verify")
         }
         return "opens; \(Printable.count(listing.keys.count, "value"))"
-      },
+      }
     ]
+  }
+
+  /// The slots whose passphrase can be guessed faster than that of one made now.
+  private func weakSlots(_ place: VaultPlace) -> [Finding] {
+    let slots: [KeySlot]
+    // Why they can't be read is said of the slots.
+    do { slots = try place.slots() } catch { return [] }
+    return slots.compactMap { slot in
+      slot.weakness.map {
+        Finding(
+          "vault slot \(slot.id)", .bad,
+          "\(slot.title): \($0); make another with slots change, or with passphrase")
+      }
+    }
+  }
+
+  /// The application's sealed folder.
+  private func filesFindings(_ application: String, _ place: VaultPlace) -> [Finding] {
+    do {
+      let path = try SealedFolder.standardPath(applicationID: application)
+      guard try Path.isThere(path) else {
+        return [Finding("files", .absent, "\(path) is not there")]
+      }
+      return [
+        Finding("files", path) {
+          let folder = SealedFolder(
+            at: URL(fileURLWithPath: path, isDirectory: true),
+            keySource: try place.keySource(key, of: path + "/index.vault"), access: .readOnly,
+            deadline: place.deadline)
+          return "opens; \(Printable.count(try folder.names().count, "value"))"
+        }
+      ]
+    } catch {
+      return [Finding("files", application) { throw error }]
+    }
   }
 
   /// The application's sealed UserDefaults.
@@ -114,8 +151,8 @@ struct DoctorCommand: ParsableCommand {
 
   /// The application's sealed values in the keyring.
   private func keychainFinding(_ application: String, _ place: VaultPlace) -> Finding {
-    let keychain = KeychainPlace(application: application, access: place.keyringAccess)
     do {
+      let keychain = try KeychainPlace(application: application, place)
       let slots = try keychain.slots()
       guard !slots.isEmpty else {
         return Finding("keychain", .absent, "the keyring holds no sealed values of \(application)")

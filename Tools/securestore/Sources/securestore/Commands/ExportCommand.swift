@@ -24,7 +24,9 @@ struct ExportCommand: ParsableCommand {
   @Flag(help: "Leave out what the format can't hold or can't be read, and say so.")
   var skip = false
 
-  @Argument(help: "Only these values; all, unless some are named.") var names: [String] = []
+  @Argument(
+    help: "Only these values; all, unless some are named.", completion: ValueName.completion)
+  var names: [String] = []
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -61,7 +63,7 @@ struct ExportCommand: ParsableCommand {
         do {
           guard let value = try StoredValue(name, in: storage) else {
             guard !self.names.isEmpty else { continue }  // removed since it was listed
-            throw Failure(.absent, "there is no such value", key: name)
+            throw ValueName.absent(name)
           }
           switch format {
           case .json: members.append((name, value.exactJSON))

@@ -11,7 +11,7 @@ struct GetCommand: ParsableCommand {
       other types as text or JSON. Exits with 1 when there is no such value.
       """)
 
-  @Argument(help: "The name of the value.") var name: String
+  @Argument(help: "The name of the value.", completion: ValueName.completion) var name: String
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -20,7 +20,7 @@ struct GetCommand: ParsableCommand {
   func run() throws {
     let storage = try vault.place().open(key, .readOnly)
     guard let value = try StoredValue(name, in: storage) else {
-      throw Failure(.absent, "there is no such value", key: name)
+      throw ValueName.absent(name)
     }
     if output.isJSON {
       return try output.output.json(

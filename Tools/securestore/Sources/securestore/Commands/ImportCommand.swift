@@ -20,8 +20,9 @@ struct ImportCommand: ParsableCommand {
     discussion: """
       Either all are stored or none. Where there is a value under a name already, be it the same, \
       nothing is imported, unless --overwrite or --keep says which of the two is to stay. Input of no \
-      bytes is refused, unless --allow-empty is given. The file is left as it is: remove it when it is \
-      of no more use.
+      bytes is refused, unless --allow-empty is given. A value that is replaced keeps its type: text \
+      is converted where that is exact, else nothing is imported, unless --type says another type. The \
+      file is left as it is: remove it when it is of no more use.
       """)
 
   @Argument(help: "The file; - is standard input.", completion: .file()) var file: String
@@ -37,6 +38,13 @@ struct ImportCommand: ParsableCommand {
   @Flag(name: .customLong("allow-empty"), help: "Take input of no bytes as one of no values.")
   var allowsEmpty = false
 
+  @Option(
+    name: .customLong("type"),
+    help: ArgumentHelp(
+      "What a value is stored as, as for set: NAME=TYPE for one, TYPE for all others, auto for what the "
+        + "file makes of it; may be given often.", valueName: "name=type"))
+  var types: [TypeOfName] = []
+
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
@@ -48,20 +56,28 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let storage = try vault.place().open(key)
+    let storage = try vault.place().openForValues(key)
     let entries = try read()
+    let types = try TypeOfName.Table(types, of: entries.map(\.name))
     let kept = try Progress.showing("import", output.output) { progress in
       try storage.transaction { transaction in
         var there: [String] = []
-        for (index, (name, value)) in entries.enumerated() {
+        var mismatches: [StorageTransaction.Mismatch] = []
+        for (index, (name, given)) in entries.enumerated() {
           defer { progress(index + 1, entries.count) }
           if !overwrites, try transaction.contains(name) {
             there.append(name)
             continue
           }
-          try transaction.save(opened: value, forKey: name)
+          do {
+            let value = try types.value(given, name, transaction)
+            try transaction.save(value, forKey: name)
+          } catch let mismatch as StorageTransaction.Mismatch {
+            mismatches.append(mismatch)
+          }
         }
         guard there.isEmpty || keeps else { throw Self.conflict(there) }
+        guard mismatches.isEmpty else { throw Self.conflict(mismatches) }
         return there
       }
     }
@@ -83,7 +99,19 @@ struct ImportCommand: ParsableCommand {
         + "; --overwrite replaces, --keep keeps what is there")
   }
 
-  private func read() throws -> [(name: String, value: Any)] {
+  private static func conflict(_ mismatches: [StorageTransaction.Mismatch]) -> Failure {
+    let names = mismatches.prefix(10).map { mismatch in
+      "\(mismatch.key) (stored as \(mismatch.stored), and the file has \(mismatch.given) that is not exactly "
+        + "one)"
+    }
+    return Failure(
+      .typeMismatch,
+      "nothing was imported, since the type would not stay of \(names.joined(separator: ", "))"
+        + (mismatches.count > 10 ? " and \(mismatches.count - 10) more" : "")
+        + "; --type NAME=TYPE says what a value is to be from now on")
+  }
+
+  private func read() throws -> [(name: String, given: GivenValue)] {
     let bytes =
       file == "-"
       ? try SecretInput.all(of: STDIN_FILENO)
@@ -98,7 +126,7 @@ struct ImportCommand: ParsableCommand {
         throw Failure(.malformedInput, "it is not UTF-8")
       }
       switch format ?? FileFormat(ofFile: file) {
-      case .dotenv: return try Dotenv(text).entries.map { ($0.name, $0.value) }
+      case .dotenv: return try Dotenv(text).entries.map { ($0.name, .text($0.value)) }
       case .json: return try Self.values(of: JSONReader.value(of: text, hasValueNames: true))
       }
     } catch var failure as Failure {
@@ -107,25 +135,13 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  private static func values(of json: JSONValue) throws -> [(name: String, value: Any)] {
+  private static func values(of json: JSONValue) throws -> [(name: String, given: GivenValue)] {
     guard case .object(let members) = json else {
       throw Failure(.malformedInput, "the file is not an object of names and values")
     }
     return try members.map { name, json in
-      guard let value = try TypedJSON.value(of: json, name) else {
-        throw Failure(.malformedInput, "null is no value", key: name)
-      }
-      return (name, value)
+      if case .null = json { throw Failure(.malformedInput, "null is no value", key: name) }
+      return (name, .json(json))
     }
-  }
-}
-
-extension StorageTransaction {
-  /// Stores a value in the form of the type that it turns out to have.
-  fileprivate func save(opened value: Any, forKey key: StoreKey) throws(StorageError) {
-    func save<Value>(_ value: Value) throws(StorageError) {
-      try self.save(Optional(value), forKey: key)
-    }
-    try _openExistential(value, do: save)
   }
 }

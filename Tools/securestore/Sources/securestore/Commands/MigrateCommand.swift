@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import DefaultsBackend
 internal import Foundation
-internal import KeyringBackend
 internal import StorageCore
 internal import VaultBackend
 
@@ -128,7 +127,7 @@ struct MigrateCommand: ParsableCommand {
     _ place: VaultPlace
   ) throws -> (place: KeychainPlace, slots: [KeySlot])? {
     guard let fromKeychain else { return nil }
-    let keychain = KeychainPlace(application: fromKeychain, access: place.keyringAccess)
+    let keychain = try KeychainPlace(application: fromKeychain, place)
     let slots = try keychain.slots()
     guard !slots.isEmpty else {
       throw Failure(.noInput, "the keyring holds no sealed values of \(fromKeychain)")

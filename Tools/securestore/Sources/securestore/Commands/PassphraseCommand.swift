@@ -8,7 +8,8 @@ struct PassphraseCommand: ParsableCommand {
     commandName: "passphrase", abstract: "Change the passphrase, or go over to one.",
     discussion: """
       From then on the new passphrase opens the vault, and recovery keys; all other ways to open it \
-      are removed. To add a passphrase beside them, use slots add. The values are not sealed anew, \
+      are removed: it says which, and asks first, unless --yes is given. To add a passphrase beside \
+      them, use slots add. The values are not sealed anew, \
       so a copy of the file from before opens with the old key: if that leaked, use rotate --root.
       """)
 
@@ -26,6 +27,7 @@ struct PassphraseCommand: ParsableCommand {
     help: "Read the new passphrase from the first line of a file.", completion: .file())
   var newPassphraseFile: String?
 
+  @OptionGroup var consent: ConsentOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
@@ -38,8 +40,9 @@ struct PassphraseCommand: ParsableCommand {
         newPassphraseDescriptor.map { .passphraseDescriptor($0) },
         newPassphraseFile.map { .passphraseFile($0) },
       ], "option for the new passphrase")
-    let source = try (choice ?? KeyChoice.passphrase)
-      .source(for: place, opening: nil, option: "--new-passphrase")
+    let new = choice ?? KeyChoice.passphrase
+    let source = try new.source(
+      for: place, opening: nil, option: "--new-passphrase", warning: output.output)
     guard try !place.isOpened(by: source) else {
       throw Failure(
         .usage,
@@ -47,6 +50,8 @@ struct PassphraseCommand: ParsableCommand {
           + "makes it the only one", path: place.path)
     }
     let before = try storage.keyAdministration.slots()
+    try EndingKeys(place, before, new: new) { $0.kind != KeySlot.recoveryKind }
+      .confirm(consent, output.output)
     try storage.keyAdministration.change(to: source)
     let slots = try storage.keyAdministration.slots()
     let ended = before.ended(in: slots)

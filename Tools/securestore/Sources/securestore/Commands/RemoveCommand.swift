@@ -11,7 +11,8 @@ struct RemoveCommand: ParsableCommand {
       are there are removed. What was removed can be had again only from a backup.
       """)
 
-  @Argument(help: "The names of the values.") var names: [String]
+  @Argument(help: "The names of the values.", completion: ValueName.completion)
+  var names: [String]
 
   @Flag(name: [.customLong("force"), .customShort("f")], help: "Take no offence at absent values.")
   var isForced = false
@@ -21,16 +22,17 @@ struct RemoveCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let storage = try vault.place().open(key)
+    let storage = try vault.place().openForValues(key)
     let removed = try storage.transaction { transaction in
       var removed: [String] = []
       for name in names.withoutRepetition {
-        guard try transaction.contains(name) else {
-          guard isForced else { throw Failure(.absent, "there is no such value", key: name) }
-          continue
+        let isThere = try transaction.contains(name)
+        guard isThere || isForced else {
+          throw ValueName.absent(name)
         }
+        // Also one that is not there: somebody may have hidden it, to put it back later.
         try transaction.delete(forKey: name)
-        removed.append(name)
+        if isThere { removed.append(name) }
       }
       return removed
     }

@@ -12,7 +12,7 @@ struct RepairCommand: ParsableCommand {
       from then on as if it had been written so: make a copy of the file before. --drop-unreadable \
       removes them for good, also those whose names nobody knows any more, and those that were \
       sealed with another authentication tag. A file whose structure is broken is made anew, without \
-      the values that can't be found in it any more. It asks first, unless --yes is given, and says how many \
+      the values that can't be found in it any more, also by searching all of its pages. It asks first, unless --yes is given, and says how many \
       values it keeps, how many are gone, and where the old file stays if it is replaced.
       """)
 
@@ -47,18 +47,19 @@ struct RepairCommand: ParsableCommand {
       "repaired \(place.path): \(repair.text)\(old)",
       Self.answer(
         place, report, values: repair.valueCount, notOpened: repair.unreadableCount,
-        dropped: repair.droppedCount, gone: repair.goneCount, expected: repair.expectedCount,
-        oldFile: repair.oldFile))
+        dropped: repair.droppedCount, gone: repair.goneCount, walked: repair.walkedCount,
+        unproven: repair.unprovenCount, expected: repair.expectedCount, oldFile: repair.oldFile))
   }
 
   private static func answer(
     _ place: VaultPlace, _ report: VaultReport, values: Int, notOpened: Int, dropped: Int = 0,
-    gone: Int = 0, expected: Int?, oldFile: String? = nil
+    gone: Int = 0, walked: Int = 0, unproven: Int = 0, expected: Int?, oldFile: String? = nil
   ) -> JSONValue {
     .object([
       ("path", .string(place.path)), ("accepted", report.json()),
       ("values", .number("\(values)")), ("notOpened", .number("\(notOpened)")),
       ("dropped", .number("\(dropped)")), ("gone", .number("\(gone)")),
+      ("walked", .number("\(walked)")), ("unproven", .number("\(unproven)")),
       ("expected", expected.map { .number("\($0)") } ?? .null),
       ("oldFile", oldFile.map { .string($0) } ?? .null),
     ])
@@ -95,7 +96,15 @@ extension VaultRepair {
     var text = Printable.count(valueCount, "value")
     if let expectedCount { text = "\(valueCount) of \(Printable.count(expectedCount, "value"))" }
     text += " kept"
+    if walkedCount > 0 { text += ", \(walkedCount) of them found on pages that nothing leads to" }
+    if unprovenCount > 0 {
+      text += " (\(unprovenCount) may be older than what was written last, or removed since)"
+    }
     if unreadableCount > 0 { text += ", \(unreadableCount) more that can't be read" }
+    if setAsideCount > 0 {
+      text += " (\(setAsideCount) of them set aside: a rotation was to end their key; "
+      text += "rotate --resume --readmit takes them back)"
+    }
     if droppedCount > 0 { text += ", \(droppedCount) dropped that can't be read" }
     if goneCount > 0 { text += ", \(goneCount) gone" }
     return text

@@ -28,8 +28,12 @@ struct RestoreCommand: ParsableCommand {
       throw Failure(.noInput, "there is no backup", path: backup)
     }
     let storage = place.storage(try place.keySource(key, of: backup))
+    let before = place.readableSlots(of: place.path)
     if !isConfirmed, try Path.isThere(place.path) {
       let terminal = try Terminal(for: "a confirmation", instead: "--yes")
+      for slot in before.ended(in: place.readableSlots(of: backup)) {
+        try terminal.show("This key opens the vault no more: " + slot.described(at: place))
+      }
       let what =
         try Path.isVaultOrEmpty(place.path)
         ? "everything in \(place.path)"
@@ -43,6 +47,7 @@ struct RestoreCommand: ParsableCommand {
     }
     let old =
       restored.oldFile.map { "; the old file, which was broken or no vault, is \($0)" } ?? ""
+    let ended = before.ended(in: place.readableSlots(of: place.path))
     try output.output.done(
       "restored \(place.path) from \(backup): "
         + "\(Printable.count(restored.recordCount, "value"))\(old)",
@@ -51,7 +56,9 @@ struct RestoreCommand: ParsableCommand {
         ("values", .number("\(restored.recordCount)")),
         ("oldFile", restored.oldFile.map { .string($0) } ?? .null),
         ("folders", .array(folders.map { .string($0) })),
+        ("ended", .array(ended.map(\.json))),
       ]))
     output.output.note(ofNew: folders)
+    output.output.note(ofEnded: ended)
   }
 }

@@ -9,9 +9,14 @@ struct RotateCommand: ParsableCommand {
     discussion: """
       Without an option, the key that seals values is replaced. --root replaces everything, after a \
       key leaked: all that opened the vault does so no more, recovery keys too, and the new key opens \
-      it, or, with --same-key, the one that does now; recovery makes another recovery key. --names \
+      it, or, with --same-key, the one that does now; recovery makes another recovery key. It says which \
+      keys end, and asks first, unless --yes is given. --names \
       replaces the key that hashes names too. --resume goes on where one of these was interrupted. The \
       vault can be read and written meanwhile. Backups still open with the keys that they were made with.
+
+      With --root, the old data keys end: a value that can't be opened, or that the vault's manifest does \
+      not account for, is set aside. It stays in the vault and is read as damaged, until --resume --readmit \
+      takes it back, which should be said only after somebody has looked at it. So verify the vault before.
       """)
 
   @Flag(name: .customLong("root"), help: "Replace the root key and what opens the vault.")
@@ -30,18 +35,31 @@ struct RotateCommand: ParsableCommand {
   @Flag(name: .customLong("resume"), help: "Finish a rotation that was interrupted.")
   var resumes = false
 
+  @Flag(
+    name: .customLong("keep-old-keys"),
+    help:
+      "With --root: let old data keys open what is not sealed anew, though they may have leaked.")
+  var keepsOldKeys = false
+
+  @Flag(
+    name: .customLong("readmit"),
+    help: "With --resume: take back all values that were set aside and can be opened.")
+  var readmits = false
+
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "New key") var newKey: NewKeyOptions
+  @OptionGroup var consent: ConsentOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
     guard !(replacesRoot && resumes) else {
       throw ValidationError("give --root or --resume, not both")
     }
-    guard replacesRoot || !(replacesNames || keepsKey) else {
-      throw ValidationError("--names and --same-key go with --root")
+    guard replacesRoot || !(replacesNames || keepsKey || keepsOldKeys) else {
+      throw ValidationError("--names, --same-key and --keep-old-keys go with --root")
     }
+    guard resumes || !readmits else { throw ValidationError("--readmit goes with --resume") }
   }
 
   func run() throws {
@@ -56,7 +74,11 @@ struct RotateCommand: ParsableCommand {
       // What asks for the new key is done before there is progress to show.
       let advice =
         "give another, or --same-key if it is still a secret; --resume finishes a rotation"
-      let use = try newKey.use(for: place, refusingOpenersWith: advice, output.output) {
+      let ending = EndingKeys(place, before, new: try newKey.choice()) { _ in true }
+      let confirm = { (_: KeySlot?) in try ending.confirm(consent, output.output) }
+      let use = try newKey.use(
+        for: place, refusingOpenersWith: advice, confirm: confirm, output.output
+      ) {
         output.output.note(
           "if this is interrupted, the vault may open with the new key alone; rotate --resume goes on"
         )
@@ -64,14 +86,18 @@ struct RotateCommand: ParsableCommand {
       }
       let after = try administration.slots()
       try answer(
-        use.result, KeyFiles(old: old, new: use.file.path(in: after)), before.ended(in: after))
+        use.result, place, KeyFiles(old: old, new: use.file.path(in: after)),
+        before.ended(in: after))
       use.file.note(after, output.output)
       return output.output.note(ofPassphrasesIn: after)
     }
     let kept = keepsKey ? try administration.ownSlot() : nil
+    if keepsKey {
+      try EndingKeys(place, before) { $0 != kept }.confirm(consent, output.output)
+    }
     let report = try rotate(administration)
     try answer(
-      report, KeyFiles(old: nil, new: nil),
+      report, place, KeyFiles(old: nil, new: nil),
       before.ended(in: try administration.slots(), keeping: kept))
   }
 
@@ -113,9 +139,10 @@ struct RotateCommand: ParsableCommand {
   ) throws -> ReencryptionReport {
     try Progress.showing("rotate", output.output) { progress in
       if replacesRoot {
-        try administration.rotate(openedBy: source, names: replacesNames, progress: progress)
+        try administration.rotate(
+          openedBy: source, names: replacesNames, keepingOldKeys: keepsOldKeys, progress: progress)
       } else if resumes {
-        try administration.reencrypt(progress: progress)
+        try administration.reencrypt(readmitting: readmits, progress: progress)
       } else {
         try administration.rotateDataKey(progress: progress)
       }
@@ -139,7 +166,7 @@ struct RotateCommand: ParsableCommand {
   }
 
   private func answer(
-    _ report: ReencryptionReport, _ files: KeyFiles, _ ended: [KeySlot]
+    _ report: ReencryptionReport, _ place: VaultPlace, _ files: KeyFiles, _ ended: [KeySlot]
   ) throws {
     try output.output.done(
       "sealed \(Printable.count(report.reencrypted, "value")) anew",
@@ -147,17 +174,21 @@ struct RotateCommand: ParsableCommand {
         [
           ("reencrypted", .number("\(report.reencrypted)")),
           ("remaining", .number("\(report.remaining)")),
+          ("setAside", .number("\(report.setAside)")),
+          ("setAsideNames", .array(report.setAsideKeys.map { .string($0) })),
           ("ended", .array(ended.map(\.json))),
         ] + files.members))
     output.output.note(ofEnded: ended)
     for note in files.notes { output.output.note(note) }
-    guard report.remaining == 0 else {
-      let isNew = replacesRoot && !keepsKey
-      throw Failure(
-        .unsound,
-        "\(Printable.count(report.remaining, "value")) can't be opened and "
-          + "\(report.remaining == 1 ? "stays" : "stay") under the old data key, which the vault's "
-          + "\(isNew ? "new " : "")key opens as well; see verify")
+    if try replacesRoot && place.isIndexOfFiles {
+      output.output.note(
+        "this is the index of a sealed folder, whose files are still sealed under keys that the old key "
+          + "led to: seal them anew with files rotate --resume")
     }
+    let isNew = replacesRoot && !keepsKey
+    let left = report.left(
+      underOldKeyThatOpensWith: isNew ? "the vault's new key" : "the vault's key",
+      takenBackBy: readmits ? nil : "rotate --resume --readmit")
+    guard left.isEmpty else { throw Failure(.unsound, left.joined(separator: "; ")) }
   }
 }

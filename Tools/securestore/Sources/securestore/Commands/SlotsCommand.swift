@@ -55,11 +55,15 @@ struct SlotsCommand: ParsableCommand {
   struct ChangeSlots: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "change", abstract: "Make another key open the vault, and no more the old ones.",
-      discussion: "Recovery keys stay. The values are not sealed anew; rotate --root does that.")
+      discussion: """
+        Recovery keys stay. The values are not sealed anew; rotate --root does that. It says which keys \
+        end, and asks first, unless --yes is given.
+        """)
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup(title: "New key") var newKey: NewKeyOptions
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
@@ -67,7 +71,12 @@ struct SlotsCommand: ParsableCommand {
       let storage = try place.open(key)
       try storage.open()
       let before = try storage.keyAdministration.slots()
-      let use = try newKey.use(for: place, output.output) {
+      let new = try newKey.choice()
+      let confirm = { (old: KeySlot?) in
+        try EndingKeys(place, before, new: new) { $0.kind != KeySlot.recoveryKind && $0 != old }
+          .confirm(consent, output.output)
+      }
+      let use = try newKey.use(for: place, confirm: confirm, output.output) {
         try storage.keyAdministration.change(to: $0)
       }
       let slots = try storage.keyAdministration.slots()
@@ -86,16 +95,27 @@ struct SlotsCommand: ParsableCommand {
   /// Removes a slot.
   struct RemoveSlot: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "remove", abstract: "Make a key open the vault no more.")
+      commandName: "remove", abstract: "Make a key open the vault no more.",
+      discussion: """
+        It says whose key source that is, as far as it is known, and asks first, unless --yes is given.
+        """)
 
     @Argument(help: "The number of the slot, as listed.") var id: UInt32
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
     @OptionGroup(title: "Key") var key: KeyOptions
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-      let storage = try vault.place().open(key)
+      let place = try vault.place()
+      let storage = try place.open(key)
+      try storage.open()
+      let before = try storage.keyAdministration.slots()
+      // The last one, and one that is not there, are refused below.
+      if before.count > 1 {
+        try EndingKeys(place, before) { $0.id == id }.confirm(consent, output.output)
+      }
       try storage.keyAdministration.remove(id)
       try output.output.done(
         "removed slot \(id)", .object([("removed", .number("\(id)"))]))
@@ -109,6 +129,9 @@ extension Output {
     if isJSON { return try json(.object([("slots", .array(slots.map(\.json)))])) }
     for row in Printable.table(slots.map { ["\($0.id)", Printable.line($0.title)] }) {
       try line(row)
+    }
+    for slot in slots {
+      if let weakness = slot.weakness { note("slot \(slot.id): \(weakness); make another") }
     }
   }
 }

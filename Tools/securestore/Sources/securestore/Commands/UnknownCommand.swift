@@ -12,12 +12,19 @@ enum UnknownCommand {
       let commands = command.configuration.subcommands
       // What is no name is the parser's to judge.
       guard !commands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return }
-      guard let next = commands.first(where: { name(of: $0) == argument }) else {
+      guard let next = subcommand(argument, of: command) else {
         throw failure(argument, commands.map { name(of: $0) }, title)
       }
       command = next
       title += " \(argument)"
     }
+  }
+
+  /// The command of a name among those of another; nil when there is none.
+  static func subcommand(
+    _ name: String, of command: any ParsableCommand.Type
+  ) -> (any ParsableCommand.Type)? {
+    command.configuration.subcommands.first { Self.name(of: $0) == name }
   }
 
   private static func name(of command: any ParsableCommand.Type) -> String {

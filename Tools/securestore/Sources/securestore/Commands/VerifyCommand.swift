@@ -15,7 +15,8 @@ struct VerifyCommand: ParsableCommand {
 
   @Option(
     name: .customLong("expect"),
-    help: ArgumentHelp("A value that should be there; may be given often.", valueName: "name"))
+    help: ArgumentHelp("A value that should be there; may be given often.", valueName: "name"),
+    completion: ValueName.completion)
   var expected: [String] = []
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -58,7 +59,7 @@ struct VerifyCommand: ParsableCommand {
     var note = "\(Printable.count(report.recordCount, "value")), nothing wrong"
     if report.otherTagCount > 0 {
       note += "; \(report.otherTagCount) of them not opened: "
-      note += "of another authentication tag, or accepted by repair"
+      note += "of another authentication tag, set aside by rotate, or accepted by repair"
     }
     output.output.note(note)
     if report.oldKeyCount > 0 { output.output.note(report.oldKeyNote) }

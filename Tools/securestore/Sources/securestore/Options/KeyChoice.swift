@@ -6,6 +6,7 @@ internal import StorageCore
 enum KeyChoice {
   case named(NamedSource)
   case file(String)
+  case mountedSecret(String)
   case passphrase
   case passphraseDescriptor(Int32)
   case passphraseFile(String)
@@ -28,7 +29,7 @@ enum KeyChoice {
     switch self {
     case .named(.keyring(let name?)): (KeySlot.keyringKind, name)
     case .named: nil
-    case .file(let path):
+    case .file(let path), .mountedSecret(let path):
       (KeySlot.fileKind, Path.name(of: URL(fileURLWithPath: Path.absolute(path)).path))
     case .passphrase, .passphraseDescriptor, .passphraseFile: (KeySlot.passphraseKind, "")
     case .environment(let name): (KeySlot.environmentKind, name)
@@ -45,30 +46,34 @@ enum KeyChoice {
   ///     asked for twice.
   ///   - name: what the prompt calls it.
   ///   - option: how the options begin that say where else a passphrase is.
+  ///   - output: is told of a new passphrase that is easy to guess; nil where it is not new.
   /// - Returns: the source, which holds the secret.
   /// - Throws: `Failure` when there is nobody to ask, or nothing to read.
   func source(
     for place: VaultPlace, opening file: String?, _ name: String = "passphrase",
-    option: String = "--passphrase"
+    option: String = "--passphrase", warning output: Output? = nil
   ) throws -> KeySource {
     switch self {
     case .named(let source): return try place.source(source, opening: file)
     case .file(let path):
       return .file(URL(fileURLWithPath: Path.absolute(path)))
+    case .mountedSecret(let path): return .mountedSecret(Path.absolute(path))
     case .environment(let name): return .environment(name)
     case .credential(let name): return .systemdCredential(name)
     case .passphrase:
       let terminal = try Terminal(
         for: "a \(name)", instead: "\(option)-file or \(option)-fd")
-      return .passphrase(
+      let passphrase =
         try file == nil
-          ? terminal.askNewSecret(name)
-          : terminal.askSecret(name.prefix(1).uppercased() + name.dropFirst() + ": "))
+        ? terminal.askNewSecret(name)
+        : terminal.askSecret(name.prefix(1).uppercased() + name.dropFirst() + ": ")
+      output?.warn(ofTrivial: passphrase)
+      return .passphrase(passphrase)
     case .passphraseDescriptor(let number):
-      return try Self.passphrase(SecretInput.line(of: number), "descriptor \(number)")
+      return try Self.passphrase(SecretInput.line(of: number), "descriptor \(number)", output)
     case .passphraseFile(let path):
       return try Self.passphrase(
-        SecretInput.file(path, isSecret: true, lineOnly: true), path)
+        SecretInput.file(path, isSecret: true, lineOnly: true), path, output)
     case .recovery:
       let terminal = try Terminal(for: "a recovery key", instead: "--recovery-fd")
       return try Self.recovery(terminal.askSecret("Recovery key: "))
@@ -81,8 +86,11 @@ enum KeyChoice {
     }
   }
 
-  private static func passphrase(_ bytes: SecureBytes, _ place: String) throws -> KeySource {
+  private static func passphrase(
+    _ bytes: SecureBytes, _ place: String, _ output: Output?
+  ) throws -> KeySource {
     guard bytes.count > 0 else { throw Failure(.usage, "there is no passphrase in \(place)") }
+    output?.warn(ofTrivial: bytes)
     return .passphrase(bytes)
   }
 

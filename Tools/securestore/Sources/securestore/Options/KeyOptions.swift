@@ -11,6 +11,11 @@ struct KeyOptions: ParsableArguments {
   @Option(help: "A key file, for its owner alone.", completion: .file())
   var keyFile: String?
 
+  @Option(
+    help: "A key file as a container has it mounted, whatever its owner, mode and links.",
+    completion: .file())
+  var mountedSecret: String?
+
   @Flag(name: .customLong("passphrase"), help: "Ask for a passphrase on the terminal.")
   var asksPassphrase = false
 
@@ -42,7 +47,7 @@ struct KeyOptions: ParsableArguments {
     try .only(
       of: [
         namedSource.map { .named($0) }, keyFile.map { .file($0) },
-        asksPassphrase ? .passphrase : nil,
+        mountedSecret.map { .mountedSecret($0) }, asksPassphrase ? .passphrase : nil,
         passphraseDescriptor.map { .passphraseDescriptor($0) },
         passphraseFile.map { .passphraseFile($0) }, keyEnv.map { .environment($0) },
         credential.map { .credential($0) }, asksRecovery ? .recovery : nil,

@@ -47,14 +47,14 @@ struct NewKeyOptions: ParsableArguments {
   /// The new source of the vault at `place`.
   ///
   /// - Throws: `Failure` when none was given.
-  private func source(for place: VaultPlace) throws -> KeySource {
+  private func source(for place: VaultPlace, _ output: Output) throws -> KeySource {
     guard let choice = try choice() else {
       throw Failure(
         .usage,
         "say what the new key is: --new-passphrase, --new-key-file PATH, --new-key keyring, or "
           + "another --new- option")
     }
-    return try choice.source(for: place, opening: nil, option: "--new-passphrase")
+    return try choice.source(for: place, opening: nil, option: "--new-passphrase", warning: output)
   }
 
   /// Runs `body`, which makes the new key what opens the vault at `place`, which is open already.
@@ -65,20 +65,24 @@ struct NewKeyOptions: ParsableArguments {
   /// - Parameters:
   ///   - place: the vault.
   ///   - advice: what to do where the key opens the vault already; nil where it may.
+  ///   - confirm: is given the slot that the key opens already, if it does, and asks whether keys may end;
+  ///     nothing has been made by then.
   ///   - output: tells.
   ///   - body: is given the source.
   /// - Returns: what `body` returns, and what is known of the key.
   /// - Throws: `Failure`, or what `body` throws.
   func use<Result>(
-    for place: VaultPlace, refusingOpenersWith advice: String? = nil, _ output: Output,
+    for place: VaultPlace, refusingOpenersWith advice: String? = nil,
+    confirm: (KeySlot?) throws -> Void = { _ in }, _ output: Output,
     _ body: (KeySource) throws -> Result
   ) throws -> Use<Result> {
-    let source = try source(for: place)
+    let source = try source(for: place, output)
     let old = try place.slot(openedBy: source)
     if let advice, old != nil {
       throw Failure(
         .usage, "that key opens the vault already; \(advice)", path: newKeyFile ?? place.path)
     }
+    try confirm(old)
     let path = try choice().flatMap { try place.keyFile(of: $0) }
     let file = try NewKeyFile(at: path, for: place)
     do {
@@ -111,10 +115,18 @@ struct NewKeyOptions: ParsableArguments {
     do { return try place.isOpened(by: source) } catch { return false }
   }
 
-  /// Says in other words why a lost key file was not made anew.
+  /// Says in other words why a lost key file was not made anew, or a credential not found.
   private func requireMakeable(after error: any Error) throws {
-    guard let error = error as? StorageError, error.code == .keyUnavailable, let newKeyFile
-    else { return }
+    guard let error = error as? StorageError, error.code == .keyUnavailable else { return }
+    guard newCredential == nil else {
+      throw Failure(
+        .keyUnavailable,
+        "nothing was changed: the credential is not there. A service has it, and a shell has not: run this "
+          + "by systemd-run --pty -p LoadCredential=NAME:FILE, or with CREDENTIALS_DIRECTORY set to the "
+          + "folder of a file of that name, for its owner alone; see MOVING TO A CREDENTIAL in securestore(1)"
+      )
+    }
+    guard let newKeyFile else { return }
     let path = Path.absolute(newKeyFile)
     guard try !Path.isThere(path), try Path.isThere(path + ".made") else { return }
     throw Failure(

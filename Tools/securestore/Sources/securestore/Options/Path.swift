@@ -51,8 +51,8 @@ enum Path {
       switch status.st_mode & S_IFMT {
       case S_IFLNK where unsafe stat(path, &status) != 0:
         "there is a link, which leads nowhere; it was not touched. Remove it, or give another path"
-      case S_IFLNK: "there is a link already; it was not touched. Give the path of a file"
-      case S_IFDIR: "there is a folder already; it was not touched. Give the path of a file"
+      case S_IFLNK: "there is a link already; it was not touched. Give another path"
+      case S_IFDIR: "there is a folder already; it was not touched. Give another path"
       default: "there is a file already; it was not touched" + instead
       }
     return Failure(.exists, message, path: path)

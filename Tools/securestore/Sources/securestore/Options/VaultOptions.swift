@@ -20,6 +20,10 @@ struct VaultOptions: ParsableArguments {
       valueName: "text"))
   var authenticationTag: String?
 
+  @Flag(
+    help: "Take a folder that a group of this user may write to, as a volume of a container.")
+  var groupFolder = false
+
   @Option(
     help: ArgumentHelp("How long to wait for other programs.", valueName: "seconds"))
   var wait = 5.0
@@ -45,6 +49,7 @@ struct VaultOptions: ParsableArguments {
     }
     return try VaultPlace(
       path: path, application: id, authenticationTag: authenticationTag.map { Data($0.utf8) },
-      deadline: .milliseconds(Int64(wait * 1000)))
+      deadline: .milliseconds(Int64(wait * 1000)),
+      folderTrust: groupFolder ? .processGroup : .owner)
   }
 }

@@ -6,6 +6,7 @@ extension VaultPlace {
   /// Refuses a path where there is something.
   func requireAbsent() throws {
     if let occupation = Path.occupation(of: path) { throw occupation }
+    try requireNoOrphans()
   }
 
   /// The folders that would be made together with the vault and its key file, where these were named:

@@ -22,6 +22,7 @@ extension VaultPlace {
     let slots = try knownSlots(of: file)
     guard !slots.isEmpty, !slots.contains(where: { $0.kind == kind && $0.identifier == name })
     else { return }
+    let isMoved = kind == KeySlot.credentialKind && slots.contains { $0.kind == KeySlot.fileKind }
     let isRenamed = kind == KeySlot.fileKind && slots.contains { $0.kind == kind }
     let given =
       switch kind {
@@ -32,7 +33,11 @@ extension VaultPlace {
       }
     throw Self.opensOtherwise(
       slots, "and not with \(given)",
-      isRenamed ? "; a key file that was renamed has to get its name back" : "", file)
+      isRenamed
+        ? "; a key file that was renamed has to get its name back"
+        : isMoved
+          ? "; to move it to the credential, give that key and slots add --new-credential, as in MOVING TO A "
+            + "CREDENTIAL of securestore(1)" : "", file)
   }
 
   /// Refuses a vault that the application's own sources can't open, and says what to give instead.

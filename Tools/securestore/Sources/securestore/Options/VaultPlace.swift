@@ -1,6 +1,5 @@
 internal import CryptoCore
 internal import Foundation
-internal import KeyringBackend
 internal import StorageCore
 internal import VaultBackend
 
@@ -13,12 +12,16 @@ struct VaultPlace {
   let application: String?
   private let authenticationTag: Data?
   let deadline: Duration
+  /// Who may write to the vault's folder, besides this user and root.
+  let folderTrust: FolderTrust
   /// Whether the desktop may ask the user, to unlock the keyring.
-  var prompts = KeyringAccess.PromptPolicy.ifInteractive
+  var mayPrompt = true
 
   init(
-    path: String?, application: String?, authenticationTag: Data?, deadline: Duration
+    path: String?, application: String?, authenticationTag: Data?, deadline: Duration,
+    folderTrust: FolderTrust = .owner
   ) throws {
+    self.folderTrust = folderTrust
     if let application {
       guard Self.isName(application) else {
         throw Failure(
@@ -44,8 +47,10 @@ struct VaultPlace {
 
   /// What a vault that is to be made opens with: the key option, or else what the application itself
   /// would use.
-  func newKeySource(_ options: KeyOptions) throws -> KeySource {
-    if let choice = try options.choice() { return try choice.source(for: self, opening: nil) }
+  func newKeySource(_ options: KeyOptions, _ output: Output) throws -> KeySource {
+    if let choice = try options.choice() {
+      return try choice.source(for: self, opening: nil, warning: output)
+    }
     guard let source = try ownSource else { throw Self.keyIsMissing(path) }
     return source
   }
@@ -64,28 +69,58 @@ struct VaultPlace {
       try require(choice, opens: file)
       return try choice.source(for: self, opening: file)
     }
-    if application != nil { try requireAutomatic(file) }
+    let own = try ownChoice(opening: file)
+    if application != nil, own == nil { try requireAutomatic(file) }
     // A name is no secret and opens nothing, so it may come from the vault; what needs no bus is first.
     let keyring = try keyringKeys(of: file)
-    if let choice = ownChoice, keyring.isEmpty { try require(choice, opens: file) }
-    let sources = [try ownSource].compactMap(\.self) + keyring
+    if let own, keyring.isEmpty { try require(own, opens: file) }
+    let first =
+      try own?.source(for: self, opening: file) ?? (application == nil ? nil : .automatic)
+    let sources = [first].compactMap(\.self) + keyring
     guard sources.count != 1 else { return sources[0] }
     guard !sources.isEmpty else { try refuse(Self.keyIsMissing(file), opening: file) }
     return .firstAvailable(sources)
   }
 
-  /// What the application uses, or the environment says; nil for a path alone.
+  /// What the environment says, or the application uses, of a vault that is made; nil for a path alone.
   private var ownSource: KeySource? {
     get throws {
-      if application != nil { return .automatic }
-      return try ownChoice?.source(for: self, opening: nil)
+      if let ownChoice = try ownChoice { return try ownChoice.source(for: self, opening: nil) }
+      return application == nil ? nil : .automatic
     }
   }
 
-  /// The key file that the environment names.
+  /// The key file, or the mounted one, that the environment names.
   private var ownChoice: KeyChoice? {
-    guard application == nil else { return nil }
-    return Environment.value("SECURESTORE_KEY_FILE").map { .file($0) }
+    get throws {
+      try .only(
+        of: [
+          Environment.value("SECURESTORE_KEY_FILE").map { .file($0) },
+          Environment.value("SECURESTORE_MOUNTED_SECRET").map { .mountedSecret($0) },
+        ], "of SECURESTORE_KEY_FILE and SECURESTORE_MOUNTED_SECRET")
+    }
+  }
+
+  /// The key file that the environment names, where a vault may open with it.
+  ///
+  /// An application's vault that opens with none of that name is not meant: the variable may be there for
+  /// another one. A path alone has no other key, and whoever looks says what it opens with.
+  private func ownChoice(opening file: String) throws -> KeyChoice? {
+    let ownChoice = try ownChoice
+    guard application != nil, let (kind, name) = ownChoice?.recorded else { return ownChoice }
+    let slots = try knownSlots(of: file)
+    let isMeant =
+      slots.isEmpty || slots.contains { $0.kind == kind && $0.identifier == name }
+    return isMeant ? ownChoice : nil
+  }
+
+  /// What opens a vault without asking anybody, or the keyring.
+  func silentSource(_ options: KeyOptions) throws -> KeySource {
+    if let choice = try options.choice() ?? ownChoice(opening: path) {
+      return try choice.source(for: self, opening: path)
+    }
+    guard application != nil else { throw Self.keyIsMissing(path) }
+    return .automatic
   }
 
   /// The key file that opens the vault, which is open: the one that was given, or else the
@@ -111,7 +146,8 @@ struct VaultPlace {
 
   /// The key file that was given, or else the application's own, be it there or not.
   func knownKeyFile(_ options: KeyOptions) throws -> String? {
-    try keyFile(of: options.choice() ?? ownChoice)
+    if let choice = try options.choice() { return try keyFile(of: choice) }
+    return try keyFile(of: Path.isThere(path) ? ownChoice(opening: path) : ownChoice)
   }
 
   /// The key file that a choice may come to, or the application's own for none; nil for other sources.
@@ -140,6 +176,11 @@ struct VaultPlace {
     }
   }
 
+  /// What opens a vault, of one that can be read: of all others nothing is known.
+  func readableSlots(of file: String) -> [KeySlot] {
+    do { return try knownSlots(of: file) } catch { return [] }
+  }
+
   /// What opens a vault that is there, which needs no key.
   func slots(of file: String? = nil) throws -> [KeySlot] {
     try storage(.firstAvailable([]), .readOnly, at: file).keyAdministration.slots()
@@ -162,7 +203,7 @@ struct VaultPlace {
   ) -> VaultStorage {
     VaultStorage(
       at: URL(fileURLWithPath: file ?? path, isDirectory: false), keySource: source, access: access,
-      algorithm: algorithm,
+      folderTrust: folderTrust, algorithm: algorithm,
       authenticationTag: authenticationTag, deadline: deadline)
   }
 

@@ -29,6 +29,9 @@ enum ExitStatus: Int32, CaseIterable {
   case io = 74
   case busy = 75
   case denied = 77
+  // As env(1) and shells have them, of a program that was to be run.
+  case notExecutable = 126
+  case notFound = 127
 
   /// The status for a failure of the library.
   init(_ code: StorageError.Code) {

@@ -27,9 +27,12 @@ enum Printable {
 
   /// A count of bytes for people.
   static func bytes(_ count: Int) -> String {
-    count < 1 << 10
-      ? "\(count) B"
-      : count < 1 << 20 ? "\(count >> 10) KiB" : "\(count >> 20) MiB"
+    guard count >= 1 << 10 else { return "\(count) B" }
+    let (shift, unit) =
+      count < 1 << 20 ? (10, "KiB") : count < 1 << 30 ? (20, "MiB") : (30, "GiB")
+    // A shift binds more closely than a product.
+    let tenths = ((count >> (shift - 10)) * 10) >> 10
+    return "\(tenths / 10).\(tenths % 10) \(unit)"
   }
 
   /// Columns of equal width, two spaces apart.

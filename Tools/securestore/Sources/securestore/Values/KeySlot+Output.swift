@@ -45,6 +45,7 @@ extension KeySlot {
     [
       ("id", .number("\(id)")), ("kind", .string(kind)), ("identifier", .string(identifier)),
       ("passphrase", .bool(isPassphrase)),
+      ("weakness", weakness.map { .string($0) } ?? .null),
     ]
   }
 }

@@ -5,6 +5,8 @@ internal import StorageCore
 struct StoredValue {
   /// A `Codable` value that was stored as JSON has no type that this program knows.
   static let codableType = "Codable as JSON"
+  /// The same of a value that was stored as a property list.
+  static let propertyListType = "Codable as property list"
 
   /// The type as Swift writes it.
   let type: String
@@ -19,7 +21,7 @@ struct StoredValue {
     let content: Any?
     switch type {
     case Self.codableType: content = try storage.load(JSONValue.self, forKey: key)
-    case "Codable as property list":
+    case Self.propertyListType:
       content = try CodableStore<JSONValue, _>(storage, key, coding: .propertyList).load()
     default: content = try storage.load(Any.self, forKey: key)
     }

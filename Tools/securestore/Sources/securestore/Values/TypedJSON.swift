@@ -53,7 +53,8 @@ enum TypedJSON {
     case let value as any FixedWidthInteger: "\(value)"
     case let value as Double: "\(value)"
     case let value as Float: "\(value)"
-    case let value as Date: value.formatted(.iso8601.time(includingFractionalSeconds: true))
+    case let value as Date:
+      value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     case let value as URL: value.absoluteString
     case let value as UUID: value.uuidString
     case let value as Decimal: value.description
@@ -63,32 +64,53 @@ enum TypedJSON {
 
   // MARK: - From JSON
 
+  /// The type that an object names, and what it says of the value; nil for any other JSON.
+  static func parts(of json: JSONValue) -> (type: String, value: JSONValue)? {
+    guard let type = json[typeName]?.string, let value = json[valueName] else { return nil }
+    return (type, value)
+  }
+
+  /// The type that an object names, as the library does; nil for any other JSON.
+  static func type(of json: JSONValue) -> String? {
+    parts(of: json).map { $0.type == "JSON" ? StoredValue.codableType : Printable.line($0.type) }
+  }
+
   /// The value that a member of a JSON file stands for.
   ///
   /// - Returns: nil for `null`, which is no value.
-  static func value(of json: JSONValue, _ name: String) throws -> Any? {
+  static func value(of json: JSONValue, _ name: String) throws -> NewValue? {
     switch json {
     case .null: return nil
-    case .bool(let value): return value
-    case .string(let text): return text
+    case .bool(let value): return .value(value)
+    case .string(let text): return .value(text)
     case .number(let digits): return try number(digits, name)
+    case .array: return .json(json)
     case .object:
-      guard let type = json[typeName]?.string, let value = json[valueName] else { return json }
-      if type == "JSON" { return value }
-      guard let result = try TypeReader.value(of: value, type: type, name) else {
-        throw Failure(.malformedInput, "the value is not of the type it names", key: name)
+      guard let (type, value) = parts(of: json) else { return .json(json) }
+      if type == "JSON" { return .json(value) }
+      guard let type = TypeReader.type(type) else {
+        throw Failure(
+          .malformedInput, "\(Printable.line(type)) is no type that is read from JSON", key: name)
       }
-      return result
-    case .array: return json
+      return try self.value(type, value, name)
     }
   }
 
-  private static func number(_ digits: String, _ name: String) throws -> Any {
-    if let value = Int(digits) { return value }
-    if let value = UInt(digits) { return value }
+  private static func value<Value: ReadableValue>(
+    _: Value.Type, _ json: JSONValue, _ name: String
+  ) throws -> NewValue {
+    guard let value = Value.reading(json) else {
+      throw Failure(.malformedInput, "the value is not of the type it names", key: name)
+    }
+    return .value(value)
+  }
+
+  private static func number(_ digits: String, _ name: String) throws -> NewValue {
+    if let value = Int(digits) { return .value(value) }
+    if let value = UInt(digits) { return .value(value) }
     guard let value = Double(digits), value.isFinite else {  // told by the reader before
       throw Failure(.malformedInput, "the number is too large", key: name)
     }
-    return value
+    return .value(value)
   }
 }

@@ -1,58 +1,86 @@
 internal import ArgumentParser
 internal import CryptoCore
 internal import Foundation
+internal import StorageCore
 
-/// What `set` makes of the bytes that it is given.
-enum ValueKind: String, CaseIterable, ExpressibleByArgument {
-  case string
-  case int
-  case double
-  case bool
-  case data
+/// What a value is stored as: what `--type` names, or what is stored already.
+enum ValueKind: ExpressibleByArgument {
+  case type(any ReadableValue.Type)
+  /// A `Codable` type of an application.
   case json
+  /// The same, that the application stores as a property list.
+  case propertyList
 
-  /// The value of its kind, as it is stored.
-  ///
-  /// - Throws: `Failure` that quotes nothing of the bytes.
-  func value(of bytes: SecureBytes, _ key: String) throws -> any Sendable {
-    if self == .data { return Data(bytes.array) }
-    guard let text = bytes.text else {
-      throw Failure(.malformedInput, "the value is not UTF-8; store it with --type data", key: key)
+  static let string = ValueKind.type(String.self)
+
+  private static let words: [(String, ValueKind)] = [
+    ("string", string), ("int", .type(Int.self)), ("double", .type(Double.self)),
+    ("bool", .type(Bool.self)), ("data", .type(Data.self)), ("date", .type(Date.self)),
+    ("url", .type(URL.self)), ("uuid", .type(UUID.self)), ("decimal", .type(Decimal.self)),
+    ("list", .type([String].self)), ("dictionary", .type([String: String].self)), ("json", .json),
+  ]
+
+  static var allValueStrings: [String] { words.map(\.0) }
+  static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
+  init?(argument: String) {
+    if let known = Self.words.first(where: { $0.0 == argument.lowercased() }) {
+      self = known.1
+    } else if let type = TypeReader.type(argument) {
+      self = .type(type)
+    } else {
+      return nil
     }
-    let word = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    let value: (any Sendable)? =
-      switch self {
-      case .string, .data: text
-      case .int: Int(word)
-      case .double: Self.double(word)
-      case .bool: Self.booleans[word.lowercased()]
-      case .json: try JSONReader.value(of: text)
-      }
-    guard let value else {
-      throw Failure(.malformedInput, "the value is not \(title)", key: key)
-    }
-    return value
   }
 
-  private var title: String {
+  /// What a value is stored as, by the type that the library names; nil for one that only the application
+  /// itself can write.
+  init?(stored type: String) {
+    switch type {
+    case StoredValue.codableType: self = .json
+    case StoredValue.propertyListType: self = .propertyList
+    default:
+      guard let type = TypeReader.type(type) else { return nil }
+      self = .type(type)
+    }
+  }
+
+  /// The type as the library names it.
+  var name: String {
     switch self {
-    case .string: "text"
-    case .int: "a whole number of 64 bits"
-    case .double: "a number"
-    case .bool: "true or false"
-    case .data: "data"
-    case .json: "JSON"
+    case .type(let type): Self.name(of: type)
+    case .json: StoredValue.codableType
+    case .propertyList: StoredValue.propertyListType
     }
   }
 
-  /// An infinity only where it is called so, and not for a number that is too large.
-  private static func double(_ word: String) -> Double? {
-    guard let value = Double(word) else { return nil }
-    return value.isFinite || !word.contains(where: \.isNumber) ? value : nil
+  private static func name<Value: ReadableValue>(of _: Value.Type) -> String {
+    Value.valueType.description
   }
 
-  private static let booleans = [
-    "true": true, "yes": true, "1": true, "on": true,
-    "false": false, "no": false, "0": false, "off": false,
+  var isText: Bool { if case .type(let type) = self { type == String.self } else { false } }
+  var isData: Bool { if case .type(let type) = self { type == Data.self } else { false } }
+
+  /// What such a value is in words, for who gave something else.
+  var title: String {
+    switch self {
+    case .json, .propertyList: "JSON"
+    case .type(let type): Self.titles[Self.name(of: type)] ?? "JSON of the type \(name)"
+    }
+  }
+
+  private static let titles = [
+    "String": "text", "Int": "a whole number of 64 bits", "Double": "a number",
+    "Bool": "true or false", "Data": "data in Base64",
+    "Date": "a date as 2026-11-24T05:05:00Z", "URL": "a URL", "UUID": "a UUID",
+    "Decimal": "a number of at most 38 digits", "Float": "a number",
+    "[String]": "a JSON array of text", "[String: String]": "a JSON object of text",
+    "Int8": "a whole number of 8 bits", "Int16": "a whole number of 16 bits",
+    "Int32": "a whole number of 32 bits", "Int64": "a whole number of 64 bits",
+    "UInt": "a whole number of 64 bits without a sign",
+    "UInt8": "a whole number of 8 bits without a sign",
+    "UInt16": "a whole number of 16 bits without a sign",
+    "UInt32": "a whole number of 32 bits without a sign",
+    "UInt64": "a whole number of 64 bits without a sign",
   ]
 }

@@ -1,13 +1,8 @@
-internal import KeyringBackend
 internal import StorageCore
 
 extension VaultPlace {
-  /// How the keyring is asked.
-  ///
-  /// It gets a second where other programs are not waited for at all.
-  var keyringAccess: KeyringAccess {
-    KeyringAccess(deadline: max(.seconds(1), deadline), prompts: prompts)
-  }
+  /// How long the keyring is waited for: a second where other programs are not waited for at all.
+  var keyringDeadline: Duration { max(.seconds(1), deadline) }
 
   /// The source that was asked for by its name.
   ///
@@ -20,7 +15,7 @@ extension VaultPlace {
   func source(_ named: NamedSource, opening file: String?) throws -> KeySource {
     let recorded = try file.map { try keyringKeys(of: $0) } ?? []
     switch named {
-    case .keyring(let name?): return .keyring(name, access: keyringAccess)
+    case .keyring(let name?): return try keyring(name)
     case .keyring(nil):
       guard recorded.isEmpty else { return .firstAvailable(recorded) }
       guard let application else {
@@ -29,20 +24,20 @@ extension VaultPlace {
             .usage, "say what the key is called: --app ID for the application's, or keyring:NAME"),
           opening: file)
       }
-      return .keyring(application, access: keyringAccess)
+      return try keyring(application)
     case .desktop:
       guard application != nil else {
         try refuse(
           Failure(.usage, "the key source desktop is an application's: give --app ID"),
           opening: file)
       }
-      return .firstAvailable([.desktop(access: keyringAccess)] + recorded)
+      return .firstAvailable([try desktop()] + recorded)
     }
   }
 
   /// The keys in the keyring by which a vault opens, as it says itself.
   func keyringKeys(of file: String) throws -> [KeySource] {
-    try keyringNames(of: file).map { .keyring($0, access: keyringAccess) }
+    try keyringNames(of: file).map { try keyring($0) }
   }
 
   /// What they are called.

@@ -1,0 +1,249 @@
+internal import ArgumentParser
+internal import FileBackend
+internal import Foundation
+internal import StorageCore
+internal import VaultBackend
+
+/// Looks at everything in a sealed folder.
+struct VerifyFilesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Check the index, and that every value is there and whole.",
+    discussion: """
+      It reads all, and says by name what is missing, damaged, or not what the index says, and which \
+      files no name has. Exits with 2 when something is not as it should be. Others may use the folder \
+      meanwhile.
+      """)
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let place = try folder.place()
+    let folder = try place.open(key, .readOnly)
+    let report = try FolderPlace.verify(folder, output.output)
+    if output.isJSON {
+      try output.output.json(report.json)
+    } else {
+      for row in report.rows { try output.output.line(row) }
+    }
+    guard report.isSound else {
+      throw Failure(
+        .unsound, "the folder is not sound; restore a backup, or see what files repair would do",
+        path: place.path)
+    }
+    output.output.note(
+      "\(Printable.count(report.nameCount, "value")), \(Printable.bytes(report.byteCount)), nothing wrong"
+    )
+    if report.oldBlobCount > 0 || report.index.oldKeyCount > 0 {
+      output.output.note(
+        "\(Printable.count(report.oldBlobCount, "file")) under a key from before: a rotation was "
+          + "interrupted, or is going on; files rotate --resume finishes it")
+    }
+  }
+}
+
+/// Takes a sealed folder that is not sound as it is.
+struct RepairFilesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "repair",
+    abstract: "Take a sealed folder that is not sound as it is, after showing what is wrong.",
+    discussion: """
+      The index is repaired as repair does. Nothing is removed unless that is asked for: a damaged file \
+      may come back from a backup. It asks first, unless --yes is given.
+      """)
+
+  @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
+  @Flag(
+    name: .customLong("drop-unreadable"),
+    help: "Remove for good the names whose value can't be read as a whole.")
+  var dropsUnreadable = false
+  @Flag(name: .customLong("drop-unnamed"), help: "Remove for good the files that no name has.")
+  var dropsUnnamed = false
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let place = try folder.place()
+    let folder = try place.open(key)
+    let report = try FolderPlace.verify(folder, output.output)
+    guard !report.isSound else {
+      return try output.output.done(
+        "nothing is wrong, and nothing was done", .object([("accepted", report.json)]))
+    }
+    if !isConfirmed { try confirm(report, place) }
+    let repair = try folder.repair(
+      accepting: report, removingUnreadable: dropsUnreadable, removingUnnamed: dropsUnnamed)
+    let left = dropsUnreadable ? 0 : Set(report.findings.compactMap(\.name)).count
+    try output.output.done(
+      "took \(place.path) as it is; removed \(Printable.count(repair.removedNames.count, "name")) and "
+        + Printable.count(repair.removedBlobCount, "file")
+        + (left == 0
+          ? ""
+          : "; \(Printable.count(left, "value")) can't be read still, which --drop-unreadable removes"),
+      .object([
+        ("path", .string(place.path)), ("accepted", report.json),
+        ("removed", .array(repair.removedNames.map { .string($0) })),
+        ("removedFiles", .number("\(repair.removedBlobCount)")),
+        ("walked", .number("\(repair.index.walkedCount)")),
+        ("unproven", .number("\(repair.index.unprovenCount)")),
+        ("oldFile", repair.index.oldFile.map { .string($0) } ?? .null),
+      ]))
+    for name in repair.removedNames { output.output.note("removed \(name)") }
+    if repair.index.walkedCount > 0 {
+      output.output.note(
+        "\(Printable.count(repair.index.walkedCount, "name")) found on pages of the index that nothing leads "
+          + "to; \(repair.index.unprovenCount) of them may be older than what was written last")
+    }
+  }
+
+  private func confirm(_ report: SealedFolderReport, _ place: FolderPlace) throws {
+    // A program reads standard error as JSON; whoever sits before the terminal reads this.
+    if !output.isJSON { for row in report.rows { Output.complain(row) } }
+    let terminal = try Terminal(for: "a confirmation", instead: "--yes")
+    if output.isJSON { for row in report.rows { try terminal.show(row) } }
+    guard
+      try terminal.confirm("Take \(place.path) as it is, as if all of it had been written so?")
+    else { throw Failure(.cancelled, "nothing was done", path: place.path) }
+  }
+}
+
+/// Copies a sealed folder while it is in use.
+struct BackupFilesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Copy the folder, as it is at one moment, to a new one.",
+    discussion: """
+      The copy stays sealed, and opens with the same keys; keep it apart from them. Its parent has to \
+      be there.
+      """)
+
+  @Argument(help: "The new folder.", completion: .directory) var target: String
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let folder = try folder.place().open(key, .readOnly)
+    let target = Path.absolute(target)
+    if let occupation = Path.occupation(of: target) { throw occupation }
+    try Path.requireFolder(of: target, "nothing was copied")
+    try Progress.showing("backup", output.output) { progress in
+      try folder.backup(to: URL(fileURLWithPath: target, isDirectory: true)) {
+        progress($0, $1 ?? 0)
+      }
+    }
+    try output.output.done("copied to \(target)", .object([("path", .string(target))]))
+  }
+}
+
+/// Makes a sealed folder what a backup was.
+struct RestoreFilesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Make the folder what a backup was.",
+    discussion: """
+      All names, values and key slots are the backup's afterwards. The backup has to be sound, and the \
+      key that is given has to open it. It asks first when there is a folder, unless --yes is given.
+      """)
+
+  @Argument(help: "The backup's folder.", completion: .directory) var source: String
+
+  @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let place = try folder.place()
+    let source = Path.absolute(source)
+    let key = try place.index.keySource(key, of: source + "/index.vault")
+    if !isConfirmed, try place.index.isThere() {
+      let terminal = try Terminal(for: "a confirmation", instead: "--yes")
+      guard try terminal.confirm("Replace all that is in \(place.path)?") else {
+        throw Failure(.cancelled, "nothing was done", path: place.path)
+      }
+    }
+    let restoration = try Progress.showing("restore", output.output) { progress in
+      try place.folder(key).restore(from: URL(fileURLWithPath: source, isDirectory: true)) {
+        progress($0, $1 ?? 0)
+      }
+    }
+    try output.output.done(
+      "restored \(place.path), \(Printable.count(restoration.recordCount, "value"))",
+      .object([
+        ("path", .string(place.path)), ("values", .number("\(restoration.recordCount)")),
+        ("oldFile", restoration.oldFile.map { .string($0) } ?? .null),
+      ]))
+  }
+}
+
+/// Gives back the space of what was removed.
+struct CompactFilesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compact", abstract: "Give the space of what was removed from the index back.")
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let place = try folder.place()
+    try place.open(key).compact()
+    try output.output.done("compacted \(place.path)", .object([("path", .string(place.path))]))
+  }
+}
+
+extension FolderPlace {
+  /// Verifies a folder with a sign of life.
+  fileprivate static func verify(
+    _ folder: SealedFolder, _ output: Output
+  ) throws -> SealedFolderReport {
+    try Progress.showing("verify", output) { progress in
+      try folder.verify { progress($0, $1 ?? 0) }
+    }
+  }
+}
+
+extension SealedFolderReport {
+  /// The findings for people.
+  fileprivate var rows: [String] {
+    index.rows.map { "index: " + $0 }
+      + findings.map { finding in
+        let subject = finding.name ?? finding.path ?? ""
+        let ranges = finding.ranges.map { "\($0.lowerBound)-\($0.upperBound - 1)" }
+        let bytes = ranges.isEmpty ? "" : " (bytes \(ranges.joined(separator: ", ")))"
+        return Printable.line("\(finding.kind.rawValue): \(subject): \(finding.message)\(bytes)")
+      }
+  }
+
+  /// The report for programs.
+  fileprivate var json: JSONValue {
+    .object([
+      ("sound", .bool(isSound)), ("values", .number("\(nameCount)")),
+      ("files", .number("\(blobCount)")), ("bytes", .number("\(byteCount)")),
+      ("oldKey", .number("\(oldBlobCount)")), ("index", index.json()),
+      (
+        "findings",
+        .array(
+          findings.map { finding in
+            .object([
+              ("kind", .string(finding.kind.rawValue)),
+              ("name", finding.name.map { .string($0) } ?? .null),
+              ("path", finding.path.map { .string($0) } ?? .null),
+              (
+                "ranges",
+                .array(
+                  finding.ranges.map { range in
+                    .array([.number("\(range.lowerBound)"), .number("\(range.upperBound)")])
+                  })
+              ),
+              ("message", .string(finding.message)),
+            ])
+          })
+      ),
+    ])
+  }
+}

@@ -1,0 +1,354 @@
+internal import ArgumentParser
+internal import FileBackend
+internal import Foundation
+internal import Glibc
+internal import StorageCore
+
+/// Stores a file, or what comes through a pipe.
+struct PutFileCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "put", abstract: "Store a file, or standard input, under a name.",
+    discussion: """
+      What the name had is replaced at the end, whole or not at all. The file is left as it is.
+      """)
+
+  @Argument(help: "The name.") var name: String
+  @Argument(help: "The file; standard input if it is left out.", completion: .file())
+  var file: String?
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    try ValueName.requireNoValue(in: name)
+    let folder = try folder.place().open(key)
+    guard file != nil || isatty(STDIN_FILENO) == 0 else {
+      throw Failure(.usage, "name a file, or send the value through a pipe")
+    }
+    let path = file.map { Path.absolute($0) } ?? "/dev/stdin"
+    guard try Path.isThere(path) else {
+      throw Failure(.noInput, "there is no such file", path: path)
+    }
+    try Progress.showing("put", output.output) { progress in
+      try folder.write(contentsOf: URL(fileURLWithPath: path, isDirectory: false), named: name) {
+        progress($0, $1 ?? 0)
+      }
+    }
+    let size = try folder.info(named: name)?.size ?? 0
+    try output.output.done(
+      "stored \(name), \(Printable.bytes(size))",
+      .object([("name", .string(name)), ("bytes", .number("\(size)"))]))
+  }
+}
+
+/// Writes a value to standard output or to a file.
+struct GetFileCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get", abstract: "Write a value, or a part of it, to standard output or a file.",
+    discussion: """
+      Every byte was authenticated before it is written. When a part of the value is damaged, standard \
+      output has got what is before that, and it exits with 12; the file of --to is made only when the \
+      whole value was read. Exits with 1 when there is no such value.
+      """)
+
+  @Argument(help: "The name.") var name: String
+
+  @Option(help: ArgumentHelp("A new file to write to.", valueName: "file"), completion: .file())
+  var to: String?
+  @Option(help: ArgumentHelp("The first byte to write.", valueName: "byte")) var offset = 0
+  @Option(help: ArgumentHelp("How many bytes to write at most.", valueName: "bytes"))
+  var length: Int?
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard offset >= 0, length ?? 0 >= 0 else {
+      throw ValidationError("--offset and --length are 0 or more")
+    }
+  }
+
+  func run() throws {
+    let folder = try folder.place().open(key, .readOnly)
+    guard let reader = try folder.reader(named: name) else {
+      throw ValueName.absent(name)
+    }
+    let start = min(offset, reader.size)
+    let range = start..<start + min(length ?? reader.size, reader.size - start)
+    if let to {
+      try FileCopy.make(Path.absolute(to)) { descriptor in
+        try write(reader, range, descriptor, Path.absolute(to))
+      }
+      return try output.output.done(
+        "wrote \(Printable.bytes(range.count)) to \(to)",
+        .object([
+          ("name", .string(name)), ("path", .string(Path.absolute(to))),
+          ("bytes", .number("\(range.count)")),
+        ]))
+    }
+    guard !Output.isTerminal else {
+      throw Failure(.usage, "send the value to a pipe or a file, or give --to", key: name)
+    }
+    try write(reader, range, STDOUT_FILENO, nil)
+  }
+
+  private func write(
+    _ reader: SealedFileReader, _ range: Range<Int>, _ descriptor: Int32, _ path: String?
+  ) throws {
+    try Progress.showing("get", output.output) { progress in
+      try FileCopy.write(reader, range, descriptor, path) { progress($0, range.count) }
+    }
+  }
+}
+
+/// Writes values to files, in constant memory.
+enum FileCopy {
+  /// Makes a file by `body`, for the owner alone, and puts it in its place whole or not at all.
+  static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
+    if let occupation = Path.occupation(of: path) { throw occupation }
+    let folder = (path as NSString).deletingLastPathComponent
+    // Without a name until it is whole, so that a kill leaves nothing in the clear: __O_TMPFILE of
+    // open(2), which is not in Glibc's module.
+    let nameless = unsafe open(
+      folder, O_WRONLY | 0o20000000 | O_DIRECTORY | O_CLOEXEC, 0o600)
+    if nameless >= 0 {
+      defer { close(nameless) }
+      try write(nameless, path, body)
+      return try link("/proc/self/fd/\(nameless)", to: path)
+    }
+    // Where the file system can't do that it has a name of its own, which is short whatever the file's.
+    let sibling = "\(folder)/.securestore.\(getpid()).new"
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = unsafe open(sibling, flags, 0o600)
+    guard descriptor >= 0 else { throw Failure(system: "make the file", path: path, number: errno) }
+    defer {
+      close(descriptor)
+      unsafe unlink(sibling)
+    }
+    try write(descriptor, path, body)
+    try link(sibling, to: path)
+  }
+
+  private static func write(
+    _ descriptor: Int32, _ path: String, _ body: (Int32) throws -> Void
+  ) throws {
+    try body(descriptor)
+    guard fsync(descriptor) == 0 else {
+      throw Failure(system: "write the file", path: path, number: errno)
+    }
+  }
+
+  /// Gives a file its name, unless that is taken.
+  private static func link(_ source: String, to path: String) throws {
+    guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
+      throw Failure(system: "make the file", path: path, number: errno)
+    }
+  }
+
+  static func write(
+    _ reader: SealedFileReader, _ range: Range<Int>, _ descriptor: Int32, _ path: String?,
+    _ progress: (Int) -> Void
+  ) throws {
+    var done = 0
+    try reader.withChunks(of: range) { chunk in
+      try unsafe chunk.withUnsafeBytes { bytes in
+        var written = 0
+        while written < bytes.count {
+          let count = unsafe Glibc.write(
+            descriptor, bytes.baseAddress! + written, bytes.count - written)
+          if count < 0 && errno == EINTR { continue }
+          guard count >= 0 else { throw Failure(system: "write", path: path, number: errno) }
+          written += count
+        }
+      }
+      done += chunk.byteCount
+      progress(done)
+    }
+  }
+}
+
+/// Lists the names.
+struct ListFilesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the names of all values, in order.")
+
+  @Flag(name: [.customLong("long"), .customShort("l")], help: "Show sizes too.")
+  var isLong = false
+  @Flag(
+    name: [.customLong("null"), .customShort("0")],
+    help: "End each name with a zero byte and not a line break.")
+  var endsWithZero = false
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard !(isLong && endsWithZero) else { throw ValidationError("--null goes without --long") }
+  }
+
+  func run() throws {
+    let folder = try folder.place().open(key, .readOnly)
+    let names = try folder.names().sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    if output.isJSON {
+      let values = try names.compactMap { try folder.info(named: $0) }.map { info in
+        JSONValue.object([("name", .string(info.name)), ("bytes", .number("\(info.size)"))])
+      }
+      return try output.output.json(.object([("values", .array(values))]))
+    }
+    if isLong {
+      let rows = try names.compactMap { try folder.info(named: $0) }.map {
+        [Printable.line($0.name), Printable.bytes($0.size)]
+      }
+      return try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
+    }
+    let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
+    try Output.write(shown.map { $0 + (endsWithZero ? "\0" : "\n") }.joined())
+  }
+}
+
+/// Gives a value another name.
+struct RenameFileCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rename", abstract: "Give a value another name.",
+    discussion: "Exits with 1 when there is no such value, and with 3 when the other name has one.")
+
+  @Argument(help: "The name.") var name: String
+  @Argument(help: "The other name.") var newName: String
+
+  @Flag(name: .customLong("replace"), help: "Replace what the other name has.") var replaces = false
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let folder = try folder.place().open(key)
+    let isThere = try folder.transaction { transaction in
+      guard try transaction.contains(name) else { return false }
+      guard try replaces || name == newName || !transaction.contains(newName) else {
+        throw Failure(.exists, "there is such a value already; --replace replaces it", key: newName)
+      }
+      return try transaction.rename(name, to: newName)
+    }
+    guard isThere else { throw ValueName.absent(name) }
+    try output.output.done(
+      "renamed \(name) to \(newName)",
+      .object([("name", .string(newName)), ("oldName", .string(name))]))
+  }
+}
+
+/// Removes values.
+struct RemoveFilesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove values, all of them in one step.",
+    discussion: """
+      When one of them is not there, none is removed and it exits with 1; with --force those that \
+      are there are removed.
+      """)
+
+  @Argument(help: "The names of the values.") var names: [String]
+
+  @Flag(name: [.customLong("force"), .customShort("f")], help: "Take no offence at absent values.")
+  var isForced = false
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let folder = try folder.place().open(key)
+    let removed = try folder.transaction { transaction in
+      var removed: [String] = []
+      for name in names.withoutRepetition {
+        guard try transaction.contains(name) else {
+          guard isForced else { throw ValueName.absent(name) }
+          continue
+        }
+        try transaction.remove(name)
+        removed.append(name)
+      }
+      return removed
+    }
+    try output.output.done(
+      removed.isEmpty ? "nothing to remove" : "removed \(removed.joined(separator: ", "))",
+      .object([("removed", .array(removed.map { .string($0) }))]))
+  }
+}
+
+/// Writes all values to files.
+struct ExportFilesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write all values in the clear to files of a new folder.",
+    discussion: """
+      Each file has the name of its value, in which a slash, a percent sign and control characters are \
+      written as % and two hexadecimal digits. What can't be read is left out and named, and it exits \
+      with 12.
+      """)
+
+  @Argument(help: "The new folder.", completion: .directory) var target: String
+
+  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let folder = try folder.place().open(key, .readOnly)
+    let target = Path.absolute(target)
+    if let occupation = Path.occupation(of: target) { throw occupation }
+    let infos = try folder.names().sorted().compactMap { try folder.info(named: $0) }
+    let total = infos.reduce(0) { $0 + $1.size }
+    guard unsafe mkdir(target, 0o700) == 0 else {
+      throw Failure(system: "make the folder", path: target, number: errno)
+    }
+    var failed: [String] = []
+    try Progress.showing("export", output.output) { progress in
+      var done = 0
+      for info in infos {
+        do {
+          guard let reader = try folder.reader(named: info.name) else { continue }
+          let path = target + "/" + Self.fileName(of: info.name)
+          try FileCopy.make(path) { descriptor in
+            try FileCopy.write(reader, 0..<reader.size, descriptor, path) {
+              progress(done + $0, total)
+            }
+          }
+        } catch let error as StorageError where error.code != .cancelled {
+          failed.append(info.name)
+          output.output.warn(ExitStatus(error.code), "\(info.name): \(error.message)")
+        } catch let failure as Failure where failure.number == Int(ENAMETOOLONG) {
+          failed.append(info.name)
+          output.output.warn(failure.status, "\(info.name): the name is too long for a file")
+        }
+        done += info.size
+      }
+    }
+    try output.output.done(
+      "wrote \(Printable.count(infos.count - failed.count, "value")) to \(target)",
+      .object([
+        ("path", .string(target)), ("values", .number("\(infos.count - failed.count)")),
+        ("failed", .array(failed.map { .string($0) })),
+      ]))
+    guard failed.isEmpty else {
+      throw Failure(
+        .damaged,
+        "\(Printable.count(failed.count, "value")) of the folder could not be written; files get gives one, "
+          + "and files verify says what is wrong")
+    }
+  }
+
+  /// A file's name for a value's.
+  static func fileName(of name: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    let isDots = name == "." || name == ".."
+    let bytes = name.utf8.flatMap { byte -> [UInt8] in
+      let isPlain =
+        byte >= 32 && byte != 127 && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "%")
+      guard !isPlain || isDots else { return [byte] }
+      return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,47 @@
+#if Keyring
+  internal import KeyringBackend
+  internal import StorageCore
+
+  /// The sealed store of an application in the desktop's keyring, what `@Keychain` uses.
+  struct KeychainPlace {
+    private let application: String
+    private let access: KeyringAccess
+
+    init(application: String, _ place: VaultPlace) throws {
+      self.application = application
+      access = place.keyringAccess
+    }
+
+    /// What opens it, which needs no key; none where there is no such store.
+    func slots() throws -> [KeySlot] {
+      try storage(.firstAvailable([])).keyAdministration.slots()
+    }
+
+    /// The store.
+    ///
+    /// - Parameters:
+    ///   - slots: what opens it.
+    ///   - choice: the key source that the operator chose; nil for the keys that the store names.
+    ///   - other: what is asked where the store names none that is in the keyring or this machine's.
+    /// - Returns: the store, which nobody has looked at yet.
+    func storage(
+      _ slots: [KeySlot], choice: KeySource?, otherwise other: KeySource
+    ) -> KeychainStorage {
+      if let choice { return storage(choice) }
+      let names = slots.filter { $0.kind == KeySlot.keyringKind }.map(\.identifier)
+      guard names.isEmpty else {
+        return storage(.firstAvailable(names.map { .keyring($0, access: access) }))
+      }
+      let isOfDevice = slots.contains { $0.kind == "file" && $0.identifier == "device.key" }
+      guard !isOfDevice else {
+        return KeychainStorage(
+          service: application, accessible: .whenUnlockedThisDeviceOnly, access: access)
+      }
+      return storage(other)
+    }
+
+    private func storage(_ source: KeySource) -> KeychainStorage {
+      KeychainStorage(service: application, keySource: source, access: access)
+    }
+  }
+#endif

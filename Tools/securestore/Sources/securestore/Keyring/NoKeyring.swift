@@ -1,0 +1,46 @@
+#if !Keyring
+  // A build without libsecret: the trait Keyring is off. What needs a keyring says so.
+  internal import DefaultsBackend
+  internal import StorageCore
+
+  extension Failure {
+    fileprivate static let noKeyring = Failure(
+      .unsupported,
+      "this securestore was built without the keyring; see make tool in the repository")
+  }
+
+  extension VaultPlace {
+    /// There is none.
+    func keyring(_ name: String) throws -> KeySource { throw Failure.noKeyring }
+
+    /// There is none of a desktop.
+    func desktop() throws -> KeySource { throw Failure.noKeyring }
+  }
+
+  /// The sealed store of an application in the keyring: there is none.
+  enum KeychainPlace {
+    init(application: String, _ place: VaultPlace) throws { throw Failure.noKeyring }
+
+    func slots() throws -> [KeySlot] { switch self {} }
+
+    func storage(
+      _ slots: [KeySlot], choice: KeySource?, otherwise other: KeySource
+    ) -> UserDefaultsStorage { switch self {} }
+  }
+
+  /// That nothing of a keyring can be looked at.
+  struct KeyringFindings {
+    let needed: Set<String>
+
+    init(needed: [String], application: String?, deadline: Duration) {
+      self.needed = Set(needed)
+    }
+
+    let isUsable = false
+
+    func all() -> [Finding] {
+      let state: Finding.State = needed.isEmpty ? .absent : .bad
+      return [Finding("keyring", state, Failure.noKeyring.message, code: .unsupported)]
+    }
+  }
+#endif

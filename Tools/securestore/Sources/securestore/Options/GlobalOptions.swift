@@ -1,0 +1,49 @@
+internal import ArgumentParser
+
+/// Options that may stand before the command: those that all commands take, or nearly all.
+enum GlobalOptions {
+  /// Those with a value behind them.
+  static let valued: Set<String> = [
+    "--app", "--vault", "--folder", "--authentication-tag", "--wait", "--key", "--key-file",
+    "--passphrase-fd", "--passphrase-file", "--key-env", "--credential", "--recovery-fd",
+  ]
+  static let flags: Set<String> = ["--passphrase", "--recovery", "--json", "--quiet", "-q"]
+
+  /// The arguments with such options behind the command, where the parser looks for them.
+  ///
+  /// - Throws: `Failure` where options are followed by no command.
+  static func behindCommand(_ arguments: [String]) throws -> [String] {
+    var command: any ParsableCommand.Type = Securestore.self
+    var (path, moved): ([String], [String]) = ([], [])
+    var rest = arguments[...]
+    while let argument = rest.first {
+      if let subcommand = UnknownCommand.subcommand(argument, of: command) {
+        command = subcommand
+        path.append(argument)
+        rest.removeFirst()
+        if command.configuration.subcommands.isEmpty { break }
+      } else if flags.contains(argument) || isJoined(argument) {
+        moved.append(argument)
+        rest.removeFirst()
+      } else if valued.contains(argument) {
+        moved += rest.prefix(2)
+        rest = rest.dropFirst(2)
+      } else {
+        break
+      }
+    }
+    guard path.isEmpty, !moved.isEmpty else { return path + moved + rest }
+    // Help needs none of them.
+    if let next = rest.first, ["help", "-h", "--help", "--version"].contains(next) {
+      return Array(rest)
+    }
+    // What is no command is told as that, and what is no option as that.
+    if let next = rest.first { return next.hasPrefix("-") ? moved + rest : rest + moved }
+    throw Failure(
+      .usage, "a command is needed behind the options; securestore --help lists all of them")
+  }
+
+  private static func isJoined(_ argument: String) -> Bool {
+    argument.firstIndex(of: "=").map { valued.contains(String(argument[..<$0])) } ?? false
+  }
+}

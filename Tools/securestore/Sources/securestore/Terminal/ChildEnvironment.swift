@@ -1,0 +1,115 @@
+internal import CProcess
+internal import Foundation
+internal import Glibc
+internal import StorageCore
+
+/// What a program gets that takes the place of this one.
+struct ChildEnvironment {
+  /// A variable, and the value that it is for.
+  struct Variable {
+    fileprivate let name: String
+    fileprivate let bytes: [UInt8]
+    fileprivate let key: StoreKey
+
+    init(_ name: String, _ bytes: [UInt8], of key: StoreKey) {
+      self.name = name
+      self.bytes = bytes
+      self.key = key
+    }
+  }
+
+  /// The longest variable, name, sign and end included: MAX_ARG_STRLEN of execve(2).
+  private static let limit = 131_072
+
+  /// Each with its name, as execve(2) takes them.
+  private var entries: [[UInt8]] = []
+
+  /// The environment of this process.
+  ///
+  /// - Parameter names: those that are left out.
+  init(without names: Set<String>) {
+    var index = 0
+    while let entry = unsafe environ[index] {
+      let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: entry, count: strlen(entry)))
+      if !names.contains(String(decoding: Self.name(bytes), as: UTF8.self)) {
+        entries.append(bytes)
+      }
+      index += 1
+    }
+  }
+
+  private static func name(_ entry: [UInt8]) -> ArraySlice<UInt8> {
+    entry.prefix { $0 != UInt8(ascii: "=") }
+  }
+
+  /// Adds variables, in the place of those of the same name.
+  ///
+  /// - Throws: `Failure` for two values of one variable, and for one that no variable can hold.
+  mutating func add(_ variables: [Variable]) throws {
+    var keys: [String: StoreKey] = [:]
+    for variable in variables {
+      if let other = keys.updateValue(variable.key, forKey: variable.name) {
+        throw Failure(
+          .usage,
+          "nothing was run: the variable \(variable.name) would be that of \(other) too; say which by "
+            + "--only, or another variable by --env VARIABLE=NAME", key: variable.key)
+      }
+      guard !variable.bytes.contains(0) else {
+        throw Failure(
+          .unsupported,
+          "nothing was run: a variable can't hold a zero byte; give the value in a descriptor, --fd "
+            + "NUMBER=NAME", key: variable.key)
+      }
+      guard variable.name.utf8.count + variable.bytes.count + 2 <= Self.limit else {
+        throw Failure(
+          .unsupported,
+          "nothing was run: a variable holds at most 128 KiB; give the value in a descriptor, --fd "
+            + "NUMBER=NAME", key: variable.key)
+      }
+    }
+    let names = Set(keys.keys.map { Array($0.utf8) })
+    entries.removeAll { names.contains(Array(Self.name($0))) }
+    entries += variables.map { Array($0.name.utf8) + [UInt8(ascii: "=")] + $0.bytes }
+  }
+
+  /// Puts a program in the place of this one.
+  ///
+  /// - Returns: why it could not be run.
+  func execute(_ command: [String]) -> Failure {
+    let number = unsafe Self.withPointers(command.map { Array($0.utf8) }) { arguments in
+      unsafe Self.withPointers(entries) { environment in
+        unsafe process_execute(arguments[0]!, arguments, environment)
+      }
+    }
+    switch number {
+    case ENOENT, ENOTDIR:
+      return Failure(
+        .notFound, "there is no such program; see that the name is right, and PATH",
+        path: command[0])
+    case E2BIG:
+      return Failure(
+        .notExecutable,
+        "the arguments and variables are too large together; give large values in descriptors, --fd "
+          + "NUMBER=NAME", path: command[0])
+    default:
+      var failure = Failure(
+        .notExecutable, "it can't be run: \(Failure.text(of: number))", path: command[0])
+      failure.number = Int(number)
+      return failure
+    }
+  }
+
+  private static func withPointers<Result>(
+    _ texts: [[UInt8]], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+  ) -> Result {
+    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe texts.map { text in
+      let copy = UnsafeMutablePointer<CChar>.allocate(capacity: text.count + 1)
+      for (index, byte) in text.enumerated() { unsafe copy[index] = CChar(bitPattern: byte) }
+      unsafe copy[text.count] = 0
+      return unsafe copy
+    }
+    unsafe pointers.append(nil)
+    defer { for index in texts.indices { unsafe pointers[index]?.deallocate() } }
+    return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
+  }
+}

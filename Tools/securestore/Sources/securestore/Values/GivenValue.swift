@@ -1,0 +1,149 @@
+internal import CryptoCore
+internal import Foundation
+internal import StorageCore
+
+/// A value as it was handed over, before it has the type that it is stored as.
+enum GivenValue {
+  /// What came through a pipe or was typed, and what of it is the text.
+  case bytes(SecureBytes, text: SecureBytes)
+  /// What a dotenv file says.
+  case text(String)
+  /// What a JSON file says: an object of `$type` and `$value` says its type.
+  case json(JSONValue)
+
+  /// What it would be stored as where nothing says another type, for people.
+  var ownType: String {
+    switch self {
+    case .bytes, .text, .json(.string): "String"
+    case .json(.bool): "Bool"
+    case .json(.number(let digits)): Int(digits) == nil && UInt(digits) == nil ? "Double" : "Int"
+    case .json(let json): TypedJSON.type(of: json) ?? json.title
+    }
+  }
+
+  /// The value as it is without a type that was asked for; nil for `null`, which is no value.
+  ///
+  /// - Throws: `Failure` for what is no value, or not of the type that it names.
+  func asItIs(_ name: String) throws -> NewValue? {
+    switch self {
+    case .bytes: try value(of: .string, exactly: false, name)
+    case .text(let text): .value(text)
+    case .json(let json): try TypedJSON.value(of: json, name)
+    }
+  }
+
+  /// The value as one of a type.
+  ///
+  /// - Parameters:
+  ///   - kind: the type.
+  ///   - exactly: whether only what a program would write in the same way is converted.
+  ///   - name: the value's name, for errors.
+  ///   - old: the JSON that is stored, whose form the new one has to have; nil for any.
+  /// - Returns: nil where it is none of that type.
+  /// - Throws: `Failure` that quotes nothing of the value.
+  func value(
+    of kind: ValueKind, exactly: Bool, _ name: String, like old: JSONValue? = nil
+  ) throws -> NewValue? {
+    switch self {
+    case .bytes(let bytes, let line):
+      if kind.isData { return .value(Data(bytes.array)) }
+      guard let text = line.text else {
+        throw Failure(
+          .malformedInput, "the value is not UTF-8; store it with --type data", key: name)
+      }
+      if case .type = kind { return try Self.value(text, kind, exactly, old) }
+      guard exactly else { return kind.new(try JSONReader.value(of: text)) }
+      return try Self.value(text, kind, exactly, old)
+    case .text(let text): return try Self.value(text, kind, exactly, old)
+    case .json(let json): return try Self.value(json, kind, exactly, name, old)
+    }
+  }
+
+  private static func value(
+    _ text: String, _ kind: ValueKind, _ exactly: Bool, _ old: JSONValue?
+  ) throws -> NewValue? {
+    switch kind {
+    case .type(let type):
+      let isText = type == String.self
+      return read(
+        type, isText ? text : text.trimmingCharacters(in: .whitespacesAndNewlines), exactly)
+    case .json, .propertyList:
+      if let json = JSONValue(exactly: text), let new = kind.new(json, like: old) { return new }
+      return old?.string == nil ? nil : kind.new(.string(text))
+    }
+  }
+
+  private static func read<Value: ReadableValue>(
+    _: Value.Type, _ text: String, _ exactly: Bool
+  ) -> NewValue? {
+    Value.reading(text: text, exactly: exactly).map { .value($0) }
+  }
+
+  private static func value(
+    _ json: JSONValue, _ kind: ValueKind, _ exactly: Bool, _ name: String, _ old: JSONValue?
+  ) throws -> NewValue? {
+    if let (type, inner) = TypedJSON.parts(of: json) {
+      // It has to be what it says before it is made another type.
+      let named = try TypedJSON.value(of: json, name)
+      if type == kind.name { return named }
+      // Seconds, and Base64, are of their own types alone.
+      return ["Date", "Data"].contains(type) ? nil : try scalar(inner, kind, exactly, old)
+    }
+    if case .number = json, case .type(let type) = kind, type == Date.self { return nil }
+    return try scalar(json, kind, exactly, old)
+  }
+
+  private static func scalar(
+    _ json: JSONValue, _ kind: ValueKind, _ exactly: Bool, _ old: JSONValue?
+  ) throws -> NewValue? {
+    guard case .type(let type) = kind else { return kind.new(json, like: old) }
+    if let value = read(type, json) { return value }
+    switch json {
+    case .string(let text): return try value(text, kind, exactly, old)
+    case .number(let digits): return try value(digits, kind, exactly, old)
+    case .bool(let value): return kind.isText ? .value("\(value)") : nil
+    default: return nil
+    }
+  }
+
+  private static func read<Value: ReadableValue>(_: Value.Type, _ json: JSONValue) -> NewValue? {
+    Value.reading(json).map { .value($0) }
+  }
+}
+
+extension ValueKind {
+  /// JSON as such a value; nil where it has another form than the one that is stored.
+  fileprivate func new(_ json: JSONValue, like old: JSONValue? = nil) -> NewValue? {
+    guard old.map({ $0.form == json.form }) ?? true else { return nil }
+    if case .propertyList = self { return .propertyList(json) }
+    return .json(json)
+  }
+}
+
+extension JSONValue {
+  /// How a `Codable` value is called of which it is the form.
+  var title: String {
+    let word =
+      switch self {
+      case .null: "null"
+      case .bool: "true or false"
+      case .number: "a number"
+      case .string: "text"
+      case .array: "an array"
+      case .object: "an object"
+      }
+    return "\(StoredValue.codableType), \(word)"
+  }
+
+  /// What tells one kind of JSON from another.
+  fileprivate var form: Int {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .number: 2
+    case .string: 3
+    case .array: 4
+    case .object: 5
+    }
+  }
+}

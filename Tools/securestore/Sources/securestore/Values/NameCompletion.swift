@@ -1,0 +1,158 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+internal import StorageCore
+internal import VaultBackend
+
+/// The names of values for a shell that completes a line.
+///
+/// Nobody is asked for anything, no descriptor is read, the keyring is left alone, and nothing is left
+/// behind: a vault that is only read gets files beside it, so a copy is read, which is sealed as well.
+enum NameCompletion {
+  /// A larger vault would keep the shell waiting.
+  private static let sizeLimit = 64 << 20
+  private static let vaultOptions = ["--vault", "--app", "--authentication-tag"]
+  private static let keyOptions = ["--key-file", "--key-env", "--credential"]
+  /// With one of these somebody has to be asked, or a secret to be read that can be read once.
+  private static let askingOptions = [
+    "--passphrase", "--passphrase-fd", "--passphrase-file", "--recovery", "--recovery-fd", "--key",
+  ]
+
+  /// The names, of those that a shell takes as they are.
+  ///
+  /// - Parameter words: the line that is typed.
+  /// - Returns: nothing where they can't be had in silence.
+  static func names(for words: [String]) -> [String] {
+    // Why there are none is no matter to speak of while a line is typed.
+    do { return try listing(words).filter(isPlain).sorted() } catch { return [] }
+  }
+
+  private static func listing(_ words: [String]) throws -> [String] {
+    let words = joined(words)
+    guard !words.contains(where: { word in askingOptions.contains { word.isOption($0) } }) else {
+      return []
+    }
+    let place = try VaultOptions.parse(picked(vaultOptions, words)).place()
+    let key = try KeyOptions.parse(picked(keyOptions, words))
+    return try copying(place.path) { copy in
+      let source = try place.silentSource(key)
+      return try place.storage(source, .readOnly, at: copy).listing().keys
+    }
+  }
+
+  /// The words with `--vault = x` as one, which bash takes apart.
+  private static func joined(_ words: [String]) -> [String] {
+    var joined: [String] = []
+    for word in words {
+      if word == "=", let last = joined.last, last.hasPrefix("--") {
+        joined[joined.count - 1] = last + "="
+      } else if let last = joined.last, last.hasPrefix("--"), last.hasSuffix("=") {
+        joined[joined.count - 1] = last + word
+      } else {
+        joined.append(word)
+      }
+    }
+    return joined
+  }
+
+  /// The options of some names with their values, the last of each.
+  private static func picked(_ names: [String], _ words: [String]) -> [String] {
+    names.flatMap { name -> [String] in
+      guard let index = words.lastIndex(where: { $0.isOption(name) }) else { return [] }
+      let value = words[index].dropFirst(name.count + 1)
+      if words[index] != name { return [name, path(String(value))] }
+      return index + 1 < words.count ? [name, path(words[index + 1])] : []
+    }
+  }
+
+  /// A word as the shell would hand it over, as far as that is simple.
+  private static func path(_ word: String) -> String {
+    guard word.hasPrefix("~/"), let home = Environment.value("HOME") else { return word }
+    return home + word.dropFirst()
+  }
+
+  /// Lends a copy of a vault, which is gone when `body` has returned.
+  ///
+  /// A copy that is made while somebody writes may be torn; then it does not open.
+  private static func copying(_ path: String, _ body: (String) throws -> [String]) throws
+    -> [String]
+  {
+    let base = Environment.value("XDG_RUNTIME_DIR") ?? "/tmp"
+    // A shell ends this when its user types on; what was copied has to go even so.
+    var (all, old) = (sigset_t(), sigset_t())
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_BLOCK, &all, &old)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
+    var template = Array((base + "/securestore-XXXXXX").utf8CString)
+    let isMade = unsafe template.withUnsafeMutableBufferPointer {
+      unsafe mkdtemp($0.baseAddress!) != nil
+    }
+    guard isMade else { throw Failure(system: "make a folder", path: base, number: errno) }
+    let folder = String(
+      decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    defer { remove(folder) }
+    var total = 0
+    for suffix in ["", "-wal"] {
+      guard let bytes = try contents(of: path + suffix) else {
+        guard suffix.isEmpty else { continue }
+        return []
+      }
+      total += bytes.count
+      guard total <= sizeLimit else { return [] }
+      try write(bytes, to: folder + "/vault" + suffix)
+    }
+    return try body(folder + "/vault")
+  }
+
+  private static func contents(of path: String) throws -> [UInt8]? {
+    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= sizeLimit
+    else { throw Failure(.unsupported, "it is too large to look at now", path: path) }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeMutableBytes {
+        unsafe read(descriptor, $0.baseAddress! + done, $0.count - done)
+      }
+      guard count > 0 else { break }
+      done += count
+    }
+    return Array(bytes.prefix(done))
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String) throws {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Failure(system: "make", path: path, number: errno) }
+    defer { close(descriptor) }
+    try Output.write(bytes, to: descriptor, path: path)
+  }
+
+  private static func remove(_ folder: String) {
+    for suffix in ["", "-wal", "-shm", "-journal", "-notice"] {
+      unsafe unlink(folder + "/vault" + suffix)
+    }
+    unsafe rmdir(folder)
+  }
+
+  /// Whether no shell makes anything else of a name: bash expands what it is given to choose from.
+  private static func isPlain(_ name: String) -> Bool {
+    !name.hasPrefix("-")
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "_.,/@%+-".utf8.contains(byte)
+        }
+      }
+  }
+}
+
+extension String {
+  /// Whether a word is an option, alone or with its value.
+  fileprivate func isOption(_ name: String) -> Bool { self == name || hasPrefix(name + "=") }
+}

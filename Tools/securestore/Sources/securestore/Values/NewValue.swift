@@ -1,0 +1,89 @@
+internal import StorageCore
+
+/// A value with the type that it is stored as.
+enum NewValue {
+  case value(any ReadableValue)
+  case json(JSONValue)
+  case propertyList(JSONValue)
+
+  /// The type as the library names it.
+  var type: String {
+    switch self {
+    case .value(let value): Self.name(of: value)
+    case .json: StoredValue.codableType
+    case .propertyList: StoredValue.propertyListType
+    }
+  }
+
+  private static func name<Value: ReadableValue>(of _: Value) -> String {
+    Value.valueType.description
+  }
+}
+
+extension StorageTransaction {
+  /// Stores a value as a property of its type does.
+  func save(_ new: NewValue, forKey key: StoreKey) throws(StorageError) {
+    func save(_ value: some ReadableValue) throws(StorageError) {
+      try self.save(Optional(value), forKey: key)
+    }
+    switch new {
+    case .value(let value): try save(value)
+    case .json(let json): try self.save(Optional(json), forKey: key)
+    case .propertyList(let json):
+      try self.save(encodable: Optional(json), forKey: key, coding: .propertyList)
+    }
+  }
+
+  /// What a value is that is to take the place of the stored one, or of none.
+  ///
+  /// - Parameters:
+  ///   - given: the value.
+  ///   - key: its name.
+  ///   - kind: what it is to be; nil for what is stored there, or else what it is by itself.
+  /// - Returns: the value, to be saved.
+  /// - Throws: `Mismatch` where it can't be what is stored there; `Failure` for what is no value, or not of
+  ///   the type that was asked for; `StorageError` when what is stored can't be read.
+  func newValue(_ given: GivenValue, forKey key: StoreKey, as kind: ValueKind?) throws -> NewValue {
+    if let kind {
+      if let value = try given.value(of: kind, exactly: false, key) { return value }
+      throw Failure(.malformedInput, "the value is not \(kind.title)", key: key)
+    }
+    guard let stored = try storedType(key) else {
+      if let value = try given.asItIs(key) { return value }
+      throw Failure(.malformedInput, "null is no value", key: key)
+    }
+    guard let kind = ValueKind(stored: stored) else {
+      throw Mismatch(key: key, stored: stored, given: given.ownType)
+    }
+    var old: JSONValue?
+    switch kind {
+    case .type: break
+    case .json: old = try load(JSONValue.self, forKey: key)
+    case .propertyList:
+      old = try load(decodable: JSONValue.self, forKey: key, coding: .propertyList)
+    }
+    guard let value = try given.value(of: kind, exactly: true, key, like: old) else {
+      throw Mismatch(key: key, stored: old?.title ?? stored, given: given.ownType)
+    }
+    return value
+  }
+
+  private func storedType(_ key: StoreKey) throws -> String? {
+    do throws(StorageError) {
+      return try summary(forKey: key)?.type.description
+    } catch {
+      guard error.code == .damaged else { throw error }
+      throw Failure(
+        .damaged,
+        "what is stored can't be read, so its type is not known; nothing was changed. Say what the new value "
+          + "is with --type", key: key)
+    }
+  }
+
+  /// A value that is not, exactly, of the type that is stored.
+  struct Mismatch: Error {
+    let key: StoreKey
+    let stored: String
+    let given: String
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// Vaults of containers: a key that is mounted, and a folder that a group may write to.
+struct MountedSecretTests {
+  private let manager = FileManager.default
+
+  /// The vault's key as Kubernetes mounts it, and its path.
+  private func mount(_ tool: Tool, as name: String = "master.key") throws -> String {
+    let folder = tool.path("secrets")
+    try manager.createDirectory(atPath: folder + "/..1", withIntermediateDirectories: true)
+    try manager.copyItem(atPath: tool.keyFile, toPath: folder + "/..1/" + name)
+    try manager.setAttributes([.posixPermissions: 0o444], ofItemAtPath: folder + "/..1/" + name)
+    try manager.createSymbolicLink(atPath: folder + "/..data", withDestinationPath: "..1")
+    try manager.createSymbolicLink(
+      atPath: folder + "/" + name, withDestinationPath: "..data/" + name)
+    return folder + "/" + name
+  }
+
+  @Test func aVaultOpensWithItsKeyMounted() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "value")
+    let secret = try mount(tool)
+    let vault = ["--vault", tool.vault]
+    #expect(try tool.run(["get", "A", "--key-file", secret] + vault).code == 77)
+    #expect(try tool.run(["get", "A", "--mounted-secret", secret] + vault).lines == ["value"])
+    #expect(
+      try tool.run(["set", "B", "--mounted-secret", secret] + vault, input: Data("b".utf8)).code
+        == 0)
+    #expect(
+      try tool.run(["get", "A", "--mounted-secret", secret, "--key-file", secret] + vault).code
+        == 64)
+    #expect(try manager.contentsOfDirectory(atPath: tool.path("secrets")).count == 3)
+    tool.environment["SECURESTORE_APP"] = nil
+    tool.environment["SECURESTORE_VAULT"] = tool.vault
+    tool.environment["SECURESTORE_MOUNTED_SECRET"] = secret
+    #expect(try tool.run("get", "A").lines == ["value"])
+    tool.environment["SECURESTORE_KEY_FILE"] = tool.keyFile
+    #expect(try tool.run("get", "A").code == 64)
+  }
+
+  @Test func aSecretThatIsNotMountedIsNotMade() throws {
+    let tool = try Tool(hasVault: false)
+    let made = try tool.run(
+      "init", "--vault", tool.path("new.vault"), "--mounted-secret", tool.path("absent"))
+    #expect(made.code != 0 && made.errors.contains("absent is not there"))
+    #expect(!manager.fileExists(atPath: tool.path("new.vault")))
+    #expect(!manager.fileExists(atPath: tool.path("absent")))
+  }
+
+  @Test func aGroupsFolderIsTakenWhereTheOptionSaysSo() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "value")
+    try manager.setAttributes([.posixPermissions: 0o2775], ofItemAtPath: tool.data)
+    let secret = try mount(tool)
+    let place = ["--vault", tool.vault, "--mounted-secret", secret]
+    #expect(try tool.run(["get", "A"] + place).code == 77)
+    #expect(try tool.run(["get", "A", "--group-folder"] + place).lines == ["value"])
+  }
+
+  @Test func aRepairSaysWhatItFoundOnPages() throws {
+    let tool = try Tool()
+    for index in 0..<12 {
+      _ = try tool.run("set", "KEY\(index)", input: String(repeating: "v\(index)", count: 200))
+    }
+    #expect(try tool.run("compact").code == 0)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
+    let size = bytes.pageSize
+    // The third page is the root of the records' table.
+    bytes.replaceSubrange(2 * size..<2 * size + 300, with: Data(repeating: 0xA5, count: 300))
+    let copy = tool.path("copy.vault")
+    try bytes.write(to: URL(fileURLWithPath: tool.vault))
+    try bytes.write(to: URL(fileURLWithPath: copy))
+    try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
+    let said = try tool.run("repair", "--yes")
+    #expect(said.code == 0)
+    #expect(
+      (said.text + said.errors).contains(
+        "12 of 12 values kept, 12 of them found on pages that nothing leads to"))
+    let json = try tool.run(
+      "repair", "--yes", "--json", "--vault", copy, "--app", "com.example.tool"
+    )
+    .json()
+    #expect(json["walked"] as? Int == 12 && json["unproven"] as? Int == 0)
+    #expect(try tool.run("get", "KEY7").lines == [String(repeating: "v7", count: 200)])
+  }
+}
