@@ -29,6 +29,7 @@ let package = Package(
         .product(name: "SingletonBackend", package: "SecurePropertyStorage"),
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "FileBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
         .product(name: "InjectRegistry", package: "SecurePropertyStorage"),

@@ -5,14 +5,18 @@ let package = Package(
   name: "Examples",
   dependencies: [.package(name: "SecurePropertyStorage", path: "..")],
   // Webshop keeps its settings in UserDefaults, Shopfront reads them from a vault, and a password from
-  // the desktop's keyring; Cashier is put together by injection.
-  targets: ["Webshop", "Shopfront", "Cashier"].map {
+  // the desktop's keyring; Signboard follows two values of that vault; Cashier is put together by injection.
+  targets: ["Webshop", "Shopfront", "Signboard", "Cashier"].map {
     .executableTarget(
       name: $0,
       dependencies: [
         .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage")
       ])
   } + [
+    // Inventory declares its data as typed keys.
+    .executableTarget(
+      name: "Inventory",
+      dependencies: [.product(name: "LocalData", package: "SecurePropertyStorage")]),
     .testTarget(
       name: "CashierTests",
       dependencies: [

@@ -17,6 +17,7 @@ let package = Package(
         .product(name: "SingletonBackend", package: "SecurePropertyStorage"),
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "FileBackend", package: "SecurePropertyStorage"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),

@@ -39,6 +39,14 @@ final class BareCipher {
     guard result == 0, opened == text else { throw Failed() }
   }
 
+  /// Opens once, and compares nothing: of long texts that takes as long as a part of the opening.
+  func openUnchecked() throws {
+    let data = Self.associatedData
+    let result = unsafe floor_open_by_parameter(
+      contexts, 1, data, Int32(data.count), sealed, Int32(text.count), &opened)
+    guard result == 0 else { throw Failed() }
+  }
+
   func openByParameter(_ rounds: Int) throws {
     let data = Self.associatedData
     let result = unsafe floor_open_by_parameter(

@@ -21,7 +21,8 @@ struct Bench {
     try Allocations.selfTest()
     var results: [Result] = []
     for comparison in try Sealing.comparisons() + Wrappers.comparisons()
-      + VaultCalls.comparisons() + KeyringCalls.comparisons(options.isChosen)
+      + VaultCalls.comparisons() + LiveCalls.comparisons() + FolderCalls.comparisons()
+      + KeyringCalls.comparisons(options.isChosen)
       + Injection.comparisons()
     {
       guard options.isChosen(comparison.name) else { continue }
@@ -39,16 +40,18 @@ struct Bench {
     let visits = options.isChosen("entries") ? try EntryVisit.all() : []
     let figures = EntryVisit.figures(visits)
     let injection = options.isChosen("inject: two threads") ? Injection.contention() : []
-    for figure in figures + injection { print(figure.line) }
+    let live = options.isChosen("live: two threads") ? try LiveCalls.contention() : []
+    let large = options.isChosen("1 GiB") ? try LargeFile.figures() : []
+    for figure in figures + injection + live + large { print(figure.line) }
     if let path = options.report {
       try Report(
         results: results, threads: threads, visits: visits, figures: figures,
-        injection: injection, pairs: options.pairs
+        injection: injection, live: live, large: large, pairs: options.pairs
       ).write(to: path)
     }
     let missed =
       results.filter { !$0.isOnTarget }.map(\.comparison.name)
-      + (figures + injection).filter { !$0.isOnTarget }.map(\.name)
+      + (figures + injection + live + large).filter { !$0.isOnTarget }.map(\.name)
     for name in missed { print("missed: \(name)") }
     if options.checks, !missed.isEmpty { exit(1) }
   }

@@ -3,17 +3,23 @@ struct Figure {
   let name: String
   let value: Double
   let unit: String
-  /// Nil for a figure that stands beside another.
+  /// The most that it may be; nil for a figure that stands beside another.
   let limit: Double?
+  /// The least that it may be, or nil.
+  var least: Double?
 
-  var isOnTarget: Bool { limit.map { value <= $0 } ?? true }
+  var isOnTarget: Bool { limit.map { value <= $0 } ?? true && least.map { value >= $0 } ?? true }
 
   /// The target, for the report.
-  var target: String { limit.map { ", target ≤ \(shown($0, 1))" } ?? "" }
+  var target: String {
+    (limit.map { ", target ≤ \(shown($0, 1))" } ?? "")
+      + (least.map { ", target ≥ \(shown($0, 1))" } ?? "")
+  }
 
   /// One line for the terminal.
   var line: String {
     padded(name, 43) + shown(value, 2, width: 8) + " \(unit)"
-      + (limit.map { "  target \(shown($0, 2)) " + (isOnTarget ? "met" : "MISSED") } ?? "")
+      + ((limit ?? least).map { "  target \(shown($0, 2)) " + (isOnTarget ? "met" : "MISSED") }
+        ?? "")
   }
 }

@@ -9,6 +9,9 @@ enum Helper {
   static func run(_ arguments: [String]) throws -> Bool {
     switch arguments.first {
     case "--write-others": try Neighbour.write()
+    case "--large-file":
+      guard arguments.count == 2 else { return false }
+      print(try LargeFile.growth(in: arguments[1]))
     case "--visit-entries":
       guard arguments.count == 3, let count = Int(arguments[2]) else { return false }
       print(try EntryVisit(of: arguments[1], count: count).line)

@@ -8,7 +8,7 @@ final class Peer {
   /// As long as the vault's record of a `String` of 32 bytes.
   static let recordSize = 82
   /// As long as the vault's manifest.
-  static let manifestSize = 857
+  static let manifestSize = 1153
   private static let manifest = [UInt8](repeating: 0x4D, count: manifestSize)
 
   private let handle: OpaquePointer

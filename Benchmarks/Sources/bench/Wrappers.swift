@@ -34,14 +34,20 @@ enum Wrappers {
     session.unaligned = token
     session.attempts = 3
     session.kept = token
+    func volatile(_ rounds: Int) throws {
+      var count = 0
+      for _ in 0..<rounds { count &+= session.token?.utf8.count ?? 0 }
+      guard count == rounds * 32 else { throw WrongValue() }
+    }
+    func kept(_ rounds: Int) throws {
+      var count = 0
+      for _ in 0..<rounds { count &+= session.kept?.utf8.count ?? 0 }
+      guard count == rounds * 32 else { throw WrongValue() }
+    }
     return try [
       Comparison(
         "@Singleton String: read", against: "bare open", target: 2, floor: bare.open,
-        ours: { rounds in
-          var count = 0
-          for _ in 0..<rounds { count &+= session.token?.utf8.count ?? 0 }
-          guard count == rounds * 32 else { throw WrongValue() }
-        }),
+        ours: volatile),
       Comparison(
         "@Singleton String: write", against: "bare seal", target: 2.5, floor: bare.seal,
         ours: { rounds in for _ in 0..<rounds { session.token = token } }),
@@ -66,12 +72,9 @@ enum Wrappers {
         "@Singleton Int: write", against: "bare seal", floor: bare.seal,
         ours: { rounds in for _ in 0..<rounds { session.attempts = 3 } }),
       Comparison(
-        "@UserDefault String: read", against: "bare open", floor: bare.open,
-        ours: { rounds in
-          var count = 0
-          for _ in 0..<rounds { count &+= session.kept?.utf8.count ?? 0 }
-          guard count == rounds * 32 else { throw WrongValue() }
-        }),
+        "@UserDefault String: read", against: "@Singleton read", target: 2, floor: volatile,
+        ours: kept),
+      Comparison("@UserDefault String: read", against: "bare open", floor: bare.open, ours: kept),
     ] + codable(session)
   }
 

@@ -7,11 +7,15 @@ enum Main {
   private static let usage = """
     usage: fuzz targets                       list the targets
            fuzz seeds TARGET FOLDER           write a target's seeds
-           fuzz run TARGET [ARGUMENT...]      run libFuzzer, or inputs that it has found
+           fuzz run TARGET [ARGUMENT...]      run libFuzzer, or inputs that it has found; each is
+                                              kept in the file FUZZ_LAST, if set, while it is tried
     """
 
   // What libFuzzer calls takes no context; set once, before it is called.
   nonisolated(unsafe) private static var run: (([UInt8]) throws -> Void)?
+  // Used by one thread: libFuzzer's.
+  nonisolated(unsafe) private static var inputCount = 0
+  private static let last = ProcessInfo.processInfo.environment["FUZZ_LAST"]
 
   static func main() throws {
     let arguments = CommandLine.arguments.dropFirst()
@@ -45,16 +49,36 @@ enum Main {
 
   private static func fuzz(_ target: Target, _ arguments: [String]) throws -> Int32 {
     unsafe run = try target.make()
-    var strings = unsafe (["fuzz"] + arguments).map { unsafe strdup($0) } + [nil]
-    var count = Int32(strings.count - 1)
+    // libFuzzer does not come back: it exits.
+    _ = atexit { print("fuzz: \(unsafe Main.inputCount) inputs") }
+    // What comes later counts. To look for leaks, it would try most inputs twice.
+    let all =
+      [
+        "fuzz", "-max_len=\(target.longest)", "-timeout=60", "-rss_limit_mb=2048",
+        "-detect_leaks=0",
+      ]
+      + arguments
+    var strings = unsafe all.map { unsafe strdup($0) } + [nil]
+    var count = Int32(all.count)
     return unsafe strings.withUnsafeMutableBufferPointer { strings in
       var start = strings.baseAddress
       return unsafe LLVMFuzzerRunDriver(&count, &start) { data, count in
         let input = unsafe [UInt8](UnsafeRawBufferPointer(start: data, count: count))
-        // Whatever a target lets out is a finding: the errors that are right it takes itself.
-        do { try unsafe Main.run!(input) } catch { finding("\(error)") }
+        Main.handOver(input)
+        for neighbour in Neighbours(of: input) { Main.handOver(neighbour) }
         return 0
       }
+    }
+  }
+
+  private static func handOver(_ input: [UInt8]) {
+    unsafe inputCount += 1
+    // Whatever a target lets out is a finding: the errors that are right it takes itself.
+    do {
+      if let last { try Data(input).write(to: URL(fileURLWithPath: last)) }
+      try unsafe run!(input)
+    } catch {
+      finding("\(error)")
     }
   }
 }

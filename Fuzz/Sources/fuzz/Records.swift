@@ -1,6 +1,7 @@
 import CryptoCore
 import Foundation
-import StorageCore
+
+@testable import StorageCore
 
 extension Target {
   /// A sealed record: nobody without the key makes one that opens to something else.
@@ -27,8 +28,11 @@ extension Target {
     })
 
   /// A header as a whole: who writes it has no key.
+  ///
+  /// Every input is read. One in eight of those that can be read is used as well, and one in sixteen of
+  /// the others.
   static let header = Target(
-    name: "header",
+    name: "header", longest: 4096,
     seeds: {
       try Records.sources.map { source in
         let delegate = RawDelegate()
@@ -40,34 +44,26 @@ extension Target {
     },
     make: {
       { input in
-        let delegate = RawDelegate()
-        delegate.bytes = input
-        let storage = DelegatedStorage(delegate, keySource: .key(Sample.key))
-        _ = try taking { try storage.keyAdministration.slots() }
-        let isRead = try taking { try storage.load(String.self, forKey: "k") } != nil
-        let isWritten = try taking { try storage.save(Sample.text, forKey: "k") } != nil
-        if isWritten != isRead { finding("a write and a read don't agree about a header") }
-        if !isRead, delegate.bytes != input { finding("a header that was refused was replaced") }
+        let header = try taking { try StoreHeader(reading: input) }
+        if let header, header.bytes != input { finding("a header has a second encoding") }
+        if isPicked(input, oneIn: header == nil ? 16 : 8) { try Records.use(input) }
       }
     })
 
   /// The inside of a header: who writes it has the root key, as a later release does.
+  ///
+  /// Every input is read. One in sixteen is sealed, opened and used.
   static let keyset = Target(
-    name: "keyset",
+    name: "keyset", longest: 4096,
     seeds: { [Records.keyset(count: 1), Records.keyset(count: 3)] },
     make: {
-      { input in
-        let delegate = RawDelegate()
-        delegate.bytes = try Records.header(around: input)
-        let storage = DelegatedStorage(delegate, keySource: .key(Sample.key))
-        guard try taking({ try storage.load(String.self, forKey: "k") }) != nil else { return }
-        // The number of data keys is at its limit, or so is the number of the next.
-        _ = try taking(also: [.full]) {
-          try storage.save(Sample.text, forKey: "k")
-          guard try storage.load(String.self, forKey: "k") == Sample.text else {
-            finding("a value was not read back")
-          }
+      let wrapped = try Records.Wrapped()
+      return { input in
+        if let keyset = try taking({ try unsafe Keyset(reading: input.span.bytes) }) {
+          let bytes = try keyset.bytes().withBytes { $0.copied() }
+          guard bytes == input else { finding("a keyset has a second encoding") }
         }
+        if isPicked(input, oneIn: 16) { try Records.use(keyset: wrapped.header(around: input)) }
       }
     })
 }
@@ -82,8 +78,8 @@ extension CryptoError.Code {
 private enum Records {
   static let context = RecordContext(store: Sample.store, name: Sample.noName)
   static let sources: [KeySource] = [
-    .key(Sample.key), .passphrase("a passphrase", derivation: .scrypt(cost: 16)),
-    .passphrase("a passphrase", derivation: .pbkdf2SHA256(rounds: 1)),
+    .key(Sample.key), .passphrase("a passphrase"),
+    .passphrase("a passphrase", derivation: .pbkdf2SHA256()),
   ]
 
   static func keys() throws -> [DataKey] {
@@ -104,28 +100,67 @@ private enum Records {
     return bytes
   }
 
-  /// The header that leads from the sample's key to a keyset.
-  static func header(around keyset: [UInt8]) throws -> [UInt8] {
-    let store = Sample.store
-    let salt = [UInt8](repeating: 5, count: 32)
-    let derived = try Sample.hkdf(Sample.key, salt: salt, "SPS slot key v1", count: 64)
-    var slot: [UInt8] = [1] + Sample.bigEndian(UInt32(1)) + [1] + Sample.field([])
-    slot += [0] + [UInt8](repeating: 0, count: 12) + salt + derived[32...]
-    let wrapped = try Sample.root.withBytes { root in
-      try DataKey(SymmetricKey(data: derived[..<32]), id: 1).seal(
-        root,
-        for: RecordContext(
-          store: store, name: Sample.noName, authenticationTag: Array("slot".utf8) + slot))
+  /// Reads and writes with a header.
+  static func use(_ header: [UInt8]) throws {
+    let delegate = RawDelegate()
+    delegate.bytes = header
+    let storage = DelegatedStorage(delegate, keySource: .key(Sample.key))
+    _ = try taking { try storage.keyAdministration.slots() }
+    let isRead = try taking { try storage.load(String.self, forKey: "k") } != nil
+    let isWritten = try taking { try storage.save(Sample.text, forKey: "k") } != nil
+    if isWritten != isRead { finding("a write and a read don't agree about a header") }
+    if !isRead, delegate.bytes != header { finding("a header that was refused was replaced") }
+  }
+
+  /// Reads and writes with a header around a keyset.
+  static func use(keyset header: [UInt8]) throws {
+    let delegate = RawDelegate()
+    delegate.bytes = header
+    let storage = DelegatedStorage(delegate, keySource: .key(Sample.key))
+    guard try taking({ try storage.load(String.self, forKey: "k") }) != nil else { return }
+    // The number of data keys is at its limit, or so is the number of the next.
+    _ = try taking(also: [.full]) {
+      try storage.save(Sample.text, forKey: "k")
+      guard try storage.load(String.self, forKey: "k") == Sample.text else {
+        finding("a value was not read back")
+      }
     }
-    slot += Sample.field(wrapped)
-    let key = SymmetricKey(
-      data: try Sample.hkdf(Sample.root, salt: store.bytes, "SPS keyset key v1"))
-    let sealed = try unsafe DataKey(key, id: 0, algorithm: .xaes256GCM).seal(
-      keyset.span.bytes,
-      for: RecordContext(
-        store: store, name: Sample.noName, authenticationTag: Array("keyset".utf8)))
-    let check = try Sample.hkdf(Sample.root, salt: store.bytes, "SPS root check v1")
-    return Array("SPSh".utf8) + [1] + store.bytes + [1] + Sample.field(slot) + check
-      + Sample.field(sealed)
+  }
+
+  /// The header that leads from the sample's key to a keyset; all but the keyset is the same for each.
+  struct Wrapped {
+    private let head: [UInt8]
+    private let key: DataKey
+
+    init() throws {
+      let store = Sample.store
+      let check = try Sample.hkdf(Sample.root, salt: store.bytes, "SPS root check v1")
+      head = try Array("SPSh".utf8) + [1] + store.bytes + [1] + Sample.field(Self.slot()) + check
+      let key = try Sample.hkdf(Sample.root, salt: store.bytes, "SPS keyset key v1")
+      self.key = try DataKey(SymmetricKey(data: key), id: 0, algorithm: .xaes256GCM)
+    }
+
+    private static func slot() throws -> [UInt8] {
+      let salt = [UInt8](repeating: 5, count: 32)
+      let derived = try Sample.hkdf(Sample.key, salt: salt, "SPS slot key v1", count: 64)
+      var slot: [UInt8] = [1] + Sample.bigEndian(UInt32(1)) + [1] + Sample.field([])
+      slot += [0] + [UInt8](repeating: 0, count: 12) + salt + derived[32...]
+      let wrapped = try Sample.root.withBytes { root in
+        try DataKey(SymmetricKey(data: derived[..<32]), id: 1).seal(
+          root,
+          for: RecordContext(
+            store: Sample.store, name: Sample.noName,
+            authenticationTag: Array("slot".utf8) + slot))
+      }
+      return slot + Sample.field(wrapped)
+    }
+
+    func header(around keyset: [UInt8]) throws -> [UInt8] {
+      let sealed = try unsafe key.seal(
+        keyset.span.bytes,
+        for: RecordContext(
+          store: Sample.store, name: Sample.noName, authenticationTag: Array("keyset".utf8)))
+      return head + Sample.field(sealed)
+    }
   }
 }

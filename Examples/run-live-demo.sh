@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# The demo of live properties: a signboard follows two values of a vault that securestore changes in
+# processes of its own. Runs in the private environment that scripts/private-env.sh makes.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+signboard=$(swift build --show-bin-path)/Signboard
+securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+app=(--app org.example.shopfront)
+work=$(mktemp -d)
+trap 'kill "$reader" 2>/dev/null || true; rm -rf "$work"' EXIT
+reader=
+
+# How often the signboard's threads have slept and were woken.
+wakes() { awk '/^voluntary/ { sum += $2 } END { print sum }' /proc/"$reader"/task/*/status; }
+left() { printf '%-44s|\n' "$1"; }
+# Waits for the next line of the signboard, and shows it on the right.
+right() {
+  local patience=6000
+  lines=$((lines + 1))
+  until (($(wc -l <"$work/shown") >= lines)); do
+    if ! kill -0 "$reader" || ((patience-- == 0)); then
+      echo "the signboard does not react" >&2
+      exit 1
+    fi
+    sleep 0.01
+  done
+  printf '%-44s| %s\n' "" "$(sed -n "${lines}p" "$work/shown")"
+}
+set_value() {
+  left "\$ securestore set $1 <<<'$2'"
+  printf '%s' "$2" | "$securestore" set "${app[@]}" --quiet "$1"
+  right
+}
+
+printf '\n== %s\n' "One process edits a setting, the other one reacts, without polling"
+"$securestore" init "${app[@]}" >/dev/null 2>&1
+"$signboard" 5 >"$work/shown" &
+reader=$!
+lines=0
+printf '%-44s| %s\n' "an administrator's shell" "the signboard, process $reader"
+right
+set_value GREETING 'Good morning'
+set_value OFFER 'plums'
+left '  (nothing for a second)'
+sleep 0.5
+before=$(wakes)
+sleep 1
+printf '%-44s| %s\n' "" "(was woken $(($(wakes) - before)) times)"
+set_value OFFER 'plums and pears'
+left '$ securestore remove OFFER'
+"$securestore" remove "${app[@]}" --quiet OFFER
+right
+wait "$reader"
