@@ -35,4 +35,29 @@ struct ForkTests {
       #expect(count == 160)
     }
   }
+
+  @Test func aForkedChildAndItsParentSeeEachOthersWritesAtTheNextRead() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let delegate = folder.delegate()
+      try delegate.set(record(0), for: name(0))
+      ForkedChild.prepare()
+      for round in 1...20 {
+        // The last look at the file, which the child inherits, is as young as can be.
+        #expect(try delegate.record(for: name(0)) == record(2 * round - 2))
+        let (outcome, _) = ForkedChild.run(deadline: 120) { _ in
+          do {
+            guard try delegate.record(for: name(0)) == record(2 * round - 2) else { return 1 }
+            try delegate.set(record(2 * round - 1), for: name(0))
+            return try delegate.record(for: name(0)) == record(2 * round - 1) ? 0 : 2
+          } catch {
+            return 3
+          }
+        }
+        #expect(outcome == .exited(0))
+        #expect(try delegate.record(for: name(0)) == record(2 * round - 1))
+        try delegate.set(record(2 * round), for: name(0))
+      }
+    }
+  }
 }

@@ -68,7 +68,8 @@ import Testing
   }
 
   @Test func anotherKeyOrPassphraseIsToldWithTheSuite() throws {
-    try storage(.passphrase("right", derivation: .scrypt(cost: 16))).save("value", forKey: "key")
+    try storage(.passphrase("right", derivation: .scrypt(cost: 16).withoutFloor)).save(
+      "value", forKey: "key")
     let failure = try failure(.passphrase("a wrong one"))
     #expect(failure.code == .wrongKey)
     #expect(failure.path == folder.file)
@@ -77,7 +78,7 @@ import Testing
   }
 
   @Test func aRecoveryKeyIsSpokenOfOnlyWhereThereIsOne() throws {
-    let right = KeySource.passphrase("right", derivation: .scrypt(cost: 16))
+    let right = KeySource.passphrase("right", derivation: .scrypt(cost: 16).withoutFloor)
     try storage(right).save("value", forKey: "key")
     #expect(try !failure(.passphrase("wrong")).message.contains("recovery key"))
     _ = try storage(right).keyAdministration.exportRecoveryKey()
@@ -123,7 +124,8 @@ import Testing
     let locked = KeySource.passphrase { () throws(StorageError) in
       throw StorageError(.locked, "the token is locked")
     }
-    try storage(.passphrase("right", derivation: .scrypt(cost: 16))).save("value", forKey: "key")
+    try storage(.passphrase("right", derivation: .scrypt(cost: 16).withoutFloor)).save(
+      "value", forKey: "key")
     let failure = try failure(locked)
     #expect(failure.code == .locked && failure.message == "the token is locked")
     #expect(failure.path == folder.file)

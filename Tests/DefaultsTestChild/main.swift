@@ -29,9 +29,17 @@ let folder = arguments[2]
 
 func number(_ position: Int) -> Int { Int(arguments[position])! }
 
-func delegate(_ durability: DefaultsDurability = .immediate) -> DefaultsDelegate {
+func delegate(
+  _ durability: DefaultsDurability = .immediate, trust: Int64 = DefaultsDelegate.standardTrust
+) -> DefaultsDelegate {
   DefaultsDelegate(
-    folder: folder, suiteName: "suite", durability: durability, deadline: .seconds(300))
+    folder: folder, suiteName: "suite", durability: durability, deadline: .seconds(300),
+    trust: trust)
+}
+
+/// How long a look at the file counts for the delegate, where that is said.
+func trust(_ position: Int) -> Int64 {
+  arguments.count > position ? Int64(number(position)) : DefaultsDelegate.standardTrust
 }
 
 func storage(_ delegate: DefaultsDelegate = delegate()) -> UserDefaultsStorage {
@@ -86,8 +94,8 @@ func answer(_ body: () throws -> String) {
 }
 
 switch arguments[1] {
-case "write-on":  // FIRST: sets 40 names in turn until it is killed
-  let delegate = delegate()
+case "write-on":  // FIRST [TRUST]: sets 40 names in turn until it is killed
+  let delegate = delegate(trust: trust(4))
   var index = number(3)
   say("ready")
   while true {
@@ -122,8 +130,10 @@ case "set":  // INDEX VALUE
     try delegate().set(record(number(4)), for: name(number(3)))
     return "set"
   }
-case "get":  // INDEX
-  answer { try delegate().record(for: name(number(3))).map { "\($0[0])" } ?? "nil" }
+case "get":  // INDEX [TRUST]
+  answer {
+    try delegate(trust: trust(4)).record(for: name(number(3))).map { "\($0[0])" } ?? "nil"
+  }
 case "header":  // BYTE
   answer {
     let byte = UInt8(number(3))
@@ -171,6 +181,14 @@ case "save":  // KEY VALUE
   answer {
     try storage().save(arguments[4], forKey: arguments[3])
     return "saved"
+  }
+case "save-timed":  // KEY: a number of each line of its input; says when it was acknowledged
+  let storage = storage()
+  while let line = readLine() {
+    answer {
+      try storage.save(Int(line)!, forKey: arguments[3])
+      return "\(DispatchTime.now().uptimeNanoseconds)"
+    }
   }
 case "save-with-key-file":  // PATH
   answer {

@@ -96,7 +96,7 @@ private final class B: Sendable {}
     #expect(a.failure?.code == .cycle && b.failure?.code == .cycle)
   }
 
-  @Test(.timeLimit(.minutes(10))) func aCycleOfNewInstancesThroughChildTasksEnds() async {
+  @Test(.timeLimit(.minutes(30))) func aCycleOfNewInstancesThroughChildTasksEnds() async {
     let storage = storage
     storage.register(scope: .instance) { () async throws -> A in
       async let other = storage.resolveAsync(B.self)

@@ -125,6 +125,28 @@ private func registerANumber() { @Register var number = 42 }
     }
   }
 
+  @Test(.injecting(.strict)) func aMissingDependencyThatIsResolvedEndsTheTestAndNotTheProcess() {
+    struct Suite: Sendable {
+      @UnwrappedInject var api: any API
+      init() throws { _ = try $api.resolve() }
+    }
+    withKnownIssue {
+      #expect(throws: InjectError.self) { try Suite() }
+    } matching: { issue in
+      issue.comments.contains { $0.rawValue.contains("InjectError.notFound") }
+    }
+  }
+
+  @Test func whereItEndsTheProcessTheTextSaysWhatWouldEndTheTest() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      struct Checkout: Sendable { @UnwrappedInject var api: any API }
+      let tell: @Sendable (InjectError) -> Void = { _ in }
+      InjectStorage.standard.withFreshOverrides(strictHandler: tell) { _ = Checkout().api }
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(text.contains("InjectError.notFound") && text.contains("`try $property.resolve()`"))
+  }
+
   @Test(.injecting(.strict) { @Register var live = { Live() } })
   func aStrictTestMayUseItsOwn() throws {
     _ = try InjectStorage.standard.resolve(Live.self)

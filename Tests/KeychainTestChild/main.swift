@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import KeyringBackend
 
@@ -37,6 +38,13 @@ case "save":
   answer {
     try storage.save(arguments[4], forKey: arguments[3])
     return "saved"
+  }
+case "save-timed":  // KEY: a number of each line of its input; says when it was acknowledged
+  while let line = readLine() {
+    answer {
+      try storage.save(Int(line)!, forKey: arguments[3])
+      return "\(DispatchTime.now().uptimeNanoseconds)"
+    }
   }
 case "save-on":  // KEY: counts up, until it is killed
   for number in 1... {

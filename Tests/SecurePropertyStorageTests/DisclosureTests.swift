@@ -18,7 +18,7 @@ import VaultBackend
   /// Types without values of their own, and an actor, deprecated, that has no state.
   private static let empty: Set = [
     "CryptoCore.KeyDerivation", "StorageCore.SecureStorage", "StorageCore.StorageDiagnostics",
-    "StorageCore.StorageActor",
+    "StorageCore.StorageActor", "StorageTesting.StorageTestCase",
   ]
 
   @Test func noPublicTypeShowsAKeyOrAValue() throws {
@@ -153,7 +153,8 @@ private final class Showing {
     show(CodableCoding.json, CodableCoding.propertyList)
     let summary = try #require(try storage.summary(forKey: "k"))
     show(summary, summary.type, try storage.listing(), StorageError.Code.damaged)
-    show(SecureStorage.configuration)
+    show(SecureStorage.configuration, SecureStorage.Access.mustExist)
+    show(StoreExistence.mustExist, FolderTrust.processGroup)
   }
 
   func keys() throws {
@@ -162,17 +163,19 @@ private final class Showing {
     show(KeySource.passphrase(secret), KeySource.recovery(Marker.recovery), Marker.recovery)
     show(KeySource.firstAvailable([.key(Marker.key), .passphrase(Marker.passphrase)]))
     show(KeyMaterial.key(Marker.key), KeyMaterial.passphrase(secret))
-    show(PassphraseDerivation.scrypt(cost: 16))
+    show(PassphraseDerivation.scrypt(cost: 16).withoutFloor)
     let authentication = try AuthenticationKey(Marker.key)
-    show(authentication)
-    show(ManifestKeys(records: try KeyedHash(Marker.key), manifest: authentication))
+    let hash = try KeyedHash(Marker.key)
+    let sealing = try SealingKey(Marker.key)
+    show(authentication, sealing)
+    show(ManifestKeys(records: hash, removals: hash, manifest: sealing, former: authentication))
   }
 
   // MARK: - Backends
 
   private var source: KeySource {
     .firstAvailable([
-      .key(Marker.key), .passphrase(Marker.passphrase, derivation: .scrypt(cost: 16)),
+      .key(Marker.key), .passphrase(Marker.passphrase, derivation: .scrypt(cost: 16).withoutFloor),
     ])
   }
 
@@ -197,6 +200,7 @@ private final class Showing {
       try storage.save(Marker.value, forKey: "k")
       #expect(try storage.load(String.self, forKey: "k") == Marker.value)
       show(delegate, storage, storage.store, observation)
+      if let identity = delegate.identity { show(identity) }
       let change = try #require(changes.withLock { $0.first })
       let record = try #require(change.record)
       show(change, RecordWrite(record, for: change.name), RecordWrite.Condition.equals(record))
@@ -226,7 +230,11 @@ private final class Showing {
       let property = Store<String, DelegatedStorage>(wrappedValue: Marker.initial, storage, "i")
       #expect(property.wrappedValue == Marker.initial)
       show(storage, storage.store, property, property.state, property.values)
+      let live = Live<String?, DelegatedStorage>(storage, "k")
+      #expect(live.wrappedValue == Marker.value)
+      show(live, live.projectedValue, live.live)
     }
+    show(StorageTrait.storage(), TestStorage.inMemory)
   }
 
   func administration() throws {
@@ -248,13 +256,14 @@ private final class Showing {
     let finding = try #require(report.findings.first)
     show(report, finding, finding.kind, try storage.previewRepair(accepting: report))
     show(try storage.restore(from: url))
+    show(SQLiteVersion.current)
   }
 
   private func keyAdministration(_ url: URL) throws {
     let storage = VaultStorage(at: url, keySource: source)
     try storage.save(Marker.value, forKey: "k")
     let keys = storage.keyAdministration
-    try keys.add(.passphrase(Marker.passphrase, derivation: .scrypt(cost: 16)))
+    try keys.add(.passphrase(Marker.passphrase, derivation: .scrypt(cost: 16).withoutFloor))
     try keys.add(.recovery(Marker.recovery))
     for slot in try keys.slots() { show(slot) }
     show(keys, try keys.rotateDataKey())
@@ -290,7 +299,8 @@ private final class Showing {
       { try storage.save(Double.nan, forKey: "") },
       { try storage.save(encodable: [Marker.value: Double.nan], forKey: "k") },
       {
-        let source = KeySource.passphrase(Marker.passphrase, derivation: .scrypt(cost: 16))
+        let source = KeySource.passphrase(
+          Marker.passphrase, derivation: .scrypt(cost: 16).withoutFloor)
         let other = VaultStorage(at: self.vault("errors"), keySource: source)
         _ = try other.load(String.self, forKey: "k")
       },

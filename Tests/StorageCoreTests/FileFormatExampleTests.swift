@@ -33,20 +33,36 @@ struct FileFormatExampleTests {
     #expect(
       try unsafe keys.records.hash(message.span.bytes)
         == KeyedHash(expected[0]).hash(message.span.bytes))
-    var seal = [UInt8](repeating: 0, count: AuthenticationKey.sealSize)
-    var span = seal.mutableSpan
+    #expect(
+      try unsafe keys.removals.hash(message.span.bytes)
+        == KeyedHash(expected[1]).hash(message.span.bytes))
+    var sealed = [UInt8](repeating: 0, count: message.count + SealingKey.overhead)
+    var span = sealed.mutableSpan
     var output = unsafe span.mutableBytes
-    try unsafe keys.manifest.seal(of: message.span.bytes, into: &output)
-    try unsafe AuthenticationKey(expected[1]).check(seal.span.bytes, of: message.span.bytes)
+    try unsafe keys.manifest.seal(
+      message.span.bytes, authenticating: message.span.bytes, into: &output)
+    var opened = message
+    var openedSpan = opened.mutableSpan
+    var openedOutput = unsafe openedSpan.mutableBytes
+    try unsafe SealingKey(expected[2]).open(
+      sealed.span.bytes, authenticating: message.span.bytes, into: &openedOutput)
+    var seal = [UInt8](repeating: 0, count: AuthenticationKey.sealSize)
+    var sealSpan = seal.mutableSpan
+    var sealOutput = unsafe sealSpan.mutableBytes
+    try unsafe AuthenticationKey(expected[3]).seal(of: message.span.bytes, into: &sealOutput)
+    try unsafe keys.former.check(seal.span.bytes, of: message.span.bytes)
   }
 
   @Test func everyExampleBesidesTheRecordIsTested() {
     let names = document.names.filter {
-      $0 == "record" || !$0.hasPrefix("record-") && !$0.hasPrefix("manifest")
+      $0 == "record"
+        || !$0.hasPrefix("record-") && !$0.hasPrefix("manifest")
+          && !$0.hasPrefix("folder-")
     }
     #expect(
       names == [
-        "record", "values", "payload", "payload-record", "keyset", "header", "named-key", "direct",
+        "record", "values", "payload", "payload-record", "keyset", "keyset-states", "header",
+        "named-key", "direct",
         "key-text", "recovery-text",
       ])
   }
@@ -123,6 +139,16 @@ struct FileFormatExampleTests {
     #expect(keyset.entries.count == 1 && keyset.entries[0].reservedSeals == 1024)
     #expect(keyset.entries[0].id == 7 && keyset.entries[0].algorithm == .aes256GCM)
     #expect(keyset.entries[0].key == dataKey)
+    #expect(try keyset.bytes().withBytes { $0.copied() } == bytes)
+  }
+
+  @Test func aKeysetWithARetiredKeyIsWrittenAndReadAsTheDocumentSays() throws {
+    let bytes = document.bytes("keyset-states")
+    let keyset = try unsafe Keyset(reading: bytes.span.bytes)
+    #expect(keyset.primaryID == 7 && keyset.nextID == 8 && keyset.nameKey == nameKey)
+    #expect(keyset.entries.map(\.id) == [6, 7])
+    #expect(keyset.entries.map(\.state) == [.retired, .open])
+    #expect(keyset.entries[1].key == dataKey)
     #expect(try keyset.bytes().withBytes { $0.copied() } == bytes)
   }
 

@@ -9,6 +9,7 @@ import Testing
 struct FileFormatRejectionTests {
   private let header: [UInt8]
   private let keyset: [UInt8]
+  private let keysetWithStates: [UInt8]
   private let store: StoreID
   private let root: RootKey
 
@@ -16,6 +17,7 @@ struct FileFormatRejectionTests {
     let document = try FormatDocument()
     header = document.bytes("header")
     keyset = document.bytes("keyset")
+    keysetWithStates = document.bytes("keyset-states")
     store = try #require(StoreID(document.bytesOfLines("record-inputs")[0]))
     root = RootKey(SymmetricKey(data: [UInt8](0x80...0x9f)), store: store)
   }
@@ -115,7 +117,9 @@ struct FileFormatRejectionTests {
   }
 
   @Test func aKeysetIsReadStrictly() {
-    #expect(codeOfKeyset(changed(keyset, 0, [2])) == .unsupported)
+    #expect(codeOfKeyset(changed(keyset, 0, [0])) == .unsupported)
+    #expect(codeOfKeyset(changed(keyset, 0, [3])) == .unsupported)
+    #expect(codeOfKeyset(changed(keyset, 0, [2])) == .damaged, "without a state")
     #expect(codeOfKeyset(changed(keyset, 4, [9])) == .damaged, "lacks its primary")
     #expect(codeOfKeyset(changed(keyset, 47, [4])) == .unsupported, "algorithm 4")
     for count in 0..<keyset.count {
@@ -124,6 +128,21 @@ struct FileFormatRejectionTests {
     #expect(codeOfKeyset(keyset + [0]) == .damaged)
     let twice = changed(keyset, 9, [0, 2]) + keyset.suffix(45)
     #expect(codeOfKeyset(twice) == .damaged, "an id twice")
+  }
+
+  @Test func theStatesOfDataKeysAreReadStrictly() {
+    // Of the first data key, which is not the primary one, and of the last.
+    let (first, last) = (43 + 45, 43 + 46 + 45)
+    for state in UInt8(1)...2 {
+      #expect(codeOfKeyset(changed(keysetWithStates, first, [state])) == nil)
+      #expect(codeOfKeyset(changed(keysetWithStates, last, [state])) == .damaged, "the primary")
+    }
+    #expect(codeOfKeyset(changed(keysetWithStates, first, [3])) == .unsupported)
+    #expect(codeOfKeyset(changed(keysetWithStates, first, [0])) == .damaged, "all are open")
+    #expect(codeOfKeyset(changed(keysetWithStates, 0, [1])) != nil, "of the first version")
+    for count in 0..<keysetWithStates.count {
+      #expect(codeOfKeyset(Array(keysetWithStates.prefix(count))) == .damaged, "\(count) bytes")
+    }
   }
 
   private func code<Value>(of hex: String, as _: Value.Type) -> StorageError.Code? {

@@ -10,6 +10,10 @@ package enum Machine {
     "setpriv", "--reuid", "\(otherUser)", "--regid", "\(otherUser)", "--clear-groups",
   ]
 
+  /// Runs what follows so that permissions hold, for root as well.
+  package static let withoutCapabilities =
+    geteuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
+
   /// Runs what follows where mounts are seen by nobody else, and go away with it.
   package static let inMountNamespace = ["unshare", "-m", "--propagation", "private"]
 
@@ -29,6 +33,18 @@ package enum Machine {
 
   /// Whether system calls can be made to fail.
   package static let hasStrace = answers(["strace", "-f", "-qq", "-o", "/dev/null"])
+
+  /// Takes the ext4 of a folder down, as without power.
+  ///
+  /// - Returns: `down`, or the error.
+  package static func shutDownFileSystem(of path: String) -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY)
+    guard descriptor >= 0 else { return "error \(errno)" }
+    defer { close(descriptor) }
+    // EXT4_IOC_SHUTDOWN, _IOR('X', 125, __u32); 2 is without a flush of the journal.
+    var how: UInt32 = 2
+    return unsafe ioctl(descriptor, 0x8004_587D, &how) == 0 ? "down" : "error \(errno)"
+  }
 
   private static func answers(_ prefix: [String]) -> Bool {
     (try? Child.run(prefix + ["echo", "yes"])) == ["yes"]

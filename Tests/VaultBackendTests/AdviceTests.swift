@@ -82,7 +82,8 @@ import Testing
     try storage.save("value", forKey: "key")
     let copy = vault.file("copy.vault")
     try storage.backup(to: copy)
-    try storage.keyAdministration.change(to: .passphrase("new", derivation: .scrypt(cost: 16)))
+    try storage.keyAdministration.change(
+      to: .passphrase("new", derivation: .scrypt(cost: 16).withoutFloor))
     let words = "opens with the key that was given for it, but not with the vault's own"
     let source = KeySource.key(TemporaryVault.key)
     let refused = try message(.keyUnavailable) {

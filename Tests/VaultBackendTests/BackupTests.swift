@@ -99,7 +99,7 @@ import Testing
   @Test func aVaultWithItsOwnKeyIsRestoredWithTheKeyOfTheBackup() throws {
     let storage = try fill()
     try storage.backup(to: copy)
-    try storage.keyAdministration.rotate(
+    _ = try storage.keyAdministration.rotate(
       openedBy: .key(SymmetricKey(data: Data(repeating: 8, count: 32))), names: true)
     #expect(code { try storage.restore(from: copy) } == .wrongKey)
     #expect(try storage.load(String.self, forKey: "key 9") == "value 9")

@@ -29,7 +29,7 @@ import VaultBackend
     return times
   }
 
-  @Test(.timeLimit(.minutes(10))) func eachOfAnotherProcesssChangesArrives() async throws {
+  @Test(.timeLimit(.minutes(30))) func eachOfAnotherProcesssChangesArrives() async throws {
     _ = try await follow(300)
   }
 
@@ -49,7 +49,7 @@ import VaultBackend
     Issue.record("in none of five rows of 300 did each change arrive within 50 ms")
   }
 
-  @Test(.timeLimit(.minutes(5))) func changesOfManyKindsArrive() async throws {
+  @Test(.timeLimit(.minutes(30))) func changesOfManyKindsArrive() async throws {
     let storage = vault.storage()
     try storage.save("ours", forKey: "key")
     let property = Vault<String>(storage, "key")
@@ -76,7 +76,7 @@ import VaultBackend
   }
 
   /// The record under the old hash of the name is gone then, and that is no news of the value.
-  @Test(.timeLimit(.minutes(5))) func aValueIsNotGoneWhenNamesAreHashedAnew() async throws {
+  @Test(.timeLimit(.minutes(30))) func aValueIsNotGoneWhenNamesAreHashedAnew() async throws {
     let storage = vault.storage()
     try storage.save("first", forKey: "key")
     let before = vault.file("before.vault")
@@ -90,7 +90,7 @@ import VaultBackend
     #expect(try child.ask("save key second") == "saved")
     #expect(await values.next() == .some("second"))
 
-    try await storage.rotateAsync(names: true)
+    _ = try await storage.rotateAsync(names: true)
     #expect(await values.next() == .some("second"))
     try storage.save("third", forKey: "key")
     try storage.save("fourth", forKey: "key")
@@ -108,12 +108,12 @@ import VaultBackend
     #expect(await values.next() == .some("sixth"))
   }
 
-  @Test(.timeLimit(.minutes(5))) func aValueThatGoesWhenNamesAreHashedAnewIsGone() async throws {
+  @Test(.timeLimit(.minutes(30))) func aValueThatGoesWhenNamesAreHashedAnewIsGone() async throws {
     let storage = vault.storage()
     try storage.save("other", forKey: "other")
     let before = vault.file("before.vault")
     try storage.backup(to: before)
-    try storage.rotate(names: true)
+    _ = try storage.rotate(names: true)
     try storage.save("value", forKey: "key")
     let property = Vault<String>(storage, "key")
     var values = property.projectedValue.values.makeAsyncIterator()

@@ -46,9 +46,9 @@ import VaultBackend
       try storage.keyAdministration.remove(slot.id)
     }
     try change("changed") { try $0.keyAdministration.change(to: TemporaryVault.source(7)) }
-    try change("rotated") { try $0.keyAdministration.rotate() }
-    try change("renamed") { try $0.keyAdministration.rotate(names: true) }
-    try change("another data key") { try $0.keyAdministration.rotateDataKey() }
+    try change("rotated") { _ = try $0.keyAdministration.rotate() }
+    try change("renamed") { _ = try $0.keyAdministration.rotate(names: true) }
+    try change("another data key") { _ = try $0.keyAdministration.rotateDataKey() }
     try change("grown and compacted", adding: 9) { storage in
       for byte in 20..<45 { try storage.keyAdministration.add(TemporaryVault.source(UInt8(byte))) }
       try storage.keyAdministration.change(to: TemporaryVault.source(7))
@@ -155,7 +155,7 @@ import VaultBackend
           for round in 0..<200 where round < 6 || !seen.withLock({ $0.contains("new") }) {
             try storage.save("one needle-in-it", forKey: "first needle-in-it")
             try storage.backup(to: copy, replacing: true)
-            try storage.keyAdministration.rotate(names: true)
+            _ = try storage.keyAdministration.rotate(names: true)
             try storage.compact()
             try storage.restore(from: copy)
           }

@@ -91,7 +91,7 @@ struct DiskTests {
       try #require(try reader.load(String.self, forKey: "key") == "\(round)")
     }
     #expect(code { try reader.save("mine", forKey: "key") } == .readOnly)
-    #expect(code { try reader.keyAdministration.rotate() } == .readOnly)
+    #expect(code { _ = try reader.keyAdministration.rotate() } == .readOnly)
     #expect(code { try reader.compact() } == .readOnly)
     child.release()
     _ = try child.lines()

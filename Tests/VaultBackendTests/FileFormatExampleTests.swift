@@ -7,32 +7,78 @@ import Testing
 @testable import VaultBackend
 
 @Suite struct FileFormatExampleTests {
-  @Test func theWorkedExampleOfTheManifestIsWhatIsWritten() throws {
-    let document = try FormatDocument()
+  private let document: FormatDocument
+  private let keys: ManifestKeys
+  private let name: NameHash
+
+  init() throws {
+    document = try FormatDocument()
     let keys = document.bytesOfLines("manifest-keys").map { SymmetricKey(data: Data($0)) }
-    let manifestKeys = ManifestKeys(
-      records: try KeyedHash(keys[0]), manifest: try AuthenticationKey(keys[1]))
-    let name = try #require(NameHash(document.bytes("record-name")))
+    self.keys = ManifestKeys(
+      records: try KeyedHash(keys[0]), removals: try KeyedHash(keys[1]),
+      manifest: try SealingKey(keys[2]), former: try AuthenticationKey(keys[3]))
+    name = try #require(NameHash(document.bytes("record-name")))
+  }
+
+  /// The figures with the empty buckets, which the example leaves out.
+  private func whole(_ shown: [UInt8]) -> [UInt8] {
+    var whole = [UInt8](repeating: 0, count: Manifest.bodySize)
+    whole.replaceSubrange(..<88, with: shown[..<88])
+    whole.replaceSubrange(88 + 14 * 16..<88 + 15 * 16, with: shown[88..<104])
+    whole.replaceSubrange(88 + 63 * 16..<88 + 64 * 16, with: shown[104...])
+    return whole
+  }
+
+  /// What is read of figures that are sealed here.
+  private func read(figures: [UInt8]) throws -> Manifest {
+    var sealed = [UInt8](repeating: 0, count: figures.count + SealingKey.overhead)
+    var span = sealed.mutableSpan
+    var output = unsafe span.mutableBytes
+    let version: [UInt8] = [2]
+    try keys.manifest.seal(
+      unsafe figures.span.bytes, authenticating: unsafe version.span.bytes, into: &output)
+    return try Manifest(reading: version + sealed, keys)
+  }
+
+  @Test func theWorkedExampleOfTheManifestIsWhatIsWritten() throws {
     var manifest = Manifest()
-    manifest.generation = 2
-    try manifest.add(document.bytes("payload-record"), name, manifestKeys)
-    // The example leaves out the empty buckets.
-    let shown = Array(document.bytes("manifest"))
-    let empty = [UInt8](repeating: 0, count: 12)
-    let buckets = (0..<64).flatMap { $0 == 14 ? Array(shown[49..<61]) : empty }
-    let body = Array(shown[..<49]) + buckets
-    #expect(try Manifest(reading: body + shown[61...], manifestKeys) == manifest)
-    let bytes = try manifest.bytes(manifestKeys)
-    #expect(bytes.count == 857)
-    #expect(Array(bytes[..<817]) == body)
-    #expect(try Manifest(reading: bytes, manifestKeys) == manifest)
-    // The nonce, and with it the tag, is another each time.
-    #expect(try manifest.bytes(manifestKeys)[817..<841] != bytes[817..<841])
+    manifest.generation = 3
+    try manifest.add(document.bytes("payload-record"), name, keys)
+    let removed = try #require(NameHash([UInt8](repeating: 0xFF, count: 64)))
+    manifest.addRemoval(try RecordShare(ofRemoval: 3, removed, keys), removed)
+    #expect(try Manifest(reading: document.bytes("manifest"), keys) == manifest)
+    let shown = document.bytes("manifest-figures")
+    #expect(shown.prefix(8) == [0, 0, 0, 0, 0, 0, 0, 3])
+    #expect(try read(figures: whole(shown)) == manifest)
+
+    let bytes = try manifest.bytes(keys)
+    #expect(bytes.count == 1153 && bytes[0] == 2)
+    #expect(try Manifest(reading: bytes, keys) == manifest)
+    // The nonce, and with it all that follows, is another each time.
+    #expect(try manifest.bytes(keys)[1...] != bytes[1...])
+  }
+
+  @Test func theWorkedExampleOfVersion1IsRead() throws {
+    var manifest = Manifest()
+    try manifest.add(document.bytes("payload-record"), name, keys)
+    let shown = document.bytes("manifest-former")
+    var whole = [UInt8](repeating: 0, count: 817)
+    whole.replaceSubrange(..<49, with: shown[..<49])
+    whole.replaceSubrange(49 + 14 * 12..<49 + 15 * 12, with: shown[49..<61])
+    let read = try Manifest(reading: whole + Array(shown[61...]), keys)
+    #expect(read.generation == 2 && !read.countsRemovals && read.hasRecords(of: manifest))
+  }
+
+  private func zeroKeys() throws -> ManifestKeys {
+    let key = SymmetricKey(data: Data(repeating: 1, count: 32))
+    let hash = try KeyedHash(key)
+    return ManifestKeys(
+      records: hash, removals: hash, manifest: try SealingKey(key),
+      former: try AuthenticationKey(key))
   }
 
   @Test func aManifestWithAnyBitChangedIsRefused() throws {
-    let key = SymmetricKey(data: Data(repeating: 1, count: 32))
-    let keys = ManifestKeys(records: try KeyedHash(key), manifest: try AuthenticationKey(key))
+    let keys = try zeroKeys()
     let bytes = try Manifest().bytes(keys)
     for bit in stride(from: 0, to: bytes.count * 8, by: 7) {
       var altered = bytes
@@ -41,19 +87,22 @@ import Testing
     }
     #expect(throws: StorageError.self) { try Manifest(reading: bytes.dropLast(), keys) }
     #expect(throws: StorageError.self) { try Manifest(reading: [], keys) }
+    // The same figures say something else each time.
+    #expect(try Manifest().bytes(keys).dropFirst(25) != bytes.dropFirst(25))
   }
 
   @Test func whatIsAddedAndRemovedLeavesNoTrace() throws {
-    let key = SymmetricKey(data: Data(repeating: 1, count: 32))
-    let keys = ManifestKeys(records: try KeyedHash(key), manifest: try AuthenticationKey(key))
+    let keys = try zeroKeys()
     var manifest = Manifest()
     for index in 0..<200 {
       let name = try #require(NameHash([UInt8](repeating: UInt8(index), count: 64)))
       try manifest.add([UInt8(index)], name, keys)
+      manifest.addRemoval(try RecordShare(ofRemoval: Int64(index), name, keys), name)
     }
     for index in (0..<200).reversed() {
       let name = try #require(NameHash([UInt8](repeating: UInt8(index), count: 64)))
       try manifest.remove([UInt8(index)], name, keys)
+      manifest.takeRemoval(try RecordShare(ofRemoval: Int64(index), name, keys), name)
     }
     #expect(manifest == Manifest())
   }

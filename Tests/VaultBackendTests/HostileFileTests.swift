@@ -152,10 +152,11 @@ import Testing
     for index in stride(from: 0, to: log.count, by: log.count / 300) {
       var flipped = log
       flipped[index] ^= 0x40
-      try vault.put(file, "log.vault")
-      try vault.put(flipped, "log.vault-wal")
-      let storage = VaultStorage(
-        at: vault.file("log.vault"), keySource: .key(TemporaryVault.key))
+      // Under a name of its own: where this process has seen a newer state, an older one is damaged.
+      let name = "log-\(index).vault"
+      try vault.put(file, name)
+      try vault.put(flipped, name + "-wal")
+      let storage = VaultStorage(at: vault.file(name), keySource: .key(TemporaryVault.key))
       let value = try storage.load(String.self, forKey: "key")
       #expect([nil, "before", "newest"].contains(value))
       #expect(try storage.verify().isSound)
@@ -242,7 +243,7 @@ import Testing
 
   @Test func aLaterVersionIsUnsupported() throws {
     _ = try fill()
-    try vault.tamper("PRAGMA user_version = 2")
+    try vault.tamper("PRAGMA user_version = 3")
     #expect(code { _ = try vault.storage().load(String.self, forKey: "key-0") } == .unsupported)
   }
 

@@ -86,9 +86,9 @@ import Testing
           [.posixPermissions: 0o700], ofItemAtPath: vault.folder.path)
       } catch { Issue.record(error) }
     }
-    let unprivileged =
-      geteuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
-    let said = try helper.start(["load-read-only", vault.path, "key"], prefix: unprivileged).lines()
+    let said = try helper.start(
+      ["load-read-only", vault.path, "key"], prefix: Machine.withoutCapabilities
+    ).lines()
     #expect(said == ["error damaged"])
     #expect(vault.entries == before)
   }

@@ -106,7 +106,8 @@ import Testing
       "ATTACH '\(vault.path).old' AS old; CREATE TABLE old.r AS SELECT * FROM record WHERE "
         + "sequence = \(row); DELETE FROM record WHERE sequence = \(row)")
     let report = try vault.storage().keyAdministration.rotateDataKey()
-    #expect(report.reencrypted == 7 && report.remaining == 1)
+    // Those of its bucket are not accounted for either, if there are any.
+    #expect(report.reencrypted + report.remaining == 8 && report.remaining >= 1)
     try vault.tamper(
       "ATTACH '\(vault.path).old' AS old; INSERT INTO record SELECT * FROM old.r")
     for key in keys {
@@ -128,7 +129,7 @@ import Testing
     let after = try storage.verify()
     #expect(after.isSound && after.recordCount == 8 && after.otherTagCount == 0)
     for key in keys { #expect(try storage.load(String.self, forKey: key) == "value of \(key)") }
-    try storage.rotate(names: true)
+    _ = try storage.rotate(names: true)
     #expect(try storage.keys().sorted() == keys)
   }
 
@@ -197,7 +198,7 @@ import Testing
     #expect(kept.valueCount == 7 && kept.unreadableCount == 1 && kept.oldFile == nil)
     #expect(try storage.listing().unreadable == 1)
     do {
-      try storage.rotate(names: true)
+      _ = try storage.rotate(names: true)
       Issue.record("it was renamed")
     } catch {
       #expect(error.message.contains("drop"))
@@ -212,7 +213,7 @@ import Testing
     #expect(try storage.keys().count == 7)
     let after = try vault.storage().verify()
     #expect(after.isSound && after.recordCount == 7 && after.otherTagCount == 0)
-    try storage.rotate(names: true)
+    _ = try storage.rotate(names: true)
     #expect(try vault.storage().keys().count == 7)
   }
 

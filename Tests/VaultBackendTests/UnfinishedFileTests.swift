@@ -10,16 +10,25 @@ struct UnfinishedFileTests {
   private let vault = TemporaryVault()
   private var copy: URL { vault.file("copy.vault") }
 
-  /// Makes such a file of a backup.
-  private func leaveUnfinished() throws {
+  private func makeCopy() throws {
     let storage = vault.storage()
     for index in 0..<100 { try storage.save("value \(index)", forKey: "key \(index)") }
     try storage.backup(to: copy)
+  }
+
+  /// Makes such a file of a backup.
+  private func leaveUnfinished() throws {
+    try makeCopy()
+    try killWriter(before: "unlink", 1)
+  }
+
+  /// Starts a writer that dies at the call of that number.
+  private func killWriter(before call: String, _ number: Int) throws {
     _ = try helper.start(
       ["save", copy.path, "key 0", "newer"],
       prefix: [
-        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=unlink", "-e",
-        "inject=unlink:signal=KILL:when=1",
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+        "inject=\(call):signal=KILL:when=\(number)",
       ]
     ).lines()
     try #require(vault.entries.contains("copy.vault-journal"))
@@ -39,20 +48,11 @@ struct UnfinishedFileTests {
 
   /// The writer is killed before the file itself was written to.
   @Test func whoHasItOpenForReadingReadsOn() throws {
-    let storage = vault.storage()
-    for index in 0..<100 { try storage.save("value \(index)", forKey: "key \(index)") }
-    try storage.backup(to: copy)
+    try makeCopy()
     let reader = open(.readOnly)
     #expect(try reader.load(String.self, forKey: "key 1") == "value 1")
     let before = try Data(contentsOf: copy)
-    _ = try helper.start(
-      ["save", copy.path, "key 0", "newer"],
-      prefix: [
-        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
-        "inject=fdatasync:signal=KILL:when=3",
-      ]
-    ).lines()
-    try #require(vault.entries.contains("copy.vault-journal"))
+    try killWriter(before: "fdatasync", 3)
     try #require(try Data(contentsOf: copy) == before)
     #expect(try reader.load(String.self, forKey: "key 2") == "value 2")
     #expect(try reader.keys().count == 100)
@@ -67,10 +67,8 @@ struct UnfinishedFileTests {
   @Test func whereItCantBeWrittenToThatIsSaid() throws {
     try leaveUnfinished()
     try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: copy.path)
-    let unprivileged =
-      geteuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
     let command = ["load-read-only", copy.path, "key 1"]
-    let said = try helper.start(command, prefix: unprivileged).lines()
+    let said = try helper.start(command, prefix: Machine.withoutCapabilities).lines()
     #expect(said == ["error readOnly"])
     #expect(vault.entries.contains("copy.vault-journal"))
   }
@@ -91,10 +89,8 @@ struct UnfinishedFileTests {
     if hasLog { try vault.put(Array(repeating: 0, count: 32), "medium/copy.vault-wal") }
     let entries = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.path)
-    let unprivileged =
-      geteuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
     let command = ["load-read-only", folder.path + "/copy.vault", "key 1"]
-    let said = try helper.start(command, prefix: unprivileged).lines()
+    let said = try helper.start(command, prefix: Machine.withoutCapabilities).lines()
     #expect(said == ["value 1"])
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == entries)

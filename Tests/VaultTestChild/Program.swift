@@ -71,6 +71,9 @@ struct Program {
       return "\(try storage.load(Data.self, forKey: rest[0])?.count ?? -1)"
     case "peak":  // COMMAND ARGUMENT...: what it gives, and the most memory there was, in KiB
       return "\(answer(rest)) \(try peak())"
+    case "make-empty":  // a vault without a header yet, as a kill leaves it
+      _ = try VaultDelegate(at: URL(fileURLWithPath: path)).commit([], headerVersion: .max)
+      return "made"
     case "save-read-only":  // KEY VALUE
       try Self.storage(path, 7, .readOnly).save(rest[1], forKey: rest[0])
       return "saved"
@@ -98,6 +101,16 @@ struct Program {
       let value = Data(repeating: 9, count: Int(rest[1])!)
       for index in 0..<Int(rest[0])! { try storage.save(value, forKey: "fill-\(index)") }
       return "filled"
+    case "write-large":  // WRITER ROUNDS: eight keys in turn, each read back
+      for round in 0..<Int(rest[1])! {
+        let key = "writer \(rest[0]) key \(round % 8)"
+        let value = Data(repeating: UInt8(truncatingIfNeeded: round), count: 150_000)
+        try storage.save(value, forKey: key)
+        guard round % 5 == 0 else { continue }
+        let found = try Self.storage(path, 7, .readOnly).load(Data.self, forKey: key)
+        guard found == value else { return "lost \(key)" }
+      }
+      return "written"
     case "count-up":  // KEY TIMES
       for _ in 0..<Int(rest[1])! {
         try storage.update(Int.self, forKey: rest[0]) { $0 = ($0 ?? 0) + 1 }
@@ -124,11 +137,11 @@ struct Program {
   private func administer(_ command: String, _ rest: [String]) throws -> String {
     switch command {
     case "rotate":  // same|KEY-BYTE names|data
-      try storage.keyAdministration.rotate(
+      _ = try storage.keyAdministration.rotate(
         openedBy: UInt8(rest[0]).map { Self.key($0) }, names: rest[1] == "names")
       return "rotated"
     case "rotate-data-key":
-      try storage.keyAdministration.rotateDataKey()
+      _ = try storage.keyAdministration.rotateDataKey()
       return "rotated"
     case "change":  // KEY-BYTE
       try storage.keyAdministration.change(to: Self.key(UInt8(rest[0])!))
@@ -164,7 +177,7 @@ struct Program {
     case "check":  // FILE: of lines that a `write-on` said
       return try check(rest[0])
     case "shut-down":  // the file system of PATH, as without power
-      return shutDown()
+      return Machine.shutDownFileSystem(of: path)
     default: fatalError("unknown command \(command)")
     }
   }
@@ -250,15 +263,6 @@ struct Program {
   }
 
   // MARK: - Disks
-
-  private func shutDown() -> String {
-    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY)
-    guard descriptor >= 0 else { return "error \(errno)" }
-    defer { close(descriptor) }
-    // EXT4_IOC_SHUTDOWN, _IOR('X', 125, __u32); 2 is without a flush of the journal.
-    var how: UInt32 = 2
-    return unsafe ioctl(descriptor, 0x8004_587D, &how) == 0 ? "down" : "error \(errno)"
-  }
 
   /// Fills the disk to the last block, and frees it again.
   func fillTheDisk() {

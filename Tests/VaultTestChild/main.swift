@@ -21,6 +21,8 @@ case "standard":  // APPLICATION VALUE: by the properties of the standard vault
   SecureStorage.bootstrap(applicationID: arguments[2])
   StorageDiagnostics.handler = { say("said \($0.code)") }
   StandardSettings.use(arguments[3])
+case "mounted":  // APPLICATION SOURCE ACCESS TRUST COMMAND...: the standard vault in a container
+  Mounted.run(Array(arguments.dropFirst(2)))
 case "transfer-on":  // WRITER FIRST: between accounts, until it is killed
   program.transferOn(Int(arguments[3])!, from: Int(arguments[4])!)
 case "full-disk":

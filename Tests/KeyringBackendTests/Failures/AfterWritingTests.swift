@@ -30,18 +30,18 @@ import Testing
 
   @Test func aChangeOfKeysThatCannotBeSeenToHoldKeepsBothKeys() throws {
     let desktop = try FakeDesktop()
-    let storage = storage(desktop, "old")
+    let storage = storage(desktop, "old passphrase")
     while code({ try storage.save("kept", forKey: "key") }) != nil {}
     hang("GetSecrets", after: "CreateItem", desktop)
-    #expect(
-      code { try storage.keyAdministration.change(to: .passphrase("new")) } == .outcomeUnknown)
+    let new = KeySource.passphrase("new passphrase")
+    #expect(code { try storage.keyAdministration.change(to: new) } == .outcomeUnknown)
     mend(desktop)
     #expect(try storage.load(String.self, forKey: "key") == "kept")
     try storage.save("more", forKey: "other")
-    let opened = ["old", "new"].filter { passphrase in
+    let opened = ["old passphrase", "new passphrase"].filter { passphrase in
       code { _ = try self.storage(desktop, passphrase).load(String.self, forKey: "key") } == nil
     }
-    #expect(opened == ["new"])
+    #expect(opened == ["new passphrase"])
   }
 
   @Test func aRemovalThatCannotBeSeenToHoldIsOfUnknownOutcome() throws {

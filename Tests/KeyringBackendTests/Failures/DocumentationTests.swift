@@ -24,7 +24,7 @@ import Testing
     let bus = try PrivateBus()
     let fake = try FakeSecretService(on: bus)
     let storage = KeychainStorage(
-      service: "com.example.test", access: KeyringAccess(bus: bus.address))
+      service: "com.example.test", access: KeyringAccess(bus: bus.address, allowsPlainKeys: true))
     try storage.save("s3cret", forKey: "token")
     #expect(try storage.load(String.self, forKey: "token") == "s3cret")
     #expect(!fake.items.contains { $0.secret == Array("s3cret".utf8) })

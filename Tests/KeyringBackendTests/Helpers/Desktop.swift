@@ -79,11 +79,19 @@ extension KeyringAccess {
   /// For machines that are busy with other tests.
   ///
   /// Nobody answers prompts; those of KeePassXC, for every change, and of KWallet, which is open
-  /// already, end by themselves.
+  /// already, end by themselves. The fake services don't encrypt what crosses the bus.
   static let patient =
-    Desktop.isOwn
+    (Desktop.isOwn
     ? silent
-    : KeyringAccess(deadline: .seconds(30), promptDeadline: .seconds(30), prompts: .always)
+    : KeyringAccess(deadline: .seconds(30), promptDeadline: .seconds(30), prompts: .always))
+    .allowingPlainKeys
+
+  /// The same, with a service that doesn't encrypt what crosses the bus.
+  var allowingPlainKeys: KeyringAccess {
+    var access = self
+    access.allowsPlainKeys = true
+    return access
+  }
 
   /// The same, without any prompt.
   static let silent = KeyringAccess(deadline: .seconds(30), prompts: .never)

@@ -21,11 +21,13 @@ final class FakeDesktop: Sendable {
     client = KeyringClient { () throws(StorageError) in bus.address }
   }
 
-  /// A storage in the fake service, or on the bus of a client.
+  /// A storage in the fake service, which offers no encryption, or on the bus of a client.
   func storage(
     _ access: KeyringAccess, group: String? = nil, client: KeyringClient? = nil,
     freshClient: Bool = false
   ) -> KeychainStorage {
+    var access = access
+    access.allowsPlainKeys = true
     let address = bus.address
     let other = KeyringClient { () throws(StorageError) in address }
     return KeychainStorage(
@@ -38,12 +40,14 @@ final class FakeDesktop: Sendable {
 extension KeyringAccess {
   /// For calls that are to run out of time, and may do so anywhere.
   static let hasty = KeyringAccess(
-    deadline: .milliseconds(500), promptDeadline: .milliseconds(500), prompts: .always)
+    deadline: .milliseconds(500), promptDeadline: .milliseconds(500), prompts: .always,
+    allowsPlainKeys: true)
 
   /// For calls that are to run out of time at their end, and to come so far on a busy machine.
-  static let brisk = KeyringAccess(deadline: .seconds(15), prompts: .always)
+  static let brisk = KeyringAccess(
+    deadline: .seconds(15), prompts: .always, allowsPlainKeys: true)
 
   /// For calls that are to end, and may ask the user.
   static let asking = KeyringAccess(
-    deadline: .seconds(30), promptDeadline: .seconds(30), prompts: .always)
+    deadline: .seconds(30), promptDeadline: .seconds(30), prompts: .always, allowsPlainKeys: true)
 }

@@ -60,7 +60,7 @@ import Testing
     #expect(try await storage.keysAsync().isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(5))) func whoWaitsForItsTurnIsCancelledToo() async throws {
+  @Test(.timeLimit(.minutes(30))) func whoWaitsForItsTurnIsCancelledToo() async throws {
     let fake = try FakeDesktop(.init().with(.hangs, in: "SearchItems"))
     let credential = Credential<String>(
       core: CredentialCore(

@@ -116,12 +116,12 @@ private struct AsyncCall: Sendable {
     keys("changeAsync") { try await $0.changeAsync(to: .key(try .random())) },
     keys("removeAsync") { try await $0.removeAsync(1) },
     keys("exportRecoveryKeyAsync") { _ = try await $0.exportRecoveryKeyAsync() },
-    keys("rotateDataKeyAsync") { try await $0.rotateDataKeyAsync() },
+    keys("rotateDataKeyAsync") { _ = try await $0.rotateDataKeyAsync() },
     keys("replaceRootKeyAsync") {
-      try await $0.replaceRootKeyAsync(openedBy: .key(try .random()))
+      _ = try await $0.replaceRootKeyAsync(openedBy: .key(try .random()))
     },
-    keys("rotateAsync") { try await $0.rotateAsync() },
-    keys("reencryptAsync") { try await $0.reencryptAsync() },
+    keys("rotateAsync") { _ = try await $0.rotateAsync() },
+    keys("reencryptAsync") { _ = try await $0.reencryptAsync() },
   ]
 
   private static let properties: [AsyncCall] = [
@@ -228,7 +228,7 @@ private struct AsyncCall: Sendable {
       try desktop.storage(service: service, keySource: .recovery(recovery))
         .load(Int.self, forKey: "number") == 1)
     try await keys.changeAsync(to: .key(try .random()))
-    try await keys.replaceRootKeyAsync(openedBy: .key(try .random()))
+    _ = try await keys.replaceRootKeyAsync(openedBy: .key(try .random()))
     #expect(try await keys.slotsAsync().map(\.kind) == ["key"])
     #expect(try await keys.rotateAsync().reencrypted == 1)
     #expect(await property.stateAsync() == .value(1))

@@ -215,16 +215,18 @@ import VaultBackend
   @Test func theKeysOfAStoreInTheKeyringAreChangedAsAnywhere() throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
-    let storage = desktop.storage(service: service, keySource: .passphrase("old"))
+    let storage = desktop.storage(service: service, keySource: .passphrase("old passphrase"))
     for number in 0..<5 { try storage.save(number, forKey: "\(number)") }
     let report = try storage.keyAdministration.rotateDataKey()
     #expect(report.reencrypted == 5)
-    try storage.keyAdministration.change(to: .passphrase("new"))
+    try storage.keyAdministration.change(to: .passphrase("new passphrase"))
     let recovery = try storage.keyAdministration.exportRecoveryKey()
     let other = desktop.anotherClient()
-    let renewed = desktop.storage(service: service, keySource: .passphrase("new"), client: other)
+    let renewed = desktop.storage(
+      service: service, keySource: .passphrase("new passphrase"), client: other)
     #expect(try renewed.load(Int.self, forKey: "3") == 3)
-    let old = desktop.storage(service: service, keySource: .passphrase("old"), client: other)
+    let old = desktop.storage(
+      service: service, keySource: .passphrase("old passphrase"), client: other)
     #expect(code { _ = try old.load(Int.self, forKey: "3") } == .wrongKey)
     let recovered = desktop.storage(service: service, keySource: .recovery(recovery), client: other)
     #expect(try recovered.load(Int.self, forKey: "3") == 3)

@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(3))) func whoStartsToListenWhileOthersWriteMissesNothing() async throws
+  @Test(.timeLimit(.minutes(30))) func whoStartsToListenWhileOthersWriteMissesNothing() async throws
   {
     let storage = DelegatedStorage.fresh()
     let counter = UnwrappedStore<Int, DelegatedStorage>(wrappedValue: 0, storage, "k")

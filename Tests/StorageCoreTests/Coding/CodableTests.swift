@@ -95,6 +95,60 @@ import Testing
     #expect(try property(Old.self, Self.reversed).load()?.name == "marker value")
   }
 
+  @Test func aTypeThatChangedSaysWhichKeyDoesNotDecode() throws {
+    struct OldPart: Codable { var number = 1, text: String? = "marker value" }
+    struct Old: Codable { var parts = ["marker key": [OldPart()]], plan = "marker plan" }
+    struct NewPart: Codable { var number: Int, email: String }
+    struct Added: Codable { var parts: [String: [NewPart]] }
+    struct RetypedPart: Codable { var number: String }
+    struct Retyped: Codable { var parts: [String: [RetypedPart]] }
+    struct Renamed: Codable { var tariff: String }
+    enum Plan: String, Codable { case free }
+    struct Narrowed: Codable { var plan: Plan }
+    for coding in [CodableCoding.json, .propertyList, Self.reversed] {
+      try property(Old.self, coding).save(Old())
+      let said = [
+        error { _ = try property(Renamed.self, coding).load() },
+        error { _ = try property(Added.self, coding).load() },
+        error { _ = try property(Retyped.self, coding).load() },
+        error { _ = try property(Narrowed.self, coding).load() },
+      ].map { $0?.message ?? "nothing" }
+      #expect(said[0].contains("doesn't decode as Renamed: the key \"tariff\" is missing."))
+      #expect(said[1].contains("the key \"parts[...][...].email\" is missing"))
+      #expect(said[2].contains("\"parts[...][...].number\" is not of type String"))
+      #expect(said[3].contains("\"plan\" is not valid"))
+      #expect(!said.contains { $0.contains("marker") }, "\(said)")
+    }
+  }
+
+  @Test func aKeyThatIsDataIsNotNamed() throws {
+    struct Key: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+    struct Dynamic: Codable {
+      init() {}
+      init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        _ = try values.decode(Int.self, forKey: Key(stringValue: "marker"))
+      }
+      func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(1, forKey: Key(stringValue: "other"))
+      }
+    }
+    try property(Dynamic.self, .json).save(Dynamic())
+    let failure = try #require(error { _ = try property(Dynamic.self, .json).load() })
+    #expect(failure.message.contains("a key is missing"))
+    #expect(!failure.description.contains("marker"))
+    try property([String: Int].self, .json).save(["marker": 1])
+    let retyped = try #require(
+      error { _ = try property([String: Bool].self, .json).load() })
+    #expect(!retyped.description.contains("marker"))
+  }
+
   @Test func anErrorOfTheTypesOwnCodingIsNotQuoted() throws {
     let encoding = try #require(error { try storage.save(Secretive(), forKey: "k") })
     #expect(encoding.code == .invalid)

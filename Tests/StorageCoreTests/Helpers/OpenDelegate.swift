@@ -122,7 +122,7 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
     return try base.names()
   }
 
-  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> Observation {
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     base.observe(observer)
   }
 }

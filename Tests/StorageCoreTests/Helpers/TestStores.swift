@@ -29,7 +29,7 @@ extension SymmetricKey {
 
 extension PassphraseDerivation {
   /// One that takes no time.
-  static let quick = PassphraseDerivation.scrypt(cost: 16)
+  static let quick = PassphraseDerivation.scrypt(cost: 16).withoutFloor
 }
 
 extension KeySource {

@@ -125,7 +125,7 @@ import Testing
     try folder.write(Data(repeating: 1, count: 32).base64EncodedString(), to: "copy.key")
     let copy = KeySource.file(folder.file("copy.key"))
     for source in [KeySource.file(file), copy] {
-      #expect(code { try storage.keyAdministration.rotate(openedBy: source) } == .invalid)
+      #expect(code { _ = try storage.keyAdministration.rotate(openedBy: source) } == .invalid)
     }
     #expect(code { try storage.keyAdministration.change(to: .file(file)) } == .invalid)
     #expect(try folder.contents() == ["copy.key", "store.key"])

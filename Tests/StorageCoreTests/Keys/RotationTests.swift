@@ -45,14 +45,14 @@ import Testing
   @Test func anOldRecordPutBackAfterARotationIsRefused() throws {
     let storage = try made()
     let (name, old) = try #require(try delegate.records().first)
-    try storage.keyAdministration.rotateDataKey()
+    _ = try storage.keyAdministration.rotateDataKey()
     try delegate.replace(name, with: old)
     #expect(code { _ = try self.storage().keys() } == .damaged)
   }
 
   @Test func aSecondReencryptionHasNothingToDo() throws {
     let storage = try made()
-    try storage.keyAdministration.rotateDataKey()
+    _ = try storage.keyAdministration.rotateDataKey()
     let commits = delegate.commits
     let report = try storage.keyAdministration.reencrypt()
     #expect(report.reencrypted == 0 && report.remaining == 0)
@@ -63,7 +63,7 @@ import Testing
   func anInterruptedRotationGoesOnWhereItStopped(_ commits: Int) throws {
     let storage = try made(150)
     delegate.fail(afterCommits: commits)
-    #expect(code { try storage.keyAdministration.rotateDataKey() } == .io)
+    #expect(code { _ = try storage.keyAdministration.rotateDataKey() } == .io)
     delegate.recover()
     #expect(try keyIDs().count == (commits == 0 ? 1 : 2))
     try expectAllValues(storage, 150)
@@ -98,37 +98,41 @@ import Testing
     try storage.keyAdministration.add(.passphrase("x", derivation: .quick))
     let header = try delegate.headerBytes()
     for source in [KeySource.key(.repeating(1)), .passphrase("x")] {
-      #expect(code { try storage.keyAdministration.rotate(openedBy: source) } == .invalid)
-      #expect(code { try storage.keyAdministration.replaceRootKey(openedBy: source) } == .invalid)
+      #expect(code { _ = try storage.keyAdministration.rotate(openedBy: source) } == .invalid)
+      #expect(
+        code { _ = try storage.keyAdministration.replaceRootKey(openedBy: source) } == .invalid)
     }
     #expect(try delegate.headerBytes() == header)
     // In what form it comes does not matter.
     let text = Data(repeating: 1, count: 32).base64EncodedString()
-    #expect(code { try storage.keyAdministration.rotate(openedBy: .passphrase(text)) } == .invalid)
+    #expect(
+      code { _ = try storage.keyAdministration.rotate(openedBy: .passphrase(text)) } == .invalid)
     let typed = Data(repeating: 2, count: 32).base64EncodedString()
     try storage.keyAdministration.add(.passphrase(typed, derivation: .quick))
     let key = KeySource.key(.repeating(2))
-    #expect(code { try storage.keyAdministration.rotate(openedBy: key) } == .invalid)
+    #expect(code { _ = try storage.keyAdministration.rotate(openedBy: key) } == .invalid)
     // Its own, where that is said.
-    try storage.keyAdministration.rotate()
+    _ = try storage.keyAdministration.rotate()
     #expect(try storage.keyAdministration.slots().map(\.kind) == ["key"])
   }
 
   @Test func aRotationKeepsTheSourceThatOpenedTheStore() throws {
-    try made().keyAdministration.change(to: .passphrase("x", derivation: .quick))
+    try made().keyAdministration.change(to: .passphrase("correct horse", derivation: .quick))
     let folder = try TemporaryFolder()
-    let ladder = KeySource.firstAvailable([.file(folder.file("new.key")), .passphrase("x")])
+    let ladder = KeySource.firstAvailable([
+      .file(folder.file("new.key")), .passphrase("correct horse"),
+    ])
     let storage = DelegatedStorage.quiet(delegate, ladder)
-    try storage.keyAdministration.rotate()
+    _ = try storage.keyAdministration.rotate()
     #expect(try storage.keyAdministration.slots().map(\.kind) == ["passphrase"])
     #expect(try folder.contents() == [], "no key was made")
-    try expectAllValues(DelegatedStorage.quiet(delegate, .passphrase("x")))
+    try expectAllValues(DelegatedStorage.quiet(delegate, .passphrase("correct horse")))
   }
 
   @Test func theOldHeaderPutBackAfterTheRootWasReplacedOpensNothing() throws {
     let storage = try made()
     let old = try delegate.headerBytes()
-    try storage.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
+    _ = try storage.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
     try delegate.replaceHeader(with: old)
     #expect(code { _ = try self.storage(1).load(Int.self, forKey: "k0") } == .damaged)
     #expect(code { _ = try self.storage(1).keys() } == .damaged)
@@ -139,7 +143,7 @@ import Testing
     let storage = try made(150)
     delegate.fail(afterCommits: commits)
     let administration = storage.keyAdministration
-    #expect(code { try administration.replaceRootKey(openedBy: .key(.repeating(2))) } == .io)
+    #expect(code { _ = try administration.replaceRootKey(openedBy: .key(.repeating(2))) } == .io)
     delegate.recover()
     let next = self.storage(2)
     try expectAllValues(next, 150)
@@ -183,7 +187,7 @@ import Testing
 
   @Test func manyRotationsKeepEveryValueAndOneKey() throws {
     let storage = try made()
-    for _ in 0..<20 { try storage.keyAdministration.rotateDataKey() }
+    for _ in 0..<20 { _ = try storage.keyAdministration.rotateDataKey() }
     #expect(try keyIDs() == [[0, 0, 0, 21]])
     try expectAllValues(self.storage())
     #expect(try delegate.headerBytes().count < 600, "old data keys are dropped")

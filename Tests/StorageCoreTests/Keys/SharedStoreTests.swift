@@ -41,11 +41,11 @@ import Testing
     let (one, other) = (storage(), storage())
     try one.save(1, forKey: "k")
     #expect(try other.load(forKey: "k") == 1)
-    try one.keyAdministration.rotateDataKey()
+    _ = try one.keyAdministration.rotateDataKey()
     #expect(try other.load(forKey: "k") == 1)
     try other.save(2, forKey: "k")
     #expect(try one.load(forKey: "k") == 2)
-    try other.keyAdministration.rotateDataKey()
+    _ = try other.keyAdministration.rotateDataKey()
     try one.update(Int.self, forKey: "k") { $0 = $0.map { $0 + 1 } }
     #expect(try other.load(forKey: "k") == 3)
   }
@@ -54,7 +54,7 @@ import Testing
     let (one, other) = (storage(), storage())
     try one.save(1, forKey: "k")
     #expect(try other.keys() == ["k"])
-    try one.keyAdministration.rotateDataKey()
+    _ = try one.keyAdministration.rotateDataKey()
     #expect(try other.keys() == ["k"], "the other has not read anything since")
   }
 
@@ -63,7 +63,7 @@ import Testing
     for index in 0..<150 { try one.save(index, forKey: "k\(index)") }
     #expect(try other.load(forKey: "k0") == 0)
     delegate.fail(afterCommits: 2)
-    #expect(code { try one.keyAdministration.rotateDataKey() } == .io)
+    #expect(code { _ = try one.keyAdministration.rotateDataKey() } == .io)
     delegate.recover()
     #expect(try other.keyAdministration.reencrypt().reencrypted == 150 - 128)
     for index in 0..<150 { #expect(try one.load(forKey: "k\(index)") == index) }
@@ -85,7 +85,7 @@ import Testing
     try one.save("old", forKey: "k")
     // Between the reading of the old record and its commit under the new key.
     delegate.beforeNextCommit { try? one.save("new", forKey: "k") }
-    try one.keyAdministration.rotateDataKey()
+    _ = try one.keyAdministration.rotateDataKey()
     #expect(try one.load(forKey: "k") == "new")
   }
 
@@ -103,7 +103,7 @@ import Testing
     let (one, other) = (storage(), storage())
     try one.save(1, forKey: "k")
     #expect(try other.load(forKey: "k") == 1)
-    try one.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
+    _ = try one.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
     #expect(code { _ = try other.load(Int.self, forKey: "k") } == .wrongKey)
     #expect(code { try other.save(9, forKey: "k") } == .wrongKey)
     #expect(try one.load(forKey: "k") == 1)
@@ -126,7 +126,7 @@ import Testing
     DispatchQueue.concurrentPerform(iterations: 5) { thread in
       #expect(throws: Never.self) {
         guard thread < 4 else {
-          for _ in 0..<15 { try rotating.keyAdministration.rotateDataKey() }
+          for _ in 0..<15 { _ = try rotating.keyAdministration.rotateDataKey() }
           return
         }
         for index in 0..<60 {

@@ -153,7 +153,7 @@ import Testing
     #expect(code { try administration.add(none) } == .keyUnavailable)
     #expect(code { try administration.change(to: none) } == .keyUnavailable)
     #expect(code { try administration.change(to: locked) } == .locked)
-    #expect(code { try administration.replaceRootKey(openedBy: none) } == .keyUnavailable)
+    #expect(code { _ = try administration.replaceRootKey(openedBy: none) } == .keyUnavailable)
     #expect(try delegate.headerBytes() == header)
     expectOpens(1)
   }
@@ -165,8 +165,8 @@ import Testing
     #expect(code { try thief.add(.key(.repeating(2))) } == .wrongKey)
     #expect(code { try thief.change(to: .key(.repeating(2))) } == .wrongKey)
     #expect(code { try thief.remove(1) } == .wrongKey)
-    #expect(code { try thief.rotateDataKey() } == .wrongKey)
-    #expect(code { try thief.replaceRootKey(openedBy: .key(.repeating(2))) } == .wrongKey)
+    #expect(code { _ = try thief.rotateDataKey() } == .wrongKey)
+    #expect(code { _ = try thief.replaceRootKey(openedBy: .key(.repeating(2))) } == .wrongKey)
     #expect(code { _ = try thief.exportRecoveryKey() } == .wrongKey)
     #expect(try delegate.headerBytes() == header)
   }
@@ -175,7 +175,7 @@ import Testing
     let administration = storage(1).keyAdministration
     #expect(try administration.slots().isEmpty)
     #expect(code { try administration.add(.key(.fresh)) } == .keyUnavailable)
-    #expect(code { try administration.rotateDataKey() } == .keyUnavailable)
+    #expect(code { _ = try administration.rotateDataKey() } == .keyUnavailable)
     #expect(try delegate.header().header == nil)
   }
 
@@ -186,7 +186,7 @@ import Testing
     #expect(code { _ = try administration.slots() } == .unsupported)
     #expect(code { try administration.add(.key(.fresh)) } == .unsupported)
     #expect(code { try administration.remove(1) } == .unsupported)
-    #expect(code { try administration.rotateDataKey() } == .unsupported)
-    #expect(code { try administration.reencrypt() } == .unsupported)
+    #expect(code { _ = try administration.rotateDataKey() } == .unsupported)
+    #expect(code { _ = try administration.reencrypt() } == .unsupported)
   }
 }

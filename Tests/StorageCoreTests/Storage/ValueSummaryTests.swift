@@ -29,6 +29,21 @@ struct ValueSummaryTests {
     #expect(try storage.summary(forKey: "url")?.byteCount == 19)
   }
 
+  @Test func aTransactionSaysItOfWhatItReadsAndOfWhatItWrote() throws {
+    let storage = InMemoryStorage()
+    try storage.save(7, forKey: "stored")
+    try storage.save(8, forKey: "removed")
+    try storage.transaction { transaction in
+      #expect(try transaction.summary(forKey: "stored")?.type == Int.valueType)
+      try transaction.save("text", forKey: "stored")
+      try transaction.delete(forKey: "removed")
+      #expect(try transaction.summary(forKey: "stored")?.type == String.valueType)
+      #expect(try transaction.summary(forKey: "removed") == nil)
+      #expect(try transaction.summary(forKey: "absent") == nil)
+    }
+    #expect(try storage.summary(forKey: "stored")?.byteCount == 4)
+  }
+
   @Test func ofNothingItIsNil() throws {
     #expect(try InMemoryStorage().summary(forKey: "absent") == nil)
   }

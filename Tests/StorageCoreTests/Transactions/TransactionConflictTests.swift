@@ -156,7 +156,7 @@ import Testing
     let runs = try runs {
       _ = try $0.load(Int.self, forKey: "read")
     } interfere: {
-      try storage.keyAdministration.rotateDataKey()
+      _ = try storage.keyAdministration.rotateDataKey()
     } then: {
       try $0.save(2, forKey: "written")
     }

@@ -1,0 +1,152 @@
+import CryptoCore
+import DefaultsBackend
+import Foundation
+import StorageCore
+import TestSupport
+import Testing
+
+/// What somebody does who has the data keys of before a rotation, and may write to the file.
+@Suite(.timeLimit(.minutes(30))) struct EndedKeysTests {
+  private let folder = TemporaryFolder()
+  private let newSource = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
+
+  private func storage(
+    _ source: KeySource = .key(sampleKey), in other: TemporaryFolder? = nil, tag: Data? = nil
+  ) -> UserDefaultsStorage {
+    UserDefaultsStorage(
+      (other ?? folder).delegate(), keySource: source, authenticationTag: tag,
+      errorClosure: { _ in })
+  }
+
+  private func contents(of folder: TemporaryFolder) throws -> [String: Data] {
+    let bytes = Data(try #require(folder.bytes))
+    let list = try unsafe PropertyListSerialization.propertyList(from: bytes, format: nil)
+    return try #require(list as? [String: Data])
+  }
+
+  /// Puts entries into the file, as any program can without a key.
+  private func plant(_ entries: [String: Data]) throws {
+    let contents = try contents(of: folder).merging(entries) { $1 }
+    let bytes = try PropertyListSerialization.data(
+      fromPropertyList: contents, format: .binary, options: 0)
+    try folder.put(Array(bytes))
+  }
+
+  private func plantJunk() throws {
+    try plant([
+      String(repeating: "a5", count: 64): Data([1, 1, 0, 0, 0, 1]) + Data(count: 60)
+    ])
+  }
+
+  /// The only record that a copy of the store has under a key, sealed by who has the old key.
+  private func forged(_ value: String, _ key: String, in copy: TemporaryFolder) throws
+    -> [String: Data]
+  {
+    let before = try contents(of: copy)
+    try storage(in: copy).save(value, forKey: key)
+    let after = try contents(of: copy)
+    return after.filter { $0.key != "SecurePropertyStorage" && before[$0.key] != $0.value }
+  }
+
+  private func copied() throws -> TemporaryFolder {
+    let copy = TemporaryFolder()
+    try copy.put(try #require(folder.bytes))
+    return copy
+  }
+
+  @Test(arguments: ["revoked", "forged"]) func aListenerGetsNothingOfKeysThatEnded(
+    _ kind: String
+  ) async throws {
+    let storage = storage()
+    try storage.save("revoked", forKey: "key")
+    var planted = try contents(of: folder).filter { $0.key != "SecurePropertyStorage" }
+    let copy = try copied()
+    try storage.save("current", forKey: "key")
+    let property = UserDefault<String>(storage, "key")
+    var states = property.projectedValue.states.makeAsyncIterator()
+    #expect(await states.next() == .value("current"))
+    let report = try storage.keyAdministration.rotate(openedBy: newSource)
+    #expect(report.remaining == 0 && report.setAside == 0 && report.reencrypted == 1)
+    if kind == "forged" { planted = try forged("forged", "key", in: copy) }
+    try #require(planted.count == 1)
+    try plant(planted)
+    var state = await states.next()
+    while state == .value("current") { state = await states.next() }
+    guard case .failed(let error) = state else {
+      Issue.record("told: \(String(describing: state))")
+      return
+    }
+    #expect(error.code == .damaged && error.key == "key")
+    #expect(
+      code { _ = try self.storage(newSource).load(String.self, forKey: "key") } == .damaged)
+    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .damaged)
+    try storage.save("next", forKey: "key")
+    #expect(await states.next() == .value("next"))
+  }
+
+  @Test func junkDoesNotKeepAKeyThatLeaked() throws {
+    let storage = storage()
+    for index in 0..<20 { try storage.save(index, forKey: "key \(index)") }
+    let tagged = self.storage(tag: Data([1]))
+    try tagged.save("tagged", forKey: "tagged")
+    let copy = try copied()
+    try plantJunk()
+    let report = try storage.keyAdministration.rotate(openedBy: newSource)
+    #expect(report.reencrypted == 20 && report.remaining == 0 && report.setAside == 2)
+    try plant(try forged("forged", "key 7", in: copy))
+    let next = self.storage(newSource)
+    #expect(code { _ = try next.load(String.self, forKey: "key 7") } == .damaged)
+    let again = try next.keyAdministration.reencrypt()
+    #expect(again.reencrypted == 0 && again.setAside == 3 && again.setAsideKeys == ["key 7"])
+    #expect(
+      code { _ = try self.storage(newSource).load(String.self, forKey: "key 7") } == .damaged)
+    #expect(try next.load(forKey: "key 8") == 8)
+    // What is to be believed comes back.
+    let other = self.storage(newSource, tag: Data([1]))
+    #expect(code { _ = try other.load(String.self, forKey: "tagged") } == .damaged)
+    try next.delete(forKey: "key 7")
+    #expect(try other.keyAdministration.reencrypt(readmitting: true).reencrypted == 1)
+    #expect(try other.load(forKey: "tagged") == "tagged")
+  }
+
+  /// All is sealed anew in the write that changes the header, so that there is nothing in between.
+  @Test func aRotationIsOneWriteOfTheFile() throws {
+    let storage = storage()
+    for index in 0..<200 { try storage.save(index, forKey: "key \(index)") }
+    let property = UserDefault<Int>(storage, "key 7")
+    let changes = Lock(0)
+    let observation = folder.delegate().observe { _ in changes.withLock { $0 += 1 } }
+    let before = try contents(of: folder)
+    let report = try storage.keyAdministration.rotate()
+    #expect(report.reencrypted == 200 && report.setAside == 0)
+    let after = try contents(of: folder)
+    #expect(Set(after.keys) == Set(before.keys))
+    #expect(after.allSatisfy { before[$0.key] != $0.value })
+    #expect(changes.withLock { $0 } == 200)
+    #expect(try property.load() == 7)
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test func namesCanBeHashedAnewInASuite() async throws {
+    let storage = storage()
+    for index in 0..<20 { try storage.save(index, forKey: "key \(index)") }
+    let property = UserDefault<Int>(storage, "key 7")
+    var values = property.projectedValue.values.makeAsyncIterator()
+    #expect(await values.next() == .some(7))
+    let before = try contents(of: folder)
+    let report = try storage.keyAdministration.rotate(openedBy: newSource, names: true)
+    #expect(report.reencrypted == 20 && report.setAside == 0 && report.remaining == 0)
+    let after = try contents(of: folder)
+    #expect(Set(after.keys).intersection(before.keys) == ["SecurePropertyStorage"])
+    for index in 0..<20 {
+      #expect(try self.storage(newSource).load(forKey: "key \(index)") == index)
+    }
+    try storage.save(-7, forKey: "key 7")
+    var value = await values.next()
+    while value == .some(7) { value = await values.next() }
+    #expect(value == .some(-7))
+    // What does not open may be of another tag, which would look for it under another hash.
+    try plantJunk()
+    #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
+  }
+}

@@ -1,0 +1,94 @@
+import CryptoCore
+import DefaultsBackend
+import Foundation
+import Observation
+import StorageCore
+import TestSupport
+import Testing
+
+/// Live properties of a suite that others write to as well.
+struct LiveTests {
+  private let folder = TemporaryFolder()
+
+  private func storage() -> UserDefaultsStorage {
+    UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
+  }
+
+  @Test(.timeLimit(.minutes(30))) func changesByAnotherProcessArrive() async throws {
+    let live = Live(wrappedValue: "none", storage(), "key")
+    #expect(live.wrappedValue == "none")
+    var values = Observations { live.wrappedValue }.makeAsyncIterator()
+    for index in 0..<10 {
+      #expect(try helper.run("save", folder.path, "key", "value \(index)") == ["saved"])
+      while live.wrappedValue != "value \(index)" { _ = await values.next() }
+    }
+    // A file in the place of the suite's, as of a backup that is put back.
+    let old = try #require(folder.bytes)
+    #expect(try helper.run("save", folder.path, "key", "later") == ["saved"])
+    while live.wrappedValue != "later" { _ = await values.next() }
+    try folder.put(old)
+    while live.wrappedValue != "value 9" { _ = await values.next() }
+  }
+
+  @Test(.timeLimit(.minutes(30))) func aDamagedFileIsTold() async throws {
+    let storage = storage()
+    let live = Live<String?, UserDefaultsStorage>(storage, "key")
+    let absent = Live<String?, UserDefaultsStorage>(storage, "absent")
+    live.wrappedValue = "first"
+    #expect(live.wrappedValue == "first")
+    #expect(absent.state == .absent)
+    let good = try #require(folder.bytes)
+    for _ in 0..<3 {
+      var states = Observations { live.state }.makeAsyncIterator()
+      var others = Observations { absent.state }.makeAsyncIterator()
+      #expect(await states.next() == .value("first"))
+      #expect(await others.next() == .absent)
+      try folder.put(Array(good.prefix(100)))
+      while case .value = await states.next() {}
+      while await others.next() == .absent {}
+      #expect(throws: StorageError.self) { try absent.load() }
+      try folder.put(good)
+      while await states.next() != .value("first") {}
+      while await others.next() != .absent {}
+    }
+  }
+
+  @Test(.timeLimit(.minutes(30))) func aDamagedFileIsAStateToo() async throws {
+    let live = Live<String?, UserDefaultsStorage>(storage(), "key")
+    live.wrappedValue = "first"
+    var states = live.states.makeAsyncIterator()
+    #expect(await states.next() == .value("first"))
+    let good = try #require(folder.bytes)
+    try folder.put(Array(good.prefix(100)))
+    guard case .failed(let error) = await states.next() else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(error.code == .damaged)
+    try folder.put(good)
+    #expect(await states.next() == .value("first"))
+  }
+
+  /// Times of 1,000 changes in a row, with ``Soak`` alone.
+  @Test(.enabled(if: Soak.isOn), .timeLimit(.minutes(30)))
+  func liveChangesArriveSoonSoak() async throws {
+    let live = Live(wrappedValue: -1, storage(), "key")
+    #expect(live.wrappedValue == -1)
+    let child = try helper.start(["save-timed", folder.path, "key"])
+    let times = try ArrivalTimes.measure(1_000) {
+      try child.ask("\($0)")
+    } read: {
+      live.wrappedValue
+    }
+    print("live changes of a suite: \(ArrivalTimes.describe(times))")
+    #expect(times[990] < 10)
+  }
+
+  @Test func storagesOfASuiteShareAValue() throws {
+    let first = Live<Int?, UserDefaultsStorage>(storage(), "key")
+    let second = Live<Int?, UserDefaultsStorage>(storage(), "key")
+    first.wrappedValue = 1
+    #expect(second.wrappedValue == 1)
+    #expect(first.live === second.live)
+  }
+}

@@ -1,0 +1,242 @@
+import FileBackend
+import Foundation
+import TestSupport
+import Testing
+
+/// Processes that are killed anywhere: either value whole, and no space lost after the next opening.
+@Suite struct CrashTests {
+  private let place = TemporarySealedFolder()
+
+  /// What the names may hold, by what a killed process said: each is `number length`, or nil.
+  private struct Model {
+    var values: [String: String] = [:]
+    /// What may be instead, of a command that was not acknowledged.
+    var open: [String: String?]?
+
+    /// What the folder holds where the open command was done.
+    var done: [String: String] {
+      var done = values
+      if let open { for (name, value) in open { done[name] = value } }
+      return done
+    }
+
+    mutating func take(_ line: String) {
+      if line.hasPrefix("= ") {
+        (values, open) = (done, nil)
+        return
+      }
+      let words = line.split(separator: " ").map(String.init)
+      switch words[0] {
+      case "write": open = [words[1]: "\(words[2]) \(words[3])"]
+      case "remove": open = [words[1]: nil]
+      case "rename":
+        open = [:]
+        guard words[1] != words[2], let value = values[words[1]] else { return }
+        open = [words[1]: nil, words[2]: value]
+      default: open = nil
+      }
+    }
+  }
+
+  private func state(_ folder: SealedFolder) throws -> [String: String] {
+    var state: [String: String] = [:]
+    for name in try folder.names() {
+      let value = try #require(try folder.read(named: name))
+      let number = value.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
+      // All of it is of one write.
+      for start in stride(from: 0, to: value.count - 8, by: 8) where start % 1024 == 0 {
+        #expect(value[start..<start + 8] == value.prefix(8))
+      }
+      state[name] = "\(number) \(value.count)"
+    }
+    return state
+  }
+
+  private func killAtRandom(_ times: Int) throws {
+    var model = Model()
+    var generator = SystemRandomNumberGenerator()
+    for time in 0..<times {
+      let child = try helper.start(
+        ["write-on", place.path, "0", "\(generator.next() as UInt64)"])
+      // The first has stored something, however late the machine is.
+      child.waitUntilItSpeaks(lines: time == 0 ? 3 : 1)
+      usleep(useconds_t.random(in: 0..<30_000))
+      child.kill()
+      for line in try child.lines() where line != "ready" {
+        #expect(!line.hasPrefix("= error"), "\(line)")
+        model.take(line)
+      }
+      let folder = place.folder()
+      let found = try state(folder)
+      #expect(found == model.values || found == model.done, "kill \(time): \(model)")
+      model = Model(values: found)
+      // What nobody names was swept when the folder was opened.
+      let large = found.values.count { Int($0.split(separator: " ")[1])! > 16_384 }
+      #expect(place.blobs.count == large && place.pending == [], "kill \(time)")
+    }
+    #expect(try place.folder().verify().isSound)
+  }
+
+  @Test func aKilledProcessLeavesOneValueOrTheOtherAndNoBlob() throws { try killAtRandom(15) }
+
+  @Test(.enabled(if: Soak.isOn)) func twoThousandKillsSoak() throws { try killAtRandom(2000) }
+
+  /// Takes an ext4 down under a writer, as without power, and looks at what is left.
+  ///
+  /// The writer is stopped before, between any two system calls: one that is under way while an ext4 is
+  /// shut down may return 0 and have done nothing.
+  private func shutDown(trials: Int) throws {
+    let lines = try helper.run(
+      script: """
+        cd \(place.parent.path) && truncate -s 48M image && mkfs.ext4 -q -F image && mkdir disk || exit 1
+        for trial in $(seq \(trials)); do
+          mount -o loop image disk && mkdir -p -m 700 disk/v || exit 1
+          "$0" write-on \(place.parent.path)/disk/v/files 0 $trial > said &
+          writer=$!
+          sleep 0.$(shuf -i 150-400 -n 1)
+          # A busy machine takes longer to write enough.
+          for wait in $(seq 3000); do [ $(wc -l < said) -ge 15 ] && break; sleep 0.01; done
+          kill -STOP $writer
+          until grep -q '^State:.T' /proc/$writer/status; do :; done
+          "$0" shut-down \(place.parent.path)/disk >&2
+          kill -9 $writer; wait $writer
+          umount disk && mount -o loop image disk || exit 1
+          echo trial $trial
+          sed 's/^/said /' said
+          "$0" state \(place.parent.path)/disk/v/files | sed 's/^/state /'
+          umount disk || exit 1
+        done
+        """)
+    var model = Model()
+    var (trials, written) = (trials, 0)
+    for trial in lines.split(whereSeparator: { $0.hasPrefix("trial ") }) {
+      trials -= 1
+      var found: [String: String] = [:]
+      var report = ""
+      for line in trial {
+        let words = line.split(separator: " ").map(String.init)
+        if words[0] == "said" {
+          guard words[1] != "ready" else { continue }
+          #expect(!line.hasPrefix("said = error"), "\(line)")
+          model.take(words.dropFirst().joined(separator: " "))
+          written += 1
+        } else if words.count == 4 {
+          found[words[1]] = "\(words[2]) \(words[3])"
+        } else {
+          report = line
+        }
+      }
+      #expect(found == model.values || found == model.done, "\(model) \(trial)")
+      let large = found.values.count { Int($0.split(separator: " ")[1])! > 16_384 }
+      #expect(report == "state true \(large)", "what nobody names was swept")
+      model = Model(values: found)
+    }
+    #expect(trials == 0 && written > 10, "\(lines)")
+  }
+
+  @Test(.enabled(if: Machine.canMountFiles, "needs the right to mount an ext4"))
+  func nothingAcknowledgedIsLostWithThePower() throws {
+    try shutDown(trials: 4)
+  }
+
+  @Test(.enabled(if: Soak.isOn && Machine.canMountFiles))
+  func nothingAcknowledgedIsLostWithThePowerSoak() throws {
+    try shutDown(trials: 100)
+  }
+
+  @Test func whatIsBeingWrittenIsNotSwept() throws {
+    let child = try helper.start(["hold-writer", place.path, "name", "5", "300000"])
+    child.waitUntilItSpeaks()
+    #expect(place.blobs.count == 1 && place.pending.count == 1)
+    for _ in 0..<3 {
+      let folder = place.folder()
+      try folder.open()
+      #expect(try folder.read(named: "name") == nil)
+      try folder.write(pattern(50_000), named: "other")
+      #expect(try folder.verify().findings == [])
+    }
+    #expect(place.blobs.count == 2)
+    child.release()
+    #expect(try child.lines() == ["inside", "written"])
+    #expect(try place.folder().read(named: "name")?.count == 300_000)
+    #expect(place.pending == [])
+  }
+
+  @Test func whatAKilledWriterLeftIsSweptByTheNextOpeningAlone() throws {
+    let folder = place.folder()
+    try folder.write(pattern(50_000), named: "other")
+    let child = try helper.start(["hold-writer", place.path, "name", "5", "300000"])
+    child.waitUntilItSpeaks()
+    child.kill()
+    _ = try child.lines()
+    #expect(place.blobs.count == 2)
+    #expect(try place.folder(access: .readOnly).read(named: "other") == pattern(50_000))
+    #expect(place.blobs.count == 2)
+    try place.folder().open()
+    #expect(place.blobs.count == 1 && place.pending == [])
+    #expect(try folder.read(named: "other") == pattern(50_000))
+  }
+
+  @Test func nothingIsSweptWhileAnEntryOfTheIndexCannotBeRead() throws {
+    try place.folder().write(pattern(50_000), named: "name")
+    let index = VaultStorage(
+      at: place.url.appendingPathComponent("index.vault"),
+      keySource: .key(TemporarySealedFolder.key))
+    let child = try helper.start(["hold-writer", place.path, "left", "5", "300000"])
+    child.waitUntilItSpeaks()
+    child.kill()
+    _ = try child.lines()
+    // Of a newer release, for all that this one knows.
+    try index.save(Data([9, 9]), forKey: "newer")
+    try place.folder().open()
+    #expect(place.blobs.count == 2 && place.pending.count == 1)
+    try index.delete(forKey: "newer")
+    try place.folder().open()
+    #expect(place.blobs.count == 1 && place.pending == [])
+  }
+
+  @Test func twoProcessesThatReplaceOneNameLeaveOneWholeValue() throws {
+    let children = try (1...3).map { number in
+      try helper.start(["replace-on", place.path, "name", "\(number)", "\(number)00000", "30"])
+    }
+    let folder = place.folder()
+    var seen: Set<Int> = []
+    var reads = 0
+    while reads < 200 {
+      guard let value = try folder.read(named: "name") else { continue }
+      reads += 1
+      seen.insert(value.count)
+      #expect([100_000, 200_000, 300_000].contains(value.count))
+      #expect(Int(value[0]) == value.count / 100_000 && value[value.count - 8] == value[0])
+    }
+    for child in children { #expect(try child.lines() == ["replaced"]) }
+    let last = try #require(try place.folder().read(named: "name"))
+    #expect(last.count.isMultiple(of: 100_000))
+    #expect(place.blobs.count == 1 && place.pending == [])
+    #expect(try folder.verify().isSound)
+  }
+
+  @Test(.enabled(if: Machine.canMount, "needs the right to mount"))
+  func aFullDiskLeavesTheOldValueAndNoBlob() throws {
+    let said = try helper.run(
+      script: """
+        mount -t tmpfs -o size=2m tmpfs /mnt && mkdir -m 700 /mnt/private && \
+        exec "$0" full-disk /mnt/private/files
+        """)
+    #expect(
+      said == [
+        "written", "written", "error full", "1 100000", "2", "0", "written", "3 300000", "1 100000",
+      ])
+  }
+
+  @Test(.enabled(if: Soak.isOn)) func twoGibibytesTakeNoMemorySoak() throws {
+    let said = try helper.run("memory", place.path, "\(1 << 31)")
+    #expect(try #require(Int(said[0])) <= 16 * 1024, "\(said) KiB")
+  }
+
+  @Test func aLongValueTakesNoMemory() throws {
+    // 64 MiB in at most 8 MiB.
+    let said = try helper.run("memory", place.path, "\(1 << 26)")
+    #expect(try #require(Int(said[0])) <= 8 * 1024, "\(said) KiB")
+  }
+}

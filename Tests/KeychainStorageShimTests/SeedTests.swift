@@ -1,0 +1,115 @@
+import Foundation
+import KeychainStorageShim
+import StorageCore
+import Synchronization
+import Testing
+
+// The examples of the package KeychainStorage: the import changed, and what is a view's taken away.
+
+// swift-format-ignore: TypeNamesShouldBeCapitalized
+enum myKeychainProvider {
+  static let shared = MemoryKeychain()
+}
+
+struct WriterView {
+  @KeychainStorage(provider: myKeychainProvider.shared, key: "someKey")
+  private var someValue = false
+
+  func toggle() { someValue.toggle() }
+}
+
+struct ReaderView {
+  @KeychainStorage(provider: myKeychainProvider.shared, key: "someKey")
+  private var someValue = false
+
+  var text: String { "\(someValue)" }
+}
+
+/// Keeps nothing: then a property is shared in memory alone.
+struct SimpleKeychain: KeychainProvider {
+  func setData(_ data: Data, forKey key: String) -> Bool { true }
+  func getData(forKey key: String) -> Data? { nil }
+  func deleteData(forKey key: String) -> Bool { true }
+}
+
+struct OptionalReaderView {
+  @KeychainStorage(keychainProvider: SimpleKeychain(), key: "someKey")
+  private var someValue: Bool? = nil
+
+  var text: String { someValue?.description ?? "No data" }
+}
+
+struct OptionalWriterView {
+  @KeychainStorage(keychainProvider: SimpleKeychain(), key: "someKey")
+  private var someValue: Bool? = nil
+
+  func toggle() {
+    if someValue == nil {
+      someValue = true
+    } else {
+      someValue?.toggle()
+    }
+  }
+
+  func delete() { someValue = nil }
+}
+
+/// What a program's own wrapper of a keychain is.
+final class MemoryKeychain: KeychainProvider {
+  private let all = Mutex<[String: Data]>([:])
+
+  var contents: [String: Data] { all.withLock { $0 } }
+
+  func setData(_ data: Data, forKey key: String) -> Bool {
+    all.withLock { $0[key] = data }
+    return true
+  }
+  func getData(forKey key: String) -> Data? { all.withLock { $0[key] } }
+  func deleteData(forKey key: String) -> Bool {
+    all.withLock { $0.removeValue(forKey: key) != nil }
+  }
+}
+
+struct SeedTests {
+  @Test func whatOneViewWritesTheOtherReads() throws {
+    let (writer, reader) = (WriterView(), ReaderView())
+    #expect(reader.text == "false")
+    // The first time that the value is specified, it is written.
+    #expect(myKeychainProvider.shared.contents["someKey"] == Data("false".utf8))
+    writer.toggle()
+    #expect(reader.text == "true")
+    #expect(myKeychainProvider.shared.contents["someKey"] == Data("true".utf8))
+  }
+
+  @Test func aProviderThatKeepsNothingMakesASharedState() throws {
+    let (writer, reader) = (OptionalWriterView(), OptionalReaderView())
+    #expect(reader.text == "No data")
+    writer.toggle()
+    #expect(reader.text == "true")
+    writer.toggle()
+    #expect(reader.text == "false")
+    writer.delete()
+    #expect(reader.text == "No data")
+  }
+
+  @Test func theTypeThatWasWrittenFirstStays() throws {
+    let keychain = MemoryKeychain()
+    let number = KeychainStorage<Int?>(provider: keychain, key: "key")
+    let text = KeychainStorage<String?>(provider: keychain, key: "key")
+    number.wrappedValue = 1
+    #expect(throws: StorageError.self) { try text.projectedValue.save("one") }
+    #expect(text.projectedValue.state != .value("one"))
+    #expect(number.wrappedValue == 1)
+    #expect(keychain.contents["key"] == Data("1".utf8))
+  }
+
+  @Test func dataThatExistsIsReadAsItIs() throws {
+    struct Limits: Codable, Equatable, Sendable { var requests = 1 }
+    let keychain = MemoryKeychain()
+    _ = keychain.setData(Data(#"{ "requests": 5 }"#.utf8), forKey: "limits")
+    let limits = KeychainStorage(wrappedValue: Limits(), provider: keychain, key: "limits")
+    #expect(limits.wrappedValue == Limits(requests: 5))
+    limits.wrappedValue.requests += 1
+    #expect(keychain.contents["limits"] == Data(#"{"requests":6}"#.utf8))
+  }
+}

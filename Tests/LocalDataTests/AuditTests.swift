@@ -1,0 +1,268 @@
+import Foundation
+import LocalData
+import Testing
+import VaultBackend
+
+private struct AuditKeys {
+  let theme = StoredKey<String>(
+    "theme", in: .userDefaults, security: .none, owner: "Settings", description: "The theme.")
+  let name = StoredKey<String>(
+    "name", in: .userDefaults, owner: "Account", description: "The <user's> name & title.")
+  let token = StoredKey<String>(
+    "token", in: .keychain(service: nil), owner: "Login", description: "The token.")
+  let note = StoredKey<String>(
+    "note", in: .fileSystem(directory: .documents), owner: "Notes", description: "A sealed note.")
+  let plain = StoredKey<String>(
+    "plain", in: .fileSystem(directory: .documents), security: .none, owner: "Notes",
+    description: "A readable note.")
+  let scan = StoredKey<String>(
+    "scan", in: .encryptedFileSystem(directory: .documents), owner: "Notes",
+    description: "A scan.")
+  let shared = StoredKey<String>(
+    "shared", in: .appGroupUserDefaults(identifier: "group.test"), owner: "Suite",
+    description: "Shared.")
+  let absent = StoredKey<String>(
+    "absent", in: .userDefaults, owner: "Nobody", description: "Never written.")
+}
+
+private struct Catalog: StorageKeyCatalog {
+  static var allKeys: [AnyStorageKey] { StorageKeyList.keys(of: AuditKeys()) }
+}
+
+@Suite struct AuditTests {
+  private static let marker = "MARKER-4711-VALUE"
+  private let folder = TestFolder()
+  private let keys = AuditKeys()
+  private var documents: String { folder.path + "/data/com.example.app/Documents" }
+
+  /// A router of a program that has written all keys but one.
+  private func filled() async throws -> StorageRouter {
+    let router = folder.router()
+    try router.registerKeys(AuditKeys())
+    for key in [keys.theme, keys.name, keys.token, keys.note, keys.plain, keys.scan, keys.shared] {
+      try await router.set(Self.marker, for: key)
+    }
+    return router
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+  }
+
+  private func kinds(_ report: StorageAuditReport, _ name: String) -> [String] {
+    report.findings.filter { $0.name == name }.map(\.kind.rawValue).sorted()
+  }
+
+  private func forms(_ report: StorageAuditReport) -> [String] {
+    [report.text, report.json, report.html]
+  }
+
+  // MARK: - Static
+
+  @Test func aStaticReportOpensNothingAndShowsPlaintextApart() throws {
+    let text = StorageAuditReport.renderText(for: Catalog.self)
+    #expect(text.contains("userDefaults/theme  [PLAINTEXT]"))
+    #expect(text.contains("keychain(default)/token\n"))
+    #expect(text.contains("2 in plaintext by declaration"))
+    let json = try #require(
+      try JSONSerialization.jsonObject(
+        with: Data(StorageAuditReport.renderJSON(for: Catalog.self).utf8)) as? [String: Any])
+    #expect(json["schema"] as? Int == 1)
+    #expect(json["kind"] as? String == "catalog")
+    #expect((json["keys"] as? [Any])?.count == 8)
+    let report = try folder.router().catalogReport()
+    #expect(report.applicationID == "com.example.app")
+    #expect(folder.files().isEmpty)
+  }
+
+  @Test func aPageNeedsNothingElseAndEscapesWhatKeysSay() {
+    let html = StorageAuditReport.renderHTML(for: Catalog.self)
+    #expect(html.contains("The &lt;user&#39;s&gt; name &amp; title."))
+    #expect(html.contains("<th scope=\"col\">Plaintext</th>"))
+    #expect(html.contains("PLAINTEXT"))
+    for word in ["<script", "src=", "http://", "https://", "@import", "url("] {
+      #expect(!html.contains(word), "\(word)")
+    }
+    for word in ["@media print", "@media (max-width", "name=\"viewport\""] {
+      #expect(html.contains(word))
+    }
+  }
+
+  @Test func namesCantSteerATerminalOrEndALine() {
+    let report = StorageAuditReport(
+      of: [
+        .key(
+          StoredKey<String>(
+            "a\u{202E}b", in: .userDefaults, owner: "x\u{1B}[2J", description: "one\ntwo"))
+      ], catalog: "C")
+    for form in [report.text, report.html] {
+      #expect(!form.contains("\u{1B}") && !form.contains("\u{202E}") && !form.contains("one\ntwo"))
+    }
+  }
+
+  @Test func faultsOfDeclarationsAreFindings() {
+    let report = StorageAuditReport(
+      of: [
+        .key(key("x", .userDefaults)), .key(key("x", .userDefaults, of: Int.self)),
+        .key(key("y", .keychain(service: nil), .none)),
+        .key(StoredKey<String>("z", in: .userDefaults, owner: "", description: " ")),
+      ], catalog: "C")
+    #expect(kinds(report, "x") == ["duplicate"])
+    #expect(kinds(report, "y") == ["impossible"])
+    #expect(kinds(report, "z") == ["undescribed"])
+  }
+
+  // MARK: - Live
+
+  @Test func whatIsAsDeclaredHasNoFindingAndTheSameBytes() async throws {
+    let router = try await filled()
+    let report = try await router.audit()
+    #expect(report.findings == [])
+    for entry in report.keys {
+      #expect(entry.state == (entry.key.name == "absent" ? .absent : .present), "\(entry.key.name)")
+      #expect((entry.size ?? 0 > 0) == (entry.state == .present))
+      #expect((entry.modified != nil) == (entry.state == .present))
+    }
+    #expect(forms(report) == forms(try await router.audit()))
+    let other = folder.router()
+    try other.registerKeys(AuditKeys())
+    #expect(forms(report) == forms(try await other.audit()))
+  }
+
+  @Test func anAuditOfNothingMakesNothing() async throws {
+    let router = folder.router()
+    try router.registerKeys(AuditKeys())
+    let report = try await router.audit()
+    #expect(report.findings == [])
+    #expect(report.keys.allSatisfy { $0.state == .absent })
+    #expect(folder.files() == [])
+  }
+
+  @Test func eachThingThatIsWrongIsNamedAndNoValueIsShown() async throws {
+    let router = try await filled()
+    // Of keys that nobody declares any more.
+    let former = folder.router()
+    try await former.set(Self.marker, for: key("stray-entry", .userDefaults))
+    try await former.set(Self.marker, for: key("stray-plain", .userDefaults, .none))
+    try await former.set(Self.marker, for: key("stray-secret", .keychain(service: "old")))
+    try await former.set(
+      Self.marker, for: key("stray-scan", .encryptedFileSystem(directory: .documents)))
+    try write(Self.marker, to: documents + "/stray-file")
+    // A sealed value that became readable, and one that was altered.
+    try write("\"\(Self.marker)\"", to: documents + "/note")
+    try write("{\"\(Self.marker)", to: documents + "/plain")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o644], ofItemAtPath: documents + "/plain")
+    let report = try await router.audit()
+    for name in ["stray-entry", "stray-plain", "stray-secret", "stray-scan", "stray-file"] {
+      #expect(kinds(report, name) == ["stray"], "\(name)")
+    }
+    #expect(kinds(report, "note") == ["plaintext"])
+    #expect(kinds(report, "plain") == ["damaged", "rights"])
+    #expect(report.findings.count == 8, "\(report.findings)")
+    for form in forms(report) {
+      #expect(!form.contains(Self.marker))
+      #expect(form.contains("stray-secret"))
+    }
+    #expect(forms(report) == forms(try await router.audit()))
+  }
+
+  @Test func anAlteredSealedFileIsDamagedAndOthersAreLookedAt() async throws {
+    let router = try await filled()
+    let path = documents + "/note"
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    bytes[bytes.count - 1] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    let report = try await router.audit()
+    #expect(kinds(report, "note") == ["damaged"])
+    #expect(report.findings.count == 1)
+    #expect(report.keys.first { $0.key.name == "scan" }?.state == .present)
+  }
+
+  @Test func anotherPolicyThanDeclaredIsNamed() async throws {
+    let former = folder.router()
+    let place = StorageDomain.fileSystem(directory: .documents)
+    let older = SecurityPolicy.encrypted(.aes256(keyDerivation: .pbkdf2(iterations: 100)))
+    try await former.set(Self.marker, for: key("note", place, older))
+    try await former.set(Self.marker, for: key("token", .keychain(service: nil), older))
+    let router = folder.router()
+    try router.registerKeys(AuditKeys())
+    let report = try await router.audit()
+    for name in ["note", "token"] { #expect(kinds(report, name) == ["otherPolicy"], "\(name)") }
+    let message = report.findings.first { $0.name == "note" }?.message
+    #expect(message?.contains("PBKDF2-SHA-256, 100 iterations") == true)
+    #expect(message?.contains("HKDF-SHA-256") == true)
+  }
+
+  @Test func aValueAtAFormerPlaceIsNamed() async throws {
+    let former = folder.router()
+    await former.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Old"))
+    try await former.set(Self.marker, for: keys.note)
+    let router = folder.router()
+    try router.registerKeys(AuditKeys())
+    let report = try await router.audit()
+    #expect(kinds(report, "note") == ["otherPlace"])
+    #expect(report.keys.first { $0.key.name == "note" }?.state == .elsewhere)
+  }
+
+  @Test func aLostKeyIsAFindingAndNotTheEnd() async throws {
+    _ = try await filled()
+    let wrong = StorageRouter(
+      applicationID: "com.example.app",
+      keySource: .key(SymmetricKey(data: Data(repeating: 1, count: 32))), folder: folder.url,
+      configuration: StorageConfiguration(keychain: .vault))
+    try wrong.registerKeys(AuditKeys())
+    let report = try await wrong.audit()
+    #expect(report.findings.contains { $0.kind == .wrongKey && $0.name == nil })
+    #expect(report.keys.first { $0.key.name == "plain" }?.state == .present)
+    #expect(report.keys.first { $0.key.name == "token" }?.state == .unreadable)
+  }
+
+  @Test func anAuditWithoutACatalogIsRefused() async {
+    #expect(await code { _ = try await folder.router().audit() } == .invalid)
+  }
+
+  // MARK: - From a file
+
+  @Test func aCatalogFileAuditsAsTheRouterDoes() async throws {
+    let router = try await filled()
+    try write("stray", to: documents + "/stray-file")
+    let catalog = try router.catalogReport().json
+    let file = try StorageCatalogFile(json: Data(catalog.utf8))
+    #expect(file.applicationID == "com.example.app")
+    let report = try file.audit(keySource: .key(TestFolder.key), folder: folder.url)
+    #expect(forms(report) == forms(try await router.audit()))
+    // A report is a catalog again.
+    let again = try StorageCatalogFile(json: Data(report.json.utf8))
+    #expect(again.keys == file.keys)
+  }
+
+  @Test(arguments: [
+    "", "[]", "{}", "{\"schema\": 1}",
+    "{\"schema\":1,\"kind\":\"catalog\",\"keys\":[{\"name\":\"x\"}],\"findings\":[]}",
+  ])
+  func whatIsNoCatalogIsRefused(_ text: String) async {
+    #expect(await code { _ = try StorageCatalogFile(json: Data(text.utf8)) } == .invalid)
+  }
+
+  @Test func aCatalogOfALaterReleaseIsRefused() async {
+    let text = "{\"schema\":2,\"anything\":[]}"
+    #expect(await code { _ = try StorageCatalogFile(json: Data(text.utf8)) } == .unsupported)
+  }
+
+  @Test func aCatalogOfNoApplicationNeedsItsID() async throws {
+    let file = try StorageCatalogFile(
+      json: Data(StorageAuditReport.renderJSON(for: Catalog.self).utf8))
+    let none = await code {
+      _ = try file.audit(keySource: .key(TestFolder.key), folder: folder.url)
+    }
+    #expect(none == .invalid)
+    let hostile = await code {
+      _ = try file.audit(
+        applicationID: "../x", keySource: .key(TestFolder.key), folder: folder.url)
+    }
+    #expect(hostile == .invalid)
+  }
+}

@@ -1,0 +1,211 @@
+import Foundation
+import LocalData
+import Testing
+
+private struct Theme: StorageKey {
+  typealias Value = String
+  let name = "theme"
+  let domain: StorageDomain = .userDefaults
+  let owner = "Settings"
+  let description = "The theme."
+}
+
+private struct OtherTheme: StorageKey {
+  typealias Value = Int
+  let name = "theme"
+  let domain: StorageDomain = .userDefaults(suite: nil)
+  let owner = "Settings"
+  let description = "The theme, too."
+}
+
+private struct Good: StorageKeyCatalog {
+  static var allKeys: [AnyStorageKey] { [.key(Theme())] }
+}
+
+private struct Duplicates: StorageKeyCatalog {
+  static var allKeys: [AnyStorageKey] { [.key(Theme()), .key(OtherTheme())] }
+}
+
+private struct Other: StorageKeyCatalog {
+  static var allKeys: [AnyStorageKey] { [.key(OtherTheme())] }
+}
+
+private struct Undescribed: StorageKeyCatalog {
+  static var allKeys: [AnyStorageKey] {
+    [
+      .key(
+        StoredKey<String>("x", in: .userDefaults, owner: "Tests", description: " \n "))
+    ]
+  }
+}
+
+private struct Impossible: StorageKeyCatalog {
+  static var allKeys: [AnyStorageKey] {
+    [.key(key("x", .keychain(service: nil), .none))]
+  }
+}
+
+private struct Biometric: StorageKeyCatalog {
+  static var allKeys: [AnyStorageKey] {
+    [
+      .key(
+        key(
+          "x", .keychain(service: nil),
+          .keychain(accessibility: .afterFirstUnlock, accessControl: .biometryAny)))
+    ]
+  }
+}
+
+private struct AppKeys {
+  let theme = Theme()
+  let launches = StoredKey<Int>(
+    "launches", in: .userDefaults, security: .none, owner: "Tests", description: "Launches.")
+  let account = AccountKeys()
+  let version = 3
+}
+
+private struct AccountKeys {
+  let token = StoredKey<String>(
+    "token", in: .keychain(service: nil), owner: "Tests", description: "The token.")
+}
+
+@Suite struct CatalogTests {
+  private let folder = TestFolder()
+
+  @Test func anUnregisteredKeyIsRefusedOnceACatalogIsThere() async throws {
+    let router = folder.router()
+    let stray = key("stray", .userDefaults)
+    try await router.set("1", for: stray)
+    try router.registerCatalog(Good.self)
+    try await router.set("dark", for: Theme())
+    for call: @Sendable () async throws -> Void in [
+      { _ = try await router.get(stray) }, { try await router.set("2", for: stray) },
+      { try await router.remove(stray) }, { _ = try await router.contains(stray) },
+      { try await router.update(stray) { $0 = "3" } },
+    ] {
+      let error = try #require(await error { try await call() })
+      #expect(error.code == .unregisteredKey)
+      #expect(error.message.contains("Good"))
+      #expect(error.key == "stray")
+    }
+    #expect(try await folder.router().get(stray) == "1")
+  }
+
+  @Test func aKeyOfAnotherTypeOrPolicyIsNotTheRegisteredOne() async throws {
+    let router = folder.router()
+    try router.registerCatalog(Good.self)
+    #expect(await code { _ = try await router.get(OtherTheme()) } == .unregisteredKey)
+    let keys = folder.router()
+    try keys.registerKeys(AppKeys())
+    let sealed = key("launches", .userDefaults, .recommended, of: Int.self)
+    #expect(await code { _ = try await keys.get(sealed) } == .unregisteredKey)
+  }
+
+  @Test func twoKeysOfOneNameAreRefused() throws {
+    let router = folder.router()
+    let error = #expect(throws: StorageError.self) {
+      try router.registerCatalog(Duplicates.self)
+    }
+    #expect(error?.code == .duplicate)
+    #expect(error?.key == "theme")
+    #expect(router.registeredKeys.isEmpty)
+  }
+
+  @Test func twoCatalogsMustNotShareAName() throws {
+    let router = folder.router()
+    try router.registerCatalog(Good.self)
+    try router.registerCatalog(Good.self)
+    let error = #expect(throws: StorageError.self) { try router.registerCatalog(Other.self) }
+    #expect(error?.code == .duplicate)
+    #expect(error?.message.contains("Good") == true)
+    #expect(Array(router.registeredKeys.keys) == ["Good"])
+  }
+
+  @Test func aServiceByDefaultAndByNameIsOnePlace() {
+    struct Both {
+      let one = key("x", .keychain(service: nil))
+      let other = key("x", .keychain(service: "com.example.app"))
+    }
+    let error = #expect(throws: StorageError.self) {
+      try folder.router().registerKeys(Both())
+    }
+    #expect(error?.code == .duplicate)
+  }
+
+  @Test func anEmptyDescriptionIsRefused() {
+    let error = #expect(throws: StorageError.self) {
+      try folder.router().registerCatalog(Undescribed.self)
+    }
+    #expect(error?.code == .invalid)
+  }
+
+  @Test func impossiblePoliciesAreRefusedBeforeAnyWrite() {
+    for result in [
+      Result { try folder.router().registerCatalog(Impossible.self) },
+      Result { try folder.router().registerCatalog(Biometric.self) },
+    ] {
+      let error = #expect(throws: StorageError.self) { try result.get() }
+      #expect(error?.code == .unsupported)
+      #expect(error?.key == "x")
+    }
+    #expect(folder.files().filter { $0.hasSuffix(".vault") } == [])
+  }
+
+  @Test func aRefusedCatalogChangesNothing() async throws {
+    let router = folder.router()
+    #expect(throws: StorageError.self) { try router.registerCatalog(Duplicates.self) }
+    try await router.set("1", for: key("stray", .userDefaults))
+  }
+
+  @Test func aStructOfKeysIsACatalogTheCompilerKnows() async throws {
+    let router = folder.router()
+    try router.registerKeys(AppKeys())
+    let keys = router(AppKeys())
+    try await keys.set("dark", for: \.theme)
+    try await keys.set("secret", for: \.account.token)
+    try await keys.update(\.launches) { $0 = ($0 ?? 0) + 1 }
+    #expect(try await keys.get(\.theme) == "dark")
+    #expect(try await keys.get(\.account.token) == "secret")
+    #expect(try await keys.get(\.launches) == 1)
+    try await keys.remove(\.theme)
+    #expect(try await keys.get(\.theme) == nil)
+    #expect(router.registeredKeys["AppKeys"]?.map(\.name) == ["theme", "launches", "token"])
+  }
+
+  @Test func aStructWithoutKeysIsNoCatalog() {
+    struct Empty { let number = 1 }
+    let error = #expect(throws: StorageError.self) { try folder.router().registerKeys(Empty()) }
+    #expect(error?.code == .invalid)
+  }
+
+  @Test func aDescriptorSaysWhatAKeyDeclares() {
+    let descriptor = AnyStorageKey.key(Theme()).descriptor
+    #expect(descriptor.name == "theme")
+    #expect(descriptor.domain == .userDefaults)
+    #expect(descriptor.security == .recommended)
+    #expect(descriptor.serializer == "json")
+    #expect(descriptor.valueType == "String")
+    #expect(descriptor.owner == "Settings")
+    #expect(descriptor.description == "The theme.")
+    #expect(descriptor.availability == .all)
+    #expect(descriptor.syncPolicy == .never)
+  }
+
+  @Test func aKeyOfAnotherMachineIsListedAndRefused() async throws {
+    struct Keys {
+      let watch = StoredKey<String>(
+        "w", in: .userDefaults, owner: "T", description: "On watches.", availability: .watchOnly)
+      let server = StoredKey<String>(
+        "s", in: .userDefaults, owner: "T", description: "On servers.",
+        availability: .machines(["server"]))
+      let phone = StoredKey<String>(
+        "p", in: .userDefaults, owner: "T", description: "On phones.", availability: .phoneOnly)
+    }
+    let router = folder.router(
+      configuration: StorageConfiguration(keychain: .vault, machineTags: ["watch"]))
+    try router.registerKeys(Keys())
+    try await router(Keys()).set("1", for: \.watch)
+    #expect(await code { _ = try await router(Keys()).get(\.phone) } == .unavailable)
+    #expect(await code { _ = try await router(Keys()).get(\.server) } == .unavailable)
+  }
+}

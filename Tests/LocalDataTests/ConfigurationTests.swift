@@ -1,0 +1,145 @@
+import Foundation
+import LocalData
+import Testing
+
+@Suite struct ConfigurationTests {
+  private let folder = TestFolder()
+  private let file = key("letter", .fileSystem(directory: .documents), .none)
+  private let sealed = key("notes", .encryptedFileSystem(directory: .documents))
+  private let token = key(
+    "token", .keychain(service: nil), .keychain(accessibility: .afterFirstUnlock))
+  private let theme = key("theme", .userDefaults)
+  private let shared = key("shared", .appGroupUserDefaults(identifier: nil))
+
+  private var usual: StorageConfiguration {
+    StorageConfiguration(
+      defaultKeychainService: "com.myapp", defaultAppGroupIdentifier: "group.one",
+      keychain: .vault)
+  }
+
+  private func fill() async throws {
+    let router = folder.router(configuration: usual)
+    for key in [file, sealed, token, theme, shared] {
+      try await router.set("value of \(key.name)", for: key)
+    }
+  }
+
+  /// Which keys are the error that names them, and that the others can be read.
+  private func conflicting(_ router: StorageRouter) async -> Set<String> {
+    var names: Set<String> = []
+    for key in [file, sealed, token, theme, shared] {
+      let found = await error { _ = try await router.get(key) }
+      if found?.code == .configurationConflict {
+        #expect(found?.key == key.name)
+        #expect(await code { try await router.set("x", for: key) } == .configurationConflict)
+        #expect(await code { try await router.remove(key) } == .configurationConflict)
+        names.insert(key.name)
+      } else {
+        #expect(found == nil)
+      }
+    }
+    return names
+  }
+
+  private func expectAllThere() async throws {
+    let router = folder.router(configuration: usual)
+    for key in [file, sealed, token, theme, shared] {
+      #expect(try await router.get(key) == "value of \(key.name)")
+    }
+  }
+
+  @Test func anotherSubDirectoryHidesNothing() async throws {
+    try await fill()
+    let router = folder.router(configuration: usual)
+    await router.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Other"))
+    #expect(await conflicting(router) == ["letter", "notes"])
+    try await expectAllThere()
+  }
+
+  @Test func anotherMasterKeyHidesNothing() async throws {
+    try await fill()
+    let router = folder.router(configuration: usual)
+    await router.updateEncryptionConfiguration(
+      EncryptionConfiguration(masterKeyService: "com.myapp.LocalData", masterKeyAccount: "M"))
+    #expect(await conflicting(router) == ["notes", "theme"])
+    try await expectAllThere()
+  }
+
+  @Test func anotherServiceOrGroupHidesNothing() async throws {
+    try await fill()
+    var other = usual
+    other.defaultKeychainService = "com.other"
+    #expect(await conflicting(folder.router(configuration: other)) == ["token"])
+    other = usual
+    other.defaultAppGroupIdentifier = "group.two"
+    #expect(await conflicting(folder.router(configuration: other)) == ["shared"])
+    try await expectAllThere()
+  }
+
+  @Test func applyRefusesAndNamesWhatItWouldHide() async throws {
+    try await fill()
+    let router = folder.router(configuration: usual)
+    let error = try #require(
+      await error {
+        try await router.apply(files: FileStorageConfiguration(subDirectory: "Other"))
+      })
+    #expect(error.code == .configurationConflict)
+    #expect(error.message.contains("letter") && error.message.contains("notes"))
+    #expect(!error.message.contains("value of"))
+    #expect(await router.fileStorageConfiguration == FileStorageConfiguration())
+    #expect(await conflicting(router) == [])
+  }
+
+  @Test func whatHidesNothingIsTaken() async throws {
+    try await fill()
+    let router = folder.router(configuration: usual)
+    try await router.apply(
+      encryption: EncryptionConfiguration(pbkdf2Iterations: 7),
+      sync: SyncConfiguration(maxAutoSyncSize: 50_000))
+    #expect(await router.syncConfiguration.maxAutoSyncSize == 50_000)
+    #expect(await conflicting(router) == [])
+  }
+
+  @Test func onceTheDataIsGoneTheConfigurationMayChange() async throws {
+    try await fill()
+    let first = folder.router(configuration: usual)
+    try await first.remove(file)
+    try await first.remove(sealed)
+    let router = folder.router(configuration: usual)
+    try await router.apply(files: FileStorageConfiguration(subDirectory: "Other"))
+    try await router.set("new", for: file)
+    #expect(folder.files().contains("data/com.example.app/Documents/Other/letter"))
+  }
+
+  @Test(arguments: [
+    (StorageDomain.userDefaults, SecurityPolicy.none, SecurityPolicy.recommended),
+    (.userDefaults, .recommended, .none),
+    (.fileSystem(directory: .documents), .none, .recommended),
+    (.fileSystem(directory: .documents), .recommended, .none),
+    (.keychain(service: "s"), .recommended, .keychain(accessibility: .always)),
+    (.keychain(service: "s"), .keychain(accessibility: .always), .recommended),
+  ])
+  func anotherPolicyIsAConflictAndNotDamage(
+    _ domain: StorageDomain, _ old: SecurityPolicy, _ new: SecurityPolicy
+  ) async throws {
+    try await folder.router().set(
+      Data([1, 2, 3]), for: key("x", domain, old, .data, of: Data.self))
+    let changed = key("x", domain, new, .data, of: Data.self)
+    let router = folder.router()
+    #expect(await code { _ = try await router.get(changed) } == .configurationConflict)
+    #expect(await code { try await router.set(Data(), for: changed) } == .configurationConflict)
+    #expect(
+      try await folder.router().get(key("x", domain, old, .data, of: Data.self))
+        == Data([1, 2, 3]))
+  }
+
+  @Test func withoutAKeyringTheVaultIsChosenAndRecorded() async throws {
+    let router = StorageRouter(
+      applicationID: "com.example.app", keySource: .key(TestFolder.key), root: folder.path,
+      keyringBus: "unix:path=\(folder.path)/no-bus")
+    try await router.set("1", for: token)
+    #expect(folder.files().contains("data/com.example.app/keychain.vault"))
+    let explicit = folder.router(configuration: StorageConfiguration(keychain: .vault))
+    #expect(try await explicit.get(token) == "1")
+  }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import LocalData
+import StorageTesting
+import Testing
+
+private let token = key("token", .keychain(service: "s"))
+private let launches = key("launches", .userDefaults, .none, of: Int.self)
+
+@Suite struct StoredTests {
+  private let folder = TestFolder()
+
+  @Test func aPropertyIsTheValueOfItsKey() async throws {
+    let router = folder.router()
+    @Stored(token, router: router) var value: String?
+    @UnwrappedStored(launches, router: router) var count = 3
+    #expect(value == nil)
+    #expect(count == 3)
+    value = "a"
+    count += 1
+    #expect(try await router.get(token) == "a")
+    #expect(try await router.get(launches) == 4)
+    try await router.set("b", for: token)
+    #expect(value == "b")
+    try await $value.saveAsync("c")
+    #expect(try await $value.loadAsync() == "c")
+    try await $value.updateAsync { $0? += "!" }
+    #expect(try $value.load() == "c!")
+    value = nil
+    #expect($value.state == .absent)
+    try $count.remove()
+    #expect(count == 3)
+    #expect(try await router.get(launches) == nil)
+  }
+
+  @Test func anInitialValueIsStoredOnceAndADefaultNever() async throws {
+    let router = folder.router()
+    @Stored(token, router: router) var value: String? = "first"
+    #expect(try await router.get(token) == "first")
+    try await router.set("second", for: token)
+    @Stored(token, router: router) var again: String? = "first"
+    #expect(again == "second")
+    @UnwrappedStored(launches, router: router) var count = 3
+    _ = count
+    #expect(try await router.get(launches) == nil)
+  }
+
+  @Test func whatCannotBeReadIsNotReplacedByAnAssignment() async throws {
+    let router = folder.router()
+    try await router.set(7, for: launches)
+    let text = key("launches", .userDefaults, .none)
+    @UnwrappedStored(text, router: router) var wrong = "none"
+    #expect(wrong == "none")
+    wrong = "replaced"
+    #expect(try await router.get(launches) == 7)
+    #expect(throws: StorageError.self) { try $wrong.load() }
+    try $wrong.save("on purpose")
+    #expect(wrong == "on purpose")
+    wrong = "again"
+    #expect(wrong == "again")
+  }
+
+  @Test func noValueIsShownByPrinting() async throws {
+    @Stored(token, router: folder.router()) var value: String? = "marker-5e1f0b"
+    @UnwrappedStored(launches, router: folder.router()) var count = 1_234_567
+    #expect(!"\($value) \($value.core) \(String(reflecting: $value))".contains("5e1f0b"))
+    #expect(!"\($count) \(String(reflecting: $count))".contains("1234567"))
+  }
+
+  @Test(.storage()) func inATestTheSharedRouterIsTheTests() async throws {
+    @Stored(token) var value: String?
+    #expect(value == nil)
+    value = "test's"
+    #expect(try await StorageRouter.shared.get(token) == "test's")
+    let file = key("f", .fileSystem(directory: .documents), .none)
+    #expect(await code { try await StorageRouter.shared.set("1", for: file) } == .unsupported)
+  }
+
+  @Test(.storage(.temporaryFolder)) func aTestsFolderHasFiles() async throws {
+    let file = key("f", .fileSystem(directory: .documents), .none)
+    try await StorageRouter.shared.set("1", for: file)
+    #expect(try await StorageRouter.shared.get(file) == "1")
+  }
+
+  @Test func aProvidersKeyIsForAsyncCallsAlone() async throws {
+    struct Provider: KeyMaterialProviding {
+      func keyMaterial(for keyName: String) async throws -> Data { Data(repeating: 1, count: 32) }
+    }
+    let router = folder.router()
+    let source = KeyMaterialSource(id: "s")
+    await router.registerKeyMaterialProvider(Provider(), for: source)
+    @Stored(key("x", .userDefaults, .encrypted(.external(source: source))), router: router)
+    var value: String?
+    try await $value.saveAsync("1")
+    #expect(try await $value.loadAsync() == "1")
+    let error = #expect(throws: StorageError.self) { try $value.load() }
+    #expect(error?.code == .unsupported)
+  }
+}
+
+@Suite struct LiveStoredTests {
+  private let folder = TestFolder()
+
+  /// Waits until `condition` holds, for ten seconds at most.
+  private func eventually(_ condition: () -> Bool) async throws -> Bool {
+    for _ in 0..<2000 {
+      if condition() { return true }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    return condition()
+  }
+
+  static let domains =
+    Combination.plain + [
+      Combination(domain: .userDefaults, security: .recommended),
+      Combination(domain: .keychain(service: "s"), security: .recommended),
+      Combination(domain: .encryptedFileSystem(directory: .documents), security: .recommended),
+      Combination(domain: .fileSystem(directory: .documents), security: .recommended),
+    ]
+
+  @Test(arguments: domains)
+  func everyReaderSeesEveryChangeOfThisProcess(_ case: Combination) async throws {
+    let router = folder.router()
+    let key = key("live", `case`.domain, `case`.security)
+    @LiveStored(key, router: router) var theme = "dark"
+    @LiveStored(key, router: router) var optional: String?
+    #expect(theme == "dark")
+    #expect(optional == nil)
+    theme = "light"
+    #expect(optional == "light")
+    #expect(try await router.get(key) == "light")
+    try await router.set("blue", for: key)
+    #expect(theme == "blue")
+    #expect(optional == "blue")
+    optional = nil
+    #expect(theme == "dark")
+    #expect(try await router.get(key) == nil)
+    try await router.update(key) { $0 = "x" }
+    #expect(theme == "x")
+    try await router.remove(key)
+    #expect(theme == "dark")
+  }
+
+  @Test(arguments: domains)
+  func changesOfAnotherRouterAreSeen(_ case: Combination) async throws {
+    let router = folder.router()
+    let key = key("live", `case`.domain, `case`.security)
+    try await router.set("1", for: key)
+    @LiveStored(key, router: router) var value: String?
+    #expect(value == "1")
+    try await folder.router().set("2", for: key)
+    #expect(try await eventually { value == "2" })
+    try await folder.router().remove(key)
+    #expect(try await eventually { value == nil })
+  }
+
+  @Test func aValueOfAPropertyListIsLiveAsWell() async throws {
+    let key = key("list", .userDefaults, .none, .plist, of: [String].self)
+    let router = folder.router()
+    @LiveStored(key, router: router) var list: [String]?
+    list = ["a"]
+    #expect(try await router.get(key) == ["a"])
+  }
+
+  @Test func whatIsDamagedIsAFailureAndNotAbsent() async throws {
+    let key = key("x", .fileSystem(directory: .documents))
+    let router = folder.router()
+    try await router.set("1", for: key)
+    let file = folder.url.appendingPathComponent("data/com.example.app/Documents/x")
+    try Data("nonsense".utf8).write(to: file)
+    @LiveStored(key, router: router) var value = "default"
+    #expect(value == "default")
+    guard case .failed(let error) = $value.state else {
+      Issue.record("not a failure")
+      return
+    }
+    #expect(error.code == .damaged)
+    value = "assigned"
+    #expect(try Data(contentsOf: file) == Data("nonsense".utf8))
+  }
+}

@@ -1,0 +1,14 @@
+import Foundation
+import LocalData
+import VaultBackend
+
+/// The vaults that a router makes, as an operator sees them.
+enum VaultFiles {
+  static let masterName = "LocalData/MasterKey"
+
+  static func master(in folder: TestFolder) -> VaultStorage {
+    VaultStorage(
+      at: folder.url.appendingPathComponent("data/com.example.app/keychain.vault"),
+      keySource: .key(TestFolder.key))
+  }
+}

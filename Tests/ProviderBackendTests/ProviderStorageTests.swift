@@ -1,0 +1,261 @@
+import CryptoCore
+import Dispatch
+import Foundation
+import Observation
+import ProviderBackend
+import StorageCore
+import StorageTesting
+import TestSupport
+import Testing
+
+struct ProviderStorageTests {
+  private struct Limits: Codable, Equatable, Sendable { var requests = 1 }
+  private let provider = TestProvider()
+  private let key = KeySource.key(SymmetricKey(size: .bits256))
+
+  private func sealed(_ deadline: Duration = .seconds(60)) -> ProviderStorage {
+    ProviderStorage(provider, keySource: key, deadline: deadline)
+  }
+  private func plain() -> ProviderStorage {
+    ProviderStorage(plain: provider, deadline: .seconds(60), errorClosure: { _ in })
+  }
+
+  @Test(arguments: DelegatePromise.all(of: ProviderDelegate.self))
+  func theDelegateKeeps(_ promise: DelegatePromise) throws {
+    try promise.check {
+      ProviderDelegate(TestProvider(), deadline: .seconds(60), polling: nil)
+    }
+  }
+
+  // MARK: - Sealed
+
+  @Test func nothingIsInTheClear() throws {
+    let storage = sealed()
+    @Live(storage, "account-name") var live: String?
+    live = "plain-text-value"
+    try storage.save("plain-text-value", forKey: "another-name")
+    @CodableStore(storage, "limits") var limits: Limits?
+    limits = Limits(requests: 4711)
+    #expect(provider.contents.count == 5)
+    for (key, data) in provider.contents {
+      for secret in ["account-name", "another-name", "plain-text-value", "limits", "requests"] {
+        #expect(!key.contains(secret))
+        #expect(data.range(of: Data(secret.utf8)) == nil)
+      }
+    }
+  }
+
+  @Test func aNewProcessReadsWhatIsThere() throws {
+    do {
+      let storage = sealed()
+      try storage.save(1, forKey: "one")
+      try storage.save("two", forKey: "two")
+    }
+    let storage = sealed()
+    #expect(try storage.load(Int.self, forKey: "one") == 1)
+    #expect(try storage.keys().sorted() == ["one", "two"])
+    _ = try storage.keyAdministration.rotateDataKey()
+    #expect(try storage.load(String.self, forKey: "two") == "two")
+    try storage.removeAll()
+    #expect(try storage.keys().isEmpty)
+    let stranger = ProviderStorage(
+      provider, keySource: .key(SymmetricKey(size: .bits256)), deadline: .seconds(60))
+    #expect(throws: StorageError.self) { try stranger.load(Int.self, forKey: "one") }
+  }
+
+  @Test func noKeyIsMadeOverDataWhoseHeaderIsGone() throws {
+    try sealed().save(1, forKey: "key")
+    let header = try #require(provider.contents.keys.first { $0.hasSuffix(".header") })
+    provider.replace(header, with: nil)
+    #expect(throws: StorageError.self) { try sealed().save(2, forKey: "key") }
+    #expect(provider.contents[header] == nil)
+  }
+
+  @Test func falseIsAnErrorAndChangesNothing() throws {
+    let storage = sealed()
+    @Live(storage, "key") var live = 0
+    live = 1
+    provider.refuse()
+    #expect(throws: StorageError.self) { try $live.save(2) }
+    #expect(throws: StorageError.self) { try $live.remove() }
+    #expect(live == 1)
+    #expect($live.state == .value(1))
+    provider.refuse(false)
+    live = 3
+    #expect(live == 3)
+    #expect(try sealed().load(Int.self, forKey: "key") == 3)
+  }
+
+  @Test func aRemovalThatWasMadeInPartIsFollowedAndSaid() throws {
+    let storage = sealed()
+    @Live(storage, "token") var live: String?
+    live = "secret"
+    try storage.save(1, forKey: "other")
+    provider.refuse { $0.hasSuffix(".names") }
+    let error = #expect(throws: StorageError.self) { try $live.remove() }
+    #expect(error?.code == .outcomeUnknown)
+    #expect(live == nil)
+    #expect($live.state == .absent)
+    #expect(try sealed().load(String.self, forKey: "token") == nil)
+    provider.refuse(false)
+    let list = { try #require(provider.contents.first { $0.key.hasSuffix(".names") }).value.count }
+    let length = try list()
+    try $live.remove()
+    #expect(try list() == length / 2)
+    #expect(try storage.keys() == ["other"])
+  }
+
+  @Test func storagesOverAProviderAreInStep() throws {
+    let (first, second) = (sealed(), sealed())
+    @Live(first, "key") var one = 0
+    @Live(second, "key") var two = 0
+    one = 1
+    #expect(two == 1)
+    two = 2
+    #expect(one == 2)
+    #expect($one.live === $two.live)
+    try second.save(3, forKey: "key")
+    #expect(one == 3)
+  }
+
+  @Test func threadsOfTwoStoragesTakeTurns() throws {
+    let (first, second) = (sealed(), sealed())
+    Threads.run(8) { thread in
+      for index in 0..<20 {
+        let storage = thread % 2 == 0 ? first : second
+        do throws(StorageError) {
+          try storage.save(index, forKey: "key \(thread)")
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    #expect(provider.insideAtMost == 1)
+    for thread in 0..<8 { #expect(try first.load(Int.self, forKey: "key \(thread)") == 19) }
+    #expect(try first.keys().count == 8)
+  }
+
+  // MARK: - A provider that hangs
+
+  @Test(.timeLimit(.minutes(30))) func aCallThatHangsHasADeadline() async throws {
+    let storage = sealed(.seconds(1))
+    try storage.save(1, forKey: "key")
+    let go = DispatchSemaphore(value: 0)
+    provider.inNextCall { go.wait() }
+    let late = #expect(throws: StorageError.self) { try storage.save(2, forKey: "key") }
+    #expect(late?.code == .outcomeUnknown)
+    // Nobody waits again for a call that hangs already.
+    let calls = provider.calls
+    let next = #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "key") }
+    #expect(next?.code == .timedOut)
+    #expect(provider.calls == calls)
+    go.signal()
+    while (try? storage.load(Int.self, forKey: "key")) == nil {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    #expect(try storage.load(Int.self, forKey: "key") == 2)
+  }
+
+  @Test(.timeLimit(.minutes(30))) func anObservationThatHangsHoldsUpNobodyForLonger() async throws {
+    let hanging = HangingProvider(base: provider)
+    let storage = ProviderStorage(
+      plain: hanging, deadline: .seconds(1), errorClosure: { _ in })
+    let live = Live(wrappedValue: 0, storage, "key")
+    let start = ContinuousClock.now
+    #expect(live.wrappedValue == 0)
+    #expect(ContinuousClock.now - start < .seconds(20))
+    provider.replace("key", with: Data("7".utf8))
+    hanging.go.signal()
+    while live.wrappedValue != 7 { try await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  @Test(.timeLimit(.minutes(30))) func aProviderMayNotUseItsStorage() throws {
+    let storage = sealed()
+    try storage.save(1, forKey: "key")
+    let codes = Lock<[StorageError.Code]>([])
+    provider.inNextCall {
+      do throws(StorageError) { _ = try storage.load(Int.self, forKey: "key") } catch {
+        codes.withLock { $0.append(error.code) }
+      }
+    }
+    #expect(try storage.load(Int.self, forKey: "key") == 1)
+    #expect(codes.withLock { $0 } == [.busy])
+  }
+
+  // MARK: - Behind the storage's back
+
+  @Test(.timeLimit(.minutes(30))) func aProviderTellsOfOthersChanges() async throws {
+    let provider = TestProvider(tells: true)
+    let live = Live(
+      wrappedValue: 0, ProviderStorage(plain: provider, deadline: .seconds(60)), "key")
+    #expect(live.wrappedValue == 0)
+    provider.replace("key", with: Data("7".utf8))
+    for await value in Observations({ live.wrappedValue }) where value == 7 { break }
+    provider.replace("key", with: nil)
+    for await value in Observations({ live.wrappedValue }) where value == 0 { break }
+  }
+
+  @Test(.timeLimit(.minutes(30))) func pollingFindsOthersChanges() async throws {
+    let storage = ProviderStorage(
+      plain: SilentProvider(base: provider), polling: .milliseconds(10), deadline: .seconds(60))
+    let live = Live(wrappedValue: 0, storage, "key")
+    #expect(live.wrappedValue == 0)
+    provider.replace("key", with: Data("7".utf8))
+    for await value in Observations({ live.wrappedValue }) where value == 7 { break }
+  }
+
+  @Test(.timeLimit(.minutes(30))) func aReadOfTheKeyFindsOthersChanges() throws {
+    let storage = plain()
+    @Live(storage, "key") var live = 0
+    #expect(live == 0)
+    provider.replace("key", with: Data("7".utf8))
+    #expect(live == 0)
+    #expect(try storage.load(decodable: Int.self, forKey: "key") == 7)
+    #expect(live == 7)
+  }
+
+  // MARK: - Plain
+
+  @Test func aPlainStorageKeepsNamesAndJSON() throws {
+    let storage = plain()
+    @Live(storage, "count") var count = 0
+    @Live(storage, "limits") var limits: Limits?
+    count = 5
+    limits = Limits(requests: 2)
+    #expect(provider.contents["count"] == Data("5".utf8))
+    #expect(provider.contents["limits"] == Data(#"{"requests":2}"#.utf8))
+    #expect(provider.contents.count == 2)
+    @CodableStore(plain(), "limits") var other: Limits?
+    #expect(other == Limits(requests: 2))
+    limits = nil
+    #expect(provider.contents["limits"] == nil)
+    #expect(other == nil)
+  }
+
+  @Test func aPlainStorageSaysWhatItDoesNotKeep() throws {
+    let storage = plain()
+    let refusal = #expect(throws: StorageError.self) { try storage.save(1, forKey: "key") }
+    #expect(refusal?.code == .unsupported)
+    #expect(provider.contents.isEmpty)
+    provider.replace("key", with: Data("not JSON".utf8))
+    @Live(storage, "key") var live = 0
+    #expect(live == 0)
+    #expect($live.state != .absent)
+    live = 1
+    #expect(provider.contents["key"] == Data("not JSON".utf8))
+    try $live.remove()
+    live = 1
+    #expect(provider.contents["key"] == Data("1".utf8))
+  }
+
+  @Test func falseChangesNothingInAPlainStorage() throws {
+    let storage = plain()
+    @Live(storage, "key") var live = 0
+    live = 1
+    provider.refuse()
+    live = 2
+    #expect(live == 1)
+    provider.refuse(false)
+    #expect(provider.contents["key"] == Data("1".utf8))
+  }
+}

@@ -1,0 +1,203 @@
+import CryptoCore
+import StorageCore
+import Testing
+
+/// Data keys that a rotation ends, over a delegate without a manifest.
+@Suite(.timeLimit(.minutes(30))) struct EndedKeysTests {
+  private let delegate = OpenDelegate()
+
+  private func storage(_ byte: UInt8 = 1, tag: String? = nil) -> DelegatedStorage {
+    .quiet(delegate, .key(.repeating(byte)), tag: tag)
+  }
+
+  private func made(_ count: Int) throws -> DelegatedStorage {
+    let storage = storage()
+    for index in 0..<count { try storage.save(index, forKey: "k\(index)") }
+    return storage
+  }
+
+  /// 66 bytes that name data key 1 and are no record, under a name that nobody uses.
+  private func plantJunk() throws {
+    let name = try #require(NameHash([UInt8](repeating: 0xA5, count: 64)))
+    try delegate.replace(name, with: [1, 1, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 60))
+  }
+
+  @Test func junkKeepsNoKeyThatLeakedAndIsReported() throws {
+    let storage = try made(20)
+    let (name, old) = try #require(try delegate.records().first)
+    try plantJunk()
+    let report = try storage.keyAdministration.rotate(openedBy: .key(.repeating(2)))
+    #expect(report.reencrypted == 20 && report.remaining == 0 && report.setAside == 1)
+    #expect(report.setAsideKeys == [])
+    // Whoever kept a record of before puts it back.
+    try delegate.replace(name, with: old)
+    let next = self.storage(2)
+    let again = try next.keyAdministration.reencrypt()
+    #expect(again.reencrypted == 0 && again.setAside == 2)
+    #expect(again.setAsideKeys.count == 1, "it opens by the retired key, which says its name")
+    #expect(code { _ = try next.load(Int.self, forKey: again.setAsideKeys[0]) } == .damaged)
+    #expect(try next.listing().unreadable == 2)
+    #expect(
+      code { try next.update(Int.self, forKey: again.setAsideKeys[0]) { $0 = 1 } } == .damaged)
+  }
+
+  @Test func theErrorOfWhatWasSetAsideSaysWhatTakesItBack() throws {
+    let storage = try made(1)
+    let (name, old) = try delegate.onlyRecord()
+    try plantJunk()
+    _ = try storage.keyAdministration.rotate()
+    try delegate.replace(name, with: old)
+    do {
+      _ = try storage.load(Int.self, forKey: "k0")
+      Issue.record("it was read")
+    } catch {
+      #expect(error.code == .damaged && error.key == "k0")
+      #expect(error.message.contains("retired") && error.message.contains("readmitting"))
+    }
+  }
+
+  @Test func aRecordOfAnotherTagIsSetAsideAndTakenBackByItsStorage() throws {
+    let storage = try made(3)
+    let tagged = self.storage(tag: "tag")
+    try tagged.save("tagged", forKey: "t")
+    let report = try storage.keyAdministration.rotate()
+    #expect(report.reencrypted == 3 && report.remaining == 0 && report.setAside == 1)
+    #expect(code { _ = try tagged.load(String.self, forKey: "t") } == .damaged)
+    #expect(code { _ = try tagged.load(String.self, forKey: "absent") } == nil)
+    let size = try delegate.headerBytes().count
+    // Not by accident, and not by who lacks the tag.
+    #expect(try tagged.keyAdministration.reencrypt().reencrypted == 0)
+    #expect(try storage.keyAdministration.reencrypt(readmitting: true).reencrypted == 0)
+    #expect(code { _ = try tagged.load(String.self, forKey: "t") } == .damaged)
+    let back = try tagged.keyAdministration.reencrypt(readmitting: true)
+    #expect(back.reencrypted == 1 && back.remaining == 0 && back.setAside == 0)
+    #expect(try tagged.load(forKey: "t") == "tagged")
+    #expect(try self.storage(tag: "tag").load(forKey: "t") == "tagged")
+    #expect(try delegate.headerBytes().count < size, "the retired key is gone")
+  }
+
+  @Test func oldKeysStayValidWhereThatIsSaid() throws {
+    let storage = try made(3)
+    let tagged = self.storage(tag: "tag")
+    try tagged.save("tagged", forKey: "t")
+    let report = try storage.keyAdministration.replaceRootKey(
+      openedBy: .key(.repeating(2)), keepingOldKeys: true)
+    #expect(report.reencrypted == 3 && report.remaining == 1 && report.setAside == 0)
+    let other = self.storage(2, tag: "tag")
+    #expect(try other.load(forKey: "t") == "tagged")
+    let last = try other.keyAdministration.reencrypt()
+    #expect(last.reencrypted == 1 && last.remaining == 0 && last.setAside == 0)
+    #expect(try other.load(forKey: "t") == "tagged")
+  }
+
+  @Test(arguments: [0, 1, 2]) func aRotationThatWasInterruptedStillEndsTheOldKeys(
+    _ commits: Int
+  ) throws {
+    let storage = try made(150)
+    let old = try delegate.records()
+    try plantJunk()
+    delegate.fail(afterCommits: commits)
+    #expect(code { _ = try storage.keyAdministration.rotate(openedBy: .key(.repeating(2))) } == .io)
+    delegate.recover()
+    // The next start of the program reads all of them meanwhile.
+    let next = self.storage(2)
+    for index in 0..<150 { #expect(try next.load(forKey: "k\(index)") == index) }
+    let report = try next.keyAdministration.reencrypt()
+    #expect(report.remaining == 0 && report.setAside == 1)
+    let (name, record) = try #require(old.first)
+    try delegate.replace(name, with: record)
+    #expect(try self.storage(2).listing().unreadable == 2)
+  }
+
+  @Test func whatIsPlantedWhileARotationGoesOnIsNotSealedAnew() throws {
+    let storage = try made(150)
+    let old = try delegate.records()
+    for index in 0..<150 { try storage.save(-index, forKey: "k\(index)") }
+    let delegate = delegate
+    delegate.beforeNextCommit {
+      for (name, record) in old { try? delegate.replace(name, with: record) }
+    }
+    let report = try storage.keyAdministration.rotate(openedBy: .key(.repeating(2)))
+    #expect(report.reencrypted == 0 && report.remaining == 0 && report.setAside == 150)
+    #expect(report.setAsideKeys.count == 150)
+    #expect(code { _ = try self.storage(2).load(Int.self, forKey: "k7") } == .damaged)
+  }
+
+  /// Its pass was over before the other's keys ended, so it has not sealed anew what is under them.
+  @Test func aReencryptionEndsNoKeysOfARotationThatBeganMeanwhile() throws {
+    let (one, other) = (try made(150), storage())
+    _ = try other.load(Int.self, forKey: "k0")
+    let delegate = delegate
+    delegate.fail(afterCommits: 1)
+    #expect(code { _ = try one.keyAdministration.rotateDataKey() } == .io)
+    delegate.recover()
+    // Between two commits of the other's pass.
+    delegate.beforeNextCommit {
+      delegate.fail(afterCommits: 0)
+      #expect(code { _ = try one.keyAdministration.rotate() } == .io)
+      delegate.recover()
+    }
+    let report = try other.keyAdministration.reencrypt()
+    #expect(report.setAside == 0)
+    for index in 0..<150 { #expect(try storage().load(forKey: "k\(index)") == index) }
+    #expect(try one.keyAdministration.reencrypt().remaining == 0)
+    for index in 0..<150 { #expect(try storage().load(forKey: "k\(index)") == index) }
+  }
+
+  // MARK: - Listeners
+
+  @Test func aListenerGetsNothingThatWasPutBackFromBeforeARotation() async throws {
+    let storage = storage()
+    let property = Store<String, DelegatedStorage>(storage, "k")
+    try property.save("revoked")
+    let (name, old) = try delegate.onlyRecord()
+    try property.save("current")
+    var states = property.states.makeAsyncIterator()
+    #expect(await states.next() == .value("current"))
+    let report = try storage.keyAdministration.rotate(openedBy: .key(.repeating(2)))
+    #expect(report.remaining == 0 && report.setAside == 0)
+    try delegate.replace(name, with: old)
+    var state = await states.next()
+    if state == .value("current") { state = await states.next() }  // sealed anew
+    guard case .failed(let error) = state else {
+      Issue.record("told: \(String(describing: state))")
+      return
+    }
+    #expect(error.code == .damaged && error.key == "k")
+    #expect(code { _ = try storage.load(String.self, forKey: "k") } == .damaged)
+    try property.save("next")
+    #expect(await states.next() == .value("next"))
+  }
+
+  @Test func aListenerGetsNothingOfAStoreThatIsGone() async throws {
+    let storage = storage()
+    let property = Store<String, DelegatedStorage>(storage, "k")
+    try property.save("revoked")
+    let (name, old) = try delegate.onlyRecord()
+    var states = property.states.makeAsyncIterator()
+    #expect(await states.next() == .value("revoked"))
+    try delegate.removeStore()
+    #expect(await states.next() == .absent)
+    try property.save("current")
+    #expect(await states.next() == .value("current"))
+    try delegate.replace(name, with: old)
+    try property.save("next")
+    #expect(await states.next() == .value("next"))
+  }
+
+  @Test func whatCannotBeOpenedAnyMoreLeadsToWhatThereIsNow() async throws {
+    let storage = storage()
+    let property = Store<Int, DelegatedStorage>(storage, "k")
+    try property.save(1)
+    var states = property.states.makeAsyncIterator()
+    #expect(await states.next() == .value(1))
+    try property.save(2)
+    try property.save(3)
+    _ = try storage.keyAdministration.rotate()
+    #expect(await states.next() == .value(3))
+    try property.save(4)
+    #expect(await states.next() == .value(4))
+    try property.remove()
+    #expect(await states.next() == .absent)
+  }
+}

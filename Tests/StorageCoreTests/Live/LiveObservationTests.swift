@@ -1,0 +1,208 @@
+import CryptoCore
+import Foundation
+import Observation
+import SingletonBackend
+import StorageCore
+import StorageTesting
+import Testing
+
+/// Who is told of what a live property becomes.
+struct LiveObservationTests {
+  private let storage = SingletonStorage()
+
+  /// How often a tracked read of a value is told of a change.
+  private final class Observer: Sendable {
+    private let count = Lock(0)
+    var changes: Int { count.withLock { $0 } }
+
+    /// Waits for that, since another thread may be the one that tells.
+    func comesTo(_ expected: Int) -> Bool {
+      for _ in 0..<10_000 where changes < expected { usleep(1_000) }
+      return changes == expected
+    }
+
+    func track(_ read: () -> Void) {
+      withObservationTracking(read) { self.count.withLock { $0 += 1 } }
+    }
+  }
+
+  @Test func aChangeIsToldWhoeverMadeIt() throws {
+    @Live(storage, "key") var live = 0
+    @UnwrappedStore(storage, "key") var store = 0
+    let writes: [() throws -> Void] = [
+      { live = 1 }, { store = 2 }, { try storage.save(3, forKey: "key") },
+      { try storage.transaction { try $0.save(4, forKey: "key") } },
+      { try $live.update { $0 += 1 } }, { try $live.remove() },
+    ]
+    for (index, write) in writes.enumerated() {
+      let observer = Observer()
+      observer.track { _ = live }
+      try write()
+      // Whoever reads next brings the value up to date.
+      #expect(live == (index + 1) % writes.count)
+      #expect(observer.comesTo(1))
+    }
+  }
+
+  @Test func whoReadsStateOrLoadsIsToldAsWell() throws {
+    @Live(storage, "key") var live = 0
+    let (first, second, third) = (Observer(), Observer(), Observer())
+    first.track { _ = $live.state }
+    second.track { _ = try? $live.load() }
+    third.track { _ = $live.live.value }
+    live = 1
+    for observer in [first, second, third] { #expect(observer.comesTo(1)) }
+  }
+
+  @Test func anEqualValueIsNotTold() throws {
+    @Live(storage, "key") var live = 1
+    live = 5
+    let observer = Observer()
+    observer.track { _ = live }
+    live = 5
+    try storage.save(5, forKey: "key")
+    #expect(live == 5)
+    #expect(observer.changes == 0)
+    live = 6
+    #expect(observer.comesTo(1))
+  }
+
+  /// What a program takes for equal need not be the same.
+  private struct User: Codable, Equatable, Sendable {
+    var id: Int
+    var name: String
+    static func == (one: User, other: User) -> Bool { one.id == other.id }
+  }
+
+  @Test func anEqualValueIsInMemoryAsItWasStored() throws {
+    @Live(storage, "user") var user: User?
+    user = User(id: 1, name: "old")
+    #expect(user?.name == "old")
+    let observer = Observer()
+    observer.track { _ = user }
+    try $user.save(User(id: 1, name: "new"))
+    #expect(user?.name == "new")
+    try $user.update { $0?.name += "!" }
+    #expect(user?.name == "new!")
+    user?.name += "?"
+    #expect(user?.name == "new!?")
+    #expect(try storage.load(decodable: User.self, forKey: "user")?.name == "new!?")
+    #expect(observer.changes == 0)
+    user = User(id: 2, name: "other")
+    #expect(observer.comesTo(1))
+  }
+
+  @Test func zeroReplacesNegativeZero() {
+    @Live(storage, "key") var live = 1.0
+    live = -0.0
+    #expect(live.sign == .minus)
+    live = 0.0
+    #expect(live.sign == .plus)
+  }
+
+  /// Who reads, and is registered only long after, has missed the last change.
+  @Test(.timeLimit(.minutes(30)), arguments: [1, 5, 16, 17, 32])
+  func anObserverWhoseClosureIsLongIsTold(_ changes: Int) async throws {
+    let live = Live(wrappedValue: 0, storage, "key")
+    live.wrappedValue = 1
+    let observer = Observer()
+    let (hasRead, goOn) = (Lock(false), Lock(false))
+    // A thread of its own: Swift has as few as there are cores.
+    Thread {
+      observer.track {
+        _ = live.wrappedValue
+        hasRead.withLock { $0 = true }
+        while !goOn.withLock({ $0 }) { usleep(1_000) }
+      }
+    }.start()
+    while !hasRead.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+    for value in 2...changes + 1 { live.wrappedValue = value }
+    let ofNow = Observer()
+    ofNow.track { _ = live.wrappedValue }
+    try await Task.sleep(for: .milliseconds(2500))
+    #expect(observer.changes == 0)
+    goOn.withLock { $0 = true }
+    for _ in 0..<1_000 where observer.changes == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(observer.changes == 1)
+    // Who has read the last value has nothing to be told of.
+    #expect(ofNow.changes == 0)
+  }
+
+  @Test func aRefusedWriteIsNotTold() throws {
+    let storage = FaultyStorage(errorClosure: { _ in })
+    @Live(storage, "key") var live = 1
+    live = 2
+    let observer = Observer()
+    observer.track { _ = live }
+    storage.faults.fail(.writes, with: .failure(StorageError(.full, "no space left")))
+    live = 3
+    #expect(live == 2)
+    #expect(observer.changes == 0)
+  }
+
+  /// `onChange` may use any storage: nothing is held while it runs.
+  @Test(.timeLimit(.minutes(30))) func onChangeMayWriteAndRead() async throws {
+    let storage = storage
+    let live = Live(wrappedValue: 0, storage, "key")
+    let seen = Lock<[Int]>([])
+    withObservationTracking {
+      _ = live.wrappedValue
+    } onChange: {
+      storage.set(7, forKey: "other")
+      live.wrappedValue = 9
+      seen.withLock { $0.append(live.wrappedValue) }
+    }
+    try storage.save(1, forKey: "key")
+    _ = live.wrappedValue
+    // On another thread, where the hub's was first.
+    while seen.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(seen.withLock { $0 } == [9])
+    #expect(try storage.load(Int.self, forKey: "other") == 7)
+    #expect(live.wrappedValue == 9)
+  }
+
+  @Test(.timeLimit(.minutes(30))) func observationsComeToTheLastValue() async throws {
+    let storage = storage
+    let live = Live(wrappedValue: 0, storage, "key")
+    for round in 1...20 {
+      let last = round * 1000
+      let writing = Task.detached {
+        for value in last - 100...last { try storage.save(value, forKey: "key") }
+      }
+      for await value in Observations({ live.wrappedValue }) where value == last { break }
+      try await writing.value
+    }
+  }
+
+  /// A follower brings the value up to date, so who waits need not read.
+  @Test(.timeLimit(.minutes(30))) func anObserverIsToldWithoutAnyonesReading() async throws {
+    let storage = storage
+    let live = Live(wrappedValue: "", storage, "key")
+    let observer = Observer()
+    observer.track { _ = live.wrappedValue }
+    try storage.save("changed", forKey: "key")
+    while observer.changes == 0 { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(live.wrappedValue == "changed")
+  }
+
+  @Test func newKeysChangeNothing() throws {
+    @Live(storage, "key") var live = 0
+    live = 1
+    let observer = Observer()
+    observer.track { _ = live }
+    for isData in [true, false] {
+      if isData {
+        _ = try storage.keyAdministration.rotateDataKey()
+      } else {
+        _ = try storage.keyAdministration.rotate()
+      }
+      #expect(live == 1)
+      #expect(observer.changes == 0)
+    }
+    try storage.save(2, forKey: "key")
+    #expect(live == 2)
+    #expect(observer.comesTo(1))
+    try storage.delete(forKey: "key")
+    #expect(live == 0)
+  }
+}
