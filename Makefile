@@ -10,9 +10,12 @@ export SWIFT_FLAGS ?= -Xswiftc -warnings-as-errors --explicit-target-dependency-
 # Where `make install` puts things.
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Whether `make tool` builds securestore with the desktop's keyring, which needs libsecret.
+KEYRING ?= yes
 
 # A fork in a threaded process is part of what the tests try.
-TSAN = TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1 SPS_SANITIZER=thread
+TSAN = TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1:suppressions=$(CURDIR)/scripts/thread.supp \
+  SPS_SANITIZER=thread
 ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=$(CURDIR)/scripts/address.supp \
   LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/leaks.supp SPS_SANITIZER=address
 
@@ -20,10 +23,10 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=
 RELEASE = -c release -Xswiftc -enable-testing
 
 .PHONY: help deps build test test-tool tool install demo lint docs bench keyring-daemons soak fuzz sanitize \
-  client traits clean
+  client client-tests traits clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the distribution's packages that are missing, nothing otherwise
 	@scripts/deps.sh
@@ -38,11 +41,12 @@ test: deps ## Run the tests in a private environment (FILTER=regex picks some)
 test-tool: deps ## Run the tests of securestore alone
 	@scripts/test-tool.sh
 
-tool: deps ## Build securestore in release
-	@scripts/install-tool.sh build
+tool: ## Build securestore in release; KEYRING=no builds it without the desktop's keyring
+	@KEYRING="$(KEYRING)" scripts/deps.sh build
+	@KEYRING="$(KEYRING)" scripts/install-tool.sh build
 
 install: ## Install securestore, its manual page and completions (PREFIX=/usr/local DESTDIR=)
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install-tool.sh install
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" KEYRING="$(KEYRING)" scripts/install-tool.sh install
 
 demo: deps ## Run the examples in a private environment
 	@scripts/demo.sh
@@ -80,6 +84,9 @@ sanitize: deps ## Run the tests under the thread and the address sanitizer
 
 client: deps ## Time a clean release build of programs that use the library; fail beyond a limit
 	@scripts/client-build.sh
+
+client-tests: deps ## Build a service and its tests as a user writes them, and look at what they leave and say
+	@scripts/client-tests.sh
 
 traits: deps ## Build a program without the trait Keyring, where libsecret's headers are hidden
 	@scripts/client-traits.sh

@@ -39,10 +39,15 @@ only_in CSQLite VaultBackend
 only_in CLibsecret KeyringBackend KeyringTesting
 
 for backend in Sources/*Backend; do
-  [[ -d $backend ]] || continue
+  # A sealed folder is a place built on a vault, and not beside it.
+  [[ -d $backend && $backend != Sources/FileBackend ]] || continue
   refuse "a backend imports no other backend" \
     "$(imports '[A-Za-z]+Backend' "$backend" | grep -vE "import.* ${backend##*/}([. ]|\$)" || true)"
 done
+
+refuse "FileBackend is built on VaultBackend alone" \
+  "$(imports '[A-Za-z]+Backend' Sources/FileBackend |
+    grep -vE "import.* (FileBackend|VaultBackend)([. ]|\$)" || true)"
 
 refuse "the umbrella holds no test doubles" \
   "$(imports '[A-Za-z]+Testing' Sources/SecurePropertyStorage)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a program with `traits: []` where libsecret's headers are hidden, as on a machine that has none,
-# there also one that uses the product VaultBackend alone, whatever the traits, and then one with the
-# default traits, where it has the keyring.
+# there also one that uses the product VaultBackend alone, whatever the traits, and securestore without its
+# keyring; and then one with the default traits, where it has the keyring.
 set -euo pipefail
 repository=$(realpath "$(dirname "$0")/..")
 
@@ -99,6 +99,25 @@ write_package VaultBackend
 write_program VaultBackend Vault
 check_without_headers "a client of VaultBackend alone"
 
+# The tool, in a folder of its own: that of the repository is built with the keyring.
+tool=(swift build --package-path "$repository/Tools/securestore" --scratch-path "$work/tool"
+  --product securestore --disable-default-traits)
+without_headers "${tool[@]}" >"$work/log" 2>&1 ||
+  { cat "$work/log" >&2; fail "securestore does not build without libsecret"; }
+securestore=$("${tool[@]}" --show-bin-path 2>/dev/null)/securestore
+if ldd "$securestore" | grep -E 'libsecret|libgio'; then fail "securestore is linked with the above"; fi
+# shellcheck disable=SC2016  # the inner shell expands its own arguments
+"$repository/scripts/private-env.sh" bash -euc '
+  "$0" -q init --app com.example.tool
+  echo x | "$0" -q set A --app com.example.tool
+  [[ $("$0" get A --app com.example.tool) == x ]]
+  "$0" doctor --app com.example.tool | grep -q "built without the keyring"
+  code=0
+  "$0" init --vault "$HOME/b.vault" --key keyring:x 2>"$HOME/said" || code=$?
+  [[ $code == 18 && ! -e $HOME/b.vault ]]
+  grep -q "built without the keyring" "$HOME/said"' "$securestore" ||
+  fail "securestore without the keyring does not do its work"
+
 echo 'let keychain = KeychainStorage.self' >"$client/Sources/client/keychain.swift"
 sed -i '1i import SecurePropertyStorage\n' "$client/Sources/client/keychain.swift"
 write_package SecurePropertyStorage
@@ -107,4 +126,4 @@ build >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; fail "with the default traits, a client has no KeychainStorage"; }
 [[ $("$repository/scripts/private-env.sh" "$program") == "it works" ]] ||
   fail "the client that was built with the default traits does not work"
-echo "traits: a client builds without libsecret's headers, and with them has the keyring ($SECONDS s)"
+echo "traits: a client and securestore build without libsecret's headers, and with them have the keyring ($SECONDS s)"

@@ -9,5 +9,8 @@ swift build --build-tests --package-path Examples "${flags[@]}"
 swift build --package-path Tools/securestore "${flags[@]}"
 scripts/private-env.sh bash Examples/run-demo.sh
 scripts/private-env.sh bash Examples/run-vault-demo.sh
+scripts/private-env.sh bash Examples/run-live-demo.sh
+scripts/private-env.sh bash Examples/run-files-demo.sh
+scripts/private-env.sh bash Examples/run-audit-demo.sh
 scripts/private-env.sh bash Examples/run-desktop-demo.sh
 scripts/private-env.sh bash Examples/run-injection-demo.sh

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the build and the tests need and that are missing.
 # Where nothing is missing it only looks; where it cannot install, it says what to install.
-# With the argument "bench" it sees to what the benchmarks compare with as well.
+# With the argument "build" it sees to what a build needs and no test; with KEYRING=no in the environment
+# that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well.
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
@@ -18,10 +19,20 @@ test_commands=(
   gdbus unshare readelf strip
 )
 
-if [[ ${1:-} == bench ]]; then
-  build_packages+=(libsqlcipher-dev)
-  build_libraries+=(sqlcipher)
-fi
+case ${1:-} in
+  build)
+    test_packages=()
+    test_commands=()
+    if [[ ${KEYRING:-yes} == no ]]; then
+      build_packages=("${build_packages[@]/libsecret-1-dev/}")
+      build_libraries=("${build_libraries[@]/libsecret-1/}")
+    fi
+    ;;
+  bench)
+    build_packages+=(libsqlcipher-dev age gocryptfs)
+    build_libraries+=(sqlcipher)
+    ;;
+esac
 
 swift_minimum=6.2
 
@@ -67,6 +78,7 @@ install_packages() {
 check_debian() {
   local package missing=()
   for package in "${build_packages[@]}" "${test_packages[@]}"; do
+    [[ -n $package ]] || continue
     is_installed "$package" || missing+=("${package%%|*}")
   done
   [[ ${#missing[@]} -eq 0 ]] || install_packages "${missing[@]}"
@@ -76,6 +88,7 @@ check_elsewhere() {
   local name missing=()
   if command -v pkg-config >/dev/null; then
     for name in "${build_libraries[@]}"; do
+      [[ -n $name ]] || continue
       pkg-config --exists "$name" || missing+=("$name (headers and pkg-config file)")
     done
   else

@@ -1,16 +1,25 @@
 #!/usr/bin/env bash
 # Builds securestore in release, or installs it with its manual page and shell completions.
 # Usage: scripts/install-tool.sh build | install, with PREFIX and DESTDIR in the environment, and
-# SPS_PROGRAM for a program that was built elsewhere.
+# SPS_PROGRAM for a program that was built elsewhere; with KEYRING=no it is built without the keyring, and
+# needs no libsecret.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 package=Tools/securestore
 
 # Swift's own libraries are linked in, so that the program runs without the toolchain.
 build=(swift build -c release --package-path "$package" --product securestore --static-swift-stdlib)
+[[ ${KEYRING:-yes} != no ]] || build+=(--disable-default-traits)
 
 case ${1:-} in
-  build) "${build[@]}" ;;
+  build)
+    "${build[@]}"
+    program=$("${build[@]}" --show-bin-path)/securestore
+    stripped=$(mktemp)
+    trap 'rm -f "$stripped"' EXIT
+    strip -o "$stripped" "$program"
+    echo "built $program: $(($(stat -c %s "$stripped") / 1048576)) MiB when it is installed"
+    ;;
   install)
     program=${SPS_PROGRAM:-$("${build[@]}" --show-bin-path)/securestore}
     # Not built here: installing is often done as root, building should not be.

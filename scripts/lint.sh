@@ -39,6 +39,8 @@ while IFS= read -r page; do
     grep -oP '(\]\(|^ *\[[^]]+\]: *)\K[^)\s]+')
 done < <(find . \( -name '.build*' -o -name .git \) -prune -o -name '*.md' -print)
 
+scripts/readme-dependency.sh || fail "README.md names a dependency that does not resolve"
+
 if grep -rnwE 'TODO|FIXME|XXX|HACK' Sources Tools/*/Sources; then
   fail "the lines above leave work undone; open an issue instead"
 fi

@@ -8,6 +8,10 @@ set -euo pipefail
 root=$(mktemp -d "${TMPDIR:-/tmp}/sps.XXXXXX")
 trap 'rm -rf "$root" || true' EXIT
 mkdir -m 0700 "$root"/{home,config,data,state,cache,runtime}
+# What is left here goes with the rest; some tests run a program as another user, who has to get here.
+mkdir -m 1777 "$root/tmp"
+chmod 0711 "$root"
+export TMPDIR=$root/tmp
 
 # git, which SwiftPM calls, keeps the user's own settings.
 if [[ -z ${GIT_CONFIG_GLOBAL:-} && -f ${HOME:-}/.gitconfig ]]; then

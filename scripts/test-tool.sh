@@ -12,3 +12,4 @@ scripts/checked-tests.sh --package-path "$package" "${flags[@]}"
 program=$(swift build --package-path "$package" "${flags[@]}" --show-bin-path)/securestore
 scripts/private-env.sh "$package/Tests/terminal.sh" "$program"
 scripts/private-env.sh "$package/Tests/install.sh" "$program"
+scripts/private-env.sh "$package/Tests/deps.sh"

@@ -24,3 +24,9 @@ selection=(--skip Soak)
 [[ -z ${FILTER:-} ]] || selection=(--filter "$FILTER")
 
 scripts/checked-tests.sh "${flags[@]}" "$@" "${selection[@]}"
+
+# How containers mount secrets and disks; a sanitizer's program needs what its users may not read.
+if [[ -z ${FILTER:-}${SPS_SOAK:-}${SPS_SANITIZER:-} ]]; then
+  scripts/private-env.sh scripts/mounts.sh \
+    "$(swift build "${flags[@]}" "$@" --show-bin-path)/VaultTestChild"
+fi
