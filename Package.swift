@@ -5,7 +5,7 @@ import PackageDescription
 let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
   "FileBackend", "KeyringBackend", "ProviderBackend", "KeychainStorageShim", "InjectRegistry",
-  "LocalData", "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
+  "LocalData", "SecureConfiguration", "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
 ]
 
 let package = Package(
@@ -13,7 +13,14 @@ let package = Package(
   products: modules.map { .library(name: $0, targets: [$0]) },
   traits: [
     .trait(name: "Keyring", description: "The umbrella has KeyringBackend, which needs libsecret."),
+    .trait(
+      name: "Configuration",
+      description: "SecureConfiguration has a provider, which needs swift-configuration."),
     .default(enabledTraits: ["Keyring"]),
+  ],
+  // What a trait that is off needs is not resolved.
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: [])
   ],
   targets: [
     .systemLibrary(
@@ -36,6 +43,14 @@ let package = Package(
       dependencies: [
         "FileBackend", "VaultBackend", "DefaultsBackend", "StorageCore", "CryptoCore",
         .target(name: "KeyringBackend", condition: .when(traits: ["Keyring"])),
+      ]),
+    .target(
+      name: "SecureConfiguration",
+      dependencies: [
+        "StorageCore",
+        .product(
+          name: "Configuration", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
       ]),
     .target(
       name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
@@ -94,6 +109,19 @@ let package = Package(
       dependencies: [
         "LocalData", "LocalDataTestChild", "VaultBackend", "StorageCore", "CryptoCore",
         "StorageTesting", "KeyringTesting", "TestSupport",
+      ]),
+    .testTarget(
+      name: "SecureConfigurationTests",
+      dependencies: [
+        "SecureConfiguration", "VaultBackend", "DefaultsBackend", "SingletonBackend",
+        "KeyringBackend", "KeyringTesting", "StorageCore", "CryptoCore", "StorageTesting",
+        "TestSupport",
+        .product(
+          name: "Configuration", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
+        .product(
+          name: "ConfigurationTesting", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
       ]),
     .executableTarget(
       name: "KeychainTestChild", dependencies: ["KeyringBackend", "StorageCore", "CryptoCore"],

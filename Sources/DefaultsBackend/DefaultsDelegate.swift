@@ -13,7 +13,9 @@ internal import Synchronization
 /// in any process, sees it. What other programs do to the file is seen 25 microseconds later at
 /// most. A write replaces the file as a whole, under a lock file beside it: it costs the more, the
 /// more the suite holds. Delegates of one suite in a process share their memory.
-public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, PlaceDelegate {
+public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, PlaceDelegate,
+  SnapshotDelegate
+{
   /// How long a write waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
   private static let longestInterval: Duration = .seconds(2)
@@ -176,6 +178,12 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
   /// - Throws: `StorageError` when the file can't be read.
   public func names() throws(StorageError) -> [NameHash] {
     try suite().read { $0.names }
+  }
+
+  // MARK: - SnapshotDelegate
+
+  package func allRecords() throws(StorageError) -> AllRecords {
+    try suite().read { AllRecords(records: $0.allRecords, headerVersion: $0.headerVersion) }
   }
 
   // MARK: - ObservableDelegate

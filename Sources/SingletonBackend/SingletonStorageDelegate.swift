@@ -4,7 +4,7 @@ public import StorageCore
 /// Sealed records in memory, for as long as the delegate lives.
 ///
 /// Any thread may use it. It blocks for the time of a dictionary access.
-public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate {
+public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegate {
   /// A name as the key of a dictionary.
   ///
   /// Its bytes serve as the hash. They are uniform under a secret key, and what is in memory came
@@ -115,6 +115,14 @@ public final class SingletonStorageDelegate: KeysetDelegate, ObservableDelegate 
   /// The names of all records.
   public func names() throws(StorageError) -> [NameHash] {
     state.withLock { $0.records.keys.map(\.name) }
+  }
+
+  package func allRecords() throws(StorageError) -> AllRecords {
+    state.withLock { state in
+      var records: [NameHash: [UInt8]] = [:]
+      for (key, record) in state.records { records[key.name] = record }
+      return AllRecords(records: records, headerVersion: state.version)
+    }
   }
 
   /// Calls `observer` for each change, in order, under the delegate's lock.

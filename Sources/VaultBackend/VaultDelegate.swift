@@ -11,7 +11,7 @@ public import struct Foundation.URL
 /// that was done before they began, whatever process did it. Any number of processes may share the
 /// file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
 public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationDelegate,
-  ObservableDelegate, PlaceDelegate
+  ObservableDelegate, PlaceDelegate, SnapshotDelegate
 {
   /// How long a call waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
@@ -161,6 +161,12 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
   /// - Throws: `StorageError` when the file can't be read.
   public func names() throws(StorageError) -> [NameHash] {
     try vault().names(waiting: deadline)
+  }
+
+  // MARK: - SnapshotDelegate
+
+  package func allRecords() throws(StorageError) -> AllRecords {
+    try vault().allRecords(waiting: deadline)
   }
 
   // MARK: - CensusDelegate

@@ -84,6 +84,14 @@ struct SuiteMemory {
       + pending.writes.filter { $0.value.record != nil }.keys
   }
 
+  /// All records, as this process sees them.
+  var allRecords: [NameHash: [UInt8]] {
+    guard !pending.writes.isEmpty, !hasForeignPending else { return contents.records }
+    var records = contents.records
+    for (name, write) in pending.writes { records[name] = write.record }
+    return records
+  }
+
   /// Takes over a state of the file.
   mutating func adopt(_ loaded: SuiteFile.Loaded) {
     stamp = loaded.stamp

@@ -42,8 +42,18 @@ public enum StorageDiagnostics: Sendable {
 
   static let standardError: @Sendable (StorageError) -> Void = { error in
     _ = isRestSaidAtExit
-    for line in repeated.withLock({ $0.lines(for: error, at: .now) }) { say(line) }
+    for line in lines(for: error) { say(line) }
   }
+
+  /// The lines to say when `error` comes: each thing once, and counts of what came again.
+  ///
+  /// The last of several is about `error`; none is there when it is only counted.
+  package static func lines(for error: StorageError) -> [String] {
+    repeated.withLock { $0.lines(for: error, at: .now) }
+  }
+
+  /// The lines of what was counted and not said yet.
+  package static func restOfLines() -> [String] { repeated.withLock { $0.rest() } }
 
   private static let repeated = Lock(RepeatedReports())
   /// The process that says at its exit what was counted: not its forked children.
@@ -56,7 +66,7 @@ public enum StorageDiagnostics: Sendable {
 
   private static func sayRest() {
     guard owner.withLock({ $0 }) == getpid() else { return }
-    for line in repeated.withLock({ $0.rest() }) { say(line) }
+    for line in restOfLines() { say(line) }
   }
 
   /// Writes a line to standard error.

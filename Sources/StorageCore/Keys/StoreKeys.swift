@@ -39,6 +39,8 @@ package final class StoreKeys: @unchecked Sendable {
   /// Told the names, where the delegate keeps them in the clear.
   private let clear: ClearRecords?
   private let gate: Lock<State>
+  /// Told of what is done through the store.
+  let events = StoreEvents()
   /// The last of `history`, or nil before the store is open.
   ///
   /// An atomic pointer, which the compiler doesn't know to be Sendable.
@@ -378,6 +380,9 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   private func publish(_ keys: OpenKeys, _ state: inout State) {
+    if let last = state.history.last, last.primary.id != keys.primary.id {
+      events.tell(.changedKeys)
+    }
     state.history.append(keys)
     select(keys)
   }

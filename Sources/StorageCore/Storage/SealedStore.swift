@@ -162,6 +162,7 @@ public final class SealedStore: Sendable {
       return isThere == true
     } catch {
       unreadable.remember(name.text, error)
+      events.tell(.failedToRead(error.code))
       throw error.about(name.text)
     }
   }
@@ -256,6 +257,19 @@ public final class SealedStore: Sendable {
   func commit(
     _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
   ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      let isCommitted = try commitQuietly(payload, name, if: condition)
+      if isCommitted { events.tell(.wrote(1)) }
+      return isCommitted
+    } catch {
+      events.tell(.failedToWrite(error.code))
+      throw error
+    }
+  }
+
+  private func commitQuietly(
+    _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
+  ) throws(StorageError) -> Bool {
     let isCommitted = try withCurrent(name) { (keys, context) throws(StorageError) -> Bool? in
       guard let payload, let record = try seal(payload, context, keys, name.text) else {
         return nil
@@ -331,10 +345,12 @@ public final class SealedStore: Sendable {
   }
 
   /// Whether async code has to ask on a thread that may block.
-  var asksOthers: Bool { delegate.asksOthers }
+  package var asksOthers: Bool { delegate.asksOthers }
 
   /// Calls `observer` for each change to a record, in order.
-  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+  package func observe(
+    _ observer: @escaping @Sendable (RecordChange) -> Void
+  ) -> ChangeObservation {
     (delegate as? any ObservableDelegate)?.observe(observer) ?? changeHub.add(observer)
   }
 

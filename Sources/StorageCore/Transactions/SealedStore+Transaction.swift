@@ -27,7 +27,7 @@ extension SealedStore {
         }
         continue
       }
-      if try commit(transaction.items) { return result }
+      if try commitTelling(transaction.items) { return result }
       guard start.duration(to: .now) < deadline else {
         throw StorageError(
           .busy, "others wrote all the time to what the transaction had read; try again")
@@ -62,6 +62,18 @@ extension SealedStore {
       return false
     } catch {
       return false  // the caller gets the error of the body, which came first
+    }
+  }
+
+  private func commitTelling(_ items: [TransactionItem]) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      guard try commit(items) else { return false }
+      let count = items.count { $0.written != nil }
+      if count > 0 { events.tell(.wrote(count)) }
+      return true
+    } catch {
+      events.tell(.failedToWrite(error.code))
+      throw error
     }
   }
 

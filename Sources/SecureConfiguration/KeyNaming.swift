@@ -1,0 +1,39 @@
+#if Configuration
+  public import Configuration
+
+  /// How a configuration key names a stored value.
+  public enum KeyNaming: Hashable, Sendable {
+    /// The components of the key with dots between them: `http.server.port`.
+    ///
+    /// `securestore import` stores the nested values of a JSON or YAML file under such names.
+    case dotted
+    /// As `EnvironmentVariablesProvider` does it: `HTTP_SERVER_PORT`.
+    ///
+    /// Capitals, `_` between components and before a capital within one, and `_` for every character that
+    /// is no letter or digit. `securestore import` stores the values of an env file under such names. Two
+    /// keys may share one name, as `http.port` and `http-port`.
+    case environment
+
+    /// The name of the value that a key stands for.
+    ///
+    /// - Parameter key: the key. Its context is not looked at.
+    public func name(of key: AbsoluteConfigKey) -> String {
+      switch self {
+      case .dotted: key.components.joined(separator: ".")
+      case .environment: key.components.map(Self.variable).joined(separator: "_")
+      }
+    }
+
+    private static func variable(_ component: String) -> String {
+      var name = ""
+      var last: Character?
+      for character in component {
+        if let last, last.isLowercase, character.isUppercase { name.append("_") }
+        let isKept = character.isLetter || character.isNumber
+        name += isKept ? character.uppercased() : "_"
+        last = character
+      }
+      return name
+    }
+  }
+#endif

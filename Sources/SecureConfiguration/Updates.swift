@@ -1,0 +1,67 @@
+#if Configuration
+  internal import StorageCore
+
+  /// What there is now, then after each change; what was replaced meanwhile is left out.
+  struct Updates<Element: Sendable>: AsyncSequence, Sendable {
+    typealias Failure = Never
+
+    private let signals: AsyncStream<Void>
+    private let observation: ChangeObservation
+    private let asksOthers: Bool
+    private let read: @Sendable () -> Element
+    private let isSame: @Sendable (Element, Element) -> Bool
+
+    /// What `read` gives now and whenever the value of a name, or of any, may have changed.
+    static func of(
+      _ storage: any Storage, named name: RecordName?, _ read: @escaping @Sendable () -> Element,
+      isSame: @escaping @Sendable (Element, Element) -> Bool
+    ) async -> Updates {
+      let (signals, continuation) = AsyncStream<Void>.makeStream(
+        bufferingPolicy: .bufferingNewest(1))
+      let store = storage.store
+      @Sendable func observe() -> ChangeObservation {
+        guard let name else { return store.observe { _ in continuation.yield() } }
+        return store.observe(name) { continuation.yield() }
+      }
+      // A service may take its time to answer.
+      let observation = store.asksOthers ? await Blocking.run { observe() } : observe()
+      continuation.yield()
+      return Updates(
+        signals: signals, observation: observation, asksOthers: store.asksOthers, read: read,
+        isSame: isSame)
+    }
+
+    func makeAsyncIterator() -> Iterator {
+      Iterator(updates: self, signals: signals.makeAsyncIterator())
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+      fileprivate let updates: Updates
+      fileprivate var signals: AsyncStream<Void>.Iterator
+      private var last: Element?
+
+      fileprivate init(updates: Updates, signals: AsyncStream<Void>.Iterator) {
+        self.updates = updates
+        self.signals = signals
+      }
+
+      mutating func next() async -> Element? {
+        await next(isolation: nil)
+      }
+
+      mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+        while await signals.next(isolation: actor) != nil {
+          let element =
+            updates.asksOthers ? await Blocking.run(updates.read) : updates.read()
+          if let last, updates.isSame(last, element) { continue }
+          last = element
+          return element
+        }
+        return nil
+      }
+    }
+  }
+
+  @available(*, unavailable)
+  extension Updates.Iterator: Sendable {}
+#endif

@@ -1,0 +1,105 @@
+#if Configuration
+  internal import Configuration
+  internal import Foundation
+
+  /// What a stored value is as a value of a configuration, where it stays exactly the same.
+  ///
+  /// | asked for | stored |
+  /// |---|---|
+  /// | `string` | `String`, `URL`, `UUID` |
+  /// | `int` | any integer that fits, or a text of one |
+  /// | `double` | `Double`, `Float`, an integer that a `Double` can hold exactly, or a text of a number |
+  /// | `bool` | `Bool`, or a text: `true`, `false`, `yes`, `no`, `1`, `0` in any case |
+  /// | `bytes` | `Data`, `[UInt8]`, or a text that the provider's decoder reads, by default Base64 |
+  /// | lists of these | a list of such elements, or a text with a separator, by default `,` |
+  ///
+  /// Texts are taken since an env file has nothing else.
+  struct ValueConversion: Sendable {
+    let bytesDecoder: any ConfigBytesFromStringDecoder
+    let arraySeparator: Character
+
+    /// The content, or nil when the value is no such type.
+    func content(of stored: Any, as type: ConfigType) -> ConfigContent? {
+      switch type {
+      case .string: string(stored).map { .string($0) }
+      case .int: int(stored).map { .int($0) }
+      case .double: double(stored).map { .double($0) }
+      case .bool: bool(stored).map { .bool($0) }
+      case .bytes: bytes(stored).map { .bytes($0) }
+      case .stringArray: list(stored, string).map { .stringArray($0) }
+      case .intArray: list(stored, int).map { .intArray($0) }
+      case .doubleArray: list(stored, double).map { .doubleArray($0) }
+      case .boolArray: list(stored, bool).map { .boolArray($0) }
+      case .byteChunkArray: list(stored, bytes).map { .byteChunkArray($0) }
+      }
+    }
+
+    private func list<Element>(_ stored: Any, _ read: (Any) -> Element?) -> [Element]? {
+      if let text = stored as? String {
+        let parts = text.split(separator: arraySeparator).map { $0.trimming }
+        return Self.all(parts, read)
+      }
+      guard let stored = stored as? [Any] else { return nil }
+      return Self.all(stored, read)
+    }
+
+    /// All elements, or nil when one can't be read: none is left out.
+    private static func all<Element>(
+      _ elements: [Any], _ read: (Any) -> Element?
+    ) -> [Element]? {
+      var list: [Element] = []
+      for element in elements {
+        guard let element = read(element) else { return nil }
+        list.append(element)
+      }
+      return list
+    }
+
+    private func string(_ stored: Any) -> String? {
+      switch stored {
+      case let text as String: text
+      case let url as URL: url.absoluteString
+      case let uuid as UUID: uuid.uuidString
+      default: nil
+      }
+    }
+
+    private func int(_ stored: Any) -> Int? {
+      if let number = stored as? any BinaryInteger { return Int(exactly: number) }
+      return (stored as? String).flatMap { Int($0) }
+    }
+
+    private func double(_ stored: Any) -> Double? {
+      switch stored {
+      case let number as Double: number
+      case let number as Float: Double(number)
+      case let number as any BinaryInteger: Double(exactly: number)
+      case let text as String: Double(text)
+      default: nil
+      }
+    }
+
+    private func bool(_ stored: Any) -> Bool? {
+      if let value = stored as? Bool { return value }
+      switch (stored as? String)?.lowercased() {
+      case "true", "yes", "1": return true
+      case "false", "no", "0": return false
+      default: return nil
+      }
+    }
+
+    private func bytes(_ stored: Any) -> [UInt8]? {
+      switch stored {
+      case let data as Data: Array(data)
+      case let bytes as [UInt8]: bytes
+      case let elements as [Any]: Self.all(elements) { $0 as? UInt8 }
+      case let text as String: bytesDecoder.decode(text)
+      default: nil
+      }
+    }
+  }
+
+  extension Substring {
+    fileprivate var trimming: String { trimmingCharacters(in: .whitespaces) }
+  }
+#endif

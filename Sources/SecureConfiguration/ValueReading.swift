@@ -1,0 +1,30 @@
+#if Configuration
+  internal import Configuration
+  internal import StorageCore
+
+  /// How a key is looked up, wherever the values are.
+  struct ValueReading: Sendable {
+    let naming: KeyNaming
+    let secrets: SecretsSpecifier<String, ConfigContent>
+    let conversion: ValueConversion
+
+    /// Looks a key up by its name in the storage.
+    ///
+    /// - Throws: `typeMismatch` for a value that is no such type, or what `load` throws.
+    func look(
+      up key: AbsoluteConfigKey, as type: ConfigType,
+      _ load: (String) throws(StorageError) -> Any?
+    ) throws(StorageError) -> LookupResult {
+      let name = naming.name(of: key)
+      guard let stored = try load(name) else { return LookupResult(encodedKey: name, value: nil) }
+      guard let content = conversion.content(of: stored, as: type) else {
+        throw StorageError(
+          .typeMismatch,
+          "the value is stored as \(Swift.type(of: stored)) and can't be read as \(type.rawValue) without "
+            + "a change; it is left as it is", key: name)
+      }
+      let isSecret = secrets.isSecret(key: name, value: content)
+      return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: isSecret))
+    }
+  }
+#endif

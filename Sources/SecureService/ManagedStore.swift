@@ -1,0 +1,108 @@
+#if Server
+  public import DefaultsBackend
+  public import StorageCore
+  public import VaultBackend
+
+  /// A storage that a ``StorageService`` opens, checks and closes.
+  public struct ManagedStore: Sendable {
+    /// Tells the store from others in logs, metrics and errors. Not a secret.
+    public let name: String
+    /// The storage.
+    public let storage: DelegatedStorage
+    private let existence: StoreExistence
+    private let verify: @Sendable () throws(StorageError) -> Void
+    private let look: @Sendable () throws(StorageError) -> Void
+    private let end: @Sendable () throws(StorageError) -> Void
+
+    /// A vault.
+    ///
+    /// - Parameters:
+    ///   - storage: the vault, such as `VaultStorage.standard`.
+    ///   - name: tells it from others.
+    ///   - existence: whether a vault that is missing is made. With `.mustExist` a disk that is not mounted is
+    ///     an error at the start.
+    ///   - verifies: whether the start looks at each record, as `VaultStorage.verify` does; it costs
+    ///     reading and opening the whole vault. An unsound vault is then an error at the start.
+    public static func vault(
+      _ storage: VaultStorage, named name: String = "vault",
+      existence: StoreExistence = .madeIfMissing, verifies: Bool = false
+    ) -> ManagedStore {
+      ManagedStore(name, storage, existence) { () throws(StorageError) in
+        guard verifies else { return }
+        let report = try storage.verify()
+        guard report.isSound else {
+          throw StorageError(
+            .damaged,
+            "the verification found \(report.findings.count) kinds of damage: run `securestore verify`, then "
+              + "repair the vault or restore a backup")
+        }
+      } look: { () throws(StorageError) in
+        try storage.look()
+      } end: { () throws(StorageError) in
+        try storage.letGo()
+      }
+    }
+
+    /// A suite.
+    ///
+    /// - Parameters:
+    ///   - storage: the suite. What its writes have not yet put on disk is written at shutdown.
+    ///   - name: tells it from others.
+    ///   - existence: whether a suite that is missing is made.
+    public static func defaults(
+      _ storage: UserDefaultsStorage, named name: String = "defaults",
+      existence: StoreExistence = .madeIfMissing
+    ) -> ManagedStore {
+      ManagedStore(name, storage, existence) { () throws(StorageError) in
+      } look: { () throws(StorageError) in
+        try storage.store.openKeys()
+      } end: { () throws(StorageError) in
+        try storage.flush()
+      }
+    }
+
+    /// Any other storage, such as the keychain or one in memory.
+    ///
+    /// - Parameters:
+    ///   - storage: the storage.
+    ///   - name: tells it from others.
+    ///   - existence: whether a store that is missing is made.
+    public static func storage(
+      _ storage: DelegatedStorage, named name: String, existence: StoreExistence = .madeIfMissing
+    ) -> ManagedStore {
+      ManagedStore(name, storage, existence) { () throws(StorageError) in
+      } look: { () throws(StorageError) in
+        try storage.store.openKeys()
+      } end: { () throws(StorageError) in
+      }
+    }
+
+    private init(
+      _ name: String, _ storage: DelegatedStorage, _ existence: StoreExistence,
+      verify: @escaping @Sendable () throws(StorageError) -> Void,
+      look: @escaping @Sendable () throws(StorageError) -> Void,
+      end: @escaping @Sendable () throws(StorageError) -> Void
+    ) {
+      self.name = name
+      self.storage = storage
+      self.existence = existence
+      self.verify = verify
+      self.look = look
+      self.end = end
+    }
+
+    /// Opens the store, and looks at it as far as it was asked for.
+    func open() async throws(StorageError) {
+      try await Blocking.run { () throws(StorageError) in
+        try storage.open(existence)
+        try verify()
+      }
+    }
+
+    /// Looks whether the store can be read, past what is in memory.
+    func check() async throws(StorageError) { try await Blocking.run(look) }
+
+    /// Has everything on disk, and closes files.
+    func close() async throws(StorageError) { try await Blocking.run(end) }
+  }
+#endif

@@ -1,0 +1,39 @@
+#if Server
+  public import Logging
+  public import StorageCore
+
+  extension StorageDiagnostics {
+    /// Hands what no caller can be told to a logger, as the failed read of a property.
+    ///
+    /// The logger gets each thing once. What comes again is counted, and the count is logged when something
+    /// else goes wrong in the same place, each minute while it goes on, and when a ``StorageService`` ends.
+    /// The metadata has the error's `code`, and where it has one its `key`, `path` and `number`; no secret
+    /// is among them. The `errorClosure` of a storage comes before it, as before any handler.
+    ///
+    /// - Parameters:
+    ///   - logger: the logger.
+    ///   - level: the level of the messages.
+    public static func log(to logger: Logger, level: Logger.Level = .error) {
+      handler = { error in
+        let lines = lines(for: error)
+        for line in lines.dropLast() { logger.log(level: level, "\(line)") }
+        guard let last = lines.last else { return }
+        logger.log(level: level, "\(last)", metadata: .of(error))
+      }
+    }
+  }
+
+  extension Logger.Metadata {
+    static func of(_ error: StorageError, store: String? = nil) -> Logger.Metadata {
+      var metadata: Logger.Metadata = ["code": "\(error.code)"]
+      if let store {
+        metadata["store"] = "\(store)"
+        metadata["reason"] = "\(error)"
+      }
+      if let key = error.key { metadata["key"] = "\(key)" }
+      if let path = error.path { metadata["path"] = "\(path)" }
+      if let number = error.number { metadata["number"] = "\(number)" }
+      return metadata
+    }
+  }
+#endif

@@ -1,0 +1,89 @@
+internal import CryptoCore
+
+/// The records of a store as they were at one moment, and the keys that open them.
+///
+/// Values stay sealed until they are asked for.
+package struct StoreSnapshot: Sendable {
+  private let store: SealedStore
+  /// Nil for a new store, which has no records.
+  private let keys: OpenKeys?
+  private let records: [NameHash: [UInt8]]
+
+  fileprivate init(_ store: SealedStore, _ keys: OpenKeys?, _ records: [NameHash: [UInt8]]) {
+    self.store = store
+    self.keys = keys
+    self.records = records
+  }
+
+  /// The value that a name had, or nil when there was none.
+  ///
+  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or `invalid` for a name that no key can have.
+  package func load<Value>(
+    _ type: Value.Type = Value.self, forKey key: StoreKey
+  ) throws(StorageError) -> Value? {
+    do throws(StorageError) {
+      try Payload.check(name: key)
+      guard let keys else { return nil }
+      let context = try store.name(key).context(in: keys)
+      guard let record = records[context.name] else { return nil }
+      var value: Value?
+      try store.open(SealedStore.Sealed(record: record, keys: keys, context: context), key) {
+        (payload) throws(StorageError) in
+        value = try ValueCoder<Value>.automatic().decode(payload)
+      }
+      return value
+    } catch {
+      throw error.about(key)
+    }
+  }
+}
+
+extension SealedStore {
+  /// All records, as they are now.
+  ///
+  /// They are of one moment where the delegate is a ``SnapshotDelegate``: a vault, a suite, memory. Elsewhere
+  /// one is read after the other, and others may write meanwhile.
+  ///
+  /// - Throws: `StorageError`: `unsupported` where the place can't list, or why it can't be read.
+  package func snapshot() throws(StorageError) -> StoreSnapshot {
+    for _ in 0..<Self.attempts {
+      guard let open = try keys.forReading() else { return StoreSnapshot(self, nil, [:]) }
+      let found = try allRecords(open)
+      // Under another header, names may hash otherwise.
+      if found.headerVersion == open.headerVersion {
+        return StoreSnapshot(self, open, found.records)
+      }
+      try keys.refresh()
+    }
+    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
+  }
+
+  private func allRecords(_ open: OpenKeys) throws(StorageError) -> AllRecords {
+    if let delegate = keyed as? any SnapshotDelegate { return try delegate.allRecords() }
+    let delegate = try enumerable()
+    var records: [NameHash: [UInt8]] = [:]
+    for name in try delegate.names() {
+      guard let keyed else {
+        records[name] = try delegate.record(for: name)
+        continue
+      }
+      let (record, version) = try keyed.lookup(name)
+      guard version == open.headerVersion else {
+        return AllRecords(records: [:], headerVersion: version)
+      }
+      records[name] = record
+    }
+    return AllRecords(records: records, headerVersion: open.headerVersion)
+  }
+
+  /// Calls `observer` whenever the value of a name may have changed.
+  ///
+  /// The observer is called under the delegate's lock: it must be quick and must not use the store.
+  package func observe(
+    _ name: RecordName, _ observer: @escaping @Sendable () -> Void
+  ) -> ChangeObservation {
+    observe { change in
+      if self.mayBeChange(change, of: name) { observer() }
+    }
+  }
+}
