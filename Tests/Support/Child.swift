@@ -2,15 +2,13 @@ private import Foundation
 
 /// A process that a test started.
 package final class Child {
-  private let process = Process()
-  private let output = Pipe()
-  private let input = Pipe()
+  private let process: SpawnedProcess
+  private let output: FileHandle
+  private let input: FileHandle
   private var said = Data()
 
   /// Starts a command, which is looked for on the path.
   package init(_ command: [String], environment: [String: String?] = [:]) throws {
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = command
     var all = ProcessInfo.processInfo.environment
     for (name, value) in environment { all[name] = value }
     // Leaks are looked for in the tests' own process: a child may be under strace, where that can't
@@ -19,11 +17,14 @@ package final class Child {
     if let options = all["ASAN_OPTIONS"] {
       all["ASAN_OPTIONS"] = options + ":detect_leaks=0:suppressions="
     }
-    process.environment = all
-    process.standardOutput = output
-    process.standardInput = input
-    process.standardError = FileHandle.standardError
-    try process.run()
+    let (output, input) = (Pipe(), Pipe())
+    process = try SpawnedProcess(
+      ["/usr/bin/env"] + command, environment: all,
+      input: input.fileHandleForReading.fileDescriptor,
+      output: output.fileHandleForWriting.fileDescriptor)
+    // The other ends are closed with the pipes.
+    self.output = output.fileHandleForReading
+    self.input = input.fileHandleForWriting
   }
 
   // A test that fails leaves no process behind.
@@ -40,7 +41,7 @@ package final class Child {
 
   /// Waits for the end, and gives the lines that were said and not taken yet.
   package func lines() throws -> [String] {
-    said += try output.fileHandleForReading.readToEnd() ?? Data()
+    said += try output.readToEnd() ?? Data()
     process.waitUntilExit()
     return String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
   }
@@ -48,7 +49,7 @@ package final class Child {
   /// Waits until it has said some lines, or has ended.
   package func waitUntilItSpeaks(lines: Int = 1) {
     while said.count(where: { $0 == UInt8(ascii: "\n") }) < lines {
-      let data = output.fileHandleForReading.availableData
+      let data = output.availableData
       if data.isEmpty { return }
       said += data
     }
@@ -58,7 +59,7 @@ package final class Child {
   ///
   /// - Returns: the answer; nil when it ended instead.
   package func ask(_ line: String) throws -> String? {
-    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+    try input.write(contentsOf: Data((line + "\n").utf8))
     return nextLine()
   }
 
@@ -71,14 +72,14 @@ package final class Child {
   }
 
   /// Ends its standard input, for which some commands wait.
-  package func release() { try? input.fileHandleForWriting.close() }
+  package func release() { try? input.close() }
 
   /// For whoever stops it from another thread.
-  package var processIdentifier: Int32 { process.processIdentifier }
+  package var processIdentifier: Int32 { process.identifier }
 
   package func kill() { send(SIGKILL) }
 
-  package func send(_ signal: Int32) { _ = Foundation.kill(process.processIdentifier, signal) }
+  package func send(_ signal: Int32) { process.send(signal) }
 }
 
 /// A program that is built beside the tests, to be killed, traced, or run as somebody else.
@@ -99,8 +100,7 @@ package struct HelperProgram: Sendable {
   /// open for writing here, and such a file can't be run (execve(2), ETXTBSY).
   package func copy(to folder: String) throws -> HelperProgram {
     let copy = folder + "/" + URL(fileURLWithPath: path).lastPathComponent
-    let tool = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: ["--", path, copy])
-    tool.waitUntilExit()
+    _ = try Child.run(["cp", "--", path, copy])
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
     return HelperProgram(path: copy)
   }
