@@ -21,6 +21,7 @@ private import Foundation
   ///   - input: what it has as standard input.
   ///   - output: what it has as standard output. Standard error is that of this process, and no other
   ///     file of this process is open in it.
+  /// - Throws: what kept it from starting.
   init(
     _ command: [String], environment: [String: String], input: Int32, output: Int32
   ) throws {
@@ -75,15 +76,17 @@ private import Foundation
   }
 
   /// posix_spawn_file_actions_addclosefrom_np(3) of glibc 2.34, which Swift's Glibc does not show.
-  private static let closeFrom: @convention(c) (
-    UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32
-  ) -> Int32 = {
-    let symbol = unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np")
-    guard let symbol = unsafe symbol else { fatalError("glibc is older than 2.34") }
-    return unsafe unsafeBitCast(
-      symbol,
-      to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
-  }()
+  private static let closeFrom:
+    @convention(c) (
+      UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32
+    ) -> Int32 = {
+      let symbol = unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np")
+      guard let symbol = unsafe symbol else { fatalError("glibc is older than 2.34") }
+      return unsafe unsafeBitCast(
+        symbol,
+        to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self
+      )
+    }()
 
   private func reap(_ options: Int32) -> Bool {
     if isReaped { return true }
