@@ -5,7 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # One set of flags for every debug build, so that no step rebuilds what another has built.
-export SWIFT_FLAGS ?= -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
+# All traits are on: `make traits` looks at a program with the default ones.
+export SWIFT_FLAGS ?= --enable-all-traits -Xswiftc -warnings-as-errors \
+  --explicit-target-dependency-import-check error
 
 # Where `make install` puts things.
 PREFIX ?= /usr/local

@@ -5,7 +5,8 @@ import PackageDescription
 let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
   "FileBackend", "KeyringBackend", "ProviderBackend", "KeychainStorageShim", "InjectRegistry",
-  "LocalData", "SecureConfiguration", "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
+  "LocalData", "SecureConfiguration", "SecureService",
+  "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
 ]
 
 let package = Package(
@@ -16,11 +17,17 @@ let package = Package(
     .trait(
       name: "Configuration",
       description: "SecureConfiguration has a provider, which needs swift-configuration."),
+    .trait(
+      name: "Server",
+      description: "SecureService has a service, which needs swift-service-lifecycle, swift-log, swift-metrics."),
     .default(enabledTraits: ["Keyring"]),
   ],
   // What a trait that is off needs is not resolved.
   dependencies: [
-    .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: [])
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: []),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.3"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
   ],
   targets: [
     .systemLibrary(
@@ -51,6 +58,16 @@ let package = Package(
         .product(
           name: "Configuration", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),
+      ]),
+    .target(
+      name: "SecureService",
+      dependencies: [
+        "VaultBackend", "DefaultsBackend", "StorageCore", "CryptoCore",
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Server"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
       ]),
     .target(
       name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
@@ -122,6 +139,22 @@ let package = Package(
         .product(
           name: "ConfigurationTesting", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),
+      ]),
+    .testTarget(
+      name: "SecureServiceTests",
+      dependencies: [
+        "SecureService", "VaultBackend", "DefaultsBackend", "StorageCore", "CryptoCore",
+        "StorageTesting", "TestSupport",
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Server"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
+        .product(
+          name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Server"])),
+        .product(
+          name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Server"])),
       ]),
     .executableTarget(
       name: "KeychainTestChild", dependencies: ["KeyringBackend", "StorageCore", "CryptoCore"],

@@ -1,8 +1,9 @@
 #if Server
   internal import CryptoCore
+  public import CoreMetrics
   public import Logging
   public import ServiceLifecycle
-  public import StorageCore
+  internal import StorageCore
 
   /// Opens the stores of a server at its start, looks at them while it runs, and closes them at its end.
   ///
@@ -41,14 +42,17 @@
     ///   - logger: told what is opened, what fails, and that it works again.
     ///   - checkInterval: how long after one look at the stores the next begins. A look costs one small
     ///     read of each.
+    ///   - metrics: makes the metrics; nil for what `MetricsSystem` was bootstrapped with.
     public init(
-      _ stores: [ManagedStore], logger: Logger, checkInterval: Duration = .seconds(15)
+      _ stores: [ManagedStore], logger: Logger, checkInterval: Duration = .seconds(15),
+      metrics: (any MetricsFactory)? = nil
     ) {
+      let factory = metrics ?? MetricsSystem.factory
       self.stores = stores
       self.logger = logger
       interval = max(checkInterval, .milliseconds(10))
       states = Lock(stores.map { _ in StoreState() })
-      metrics = stores.map { StoreMetrics(store: $0.name) }
+      self.metrics = stores.map { StoreMetrics(store: $0.name, factory) }
     }
 
     /// Opens all stores, or makes those that are new; does nothing when that was done.

@@ -1,20 +1,22 @@
 #if Server
-  internal import Metrics
+  internal import CoreMetrics
   internal import StorageCore
 
   /// The metrics of one store.
   struct StoreMetrics: Sendable {
     private let store: String
+    private let factory: any MetricsFactory
     private let writes: Counter
     private let keyChanges: Counter
     private let checkAge: Gauge
 
-    init(store: String) {
+    init(store: String, _ factory: any MetricsFactory) {
       self.store = store
+      self.factory = factory
       let dimensions = [("store", store)]
-      writes = Counter(label: "securestorage_writes", dimensions: dimensions)
-      keyChanges = Counter(label: "securestorage_key_changes", dimensions: dimensions)
-      checkAge = Gauge(label: "securestorage_check_age_seconds", dimensions: dimensions)
+      writes = Counter(label: "securestorage_writes", dimensions: dimensions, factory: factory)
+      keyChanges = Counter(label: "securestorage_key_changes", dimensions: dimensions, factory: factory)
+      checkAge = Gauge(label: "securestorage_check_age_seconds", dimensions: dimensions, factory: factory)
     }
 
     func count(_ event: StoreEvents.Event) {
@@ -35,7 +37,8 @@
       // Made where it is needed: most programs see few of the codes, or none.
       Counter(
         label: "securestorage_failures",
-        dimensions: [("store", store), ("operation", operation), ("code", "\(code)")]
+        dimensions: [("store", store), ("operation", operation), ("code", "\(code)")],
+        factory: factory
       ).increment()
     }
   }

@@ -21,7 +21,7 @@
       let place = try Place(kind)
       let storage = place.storage
       if asTexts {
-        try storage.saveAll(texts)
+        for (name, text) in texts { try storage.save(text, forKey: name) }
       } else {
         try fill(storage)
       }

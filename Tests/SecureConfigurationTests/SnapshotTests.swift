@@ -46,6 +46,7 @@
           while !isOver.withLock({ $0 }) {
             round += 1
             try write(round)
+            await Task.yield()
           }
         }
         defer { isOver.withLock { $0 = true } }

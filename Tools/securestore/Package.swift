@@ -14,6 +14,7 @@ let package = Package(
       name: "SecurePropertyStorage", path: "../..",
       traits: [.trait(name: "Keyring", condition: .when(traits: ["Keyring"]))]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
   ],
   targets: [
     .target(name: "CProcess"),
@@ -31,6 +32,7 @@ let package = Package(
           condition: .when(traits: ["Keyring"])),
         .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Yams", package: "Yams"),
       ]),
     .testTarget(
       name: "SecurestoreTests",

@@ -13,10 +13,24 @@ enum FileFormat: String, CaseIterable, ExpressibleByArgument {
   init(ofFile path: String) { self = path.hasSuffix(".json") ? .json : .dotenv }
 }
 
+/// The formats of import.
+enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
+  case dotenv
+  case json
+  case yaml
+
+  /// The format that a file's name says: JSON for `.json`, YAML for `.yaml` and `.yml`, else dotenv.
+  init(ofFile path: String) {
+    self =
+      path.hasSuffix(".yaml") || path.hasSuffix(".yml")
+      ? .yaml : path.hasSuffix(".json") ? .json : .dotenv
+  }
+}
+
 /// Stores the values of a file.
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Store all values of a dotenv or JSON file, in one step.",
+    commandName: "import", abstract: "Store all values of a dotenv, JSON or YAML file, in one step.",
     discussion: """
       Either all are stored or none. Where there is a value under a name already, be it the same, \
       nothing is imported, unless --overwrite or --keep says which of the two is to stay. Input of no \
@@ -27,8 +41,15 @@ struct ImportCommand: ParsableCommand {
 
   @Argument(help: "The file; - is standard input.", completion: .file()) var file: String
 
-  @Option(help: "The format; without it, json for a name that ends so, else dotenv.")
-  var format: FileFormat?
+  @Option(help: "The format; without it, json or yaml for a name that ends so, else dotenv.")
+  var format: ImportFormat?
+
+  @Flag(
+    name: .customLong("nested"),
+    help: ArgumentHelp(
+      "Store each value of a nested object under a name of its own, with dots: http.server.port.",
+      discussion: "SecureConfiguration reads them so. Without it an object is one value."))
+  var isNested = false
 
   @Flag(name: .customLong("overwrite"), help: "Replace values that are there.")
   var overwrites = false
@@ -125,9 +146,10 @@ struct ImportCommand: ParsableCommand {
       guard let text = bytes.text else {
         throw Failure(.malformedInput, "it is not UTF-8")
       }
-      switch format ?? FileFormat(ofFile: file) {
+      switch format ?? ImportFormat(ofFile: file) {
       case .dotenv: return try Dotenv(text).entries.map { ($0.name, .text($0.value)) }
-      case .json: return try Self.values(of: JSONReader.value(of: text, hasValueNames: true))
+      case .json: return try values(of: JSONReader.value(of: text, hasValueNames: true))
+      case .yaml: return try values(of: YAMLReader.value(of: text))
       }
     } catch var failure as Failure {
       failure.path = file == "-" ? "standard input" : file
@@ -135,10 +157,11 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  private static func values(of json: JSONValue) throws -> [(name: String, given: GivenValue)] {
-    guard case .object(let members) = json else {
+  private func values(of json: JSONValue) throws -> [(name: String, given: GivenValue)] {
+    guard case .object(var members) = json else {
       throw Failure(.malformedInput, "the file is not an object of names and values")
     }
+    if isNested { members = try NestedValues.entries(of: members).map { ($0.name, $0.json) } }
     return try members.map { name, json in
       if case .null = json { throw Failure(.malformedInput, "null is no value", key: name) }
       return (name, .json(json))

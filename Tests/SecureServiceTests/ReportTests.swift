@@ -1,0 +1,70 @@
+#if Server
+  import CryptoCore
+  import Foundation
+  import Logging
+  import Metrics
+  import MetricsTestKit
+  import SecureService
+  import StorageCore
+  import StorageTesting
+  import TestSupport
+  import Testing
+
+  struct ReportTests {
+    @Test func writesFailuresAndChangesOfKeysAreCountedAndReadsAreNot() async throws {
+      let metrics = TestMetrics()
+      let (logger, _) = Recorder.logger()
+      let storage = FaultyStorage()
+      let service = StorageService(
+        [.storage(storage, named: "tokens")], logger: logger, metrics: metrics)
+      try await service.open()
+      func total(_ label: String, _ more: [(String, String)] = []) -> Int64 {
+        metrics.counterTotal(label: label, dimensions: [("store", "tokens")] + more)
+      }
+      try storage.save(1, forKey: "a")
+      try storage.save(2, forKey: "b")
+      try storage.saveAll(["c": 3, "d": 4])
+      try storage.update(Int.self, forKey: "a") { $0 = 5 }
+      try storage.delete(forKey: "b")
+      #expect(total("securestorage_writes") == 6)
+      for _ in 0..<100 { _ = try storage.load(Int.self, forKey: "a") }
+      #expect(total("securestorage_writes") == 6)
+      storage.faults.fail(.writes, with: .failure(StorageError(.full, "no space left")))
+      #expect(throws: StorageError.self) { try storage.save(2, forKey: "a") }
+      storage.faults.recover()
+      storage.faults.fail(.reads, with: .failure(StorageError(.locked, "locked for the test")))
+      #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "a") }
+      storage.faults.recover()
+      #expect(
+        total("securestorage_failures", [("operation", "write"), ("code", "full")]) == 1)
+      #expect(
+        total("securestorage_failures", [("operation", "read"), ("code", "locked")]) == 1)
+      #expect(total("securestorage_key_changes") == 0)
+      _ = try storage.keyAdministration.rotateDataKey()
+      #expect(total("securestorage_key_changes") == 1)
+      await service.check()
+      let age = try metrics.expectGauge("securestorage_check_age_seconds", [("store", "tokens")])
+      #expect((0..<60).contains(age.lastValue ?? -1))
+    }
+
+    @Test func theLoggerGetsEachThingOnceAndThenItsCount() throws {
+      HandlerTurn.begin()
+      let former = StorageDiagnostics.handler
+      defer {
+        StorageDiagnostics.handler = former
+        HandlerTurn.end()
+      }
+      let (logger, entries) = Recorder.logger()
+      StorageDiagnostics.log(to: logger)
+      let storage = FaultyStorage()
+      try storage.save("VALUE-marker", forKey: "report-key")
+      let property = Store<String, FaultyStorage>(storage, "report-key")
+      storage.faults.fail(.reads, with: .failure(StorageError(.locked, "locked for this test")))
+      for _ in 0..<1_000 { #expect(property.wrappedValue == nil) }
+      let ours = entries.all.withLock { $0.filter { $0.metadata["key"] == "report-key" } }
+      #expect(ours.count == 1)
+      #expect(ours.first?.level == .error && ours.first?.metadata["code"] == "locked")
+      #expect(!entries.texts.joined().contains("marker"))
+    }
+  }
+#endif

@@ -1,0 +1,49 @@
+/// Values of nested objects, each under a name of its own.
+enum NestedValues {
+  /// Each value with the names of the objects around it, and dots between.
+  ///
+  /// A list whose elements are of one type is one of that type, where an object names none.
+  ///
+  /// - Throws: `Failure` where two values would have one name.
+  static func entries(
+    of members: [(String, JSONValue)]
+  ) throws -> [(name: String, json: JSONValue)] {
+    var entries: [(name: String, json: JSONValue)] = []
+    var names: Set<[UInt8]> = []
+    func add(_ name: String, _ json: JSONValue) throws {
+      if case .object(let members) = json, TypedJSON.parts(of: json) == nil {
+        for (inner, json) in members { try add("\(name).\(inner)", json) }
+        return
+      }
+      guard names.insert(Array(name.utf8)).inserted else {
+        throw Failure(.malformedInput, "two values would have this name", key: name)
+      }
+      entries.append((name, typed(json)))
+    }
+    for (name, json) in members { try add(name, json) }
+    return entries
+  }
+
+  private static func typed(_ json: JSONValue) -> JSONValue {
+    guard case .array(let elements) = json, let element = elementType(elements) else { return json }
+    return TypedJSON.tagged("[\(element)]", json)
+  }
+
+  private static func elementType(_ elements: [JSONValue]) -> String? {
+    let types = Set(elements.map(type))
+    switch types {
+    case []: return "String"
+    case ["Int", "Double"]: return "Double"
+    default: return types.count == 1 ? types.first.flatMap { $0 } : nil
+    }
+  }
+
+  private static func type(_ json: JSONValue) -> String? {
+    switch json {
+    case .string: "String"
+    case .bool: "Bool"
+    case .number(let digits): Int(digits) == nil ? "Double" : "Int"
+    case .null, .array, .object: nil
+    }
+  }
+}
