@@ -1,0 +1,104 @@
+import Configuration
+import Foundation
+import Hummingbird
+import InjectRegistry
+import Logging
+import Metrics
+import SecureConfiguration
+import SecureService
+import ServiceLifecycle
+import StorageCore
+import VaultBackend
+
+/// The one place that says what the service is made of.
+enum Composition {
+  static func register(
+    _ tokens: any Tokens, _ administration: any Administration, _ metrics: MetricsPage
+  ) {
+    @Register var tokens = tokens
+    @Register var administration = administration
+    @Register var metrics = metrics
+  }
+}
+
+/// A small HTTP service that issues and checks API tokens.
+///
+///     token-service [serve] [--http-host 127.0.0.1] [--http-port 8080]
+///     token-service issue NAME
+///
+/// Settings come from the command line, the environment (`HTTP_PORT`) and the vault, in this order.
+@main struct Program {
+  static func main() async {
+    // A deleted vault or a disk that is not mounted is to be an error of a service that ran before:
+    // `--store-must-exist`, as the unit file has it.
+    SecureStorage.bootstrap(
+      applicationID: "token-service",
+      keySource: .firstAvailable([
+        .systemdCredential("token-service-key"),
+        .mountedSecret("/run/secrets/token-service-key"), .automatic,
+      ]))
+    var logger = Logger(label: "token-service")
+    logger.logLevel = .info
+    StorageDiagnostics.log(to: logger)
+    do {
+      switch CommandLine.arguments.dropFirst().first {
+      case "issue": try await issue()
+      default: try await serve(logger)
+      }
+    } catch let error as StorageStartError {
+      end(error.description, error.exitCode)
+    } catch let error as StorageError {
+      end(error.description, error.code.exitCode)
+    } catch {
+      end("\(error)", 1)
+    }
+  }
+
+  private static func end(_ message: String, _ code: Int32) -> Never {
+    FileHandle.standardError.write(Data("token-service: \(message)\n".utf8))
+    exit(code)
+  }
+
+  /// Issues a token from the command line: the vault is shared with the service, if one runs.
+  private static func issue() async throws {
+    guard CommandLine.arguments.count == 3 else {
+      end("whose token is it? token-service issue NAME", 64)
+    }
+    print(try await StoredTokens(storage: VaultStorage.standard).issue(to: CommandLine.arguments[2]))
+  }
+
+  private static func serve(_ logger: Logger) async throws {
+    let metrics = MetricsPage()
+    MetricsSystem.bootstrap(metrics)
+    let vault = VaultStorage.standard
+    // The name of an option is that of the key, with dashes: --http-port is http.port.
+    let config = ConfigReader(providers: [
+      CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
+      SecureStorageProvider(vault),
+    ])
+    let mustExist = config.bool(forKey: "store.must.exist", default: false)
+    let stores = StorageService(
+      [.vault(vault, existence: mustExist ? .mustExist : .madeIfMissing)], logger: logger)
+    try await stores.open()
+    // A service without a password would be open to all: the first start makes one.
+    let password = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
+    try await vault.saveIfAbsentAsync(password.joined(), forKey: "admin.password")
+
+    Composition.register(
+      MeasuredTokens(StoredTokens(storage: vault)),
+      ServiceAdministration(config: config, vault: vault, stores: stores), metrics)
+    try InjectStorage.validate()
+    let application = Application(
+      router: Routes().router(),
+      configuration: ApplicationConfiguration(
+        address: .hostname(
+          config.string(forKey: "http.host", default: "127.0.0.1"),
+          port: config.int(forKey: "http.port", default: 8080)),
+        serverName: "token-service"),
+      logger: logger)
+    // In this order: services end in the reverse one, so the stores are closed last.
+    let group = ServiceGroup(
+      services: [stores, application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    try await group.run()
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Hummingbird
+import InjectRegistry
+import SecureService
+import StorageCore
+
+/// What the service answers. What it needs is injected: tests register their own.
+struct Routes: Sendable {
+  @UnwrappedInject private var tokens: any Tokens
+  @UnwrappedInject private var administration: any Administration
+  @UnwrappedInject private var metrics: MetricsPage
+
+  func router() -> Router<BasicRequestContext> {
+    let router = Router()
+    router.get("check") { request, _ in
+      guard let token = bearer(request), let holder = try tokens.holder(of: token) else {
+        throw HTTPError(.unauthorized, message: "the token is not valid")
+      }
+      return holder + "\n"
+    }
+    // For a load balancer: 503 takes the instance out. A store that can't be written to still checks.
+    router.get("health") { _, _ in
+      let health = await administration.health()
+      let lines = health.map { "\($0.store): \(title(of: $0))\n" }
+      return EditedResponse(
+        status: health.allSatisfy { $0.isReadable } ? .ok : .serviceUnavailable,
+        response: lines.joined())
+    }
+    router.get("metrics") { _, _ in metrics.text() }
+
+    let group = router.group("admin").add(middleware: AdminOnly(administration: administration))
+    group.post("tokens") { request, _ in
+      var request = request
+      let name = String(buffer: try await request.collectBody(upTo: 1_024))
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+      guard !name.isEmpty else { throw HTTPError(.badRequest, message: "whose token is it?") }
+      return try await storing { try await tokens.issue(to: name) } + "\n"
+    }
+    group.delete("tokens/:id") { _, context in
+      let id = try context.parameters.require("id")
+      guard try await storing({ try await tokens.withdraw(id) }) else { throw HTTPError(.notFound) }
+      return HTTPResponse.Status.noContent
+    }
+    group.get("tokens/count") { _, _ in "\(try await tokens.count())\n" }
+    group.post("rotate") { _, _ in
+      try await storing { try await administration.rotate() }
+      return HTTPResponse.Status.noContent
+    }
+    return router
+  }
+
+  /// A full or read-only disk is not the client's fault, nor a bug: 507, and what is there is served on.
+  private func storing<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+      return try await body()
+    } catch let error as StorageError where [.full, .readOnly].contains(error.code) {
+      throw HTTPError(.insufficientStorage, message: "nothing can be stored at present")
+    }
+  }
+
+  private func title(of health: StorageHealth) -> String {
+    if let failure = health.readFailure { return "can't be read (\(failure.code))" }
+    if let code = health.writeFailure { return "can be read, and the last write failed (\(code))" }
+    return health.isReadable ? "ok" : "not open"
+  }
+}
+
+/// The token of a request's `Authorization: Bearer`.
+func bearer(_ request: Request) -> String? {
+  guard let value = request.headers[.authorization], value.hasPrefix("Bearer ") else { return nil }
+  return String(value.dropFirst("Bearer ".count))
+}
+
+/// Lets only the administrator in.
+struct AdminOnly<Context: RequestContext>: RouterMiddleware {
+  let administration: any Administration
+
+  func handle(
+    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+  ) async throws -> Response {
+    guard let password = bearer(request), try await administration.isAdministrator(password) else {
+      throw HTTPError(.unauthorized, message: "this is for the administrator")
+    }
+    return try await next(request, context)
+  }
+}
