@@ -2,7 +2,8 @@
 # Installs the Debian packages that the build and the tests need and that are missing.
 # Where nothing is missing it only looks; where it cannot install, it says what to install.
 # With the argument "build" it sees to what a build needs and no test; with KEYRING=no in the environment
-# that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well.
+# that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well,
+# with "service" to what looks at the example service.
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
@@ -27,6 +28,10 @@ case ${1:-} in
       build_packages=("${build_packages[@]/libsecret-1-dev/}")
       build_libraries=("${build_libraries[@]/libsecret-1/}")
     fi
+    ;;
+  service)
+    test_packages+=(curl openssl wrk debootstrap)
+    test_commands+=(curl openssl wrk debootstrap)
     ;;
   bench)
     build_packages+=(libsqlcipher-dev age gocryptfs)

@@ -25,6 +25,7 @@ enum Composition {
 ///
 ///     token-service [serve] [--http-host 127.0.0.1] [--http-port 8080]
 ///     token-service issue NAME
+///     token-service password
 ///
 /// Settings come from the command line, the environment (`HTTP_PORT`) and the vault, in this order.
 @main struct Program {
@@ -43,6 +44,7 @@ enum Composition {
     do {
       switch CommandLine.arguments.dropFirst().first {
       case "issue": try await issue()
+      case "password": try await showPassword()
       default: try await serve(logger)
       }
     } catch let error as StorageStartError {
@@ -65,6 +67,13 @@ enum Composition {
       end("whose token is it? token-service issue NAME", 64)
     }
     print(try await StoredTokens(storage: VaultStorage.standard).issue(to: CommandLine.arguments[2]))
+  }
+
+  /// Shows the administrator's password to whoever can read the vault and its key.
+  private static func showPassword() async throws {
+    let password = try await VaultStorage.standard.loadAsync(String.self, forKey: "admin.password")
+    guard let password else { end("there is none yet: the first start makes it", 69) }
+    print(password)
   }
 
   private static func serve(_ logger: Logger) async throws {

@@ -1,0 +1,49 @@
+# What the scripts beside this one share. To be sourced in a private environment, with the program as $1.
+# shellcheck shell=bash
+set -euo pipefail
+program=$1
+work=$(mktemp -d)
+server=
+trap '[[ -z $server ]] || kill -9 "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+export STATE_DIRECTORY=$work/state
+mkdir -m 0700 "$STATE_DIRECTORY"
+
+fail() {
+  echo "service: $*" >&2
+  [[ ! -s $work/log ]] || tail -20 "$work/log" >&2
+  exit 1
+}
+
+# Starts the service at a port that is free, and waits until it answers.
+port=
+start() {
+  local try
+  for try in 1 2 3; do
+    port=$((20000 + RANDOM % 20000))
+    "$program" serve --http-port "$port" "$@" >"$work/log" 2>&1 &
+    server=$!
+    for _ in $(seq 600); do
+      ! curl -s -o /dev/null "http://127.0.0.1:$port/health" || return 0
+      kill -0 "$server" 2>/dev/null || break
+      sleep 0.05
+    done
+    kill -9 "$server" 2>/dev/null || true
+    grep -q 'ddress already in use' "$work/log" || break
+  done
+  fail "the service does not start"
+}
+
+# Ends the service and gives its exit code.
+stop() {
+  local code=0
+  kill -TERM "$server"
+  wait "$server" || code=$?
+  server=
+  return "$code"
+}
+
+# A request: prints the status, and the body into $work/body.
+request() { curl -s -o "$work/body" -w '%{http_code}' "$@"; }
+base() { echo "http://127.0.0.1:$port"; }
+check() { request -H "Authorization: Bearer $1" "$(base)/check"; }
+admin() { request -H "Authorization: Bearer $password" "$@"; }

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The example service on a disk that is full; $STATE_DIRECTORY is a small file system of its own.
+folder=$STATE_DIRECTORY
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "$0")/common.sh" "$1"
+export STATE_DIRECTORY=$folder
+start
+token=$("$program" issue alice)
+password=$("$program" password)
+dd if=/dev/zero of="$STATE_DIRECTORY/filler" bs=4k 2>/dev/null || true
+# What the vault's log has room for is still stored.
+status=200
+for _ in $(seq 2000); do
+  status=$(admin -X POST --data bob "$(base)/admin/tokens")
+  [[ $status == 200 ]] || break
+done
+[[ $status == 507 ]] || fail "a full disk is answered by $status"
+[[ $(check "$token") == 200 ]] || fail "a token can't be checked on a full disk"
+[[ $(request "$(base)/health") == 200 ]] || fail "the service is not healthy, and could serve"
+grep -q full "$work/body" || fail "the health says nothing of the full disk"
+rm "$STATE_DIRECTORY/filler"
+[[ $(admin -X POST --data bob "$(base)/admin/tokens") == 200 ]] || fail "with room again, nothing is stored"
+stop || fail "the service ended with $?"
