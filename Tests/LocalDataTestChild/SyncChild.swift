@@ -16,7 +16,8 @@ enum SyncChild {
       StorageSyncTransport(vault, id: "team"),
       key: SymmetricKey(data: Data(repeating: 3, count: 32)))
     let key = StoredKey<String>(
-      "note", in: .userDefaults, owner: "Tests", description: "A synced value.", syncPolicy: .manual)
+      "note", in: .userDefaults, owner: "Tests", description: "A synced value.", syncPolicy: .manual
+    )
     if arguments[2] == "set" { try await router.set(arguments[3], for: key) }
     let outcome = try await router.sync(key) { _ in
       arguments[2] == "take" ? .takeShared : .leave

@@ -116,7 +116,9 @@ import Testing
     for key in [settings, secret, file] { #expect(try await router.get(key) == "of root") }
   }
 
-  @Test(.enabled(if: Machine.canBecomeAnother), arguments: [0o2777, 0o770, 0o2750, 0o2775] as [mode_t])
+  @Test(
+    .enabled(if: Machine.canBecomeAnother),
+    arguments: [0o2777, 0o770, 0o2750, 0o2775] as [mode_t])
   func aFolderOfOtherRightsIsRefused(_ mode: mode_t) async throws {
     let url = try administratorsFolder()
     let router = folder.router(configuration: sharing(url))

@@ -204,7 +204,8 @@ import Testing
     let master = try VaultFiles.master(in: folder).load(Data.self, forKey: VaultFiles.masterName)
     #expect(master?.count == length)
     // One that is there keeps its own length.
-    await router.updateEncryptionConfiguration(EncryptionConfiguration(masterKeyLength: 96 - length))
+    await router.updateEncryptionConfiguration(
+      EncryptionConfiguration(masterKeyLength: 96 - length))
     try await router.set("2", for: key("y", .userDefaults))
     #expect(
       try VaultFiles.master(in: folder).load(Data.self, forKey: VaultFiles.masterName) == master)

@@ -84,8 +84,10 @@ extension StorageDomain: CustomStringConvertible {
     }
   }
 
-  /// A name as it is shown: `default` where none is declared. One that could be taken for that, or that
-  /// could end early, is quoted, so that no two domains have one text.
+  /// A name as it is shown, or `default` where none is declared.
+  ///
+  /// One that could be taken for that, or that could end early, is quoted, so that no two domains have one
+  /// text.
   private static func text(_ name: String?) -> String {
     guard let name else { return "default" }
     let isClear = name != "default" && !name.contains { "\"(),".contains($0) }

@@ -317,7 +317,8 @@ struct Migrator: Sendable {
   private func sealed(_ new: Data, _ destination: MigrationEnd) async throws(StorageError) -> Data {
     let sealed = try await destination.seal(new)
     guard try await destination.open(sealed) == new else {
-      throw StorageError(.damaged, "what was sealed does not open to the same bytes; nothing was moved")
+      throw StorageError(
+        .damaged, "what was sealed does not open to the same bytes; nothing was moved")
     }
     return sealed
   }
