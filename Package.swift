@@ -120,7 +120,8 @@ let package = Package(
         "StorageTesting", "TestSupport",
       ]),
     .executableTarget(
-      name: "LocalDataTestChild", dependencies: ["LocalData"], path: "Tests/LocalDataTestChild"),
+      name: "LocalDataTestChild", dependencies: ["LocalData", "VaultBackend"],
+      path: "Tests/LocalDataTestChild"),
     .testTarget(
       name: "LocalDataTests",
       dependencies: [

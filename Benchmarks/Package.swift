@@ -32,6 +32,7 @@ let package = Package(
         .product(name: "FileBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
+        .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "InjectRegistry", package: "SecurePropertyStorage"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],

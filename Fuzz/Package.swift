@@ -18,6 +18,7 @@ let package = Package(
         .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
         .product(name: "FileBackend", package: "SecurePropertyStorage"),
+        .product(name: "LocalData", package: "SecurePropertyStorage"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),

@@ -3,6 +3,8 @@ import LocalData
 import Testing
 import VaultBackend
 
+@testable import StorageCore
+
 private struct AuditKeys {
   let theme = StoredKey<String>(
     "theme", in: .userDefaults, security: .none, owner: "Settings", description: "The theme.")
@@ -99,6 +101,11 @@ private struct Catalog: StorageKeyCatalog {
     for form in [report.text, report.html] {
       #expect(!form.contains("\u{1B}") && !form.contains("\u{202E}") && !form.contains("one\ntwo"))
     }
+    for scalar in report.json.unicodeScalars where scalar != "\n" {
+      let category = scalar.properties.generalCategory
+      #expect(![.control, .format, .lineSeparator, .paragraphSeparator].contains(category))
+    }
+    #expect(report.json.contains("a\\u202eb"))
   }
 
   @Test func faultsOfDeclarationsAreFindings() {
@@ -264,5 +271,92 @@ private struct Catalog: StorageKeyCatalog {
         applicationID: "../x", keySource: .key(TestFolder.key), folder: folder.url)
     }
     #expect(hostile == .invalid)
+  }
+
+  @Test func aReportSaysThatAGroupsValueIsUnderTheGroupsKey() async throws {
+    let report = try await filled().audit()
+    let shared = try #require(report.keys.first { $0.key.name == "shared" }?.protection)
+    #expect(shared.hasSuffix("under the group's key"))
+    let note = try #require(report.keys.first { $0.key.name == "note" }?.protection)
+    #expect(note.hasSuffix("under the master key"))
+  }
+
+  @Test func anotherSerializerThanDeclaredIsNamed() async throws {
+    try await folder.router().set(
+      [Self.marker],
+      for: key(
+        "note", .fileSystem(directory: .documents), .recommended, .plist, of: [String].self))
+    let router = folder.router()
+    try router.registerKeys(AuditKeys())
+    let report = try await router.audit()
+    #expect(kinds(report, "note") == ["otherSerializer"])
+    #expect(!report.json.contains(Self.marker))
+  }
+
+  @Test func aValueUnderAKeyOfBeforeIsNamed() async throws {
+    let router = try await filled()
+    let vault = VaultFiles.master(in: folder)
+    try vault.keyAdministration.store.keys.update { (draft, _) throws(StorageError) in
+      try draft.keyset.addPrimary()
+    }
+    #expect(kinds(try await router.audit(), "token") == ["oldKey"])
+    _ = try vault.rotate()
+    #expect(kinds(try await router.audit(), "token") == [])
+  }
+
+  // MARK: - What only others' material opens
+
+  private struct Sealed {
+    static let source = KeyMaterialSource(id: "office")
+    let contract = key("contract", .userDefaults, .encrypted(.external(source: Self.source)))
+    let safe = key(
+      "safe", .keychain(service: nil),
+      .keychain(accessibility: .afterFirstUnlock, accessControl: .devicePasscode))
+  }
+
+  private struct Office: KeyMaterialProviding {
+    let bytes: Lock<[UInt8]>
+    func keyMaterial(for keyName: String) async throws -> Data {
+      Data(repeating: bytes.withLock { $0[0] }, count: 32)
+    }
+    func formerKeyMaterial(for keyName: String) async throws -> [Data] {
+      bytes.withLock { $0.dropFirst().map { Data(repeating: $0, count: 32) } }
+    }
+  }
+
+  /// The states of the two keys and the kinds of the findings, in the order of their names.
+  private func look(_ router: StorageRouter) async throws -> [String] {
+    let report = try await router.audit()
+    for form in forms(report) { #expect(!form.contains(Self.marker)) }
+    return ["contract", "safe"].map { name in
+      let state = report.keys.first { $0.key.name == name }?.state
+      return ([state?.rawValue ?? "none"] + kinds(report, name)).joined(separator: " ")
+    }
+  }
+
+  @Test func valuesOfProvidersAndPasscodesAreOpenedWhereTheMaterialIsThere() async throws {
+    let bytes = Lock<[UInt8]>([1])
+    let router = folder.router()
+    await router.registerKeyMaterialProvider(Office(bytes: bytes), for: Sealed.source)
+    let asked = Lock(0)
+    await router.registerPasscode {
+      asked.withLock { $0 += 1 }
+      return try SecureBytes(Array("correct horse".utf8))
+    }
+    try router.registerKeys(Sealed())
+    try await router.set(Self.marker, for: Sealed().contract)
+    try await router.set(Self.marker, for: Sealed().safe)
+    let before = asked.withLock { $0 }
+    #expect(try await look(router) == ["present", "unopened"])
+    #expect(asked.withLock { $0 } == before, "a passcode was asked for")
+    bytes.withLock { $0 = [2, 1] }
+    #expect(try await look(router) == ["present oldKey", "unopened"])
+    bytes.withLock { $0 = [2] }
+    #expect(try await look(router) == ["unreadable wrongKey", "unopened"])
+    // An operator has the material of neither.
+    let file = try StorageCatalogFile(json: Data(try router.catalogReport().json.utf8))
+    let report = try file.audit(keySource: .key(TestFolder.key), folder: folder.url)
+    #expect(report.keys.map(\.state) == [.unopened, .unopened])
+    #expect(report.findings == [])
   }
 }

@@ -208,4 +208,33 @@ private struct AccountKeys {
     #expect(await code { _ = try await router(Keys()).get(\.phone) } == .unavailable)
     #expect(await code { _ = try await router(Keys()).get(\.server) } == .unavailable)
   }
+
+  @Test func whatIsNamedDefaultIsNotWhatIsLeftOut() async throws {
+    struct Keys {
+      let left = key("x", .keychain(service: nil))
+      let named = key("x", .keychain(service: "default"))
+    }
+    let router = folder.router()
+    try router.registerKeys(Keys())
+    try await router.set("left out", for: Keys().left)
+    try await router.set("named", for: Keys().named)
+    #expect(try await folder.router().get(Keys().left) == "left out")
+    #expect(try await folder.router().get(Keys().named) == "named")
+    #expect(StorageDomain.keychain(service: nil).description == "keychain(default)")
+    #expect(StorageDomain.keychain(service: "com.example").description == "keychain(com.example)")
+  }
+
+  @Test func noTwoKeysHaveOneText() {
+    let services = [nil, "default", "\"default\"", "a", "a)/b", "\"a\")/b", "\\", "\"", "a\\"]
+    var texts: [String] = []
+    for service in services {
+      for name in ["c", "b)/c", "b\")/c"] {
+        for domain in [
+          StorageDomain.keychain(service: service), .appGroupUserDefaults(identifier: service),
+          .appGroupFileSystem(id: service, directory: .documents), .userDefaults(suite: service),
+        ] { texts.append(AnyStorageKey.key(key(name, domain)).description) }
+      }
+    }
+    #expect(Set(texts).count == texts.count)
+  }
 }

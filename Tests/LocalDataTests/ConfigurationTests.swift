@@ -142,4 +142,49 @@ import Testing
     let explicit = folder.router(configuration: StorageConfiguration(keychain: .vault))
     #expect(try await explicit.get(token) == "1")
   }
+
+  @Test func aValueThatAnotherProcessMovedIsAConflictAndNotAbsent() async throws {
+    struct Keys {
+      let file = key("letter", .fileSystem(directory: .documents), .none)
+      let sealed = key("notes", .encryptedFileSystem(directory: .documents))
+    }
+    let router = folder.router()
+    for key in [file, sealed] {
+      try await router.set("value of \(key.name)", for: key)
+      #expect(try await router.get(key) != nil)
+    }
+    @Stored(Keys().file, router: router) var letter: String?
+    let other = folder.router()
+    await other.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Sub"))
+    try other.registerKeys(Keys())
+    let former = FormerConfiguration(files: FileStorageConfiguration())
+    #expect(await other.migrateAll(from: former).moved.count == 2)
+    for key in [file, sealed] {
+      for call: @Sendable () async throws -> Void in [
+        { _ = try await router.get(key) }, { _ = try await router.contains(key) },
+        { try await router.update(key) { _ in } }, { try await router.remove(key) },
+        { try await router.set("x", for: key) },
+      ] {
+        let error = await error { try await call() }
+        #expect(error?.code == .configurationConflict && error?.key == key.name)
+      }
+      #expect(try await other.get(key) == "value of \(key.name)")
+    }
+    let read = await code { _ = try await $letter.loadAsync() }
+    #expect(read == .configurationConflict)
+  }
+
+  @Test func aValueThatAnotherProcessSealedInItsPlaceIsAConflictAndNotItsBytes() async throws {
+    let documents = StorageDomain.fileSystem(directory: .documents)
+    let plain = key("x", documents, .none, .data, of: Data.self)
+    let sealed = key("x", documents, .recommended, .data, of: Data.self)
+    let (router, other) = (folder.router(), folder.router())
+    try await router.set(Data([1]), for: plain)
+    try await other.migrate(.move(from: plain, to: sealed))
+    #expect(await code { _ = try await router.get(plain) } == .configurationConflict)
+    #expect(try await other.get(sealed) == Data([1]))
+    try await other.migrate(.move(from: sealed, to: plain))
+    #expect(try await router.get(plain) == Data([1]))
+    #expect(await code { _ = try await other.get(sealed) } == .configurationConflict)
+  }
 }

@@ -151,4 +151,18 @@ import Testing
       }
     }
   }
+
+  @Test func theFoldersOfGroupsAreWithinTheirSubDirectory() async throws {
+    let router = folder.router()
+    await router.updateFileStorageConfiguration(
+      FileStorageConfiguration(subDirectory: "MyAppStorage"))
+    for directory in [FileDirectory.documents, .caches] {
+      let key = key("x", .appGroupFileSystem(id: "group.test", directory: directory), .none)
+      try await router.set("1", for: key)
+    }
+    let files = folder.files()
+    #expect(files.contains("groups/group.test/Documents/MyAppStorage/x"))
+    #expect(files.contains("groups/group.test/Caches/MyAppStorage/x"))
+    #expect(files.contains("groups/group.test/Caches/MyAppStorage/CACHEDIR.TAG"))
+  }
 }

@@ -116,15 +116,108 @@ import Testing
     for key in [settings, secret, file] { #expect(try await router.get(key) == "of root") }
   }
 
-  @Test(.enabled(if: Machine.canBecomeAnother), arguments: [0o2777, 0o770, 0o2750] as [mode_t])
+  @Test(
+    .enabled(if: Machine.canBecomeAnother),
+    arguments: [0o2777, 0o770, 0o2750, 0o2775] as [mode_t])
   func aFolderOfOtherRightsIsRefused(_ mode: mode_t) async throws {
-    let router = folder.router(configuration: sharing(try administratorsFolder(mode: mode)))
-    #expect(await code { try await router.set("1", for: file) } == .denied)
+    let url = try administratorsFolder()
+    let router = folder.router(configuration: sharing(url))
+    for key in [settings, secret, file] { try await router.set("1", for: key) }
+    #expect(unsafe chmod(url.path, mode) == 0)
+    for key in [settings, secret, file] {
+      #expect(await code { try await router.set("2", for: key) } == .denied)
+      #expect(await code { _ = try await router.get(key) } == .denied)
+      #expect(await code { _ = try await router.contains(key) } == .denied)
+    }
+    #expect(unsafe chmod(url.path, 0o2770) == 0)
+    for key in [settings, secret, file] { #expect(try await router.get(key) == "1") }
   }
 
   @Test func aFolderThatNobodyMadeIsUnavailable() async {
     let url = folder.url.appendingPathComponent("missing", isDirectory: true)
     let router = folder.router(configuration: sharing(url))
     #expect(await code { try await router.set("1", for: file) } == .unavailable)
+    #expect(await code { _ = try await router.get(file) } == .unavailable)
+  }
+
+  @Test(.enabled(if: Machine.canBecomeAnother), arguments: [nil, "Sub"])
+  func aLinkInThePlaceOfAFolderOfTheGroupIsNotFollowed(_ inner: String?) async throws {
+    let url = try administratorsFolder()
+    let router = folder.router(configuration: sharing(url))
+    await router.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: inner))
+    try await router.set("1", for: file)
+    let elsewhere = folder.url.appendingPathComponent("elsewhere", isDirectory: true)
+    let documents = url.appendingPathComponent("Documents", isDirectory: true)
+    try FileManager.default.moveItem(at: documents, to: elsewhere)
+    try FileManager.default.createSymbolicLink(at: documents, withDestinationURL: elsewhere)
+    for call: @Sendable () async throws -> Void in [
+      { _ = try await router.get(file) }, { _ = try await router.contains(file) },
+      { try await router.set("2", for: file) }, { try await router.remove(file) },
+    ] { #expect(await code { try await call() } == .denied) }
+    try FileManager.default.removeItem(at: documents)
+    try FileManager.default.moveItem(at: elsewhere, to: documents)
+    #expect(try await router.get(file) == "1")
+  }
+
+  @Test(.enabled(if: Machine.canBecomeAnother))
+  func aLockFileHasTheRightsOfTheGroupFromTheFirstMoment() async throws {
+    let url = try administratorsFolder()
+    let router = folder.router(configuration: sharing(url))
+    let lock = url.path + "/defaults.plist.lock"
+    try await router.set("0", for: settings)
+    let isOver = Lock(false)
+    let narrow = Task.detached {
+      var modes: Set<mode_t> = []
+      var status = stat()
+      while !isOver.withLock({ $0 }) {
+        if unsafe lstat(lock, &status) == 0 { modes.insert(status.st_mode & 0o777) }
+      }
+      return modes
+    }
+    for index in 1...200 {
+      #expect(unsafe unlink(lock) == 0)
+      try await router.set("\(index)", for: settings)
+    }
+    isOver.withLock { $0 = true }
+    #expect(await narrow.value == [0o660])
+    let names = try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
+    #expect(names == ["defaults.plist", "defaults.plist.lock"])
+  }
+
+  /// Runs a program of this user, in the folder that stands for the user's home.
+  private func program(_ arguments: String...) throws -> [String] {
+    try HelperProgram("LocalDataTestChild").start(["program", folder.path] + arguments).lines()
+  }
+
+  @Test func twoProgramsShareAGroupAndNothingElse() async throws {
+    #expect(try program("com.example.one", "write", "of one") == ["done", "done", "done", "done"])
+    #expect(try program("com.example.two", "read") == ["of one", "of one", "of one", "absent"])
+    #expect(try program("com.example.two", "write", "of two") == ["done", "done", "done", "done"])
+    #expect(try program("com.example.one", "read") == ["of two", "of two", "of two", "of one"])
+  }
+
+  @Test func twoProgramsAtOnceLoseNoChange() async throws {
+    let helper = HelperProgram("LocalDataTestChild")
+    let children = try ["one", "two"].map {
+      try helper.start(["program", folder.path, "com.example.\($0)", "count", "25"])
+    }
+    for child in children { #expect(try child.lines() == ["done"]) }
+    let counter = key("count", .appGroupUserDefaults(identifier: "group.test"), of: Int.self)
+    #expect(try await folder.router().get(counter) == 50)
+  }
+
+  @Test func twoProgramsSyncThroughAVaultInTheFolderOfTheirGroup() async throws {
+    let helper = HelperProgram("LocalDataTestChild")
+    let folders = (TestFolder(), TestFolder())
+    func sync(_ place: TestFolder, _ arguments: String...) throws -> [String] {
+      try helper.start(["sync", place.path, folder.path + "/shared.vault"] + arguments).lines()
+    }
+    #expect(try sync(folders.0, "set", "one") == ["sent one"])
+    #expect(try sync(folders.1, "keep") == ["received one"])
+    #expect(try sync(folders.1, "set", "two") == ["sent two"])
+    #expect(try sync(folders.0, "set", "three") == ["conflict three"])
+    #expect(try sync(folders.0, "take") == ["received two"])
+    #expect(try sync(folders.1, "keep") == ["upToDate two"])
+    #expect(!folder.holds("two"))
   }
 }

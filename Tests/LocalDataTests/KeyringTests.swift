@@ -98,14 +98,11 @@
         Task { [token] in await code { _ = try await router.get(token) } }
       }
       try await Task.sleep(for: .milliseconds(50))
-      var times: [Duration] = []
-      for _ in 0..<50 {
-        let start = ContinuousClock.now
-        #expect(try await router.get(other) == "quick")
-        times.append(start.duration(to: .now))
+      let slowest = try await Patience.slowestOfTheBestTen { _ in
+        let found = try await router.get(other)
+        #expect(found == "quick")
       }
-      // The median, since the machine has other work as well.
-      #expect(times.sorted()[25] < .milliseconds(10))
+      #expect(slowest < .milliseconds(10))
       for task in hung { #expect(await task.value == .timedOut) }
       service.change { $0.faults = [:] }
       #expect(try await router.get(token) == "1")
@@ -114,6 +111,40 @@
       let found = await code { try await router.set("2", for: token) }
       // With a display, the prompt is shown, and nobody is there to answer.
       #expect([.locked, .dismissed, .timedOut].contains(found))
+    }
+
+    @Test func anAuditLooksIntoTheKeyring() async throws {
+      struct Keys {
+        let token = key(
+          "token", .keychain(service: "com.example"), .keychain(accessibility: .whenUnlocked))
+        let theme = key("theme", .userDefaults)
+      }
+      let router = router()
+      try router.registerKeys(Keys())
+      try await router.set("marker-5e1f0b", for: Keys().token)
+      try await router.set("dark", for: Keys().theme)
+      try await self.router().set(
+        "marker-5e1f0b", for: key("stray", .keychain(service: "com.example")))
+      let report = try await router.audit()
+      #expect(report.keys.allSatisfy { $0.state == .present })
+      let token = report.keys.first { $0.key.name == "token" }
+      #expect(token?.place == "the keyring, service com.example")
+      #expect(token?.protection == "its place")
+      // The master key is in the keyring too, and is nobody's stray.
+      #expect(report.findings.map(\.name) == ["stray"] && report.findings[0].kind == .stray)
+      for form in [report.text, report.json, report.html] { #expect(!form.contains("5e1f0b")) }
+      service.stop()
+      let without = try await self.router().audited(Keys())
+      #expect(without.keys.first { $0.key.name == "token" }?.state == .unreadable)
+      #expect(without.findings.contains { $0.kind == .unreadable })
+    }
+  }
+
+  extension StorageRouter {
+    /// The audit of a router that takes over a struct of keys.
+    fileprivate func audited<Keys>(_ keys: Keys) async throws -> StorageAuditReport {
+      try registerKeys(keys)
+      return try await audit()
     }
   }
 #endif

@@ -19,6 +19,22 @@ import Testing
     try await router.set("Lovelace", for: key("last", .keychain(service: "old")))
   }
 
+  /// That each value is at its source or at its destination, and what is there is whole.
+  private func requireNothingLost(_ folder: TestFolder) async throws {
+    let router = folder.router()
+    let theme = try await router.get(key("theme", .userDefaults, .none))
+    let movedTheme = try await router.get(key("theme", .keychain(service: "new")))
+    #expect(theme ?? movedTheme == "dark" && movedTheme ?? theme == "dark")
+    let id = try await router.get(key("id", .fileSystem(directory: .documents)))
+    let movedID = try await router.get(key("id", .encryptedFileSystem(directory: .documents)))
+    #expect((id == "1" || id == nil) && (movedID ?? "1/").hasPrefix("1/"))
+    #expect(id != nil || movedID != nil)
+    let first = try await router.get(key("first", .userDefaults))
+    let last = try await router.get(key("last", .keychain(service: "old")))
+    let name = try await router.get(key("name", group))
+    #expect(name == "Ada Lovelace" || (name == nil && first == "Ada" && last == "Lovelace"))
+  }
+
   private func requireMoved(_ folder: TestFolder) async throws {
     let router = folder.router()
     #expect(try await router.get(key("theme", .keychain(service: "new"))) == "dark")
@@ -36,6 +52,7 @@ import Testing
       let folder = TestFolder()
       try await fill(folder)
       let said = try child(folder, "keys", step)
+      try await requireNothingLost(folder)
       if said.isEmpty { #expect(try child(folder, "keys", 0).first?.hasPrefix("steps") == true) }
       try await requireMoved(folder)
       guard said.isEmpty else {
@@ -54,9 +71,33 @@ import Testing
       try await Task.sleep(for: .milliseconds(Int.random(in: 5...120)))
       process.kill()
       _ = try process.lines()
+      try await requireNothingLost(folder)
     }
     #expect(try child(folder, "keys", 0).count == 1)
     try await requireMoved(folder)
+  }
+
+  /// That each value is read under the former configuration or under the new one, and is absent in neither.
+  private func requireReadable(_ folder: TestFolder) async throws {
+    let documents = StorageDomain.fileSystem(directory: .documents)
+    let new = folder.router()
+    await new.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Sub"))
+    await new.updateEncryptionConfiguration(EncryptionConfiguration(masterKeyAccount: "New"))
+    for (key, value) in [
+      (key("file", documents), "1"), (key("setting", .userDefaults), "2"),
+      (key("plain", documents, .none), "3"),
+    ] {
+      var found: [String?] = []
+      for router in [folder.router(), new] {
+        do throws(StorageError) {
+          found.append(try await router.get(key))
+        } catch {
+          // In its place a value is under another key for the moment before that is recorded.
+          #expect([.configurationConflict, .wrongKey].contains(error.code), "\(key.name) \(error)")
+        }
+      }
+      #expect(found == [value] || found.isEmpty && key.name == "setting", "\(key.name) \(found)")
+    }
   }
 
   @Test func aChangedConfigurationSurvivesAKillAtEveryStep() async throws {
@@ -68,6 +109,7 @@ import Testing
       try await old.set("2", for: key("setting", .userDefaults))
       try await old.set("3", for: key("plain", documents, .none))
       let said = try child(folder, "configuration", step)
+      try await requireReadable(folder)
       if said.isEmpty { #expect(try child(folder, "configuration", 0).count == 1) }
       let new = folder.router()
       await new.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Sub"))

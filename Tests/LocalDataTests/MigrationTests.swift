@@ -123,7 +123,7 @@ import Testing
     }
     #expect(report.moved.count == 1_000 && report.isComplete)
     #expect(last.withLock { $0 } == [1_000, 1_000])
-    for index in stride(from: 0, to: 1_000, by: 37) {
+    for index in 0..<1_000 {
       let moved = key("m\(index)", domains[(index + 1) % domains.count])
       #expect(try await router.get(moved) == "\(index)")
       #expect(try await router.get(key("k\(index)", domains[index % domains.count])) == nil)
@@ -174,5 +174,46 @@ import Testing
     #expect(try await router.get(Keys().file) == "1")
     #expect(try await router.get(Keys().secret) == "2")
     #expect(await router.migrateAll(from: former).alreadyThere.count == 2)
+  }
+
+  @Test func aDestinationThatIsNoValueIsNotPreferredToTheSource() async throws {
+    let file = key("letter", .fileSystem(directory: .documents), .none)
+    let router = folder.router()
+    try await router.set("1", for: old)
+    try await router.set("2", for: file)
+    let url = folder.url.appendingPathComponent("data/com.example.app/Documents/letter")
+    try Data("{nonsense".utf8).write(to: url)
+    let migration = StorageMigration.move(from: old, to: file).preferring(.destination)
+    for isDry in [true, false] {
+      let found = await code { try await router.migrate(migration, dryRun: isDry) }
+      #expect([.damaged, .typeMismatch].contains(found))
+    }
+    #expect(try await router.get(old) == "1")
+    #expect(try Data(contentsOf: url) == Data("{nonsense".utf8))
+  }
+
+  @Test(arguments: [true, false], [["wrong", "right"], ["right", "right", "wrong"]])
+  func aFailedReadBackKeepsTheSource(_ isInPlace: Bool, _ answers: [String]) async throws {
+    let source =
+      isInPlace ? key("new", .keychain(service: "s"), .keychain(accessibility: .always)) : old
+    let destination = key(
+      "new", .keychain(service: "s"),
+      .keychain(accessibility: .afterFirstUnlock, accessControl: .devicePasscode))
+    let script = Lock(["right"])
+    let router = folder.router()
+    await router.registerPasscode {
+      try SecureBytes(Array(script.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }.utf8))
+    }
+    try await router.set("1", for: source)
+    script.withLock { $0 = answers }
+    let migration = StorageMigration.move(from: source, to: destination)
+    #expect(await code { try await router.migrate(migration) } == .wrongKey)
+    script.withLock { $0 = ["right"] }
+    let isReplaced = isInPlace && answers.count == 3
+    // What was replaced in its place had been opened before, and is finished by the next run.
+    if !isReplaced { #expect(try await folder.router().get(source) == "1") }
+    #expect(try await router.migrate(migration).moved.count == 1)
+    #expect(try await router.get(destination) == "1")
+    if !isInPlace { #expect(try await router.get(source) == nil) }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
-import LocalData
 import Testing
+
+@testable import LocalData
 
 @Suite struct PolicyTests {
   private let folder = TestFolder()
@@ -142,5 +143,101 @@ import Testing
     #expect(await code { _ = try await folder.router().get(key) } == .wrongKey)
     try master.save(kept, forKey: VaultFiles.masterName)
     #expect(try await folder.router().get(key) == "1")
+  }
+
+  /// A router that is given these passcodes in turn, the last of them again and again.
+  private func router(asking answers: Lock<[String]>) async -> StorageRouter {
+    let router = folder.router()
+    await router.registerPasscode {
+      try SecureBytes(
+        Array(answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }.utf8))
+    }
+    return router
+  }
+
+  @Test func anUpdateSealsUnderThePasscodeThatOpenedTheValue() async throws {
+    let key = key(
+      "x", .keychain(service: "s"),
+      .keychain(accessibility: .whenPasscodeSetThisDeviceOnly))
+    let answers = Lock(["correct horse"])
+    let router = await router(asking: answers)
+    try await router.set("1", for: key)
+    answers.withLock { $0 = ["correct horse", "corect horse"] }
+    try await router.update(key) { $0 = "2" }
+    answers.withLock { $0 = ["correct horse"] }
+    #expect(try await router.get(key) == "2")
+    @Stored(key, router: router) var value: String?
+    answers.withLock { $0 = ["correct horse", "corect horse"] }
+    try await $value.updateAsync { $0 = "3" }
+    answers.withLock { $0 = ["correct horse"] }
+    #expect(try await router.get(key) == "3")
+    answers.withLock { $0 = ["corect horse"] }
+    #expect(await code { try await router.update(key) { $0 = "4" } } == .wrongKey)
+    answers.withLock { $0 = ["correct horse"] }
+    #expect(try await router.get(key) == "3")
+  }
+
+  @Test func valuesOfOneDeclaredSaltHaveKeysOfTheirOwn() throws {
+    let sealing = Envelope.Sealing(
+      origin: .masterKey, algorithm: .aes256GCM, function: .hkdfSHA256, rounds: 0,
+      salt: Array("salt".utf8), info: Array("info".utf8), source: "")
+    let material = try SecureBytes([UInt8](repeating: 1, count: 32))
+    let one = try DerivedKey(sealing, material, binding: Array("one".utf8))
+    let two = try DerivedKey(sealing, material, binding: Array("two".utf8))
+    let context = RecordContext(
+      store: StoreID([UInt8](repeating: 2, count: StoreID.byteCount))!,
+      name: NameHash([UInt8](repeating: 3, count: NameHash.byteCount))!, authenticationTag: [])
+    let record = try one.seal(Data([1, 2, 3]).bytes, context)
+    let stored = Data(record)
+    #expect(throws: StorageError.self) { try two.open(stored.bytes, context) { _ in } }
+    var opened = 0
+    try one.open(stored.bytes, context) { opened = $0.byteCount }
+    #expect(opened == 3)
+    // Whose material it is can be told all the same.
+    #expect(one.check == two.check)
+  }
+
+  @Test(arguments: [32, 64]) func aNewMasterKeyHasTheConfiguredLength(_ length: Int) async throws {
+    let router = folder.router()
+    await router.updateEncryptionConfiguration(EncryptionConfiguration(masterKeyLength: length))
+    try await router.set("1", for: key("x", .userDefaults))
+    let master = try VaultFiles.master(in: folder).load(Data.self, forKey: VaultFiles.masterName)
+    #expect(master?.count == length)
+    // One that is there keeps its own length.
+    await router.updateEncryptionConfiguration(
+      EncryptionConfiguration(masterKeyLength: 96 - length))
+    try await router.set("2", for: key("y", .userDefaults))
+    #expect(
+      try VaultFiles.master(in: folder).load(Data.self, forKey: VaultFiles.masterName) == master)
+  }
+
+  @Test(arguments: [0, 16, 33]) func aMasterKeyOfAnotherLengthIsRefused(_ length: Int) async {
+    let router = folder.router()
+    await router.updateEncryptionConfiguration(EncryptionConfiguration(masterKeyLength: length))
+    #expect(await code { try await router.set("1", for: key("x", .userDefaults)) } == .invalid)
+  }
+
+  @Test func whatIsStoredIsOfTheDeclaredCipherAndDerivation() async throws {
+    let declared: [(SecurityPolicy, AEADAlgorithm, Envelope.Function, UInt32)] = [
+      (.recommended, .chaCha20Poly1305, .hkdfSHA256, 0),
+      (.encrypted(.aes256(keyDerivation: .hkdf())), .aes256GCM, .hkdfSHA256, 0),
+      (
+        .encrypted(.aes256(keyDerivation: .pbkdf2(iterations: 70))), .aes256GCM, .pbkdf2SHA256, 70
+      ),
+      (
+        .encrypted(.chacha20Poly1305(keyDerivation: .pbkdf2())), .chaCha20Poly1305,
+        .pbkdf2SHA256, 90
+      ),
+    ]
+    let router = folder.router()
+    await router.updateEncryptionConfiguration(EncryptionConfiguration(pbkdf2Iterations: 90))
+    let file = folder.url.appendingPathComponent("data/com.example.app/Documents/x")
+    for (policy, algorithm, function, rounds) in declared {
+      try await router.set("1", for: key("x", .fileSystem(directory: .documents), policy))
+      let sealing = try #require(try Envelope(reading: try Data(contentsOf: file)).sealing)
+      #expect(sealing.origin == .masterKey)
+      #expect(sealing.algorithm == algorithm && sealing.function == function)
+      #expect(sealing.rounds == rounds && sealing.salt.count == 32)
+    }
   }
 }

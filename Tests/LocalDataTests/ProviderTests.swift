@@ -196,15 +196,34 @@ private final class TestProvider: KeyMaterialProviding {
       }
     }
     while provider.names.count < before + 16 { try await Task.sleep(for: .milliseconds(1)) }
-    var times: [Duration] = []
-    for _ in 0..<50 {
-      let start = ContinuousClock.now
-      #expect(try await router.get(fast) == "quick")
-      times.append(start.duration(to: .now))
+    let slowest = try await Patience.slowestOfTheBestTen { _ in
+      let found = try await router.get(fast)
+      #expect(found == "quick")
     }
     for _ in 0..<16 { semaphore.signal() }
     for task in hung { #expect(try await task.value == "1") }
-    // The median, since the machine has other work as well.
-    #expect(times.sorted()[25] < .milliseconds(10))
+    #expect(slowest < .milliseconds(10))
+  }
+
+  @Test func anUpdateSealsUnderTheMaterialThatOpenedTheValue() async throws {
+    struct Fickle: KeyMaterialProviding {
+      let answers: Lock<[UInt8]>
+      func keyMaterial(for keyName: String) async throws -> Data {
+        Data(
+          repeating: answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }, count: 32)
+      }
+    }
+    let folder = TestFolder()
+    let source = KeyMaterialSource(id: "fickle")
+    let key = key(
+      "x", .userDefaults, .encrypted(.external(source: source, keyDerivation: .hkdf())))
+    let answers = Lock<[UInt8]>([1])
+    let router = folder.router()
+    await router.registerKeyMaterialProvider(Fickle(answers: answers), for: source)
+    try await router.set("1", for: key)
+    answers.withLock { $0 = [1, 2] }
+    try await router.update(key) { $0 = "2" }
+    answers.withLock { $0 = [1] }
+    #expect(try await router.get(key) == "2")
   }
 }

@@ -224,4 +224,36 @@ private func synced(
     let (one, two) = (try await routers[0].get(counter), try await routers[1].get(counter))
     #expect(one == two && one ?? 0 >= 5)
   }
+
+  @Test func theRegisteredDeclarationSaysWhetherAValueIsSent() async throws {
+    struct Keys { let note = synced("note", .userDefaults, .recommended, .never) }
+    let machines = try Machines()
+    try machines.one.registerKeys(Keys())
+    try await machines.one.set("1", for: Keys().note)
+    #expect(await code { _ = try await machines.one.sync(Keys().note) } == .unsupported)
+    for policy in [SyncPolicy.manual, .automaticSmall] {
+      let other = synced("note", .userDefaults, .recommended, policy)
+      #expect(await code { _ = try await machines.one.sync(other) } == .unregisteredKey)
+      #expect(await code { _ = try await machines.one.get(other) } == .unregisteredKey)
+      #expect(await code { try await machines.one.set("2", for: other) } == .unregisteredKey)
+    }
+    let elsewhere = synced("note", .userDefaults, .recommended, .never, for: .phoneOnly)
+    #expect(await code { _ = try await machines.one.get(elsewhere) } == .unregisteredKey)
+    #expect(machines.transport.names.isEmpty)
+    #expect(try await machines.one.get(Keys().note) == "1")
+  }
+
+  @Test func aValueThatAnotherProcessMovedIsNotTakenForARemoval() async throws {
+    let machines = try Machines()
+    let file = synced("file", .fileSystem(directory: .documents))
+    try await machines.one.set("1", for: file)
+    #expect(try await machines.one.sync(file).kind == .sent)
+    let other = machines.folders.0.router()
+    await other.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Sub"))
+    try await other.migrate(
+      for: file, from: FormerConfiguration(files: FileStorageConfiguration()))
+    #expect(await code { _ = try await machines.one.sync(file) } == .configurationConflict)
+    #expect(try await machines.two.sync(file).kind == .received)
+    #expect(try await machines.two.get(file) == "1")
+  }
 }

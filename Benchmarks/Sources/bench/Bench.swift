@@ -22,6 +22,7 @@ struct Bench {
     var results: [Result] = []
     for comparison in try Sealing.comparisons() + Wrappers.comparisons()
       + VaultCalls.comparisons() + LiveCalls.comparisons() + FolderCalls.comparisons()
+      + RouterCalls.comparisons()
       + KeyringCalls.comparisons(options.isChosen)
       + Injection.comparisons()
     {

@@ -19,6 +19,10 @@ struct InventoryKeys: Sendable {
     "signing-key", in: .keychain(service: nil),
     security: .encrypted(.aes256(keyDerivation: .hkdf())), serializer: .data, owner: "Payments",
     description: "The key that receipts are signed with.")
+  let safeCode = StoredKey<String>(
+    "safe-code", in: .keychain(service: nil),
+    security: .keychain(accessibility: .afterFirstUnlock, accessControl: .devicePasscode),
+    owner: "Office", description: "The code of the safe, under the owner's passcode.")
   let priceList = StoredKey<[String: Int]>(
     "price-list", in: .fileSystem(directory: .documents), security: .none, serializer: .plist,
     owner: "Stock", description: "The prices, which the printer's program reads.")
@@ -56,6 +60,8 @@ struct Inventory {
       StorageConfiguration(defaultAppGroupIdentifier: "org.example.shop", keychain: .vault))
     await router.registerKeyMaterialProvider(
       HeadOffice(), for: KeyMaterialSource(id: "head-office"))
+    // A program with a window asks the owner.
+    await router.registerPasscode { try SecureBytes(Array("the owner's passcode".utf8)) }
     try router.registerKeys(InventoryKeys())
     switch Array(CommandLine.arguments.dropFirst()) {
     case ["fill"]: try await fill(router(InventoryKeys()))
@@ -75,12 +81,13 @@ struct Inventory {
     try await stock.set("EUR", for: \.currency)
     try await stock.set("bank-token-1b7f", for: \.bankToken)
     try await stock.set(Data("signing-key-77".utf8), for: \.signingKey)
+    try await stock.set("safe-code-4711", for: \.safeCode)
     try await stock.set(["tea": 340, "coffee": 520], for: \.priceList)
     try await stock.set(["tea": 120, "coffee": 190], for: \.margins)
     try await stock.set(Data(repeating: 1, count: 40_000), for: \.thumbnails)
     try await stock.set(Data(repeating: 2, count: 9_000), for: \.contracts)
     try await stock.set(["tea, 20 kg", "cups, 400"], for: \.orders)
-    print("10 of 11 keys have a value now")
+    print("11 of 12 keys have a value now")
   }
 
   private static func show(_ text: String) {

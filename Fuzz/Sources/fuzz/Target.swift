@@ -12,7 +12,9 @@ struct Target: Sendable {
   let make: @Sendable () throws -> (([UInt8]) throws -> Void)
 
   static let all = [
-    record, header, keyset, payload, propertyList, manifest, vault, entry, segment,
+    record, header, keyset, payload, propertyList, manifest, vault, entry, segment, envelope,
+    shared,
+    catalog,
   ]
 
   /// A target of one reader of bytes in memory: it refuses with an error about the bytes, and what it

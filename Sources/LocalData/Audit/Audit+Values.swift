@@ -16,7 +16,8 @@ extension Audit {
       entry.state = .unreadable
       return add(error.code == .damaged ? .damaged : .unreadable, entry.key, place, error.message)
     }
-    entry.protection = plan.address.kind.protection(envelope.sealing)
+    entry.protection = plan.address.kind.protection(
+      envelope.sealing, isOfGroup: entry.key.domain.isOfGroup)
     checkPolicy(envelope, entry.key, plan)
     let form = Serializer.form(named: entry.key.serializer)
     if envelope.serializer != form {
@@ -64,17 +65,18 @@ extension Audit {
     guard !plan.protection.isPlain else {
       return add(
         .otherPolicy, key, place,
-        "it is \(stored?.words ?? "marked as sealed by its place"), and declared in plaintext")
+        "it is \(stored?.words(isOfGroup: key.domain.isOfGroup) ?? "marked as sealed by its place"), "
+          + "and declared in plaintext")
     }
     guard stored != nil || plan.address.kind.isSealing else {
       return add(.plaintext, key, place, "it is not sealed, as it is declared")
     }
-    let declared = plan.protection.sealing?.pattern
-    guard stored?.words != declared?.words else { return }
-    add(
-      .otherPolicy, key, place,
-      "it is \(stored?.words ?? "sealed by its place alone"), and declared as "
-        + (declared?.words ?? "sealed by its place alone"))
+    let isOfGroup = key.domain.isOfGroup
+    let byPlace = "sealed by its place alone"
+    let words = stored?.words(isOfGroup: isOfGroup) ?? byPlace
+    let declared = plan.protection.sealing?.pattern.words(isOfGroup: isOfGroup) ?? byPlace
+    guard words != declared else { return }
+    add(.otherPolicy, key, place, "it is \(words), and declared as \(declared)")
   }
 
   /// Opens a value, as far as its material is to be had here.
@@ -199,15 +201,15 @@ extension PlaceAddress.Kind {
   var isSealing: Bool { self != .file && self != .plainSuite }
 
   /// How a value is protected there, in words.
-  func protection(_ sealing: Envelope.Sealing?) -> String {
+  func protection(_ sealing: Envelope.Sealing?, isOfGroup: Bool) -> String {
     guard let sealing else { return isSealing ? "its place" : "nothing" }
-    return sealing.words + (isSealing ? ", within its place" : "")
+    return sealing.words(isOfGroup: isOfGroup) + (isSealing ? ", within its place" : "")
   }
 }
 
 extension Envelope.Sealing {
   /// The cipher, the derivation and whose material it is: without the salt.
-  var words: String {
+  func words(isOfGroup: Bool) -> String {
     let function =
       switch self.function {
       case .hkdfSHA256: "HKDF-SHA-256"
@@ -217,7 +219,7 @@ extension Envelope.Sealing {
     let material =
       switch origin {
       case .none: "nothing"
-      case .masterKey: "the master key"
+      case .masterKey: isOfGroup ? "the group's key" : "the master key"
       case .provider: "the provider \(source)"
       case .passcode: "a passcode"
       }

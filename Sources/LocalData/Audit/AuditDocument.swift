@@ -90,7 +90,7 @@ struct AuditDocument: Codable, Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     do {
-      return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+      return AuditText.json(String(decoding: try encoder.encode(self), as: UTF8.self)) + "\n"
     } catch {
       preconditionFailure("text and whole numbers can be encoded")
     }

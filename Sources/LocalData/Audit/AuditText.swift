@@ -30,6 +30,23 @@ enum AuditText {
     return shown
   }
 
+  /// A document of JSON in which nothing hides or steers: what could, which is within strings, is escaped.
+  static func json(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control where scalar == "\n": shown += "\n"
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        for unit in String(scalar).utf16 {
+          let digits = String(unit, radix: 16)
+          shown += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
+  }
+
   /// A time in UTC, to the second.
   static func time(_ date: Date) -> String { date.formatted(.iso8601) }
 

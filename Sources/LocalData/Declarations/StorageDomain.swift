@@ -69,17 +69,30 @@ public struct StorageDomain: Hashable, Sendable {
 }
 
 extension StorageDomain: CustomStringConvertible {
-  /// The domain as it is declared, as in `keychain(com.example)`.
+  /// The domain as it is declared, as in `keychain(com.example)`; `keychain(default)` where the service is
+  /// left out, and `keychain("default")` where it has that name.
   public var description: String {
     switch kind {
     case .userDefaults(nil): "userDefaults"
-    case .userDefaults(let suite?): "userDefaults(\(suite))"
-    case .appGroupUserDefaults(let group): "appGroupUserDefaults(\(group ?? "default"))"
-    case .keychain(let service): "keychain(\(service ?? "default"))"
+    case .userDefaults(let suite?): "userDefaults(\(Self.text(suite)))"
+    case .appGroupUserDefaults(let group): "appGroupUserDefaults(\(Self.text(group)))"
+    case .keychain(let service): "keychain(\(Self.text(service)))"
     case .fileSystem(let directory): "fileSystem(\(directory))"
     case .encryptedFileSystem(let directory): "encryptedFileSystem(\(directory))"
     case .appGroupFileSystem(let group, let directory):
-      "appGroupFileSystem(\(group ?? "default"), \(directory))"
+      "appGroupFileSystem(\(Self.text(group)), \(directory))"
     }
+  }
+
+  /// A name as it is shown, or `default` where none is declared.
+  ///
+  /// One that could be taken for that, or that could end early, is quoted, so that no two domains have one
+  /// text.
+  private static func text(_ name: String?) -> String {
+    guard let name else { return "default" }
+    let isClear = name != "default" && !name.contains { "\"(),".contains($0) }
+    guard !isClear else { return name }
+    let escaped = name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    return "\"\(escaped)\""
   }
 }

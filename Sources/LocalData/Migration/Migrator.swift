@@ -131,6 +131,8 @@ struct Migrator: Sendable {
       let isSame = work.destination.areEqual(existing, new)
       switch (isSame, work.winner) {
       case (true, _), (false, .destination):
+        // What is no value of the destination's key must not cost the source.
+        try work.destination.check(existing)
         if isDryRun { return .alreadyThere }
         try await begin(work, found, stored, isAdopted: true)
         return nil
@@ -139,7 +141,7 @@ struct Migrator: Sendable {
       }
     }
     if isDryRun { return .moved }
-    let sealed = try await work.destination.seal(new)
+    let sealed = try await sealed(new, work.destination)
     try await begin(work, found, sealed, isAdopted: false)
     onStep(.began)
     try await Blocking.run { [core] () throws(StorageError) in
@@ -201,7 +203,10 @@ struct Migrator: Sendable {
     let isOurs = try ValueDigest.of(stored) == journal.destination
     guard isOurs || journal.isCopied else { return .isAnothers }
     if isDryRun { return .done(journal.isAdopted ? .alreadyThere : .moved) }
-    if isOurs, !journal.isCopied {
+    if !isOurs {
+      // Somebody has written there since: what that is has to open, before it is all that is left.
+      try work.destination.check(try await work.destination.open(stored))
+    } else if !journal.isCopied {
       // Read back, and byte for byte what was written: now whether it opens.
       try work.destination.check(try await work.destination.open(stored))
       onStep(.readBack)
@@ -281,7 +286,7 @@ struct Migrator: Sendable {
     guard try await isWanted(work) else { return .skipped }
     guard let new = try await produced(work, [stored]) else { return .skipped }
     if isDryRun { return .moved }
-    let sealed = try await destination.seal(new)
+    let sealed = try await sealed(new, destination)
     try await begin(work, found, sealed, isAdopted: false)
     onStep(.began)
     try await Blocking.run { () throws(StorageError) in
@@ -305,6 +310,18 @@ struct Migrator: Sendable {
   }
 
   // MARK: - Values
+
+  /// What is stored of serialized bytes, once it was opened again.
+  ///
+  /// In one place it replaces the value itself; and a passcode that was mistyped once is found out here.
+  private func sealed(_ new: Data, _ destination: MigrationEnd) async throws(StorageError) -> Data {
+    let sealed = try await destination.seal(new)
+    guard try await destination.open(sealed) == new else {
+      throw StorageError(
+        .damaged, "what was sealed does not open to the same bytes; nothing was moved")
+    }
+    return sealed
+  }
 
   private func isWanted(_ work: Work) async throws(StorageError) -> Bool {
     for condition in work.conditions {

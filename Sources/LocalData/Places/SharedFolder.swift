@@ -20,6 +20,7 @@ struct SharedFolder: Sendable {
 
   /// The bytes of a file, or nil when there is none.
   func read(_ name: String) throws(StorageError) -> [UInt8]? {
+    guard try isThere() else { return nil }
     let path = path + "/" + name
     // A pipe or a link in the place of the file is refused, and not waited for or followed.
     guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
@@ -37,7 +38,8 @@ struct SharedFolder: Sendable {
 
   /// Whether there is something of a name.
   func contains(_ name: String) throws(StorageError) -> Bool {
-    try FileStatus.ofEntry(path + "/" + name) != nil
+    guard try isThere() else { return false }
+    return try FileStatus.ofEntry(path + "/" + name) != nil
   }
 
   /// Calls `onChange` after files of the folder were replaced: a file that is replaced is another one, so
@@ -68,53 +70,84 @@ struct SharedFolder: Sendable {
       try Folder.requirePrivate(path)
       return 0o600
     }
-    try Self.requireGroupFolder(groupRoot)
-    try create(path, in: groupRoot)
+    try Self.requireGroupFolder(groupRoot, R_OK | W_OK | X_OK)
+    try create(in: groupRoot)
     return 0o660
   }
 
-  /// Refuses a folder of a group that is not there, or that others than the group can write to.
-  static func requireGroupFolder(_ path: String) throws(StorageError) {
+  /// Whether the folder is there, after a look at all that is between the group's folder and this one.
+  ///
+  /// A folder of one's own is looked at when something is written.
+  private func isThere() throws(StorageError) -> Bool {
+    guard let groupRoot else { return true }
+    try Self.requireGroupFolder(groupRoot, R_OK | X_OK)
+    for folder in folders(below: groupRoot) where try !Self.isFolder(folder) { return false }
+    return true
+  }
+
+  /// The folders between the group's and this one, with this one, from the outside in.
+  private func folders(below root: String) -> [String] {
+    var folders: [String] = []
+    var folder = path
+    while folder.utf8.count > root.utf8.count {
+      folders.append(folder)
+      folder = FilePath.folder(of: folder)
+    }
+    return folders.reversed()
+  }
+
+  /// Whether there is a folder of a path.
+  ///
+  /// - Throws: `denied` for a link, which could lead anywhere, for what is no folder, and for a folder that
+  ///   others than the group can use.
+  private static func isFolder(_ path: String) throws(StorageError) -> Bool {
+    guard let status = try FileStatus.ofEntry(path) else { return false }
+    guard status.isFolder else {
+      throw StorageError(
+        .denied, "it is \(status.isLink ? "a link and " : "")no folder; move it away", path: path)
+    }
+    guard status.permissions & 0o007 == 0 else {
+      throw StorageError(
+        .denied, "others than the group can use the folder; give it the mode 2770", path: path)
+    }
+    return true
+  }
+
+  /// Refuses a folder of a group that is not there, or that others than the group can use.
+  static func requireGroupFolder(_ path: String, _ rights: Int32) throws(StorageError) {
     guard let status = try FileStatus.of(path), status.isFolder else {
       throw StorageError(
         .unavailable,
         "the group's folder is not there; its administrator makes it with the mode 2770", path: path
       )
     }
-    guard status.permissions & 0o2070 == 0o2070, status.permissions & 0o002 == 0 else {
+    guard status.permissions & 0o2070 == 0o2070, status.permissions & 0o007 == 0 else {
       throw StorageError(
         .denied,
-        "the group's folder has to have the mode 2770: the group may write, others may not, and new "
-          + "files belong to the group", path: path)
+        "the group's folder has to have the mode 2770: the group may read and write, others may not, and "
+          + "new files belong to the group", path: path)
     }
-    guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
+    guard unsafe access(path, rights) == 0 else {
       throw StorageError(
         .denied, "this user is not of the group that the folder is for", path: path)
     }
   }
 
   /// Makes folders within the group's, which have its mode and its group.
-  private func create(_ path: String, in root: String) throws(StorageError) {
-    guard path != root else { return }
-    if let status = try FileStatus.ofEntry(path) {
-      guard status.isFolder else {
-        throw StorageError(.denied, "it is no folder; move it away", path: path)
+  private func create(in root: String) throws(StorageError) {
+    for folder in folders(below: root) where try !Self.isFolder(folder) {
+      guard unsafe mkdir(folder, 0o700) == 0 else {
+        guard errno == EEXIST, try Self.isFolder(folder) else {
+          throw StorageError(system: "create the folder", path: folder)
+        }
+        continue
       }
-      return
-    }
-    let parent = FilePath.folder(of: path)
-    try create(parent, in: root)
-    guard unsafe mkdir(path, 0o700) == 0 else {
-      guard errno == EEXIST else {
-        throw StorageError(system: "create the folder", path: path)
+      // mkdir(2) keeps the group by the parent's setgid bit, and leaves out what umask says.
+      guard unsafe chmod(folder, 0o2770) == 0 else {
+        throw StorageError(system: "share the folder", path: folder)
       }
-      return
+      try Folder.synchronize(FilePath.folder(of: folder))
     }
-    // mkdir(2) keeps the group by the parent's setgid bit, and leaves out what umask says.
-    guard unsafe chmod(path, 0o2770) == 0 else {
-      throw StorageError(system: "share the folder", path: path)
-    }
-    try Folder.synchronize(parent)
   }
 
   private func lock(_ mode: mode_t) throws(StorageError) -> HeldLock {
@@ -129,19 +162,35 @@ struct SharedFolder: Sendable {
   }
 
   private func openLock(_ path: String, _ mode: mode_t) throws(StorageError) -> OpenFile {
-    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
     while true {
-      if let file = try OpenFile(path, flags) { return file }
-      do throws(StorageError) {
-        if let file = try OpenFile(path, flags | O_CREAT | O_EXCL, permissions: 0o600) {
-          guard fchmod(file.descriptor, mode) == 0 else {
-            throw StorageError(system: "share the lock file", path: path)
-          }
-          return file
-        }
-      } catch {
-        guard error.number == Int(EEXIST) else { throw error }
-      }
+      if let file = try OpenFile(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK) { return file }
+      try makeLock(path, mode)
+    }
+  }
+
+  /// Makes the lock file under another name first, and gives it its rights there: whoever finds a lock that
+  /// has not got them yet would be denied.
+  private func makeLock(_ path: String, _ mode: mode_t) throws(StorageError) {
+    guard mode != 0o600 else { return try makeOwnLock(path) }
+    let new = "\(path).\(getpid()).\(UInt64.random(in: .min ... .max))"
+    guard
+      let file = try OpenFile(new, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
+    else { throw StorageError(.io, "the new lock file vanished", path: new) }
+    defer { _ = unsafe unlink(new) }
+    guard fchmod(file.descriptor, mode) == 0 else {
+      throw StorageError(system: "share the lock file", path: path)
+    }
+    // link(2) replaces nothing: somebody else's lock file stays, and is opened then.
+    guard unsafe link(new, path) == 0 || errno == EEXIST else {
+      throw StorageError(system: "create the lock file", path: path)
+    }
+  }
+
+  private func makeOwnLock(_ path: String) throws(StorageError) {
+    do throws(StorageError) {
+      _ = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
+    } catch {
+      guard error.number == Int(EEXIST) else { throw error }
     }
   }
 }

@@ -5,20 +5,27 @@ internal import StorageCore
 final class DerivedKey: Sendable {
   let sealing: Envelope.Sealing
   let material: SecureBytes
+  /// Follows from the material alone, so that a value which was moved is told from one under other material.
   let check: [UInt8]
   private let key: DataKey
 
   /// Derives the key.
   ///
-  /// PBKDF2 and scrypt take as long as they are to take.
-  init(_ sealing: Envelope.Sealing, _ material: SecureBytes) throws(StorageError) {
+  /// PBKDF2 and scrypt take as long as they are to take. `binding` says whose value it is: a declared salt
+  /// is the same for many keys, and one data key for all of them would wear out sooner.
+  init(
+    _ sealing: Envelope.Sealing, _ material: SecureBytes, binding: [UInt8]
+  ) throws(StorageError) {
     self.sealing = sealing
     self.material = material
     // The check follows from what the slow function gives, so that it helps nobody to guess faster.
     let root = try Self.root(sealing, material)
+    var info: [UInt8] = []
+    info.appendField(binding)
+    info += sealing.info
     (key, check) = try cryptography { () throws(CryptoError) in
       let key = try KeyDerivation.hkdf(
-        root, salt: [], info: Label.value + sealing.info, count: AEADAlgorithm.keySize,
+        root, salt: [], info: Label.value + info, count: AEADAlgorithm.keySize,
         hash: .sha256)
       let check = try KeyDerivation.hkdf(
         root, salt: [], info: Label.check + sealing.info, count: Envelope.checkSize,

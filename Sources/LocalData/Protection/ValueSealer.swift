@@ -108,7 +108,7 @@ final class ValueSealer: Sendable {
       keys.first { $0.sealing == sealing && $0.material == material }
     }
     if let known { return known }
-    let key = try DerivedKey(sealing, material)
+    let key = try DerivedKey(sealing, material, binding: binding)
     derived.withLock { keys in
       keys.insert(key, at: 0)
       if keys.count > Self.keptKeys { keys.removeLast() }

@@ -15,12 +15,15 @@ final class Route<Value: Codable & Sendable>: Sendable {
   let materials: Materials
   /// Told after each write.
   let changes: PlaceChanges
+  /// Refuses a key whose value is stored in another way than its route expects.
+  let requireNoConflict: @Sendable () throws(StorageError) -> Void
   /// Called before each write, to record where the value is.
   let beforeWriting: @Sendable () throws(StorageError) -> Void
 
   init(
     _ name: String, _ place: any ValuePlace, _ serializer: Serializer, _ sealer: ValueSealer?,
     _ materials: Materials, _ changes: PlaceChanges,
+    requireNoConflict: @escaping @Sendable () throws(StorageError) -> Void,
     beforeWriting: @escaping @Sendable () throws(StorageError) -> Void
   ) {
     self.name = name
@@ -29,6 +32,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     self.sealer = sealer
     self.materials = materials
     self.changes = changes
+    self.requireNoConflict = requireNoConflict
     self.beforeWriting = beforeWriting
   }
 
@@ -45,25 +49,56 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// - Throws: `unsupported` where a provider is to be asked.
   func load() throws(StorageError) -> Value? {
     do throws(StorageError) {
-      guard var bytes = try place.read() else { return nil }
+      guard var bytes = try stored() else { return nil }
       defer { Wipe.data(&bytes) }
-      return try decode(bytes)
+      return try decode(bytes).value
     } catch {
       throw error.about(name)
     }
   }
 
-  /// The value of what is stored, where no provider is to be asked.
-  func decode(_ bytes: Data) throws(StorageError) -> Value {
-    guard let sealer else { return try serializer.decode(Value.self, bytes) }
-    let envelope = try Envelope(reading: bytes)
-    let material = try material(isWriting: false)
-    guard envelope.sealing == nil || material != nil else {
-      throw StorageError(
-        .keyUnavailable,
-        "the value is sealed, and the key that it is under is not there; put it back from a backup")
+  /// What is stored, or nil when the key has no value.
+  ///
+  /// Another process may have moved the value, or sealed it in its place, since the route was made. So
+  /// nothing, and what looks sealed where plain bytes are kept, sends for a look into the ledger.
+  func stored() throws(StorageError) -> Data? {
+    let bytes = try place.read()
+    let isExpected = bytes.map { sealer != nil || !$0.starts(with: Envelope.mark) } ?? false
+    if !isExpected { try requireNoConflict() }
+    return bytes
+  }
+
+  /// The value of what is stored and the material that opened it, where no provider is to be asked.
+  private func decode(
+    _ bytes: Data
+  ) throws(StorageError) -> (value: Value, material: SecureBytes?) {
+    try orConflict { () throws(StorageError) -> (value: Value, material: SecureBytes?) in
+      guard let sealer else { return (try serializer.decode(Value.self, bytes), nil) }
+      let envelope = try Envelope(reading: bytes)
+      let material = try material(isWriting: false)
+      guard envelope.sealing == nil || material != nil else {
+        throw StorageError(
+          .keyUnavailable,
+          "the value is sealed, and the key that it is under is not there; put it back from a backup"
+        )
+      }
+      return (try decode(envelope, sealer, material.map { [$0] } ?? []), material)
     }
-    return try decode(envelope, sealer, material.map { [$0] } ?? [])
+  }
+
+  /// Runs `body`; what it can't read may be stored in another way by now, which is then the error.
+  private func orConflict<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    do throws(StorageError) {
+      return try body()
+    } catch {
+      guard [.damaged, .wrongKey, .typeMismatch, .keyUnavailable].contains(error.code) else {
+        throw error
+      }
+      try requireNoConflict()
+      throw error
+    }
   }
 
   private func decode(
@@ -86,25 +121,33 @@ final class Route<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// The value and what is stored of it, by asking a provider.
-  private func get(
-    _ call: ProviderCall
-  ) async throws(StorageError) -> (value: Value, bytes: Data)? {
+  /// A value, what is stored of it, and the present material of its provider.
+  private struct Found: Sendable {
+    let value: Value
+    let bytes: Data
+    let present: SecureBytes
+  }
+
+  /// What there is, by asking a provider.
+  private func get(_ call: ProviderCall) async throws(StorageError) -> Found? {
     guard let sealer else { return nil }
     let stored = try await blocking { (route) throws(StorageError) in
-      try route.place.read().map { (bytes) throws(StorageError) in
-        (bytes, try Envelope(reading: bytes))
+      try route.stored().map { (bytes) throws(StorageError) in
+        (bytes, try route.orConflict { () throws(StorageError) in try Envelope(reading: bytes) })
       }
     }
     guard let (bytes, envelope) = stored else { return nil }
     let materials = try await materials(for: envelope, sealer, call)
     let value = try await blocking { (route) throws(StorageError) in
-      try route.decode(envelope, sealer, materials)
+      try route.orConflict { () throws(StorageError) in
+        try route.decode(envelope, sealer, materials)
+      }
     }
-    return (value, bytes)
+    return Found(value: value, bytes: bytes, present: materials[0])
   }
 
-  /// The provider's material, and that of before where what is stored is not under the present one.
+  /// The provider's material, which comes first, and that of before where what is stored is not under
+  /// the present one.
   func materials(
     for envelope: Envelope, _ sealer: ValueSealer, _ call: ProviderCall
   ) async throws(StorageError) -> [SecureBytes] {
@@ -244,7 +287,10 @@ final class Route<Value: Codable & Sendable>: Sendable {
       return try await Blocking.run { try self.attemptBlocking(body) }
     }
     let found = try await get(call)
-    let present = try await call.material()
+    // What opened the value seals it, or what the provider gave together with that: a second answer may
+    // be another one, by mistake.
+    let present: SecureBytes
+    if let found { present = found.present } else { present = try await call.material() }
     return try await Blocking.run {
       var value = found?.value
       let result = try body(&value)
@@ -257,22 +303,40 @@ final class Route<Value: Codable & Sendable>: Sendable {
   func attemptBlocking<Result>(
     _ body: (inout Value?) throws -> Result
   ) throws -> Result? {
-    let old = try place.read()
-    var value = try old.map { (bytes) throws(StorageError) in try decode(bytes) }
+    let old = try stored()
+    let found = try old.map { (bytes) throws(StorageError) in try decode(bytes) }
+    var value = found?.value
     let result = try body(&value)
-    let material = value == nil ? nil : try material(isWriting: true)
+    var material: SecureBytes?
+    if value != nil {
+      let isOfPasscode = sealer?.sealing?.pattern.origin == .passcode
+      // Who is asked for a passcode again may mistype it, and nobody would know what the value is under.
+      if isOfPasscode { material = found?.material }
+      if material == nil { material = try self.material(isWriting: true) }
+    }
     return try replace(old, by: value, material, sealer) ? result : nil
   }
 
   /// Removes the value, if there is one.
   func remove() throws(StorageError) {
-    defer { changes.tell() }
-    do throws(StorageError) { try place.remove() } catch { throw error.about(name) }
+    do throws(StorageError) {
+      try requireNoConflict()
+      defer { changes.tell() }
+      try place.remove()
+    } catch {
+      throw error.about(name)
+    }
   }
 
   /// Whether there is a value, also one that can't be read.
   func contains() throws(StorageError) -> Bool {
-    do throws(StorageError) { return try place.contains() } catch { throw error.about(name) }
+    do throws(StorageError) {
+      if try place.contains() { return true }
+      try requireNoConflict()
+      return false
+    } catch {
+      throw error.about(name)
+    }
   }
 
   private func blocking<Result: Sendable>(

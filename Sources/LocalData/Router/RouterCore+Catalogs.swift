@@ -12,11 +12,11 @@ extension RouterCore {
         .unregisteredKey,
         "the key \(key.domain) of type \(Key.self) is not in the catalog \(names); list it there")
     }
-    guard registration.security == key.security, registration.serializer == key.serializer.form
-    else {
+    guard registration.declared.isOf(key) else {
       throw StorageError(
         .unregisteredKey,
-        "the key is in the catalog \(registration.catalog) with another policy or serializer")
+        "the key is in the catalog \(registration.catalog) with another policy, serializer, availability "
+          + "or syncPolicy; use the key that is listed there")
     }
   }
 
@@ -70,7 +70,6 @@ extension RouterCore {
     } catch {
       throw error.about(key.name)
     }
-    state.registered[RouteKey(key)] = Registration(
-      catalog: catalog, security: key.security, serializer: key.serializer.form)
+    state.registered[RouteKey(key)] = Registration(catalog: catalog, declared: Declared(key))
   }
 }

@@ -21,7 +21,7 @@ extension RouterCore {
     return Route(
       key.name, place, serializer, sealer,
       try materials(of: key.name, entry.protection, entry.address, state),
-      changes(at: entry.address),
+      changes(at: entry.address), requireNoConflict: { () throws(StorageError) in },
       beforeWriting: { () throws(StorageError) in
         throw StorageError(
           .configurationConflict, "the key is declared otherwise than its value is stored",

@@ -154,6 +154,9 @@ final class RouterCore: Sendable {
       key.name, place, key.serializer, sealer(of: key, resolution.plan),
       try materials(of: key.name, resolution.entry.protection, resolution.address, state),
       changes(at: resolution.address),
+      requireNoConflict: { [self] () throws(StorageError) in
+        try requireNoConflict(key, resolution)
+      },
       beforeWriting: { [self] () throws(StorageError) in
         if key.needsKeychain { try settle(resolution.keychain) }
         // Another process may have another configuration, or may have moved the value.

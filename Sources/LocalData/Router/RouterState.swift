@@ -27,8 +27,28 @@ struct RouterState: Sendable {
 /// What a catalog says of a key.
 struct Registration: Sendable {
   let catalog: String
-  let security: SecurityPolicy
-  let serializer: Serializer.Form
+  let declared: Declared
+}
+
+/// What a key declares beside its type, its name and its domain, as far as the router acts on it.
+struct Declared: Sendable {
+  private let security: SecurityPolicy
+  private let serializer: Serializer.Form
+  private let availability: PlatformAvailability
+  private let syncPolicy: SyncPolicy
+
+  init(_ key: some StorageKey) {
+    security = key.security
+    serializer = key.serializer.form
+    availability = key.availability
+    syncPolicy = key.syncPolicy
+  }
+
+  /// Whether a key says the same.
+  func isOf(_ key: some StorageKey) -> Bool {
+    security == key.security && serializer == key.serializer.form && syncPolicy == key.syncPolicy
+      && availability == key.availability
+  }
 }
 
 /// Tells keys apart: two of one type, domain and name are the same.
@@ -47,17 +67,13 @@ struct RouteKey: Hashable, Sendable {
 /// A route and what its key said when it was made.
 final class KnownRoute<Value: Codable & Sendable>: Sendable {
   let route: Route<Value>
-  private let security: SecurityPolicy
-  private let serializer: Serializer.Form
+  private let declared: Declared
 
   init(_ route: Route<Value>, _ key: some StorageKey) {
     self.route = route
-    security = key.security
-    serializer = key.serializer.form
+    declared = Declared(key)
   }
 
   /// Whether a key says the same.
-  func isOf(_ key: some StorageKey) -> Bool {
-    security == key.security && serializer == key.serializer.form
-  }
+  func isOf(_ key: some StorageKey) -> Bool { declared.isOf(key) }
 }

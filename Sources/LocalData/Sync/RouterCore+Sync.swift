@@ -10,6 +10,8 @@ extension RouterCore {
     of key: Key, _ resolve: SyncEngine<Key>.Resolver?
   ) async throws(StorageError) -> SyncEngine<Key> {
     do throws(StorageError) {
+      // A key that is passed may say anything; what its catalog says counts.
+      try Self.requireRegistration(of: key, in: state.withLock { $0 })
       guard key.syncPolicy != .never else {
         throw StorageError(
           .unsupported, "the key's syncPolicy is never, so its value stays on this machine")

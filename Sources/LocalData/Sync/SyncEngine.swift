@@ -63,7 +63,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
 
   private func local() async throws(StorageError) -> (stored: Data?, serialized: Data?) {
     let stored = try await Blocking.run { [route] () throws(StorageError) in
-      try route.place.read()
+      try route.stored()
     }
     guard let stored else { return (nil, nil) }
     return (stored, try await route.serialized(stored))

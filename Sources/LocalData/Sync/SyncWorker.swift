@@ -57,7 +57,11 @@ final class SyncWorker: Sendable {
   private func send(_ key: AnyStorageKey, _ name: String) async {
     var delay = firstDelay
     while !Task.isCancelled {
-      state.withLock { $0.keys[name] = false }
+      let isStopped = state.withLock { state in
+        if !state.isStopped { state.keys[name] = false }
+        return state.isStopped
+      }
+      guard !isStopped else { return }
       guard let event = await core.withLock({ $0.core })?.sendAutomatically(key, retryAfter: delay)
       else { return }
       guard !Task.isCancelled else { return }
