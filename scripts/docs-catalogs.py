@@ -3,12 +3,14 @@
 
     docs-catalogs.py prepare WORK MODULE...
     docs-catalogs.py inherit WORK MODULE
+    docs-catalogs.py navigator SITE
 
 WORK/graphs holds the symbol graphs of all modules. A page of docs/ is included as it is in the
 repository, with its links changed to links of the site. "inherit" comes before a module is converted
 and after those that it builds on.
 """
 
+import functools
 import json
 import pathlib
 import re
@@ -39,15 +41,13 @@ TITLES = {
 
 
 def outside_code(text, change):
-    """The text with each line outside of code blocks changed; code in a line stays as well."""
+    """The text with each line outside of its code blocks changed."""
     lines, in_code = [], False
     for line in text.split("\n"):
         if line.lstrip().startswith("```"):
             in_code = not in_code
         elif not in_code and not line.startswith("    "):
-            parts = re.split(r"(``?[^`]*``?)", line)
-            parts[::2] = [change(part) for part in parts[::2]]
-            line = "".join(parts)
+            line = change(line)
         lines.append(line)
     return "\n".join(lines)
 
@@ -84,6 +84,12 @@ def site_link(folder, match):
     return text
 
 
+def link_line(folder, line):
+    """A line of a repository's page with links of the site."""
+    link = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+    return link.sub(functools.partial(site_link, folder), line)
+
+
 def short_abstract(text):
     """The page with the first sentence of its first paragraph as the abstract."""
     title, _, rest = text.partition("\n")
@@ -102,14 +108,7 @@ def include_pages(catalog):
         for image in re.findall(r"!\[[^\]]*\]\(([^):]+)\)", text):
             shutil.copy(source.parent / image, catalog)
         text = re.sub(r"(!\[[^\]]*\])\((?:[^):]*/)?([^):/]+)\)", r"\1(\2)", text)
-        text = outside_code(
-            text,
-            lambda part: re.sub(
-                r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)",
-                lambda match: site_link(source.parent, match),
-                part,
-            ),
-        )
+        text = outside_code(text, functools.partial(link_line, source.parent))
         (catalog / f"{name}.md").write_text(short_abstract(text))
 
 
@@ -180,6 +179,9 @@ def prepare(work, *modules):
     guides = work / "Guides.docc"
     shutil.copytree(SITE, guides)
     include_pages(guides)
+    front = guides / "Guides.md"
+    links = "\n".join(f"- ``/{module}``" for module in sorted(modules))
+    front.write_text(front.read_text().replace("<!-- modules -->", links))
 
 
 def inherit(work, module):
@@ -205,6 +207,26 @@ def inherit(work, module):
         page.write_text("\n\n".join(lines) + "\n")
 
 
+def navigator(site):
+    """Puts the guides and all modules into one tree, so that its filter finds all on every page."""
+    path = site / "index/index.json"
+    index = json.loads(path.read_text())
+    for (root,) in index["interfaceLanguages"].values():
+        guides, *modules = root["children"]
+        for module in modules:
+            # The page shows the tree of one "module" alone.
+            module["type"] = "collection"
+        head = {"title": "Modules", "type": "groupMarker"}
+        last = next(
+            number for number, each in enumerate(guides["children"])
+            if each["type"] == "groupMarker" and each["title"] == "Modules"
+        )  # fmt: skip
+        modules.sort(key=lambda each: each["title"])
+        root.update(path=guides["path"], title=guides["title"])
+        root["children"] = [*guides["children"][:last], head, *modules]
+    path.write_text(json.dumps(index))
+
+
 if __name__ == "__main__":
     step, folder, *names = sys.argv[1:]
-    {"prepare": prepare, "inherit": inherit}[step](pathlib.Path(folder), *names)
+    {"prepare": prepare, "inherit": inherit, "navigator": navigator}[step](pathlib.Path(folder), *names)

@@ -61,6 +61,7 @@ convert Guides
 archives=("${modules[@]/#/$work/}")
 "$docc" merge "$work/Guides.doccarchive" "${archives[@]/%/.doccarchive}" \
   --synthesized-landing-page-name SecurePropertyStorage --output-path "$work/site"
+scripts/docs-catalogs.py navigator "$work/site"
 
 # The front page is the guides'. Without settings of a theme, each page would ask for them in vain.
 cp docs/site/index.html docs/site/theme-settings.json "$work/site"
