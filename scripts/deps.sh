@@ -2,7 +2,8 @@
 # Installs the Debian packages that the build and the tests need and that are missing.
 # Where nothing is missing it only looks; where it cannot install, it says what to install.
 # With the argument "build" it sees to what a build needs and no test; with KEYRING=no in the environment
-# that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well.
+# that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well,
+# with "docs" to the browser that looks at the documentation.
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
@@ -31,6 +32,10 @@ case ${1:-} in
   bench)
     build_packages+=(libsqlcipher-dev age gocryptfs)
     build_libraries+=(sqlcipher)
+    ;;
+  docs)
+    test_packages=(python3 chromium)
+    test_commands=(python3 chromium)
     ;;
 esac
 

@@ -5,7 +5,7 @@
 
 A page must render with a title and text, say nothing in the console that is an error, load all that
 it asks for, and not be wider than its window. All pages of guides, modules and storages are looked at,
-and of the others every twentieth, or the PATHs alone. FOLDER is for what Chromium writes.
+and of the others every fortieth, or the PATHs alone. FOLDER is for what Chromium writes.
 """
 
 import argparse
@@ -32,14 +32,35 @@ LOOK = """(() => {
   if (!title || !app || document.readyState !== "complete") return null;
   const main = document.querySelector("main, .main");
   const images = [...main.querySelectorAll("img")];
+  for (const each of images) each.loading = "eager";
   if (images.some(each => !each.complete)) return null;
-  const wide = document.scrollingElement;
   return {
     title: title.innerText.trim(), length: main.innerText.trim().length,
     broken: images.filter(each => !each.naturalWidth).map(each => each.src),
-    width: wide.scrollWidth, room: wide.clientWidth,
+    width: document.scrollingElement.scrollWidth,
   };
 })()"""
+
+# What the navigator lists for words in its filter; each is in another part of the site.
+FILTER = """(async () => {
+  const input = document.querySelector(".navigator-card input, .navigator-card [role=textbox]");
+  if (!input) return [];
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, WORD);
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+  for (let turn = 0; turn < 50; turn++) {
+    await new Promise(done => setTimeout(done, 100));
+    const links = [...document.querySelectorAll(".navigator-card .card-body a[href]")];
+    const paths = links.map(each => new URL(each.href).pathname.replace(/\\/$/, "").toLowerCase());
+    if (paths.includes(PATH)) return true;
+  }
+  return false;
+})()"""
+FILTERED = {
+    "AEADAlgorithm": "/documentation/cryptocore/aeadalgorithm",
+    "VaultStorage": "/documentation/vaultbackend/vaultstorage",
+    "InjectStorage": "/documentation/injectregistry/injectstorage",
+    "Moving to Inject": "/documentation/guides/injection-migration",
+}
 
 
 class Browser:
@@ -111,8 +132,15 @@ class Browser:
         self.call("Runtime.evaluate", expression="0")
         return shown, list(complaints(self.events))
 
+    def finds(self, word, path):
+        """Whether the navigator's filter leads from a word to a page."""
+        script = FILTER.replace("WORD", json.dumps(word)).replace("PATH", json.dumps(path))
+        options = {"awaitPromise": True, "returnByValue": True}
+        answer = self.call("Runtime.evaluate", expression=script, **options)
+        return answer["result"].get("value") is True
+
     def picture(self, path):
-        data = self.call("Page.captureScreenshot", format="png")["data"]
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(data))
 
     def close(self):
@@ -149,25 +177,28 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_):
+        """Chromium ends requests of a page that it leaves."""
+
+
 def chosen_pages(site, every):
     """The front page, all guides, all modules, all storages, and some of the rest."""
     chosen, rest = ["/"], []
     for path in sorted((site / "data").rglob("*.json")):
         page = json.loads(path.read_text())
         where = "/" + path.relative_to(site / "data").with_suffix("").as_posix() + "/"
-        is_guide = page["metadata"].get("role") in ("article", "collection", "collectionGroup")
+        is_guide = page["kind"] == "article" and page["metadata"].get("role") != "collectionGroup"
         is_storage = page["metadata"].get("title", "").endswith(("Storage", "Store"))
         is_type = page["metadata"].get("symbolKind") in ("class", "struct", "typealias")
-        if is_guide and page["kind"] == "article" or where.count("/") <= 3:
-            chosen.append(where)
-        elif is_storage and is_type:
+        if is_guide or is_storage and is_type or where.count("/") <= 3:
             chosen.append(where)
         else:
             rest.append(where)
     return chosen + rest[::every]
 
 
-def judge(shown, said):
+def judge(shown, said, width):
     """What is wrong with a page."""
     yield from said
     if not shown:
@@ -177,7 +208,7 @@ def judge(shown, said):
         yield "it is empty"
     for image in shown["broken"]:
         yield f"{image} is no picture"
-    if shown["width"] > shown["room"]:
+    if shown["width"] > width:
         yield f"it is {shown['width']} wide"
 
 
@@ -190,12 +221,18 @@ def look(browser, address, arguments, paths):
         )  # fmt: skip
         for path in paths:
             shown, said = browser.show(address + path)
-            for each in judge(shown, said):
+            for each in judge(shown, said, width):
                 print(f"docs-check: {path} on a {name}: {each}", file=sys.stderr)
                 wrong += 1
             if arguments.pictures:
                 file = f"{path.strip('/').replace('/', '_') or 'front'}-{name}.png"
                 browser.picture(arguments.pictures / file)
+    if not arguments.paths:
+        browser.show(f"{address}/documentation/storagecore/")
+        for word, path in FILTERED.items():
+            if not browser.finds(word, path):
+                print(f"docs-check: the filter leads from {word!r} not to {path}", file=sys.stderr)
+                wrong += 1
     return wrong
 
 
@@ -203,13 +240,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("site", type=pathlib.Path)
     parser.add_argument("folder")
-    parser.add_argument("--every", type=int, default=20)
+    parser.add_argument("--every", type=int, default=40)
     parser.add_argument("--pictures", type=pathlib.Path)
     parser.add_argument("paths", nargs="*")
     arguments = parser.parse_args()
 
     handler = functools.partial(Quiet, directory=arguments.site)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = Server(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     paths = arguments.paths or chosen_pages(arguments.site, arguments.every)
     browser = Browser(arguments.folder)
