@@ -34,7 +34,7 @@ case ${1:-} in
     build_libraries+=(sqlcipher)
     ;;
   docs)
-    test_packages=(python3 chromium)
+    test_packages=(python3 'chromium|google-chrome-stable')
     test_commands=(python3 chromium)
     ;;
 esac

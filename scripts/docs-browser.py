@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import subprocess
 import sys
 import threading
@@ -63,14 +64,22 @@ FILTERED = {
 }
 
 
+def chromium():
+    for name in ("chromium", "chromium-browser", "google-chrome-stable"):
+        if shutil.which(name):
+            return name
+    sys.exit("docs-check: there is no chromium on PATH")
+
+
 class Browser:
     """Chromium, spoken to by its DevTools protocol over two pipes."""
 
     def __init__(self, folder):
         read, self.output = os.pipe()
         self.input, write = os.pipe()
+        # Without its sandbox, which containers don't allow; it opens nothing but this site.
         command = [
-            "chromium", "--headless", "--remote-debugging-pipe", f"--user-data-dir={folder}",
+            chromium(), "--headless", "--remote-debugging-pipe", f"--user-data-dir={folder}",
             "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
             "--disable-dev-shm-usage", "--hide-scrollbars", "about:blank",
         ]  # fmt: skip
