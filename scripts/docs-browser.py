@@ -35,8 +35,10 @@ LOOK = """(() => {
   const images = [...main.querySelectorAll("img")];
   for (const each of images) each.loading = "eager";
   if (images.some(each => !each.complete)) return null;
+  const body = main.cloneNode(true);
+  body.querySelectorAll(".hierarchy, .topictitle, .footer, h2, h3").forEach(each => each.remove());
   return {
-    title: title.innerText.trim(), length: main.innerText.trim().length,
+    length: body.textContent.replace(/\\s+/g, "").length,
     broken: images.filter(each => !each.naturalWidth).map(each => each.src),
     width: document.scrollingElement.scrollWidth,
   };
@@ -213,8 +215,8 @@ def judge(shown, said, width):
     if not shown:
         yield f"it has shown no title in {SECONDS} s"
         return
-    if shown["length"] < 40:
-        yield "it is empty"
+    if shown["length"] < 5:
+        yield "it has nothing below its title"
     for image in shown["broken"]:
         yield f"{image} is no picture"
     if shown["width"] > width:
