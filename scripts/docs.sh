@@ -64,6 +64,7 @@ convert() {
   echo "docs: $name"
   if "$docc" convert "$work/$name.docc" "$@" --warnings-as-errors \
     --fallback-display-name "$name" --fallback-bundle-identifier "SecurePropertyStorage.$name" \
+    --fallback-default-module-kind Module \
     --enable-experimental-external-link-support --enable-inherited-docs \
     "${archives[@]}" --output-path "$work/$name.doccarchive"; then
     archives+=(--dependency "$work/$name.doccarchive")

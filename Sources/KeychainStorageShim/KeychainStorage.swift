@@ -1,7 +1,8 @@
 public import ProviderBackend
 public import StorageCore
 
-/// A property kept as JSON at a ``/ProviderBackend/KeychainProvider``, in step with all others of its key and type.
+/// A property kept as JSON at a ``/ProviderBackend/KeychainProvider``, in step with all others of
+/// its key and type.
 ///
 ///     @KeychainStorage(provider: MyKeychain.shared, key: "someKey") private var someValue = false
 ///
