@@ -24,7 +24,7 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=
 # The long tests, and those of what is said in release as well; those that print times run alone.
 RELEASE = -c release -Xswiftc -enable-testing
 
-.PHONY: help deps build test test-tool tool install demo lint docs bench keyring-daemons soak fuzz sanitize \
+.PHONY: help deps build test test-tool tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize \
   client client-tests service service-load traits clean
 
 help: ## List the targets
@@ -56,8 +56,11 @@ demo: deps ## Run the examples in a private environment
 lint: deps ## Check format, imports, warnings, scripts, links and the README's length
 	@scripts/lint.sh
 
-docs: deps ## Build the documentation into .build/docs; any warning is an error
+docs: deps ## Build the documentation's site, .build/docs; any warning is an error
 	@scripts/docs.sh
+
+docs-check: ## Build the documentation, follow its links and look at it in headless Chromium
+	@scripts/docs-check.sh
 
 bench: ## Run the benchmarks in release (BENCH_ARGS='...' are handed on)
 	@scripts/deps.sh bench

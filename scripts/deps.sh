@@ -3,7 +3,7 @@
 # Where nothing is missing it only looks; where it cannot install, it says what to install.
 # With the argument "build" it sees to what a build needs and no test; with KEYRING=no in the environment
 # that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well,
-# with "service" to what looks at the example service.
+# with "service" to what looks at the example service, with "docs" to the browser that looks at the documentation.
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
@@ -36,6 +36,10 @@ case ${1:-} in
   bench)
     build_packages+=(libsqlcipher-dev age gocryptfs)
     build_libraries+=(sqlcipher)
+    ;;
+  docs)
+    test_packages=(python3 'chromium|google-chrome-stable')
+    test_commands=(python3 chromium)
     ;;
 esac
 

@@ -1,14 +1,15 @@
 public import ProviderBackend
 public import StorageCore
 
-/// A property kept as JSON at a ``KeychainProvider``, in step with all others of its key and type.
+/// A property kept as JSON at a ``/ProviderBackend/KeychainProvider``, in step with all others of
+/// its key and type.
 ///
 ///     @KeychainStorage(provider: MyKeychain.shared, key: "someKey") private var someValue = false
 ///
 /// The spelling of the package KeychainStorage, for code that was written for it; new code uses
 /// `@Live(storage, "key")`, which this is, over `ProviderStorage(plain:)`. An initial value is stored if
 /// the key has none. What the provider returns false for, and a value that can't be encoded, change
-/// nothing and go to ``StorageDiagnostics``; `$property.save(_:)` throws that.
+/// nothing and go to ``/StorageCore/StorageDiagnostics``; `$property.save(_:)` throws that.
 @propertyWrapper
 public struct KeychainStorage<Property: Sendable & Equatable>: Sendable {
   private let live: Live<Property, ProviderStorage>
