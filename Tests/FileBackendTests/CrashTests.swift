@@ -195,6 +195,34 @@ import Testing
     #expect(place.blobs.count == 1 && place.pending == [])
   }
 
+  @Test func aSweepListsTheIndexOnceHoweverManyBlobsWereLeft() throws {
+    let folder = place.folder()
+    try folder.transaction { transaction in
+      for number in 0..<20_000 { try transaction.write(Data([1]), named: "small \(number)") }
+    }
+    try folder.write(pattern(50_000), named: "large")
+    // At once: who opens the folder sweeps what the others have left.
+    let children = try (0..<3).map { number in
+      try helper.start(["hold-transaction", place.path, "\(number)", "300", "17000"])
+    }
+    for child in children { child.waitUntilItSpeaks() }
+    for child in children {
+      child.kill()
+      _ = try child.lines()
+    }
+    #expect(place.pending.count == 900 && place.blobs.count == 901)
+    let clock = ContinuousClock()
+    let listing = try clock.measure {
+      let folder = place.folder(access: .readOnly)
+      for name in try folder.names() { _ = try folder.info(named: name) }
+    }
+    let sweep = try clock.measure { try place.folder().open() }
+    #expect(place.pending == [] && place.blobs.count == 1)
+    // For each 128 blobs it would be eight times.
+    #expect(sweep < listing * 4, "\(sweep), and a listing takes \(listing)")
+    #expect(try folder.read(named: "large") == pattern(50_000))
+  }
+
   @Test func twoProcessesThatReplaceOneNameLeaveOneWholeValue() throws {
     let children = try (1...3).map { number in
       try helper.start(["replace-on", place.path, "name", "\(number)", "\(number)00000", "30"])

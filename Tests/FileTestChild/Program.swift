@@ -67,6 +67,23 @@ struct Program {
       return "removed"
     case "rename":  // NAME NAME
       return try folder.rename(rest[0], to: rest[1]) ? "renamed" : "nil"
+    case "copy":  // NAME NAME
+      return try folder.copy(rest[0], to: rest[1]) ? "copied" : "nil"
+    case "rename-on":  // NAME NAME: to the other name and back, until it is killed
+      say("ready")
+      while true {
+        try folder.rename(rest[0], to: rest[1])
+        try folder.rename(rest[1], to: rest[0])
+      }
+    case "hold-transaction":  // NAME COUNT LENGTH: so many values, and it does not end
+      try folder.transaction { transaction in
+        for number in 0..<Int(rest[1])! {
+          try transaction.write(Self.value(1, Int(rest[2])!), named: "\(rest[0])-\(number)")
+        }
+        say("inside")
+        _ = readLine()
+      }
+      return "written"
     case "names": return try folder.names().sorted().joined(separator: " ")
     case "put":  // NAME FILE
       try folder.write(contentsOf: URL(fileURLWithPath: rest[1]), named: rest[0])

@@ -55,6 +55,13 @@ extension SealedFolder {
     try await run { (folder) throws(StorageError) in try folder.names() }
   }
 
+  /// As ``listing()``.
+  ///
+  /// - Throws: as ``listing()``.
+  public func listingAsync() async throws(StorageError) -> KeyListing {
+    try await run { (folder) throws(StorageError) in try folder.listing() }
+  }
+
   /// As ``info(named:)``.
   ///
   /// - Throws: as ``info(named:)``.
