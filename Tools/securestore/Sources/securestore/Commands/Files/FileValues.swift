@@ -26,11 +26,14 @@ struct PutFileCommand: ParsableCommand {
     guard file != nil || isatty(STDIN_FILENO) == 0 else {
       throw Failure(.usage, "name a file, or send the value through a pipe")
     }
-    let path = file.map { Path.absolute($0) } ?? "/dev/stdin"
-    guard try Path.isThere(path) else {
+    let path = file.map { Path.absolute($0) }
+    guard try path.map({ try Path.isThere($0) }) ?? true else {
       throw Failure(.noInput, "there is no such file", path: path)
     }
     try Progress.showing("put", output.output) { progress in
+      guard let path else {
+        return try FileCopy.store(STDIN_FILENO, in: folder, named: name, progress)
+      }
       try folder.write(contentsOf: URL(fileURLWithPath: path, isDirectory: false), named: name) {
         progress($0, $1 ?? 0)
       }
@@ -103,8 +106,41 @@ struct GetFileCommand: ParsableCommand {
   }
 }
 
-/// Writes values to files, in constant memory.
+/// Writes values to files, and what comes through a descriptor to values, in constant memory.
 enum FileCopy {
+  /// Stores all that is left to read.
+  static func store(
+    _ descriptor: Int32, in folder: SealedFolder, named name: String,
+    _ progress: (Int, Int) -> Void
+  ) throws {
+    let total = rest(of: descriptor)
+    let writer = try folder.writer(named: name)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer {
+      unsafe explicit_bzero(buffer.baseAddress!, buffer.count)
+      unsafe buffer.deallocate()
+    }
+    while true {
+      let count = unsafe read(descriptor, buffer.baseAddress, buffer.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else {
+        throw Failure(system: "read", path: "standard input", number: errno)
+      }
+      guard count > 0 else { break }
+      try writer.write(
+        unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
+      progress(writer.size, total)
+    }
+    try writer.commit()
+  }
+
+  /// How much there is from a descriptor's position on; 0 where that can't be known.
+  private static func rest(of descriptor: Int32) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
+    return max(0, Int(status.st_size) - Int(max(0, lseek(descriptor, 0, SEEK_CUR))))
+  }
+
   /// Makes a file by `body`, for the owner alone, and puts it in its place whole or not at all.
   static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
     if let occupation = Path.occupation(of: path) { throw occupation }
@@ -169,10 +205,54 @@ enum FileCopy {
   }
 }
 
+/// What is known of all values without reading them, as far as the index can be read.
+struct FileInfos {
+  /// In the order of their names.
+  let infos: [SealedFileInfo]
+  /// The names whose entry can't be read.
+  let unreadable: [String]
+  /// How many entries there are whose name can't be read either.
+  let unnamed: Int
+
+  init(of infos: [SealedFileInfo], unreadable: [String], unnamed: Int) {
+    (self.infos, self.unreadable, self.unnamed) = (infos, unreadable, unnamed)
+  }
+
+  /// Looks at all entries, and warns of those that can't be read.
+  init(of folder: SealedFolder, _ output: Output) throws {
+    let listing = try folder.listing()
+    var (infos, unreadable): ([SealedFileInfo], [String]) = ([], [])
+    for name in listing.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      do throws(StorageError) {
+        if let info = try folder.info(named: name) { infos.append(info) }
+      } catch {
+        guard [.damaged, .unsupported, .typeMismatch].contains(error.code) else { throw error }
+        unreadable.append(name)
+        output.warn(ExitStatus(error.code), "\(name): \(error.message)")
+      }
+    }
+    self.init(of: infos, unreadable: unreadable, unnamed: listing.unreadable)
+  }
+
+  /// Ends the command as one that could not tell of all.
+  func requireAll() throws {
+    let left = unreadable.count + unnamed
+    guard left > 0 else { return }
+    throw Failure(
+      .damaged,
+      "\(Printable.count(left, "more value")) can't be read; files verify says what is wrong, and files repair "
+        + "--drop-unreadable removes them for good")
+  }
+}
+
 /// Lists the names.
 struct ListFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the names of all values, in order.")
+    commandName: "list", abstract: "List the names of all values, in order.",
+    discussion: """
+      Where names or sizes can't be read, because an entry of the index is damaged, it lists the others, \
+      says which or how many are missing, and exits with 12.
+      """)
 
   @Flag(name: [.customLong("long"), .customShort("l")], help: "Show sizes too.")
   var isLong = false
@@ -191,21 +271,28 @@ struct ListFilesCommand: ParsableCommand {
 
   func run() throws {
     let folder = try folder.place().open(key, .readOnly)
-    let names = try folder.names().sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    guard output.isJSON || isLong else {
+      let listing = try folder.listing()
+      let names = listing.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
+      try Output.write(shown.map { $0 + (endsWithZero ? "\0" : "\n") }.joined())
+      return try FileInfos(of: [], unreadable: [], unnamed: listing.unreadable).requireAll()
+    }
+    let infos = try FileInfos(of: folder, output.output)
     if output.isJSON {
-      let values = try names.compactMap { try folder.info(named: $0) }.map { info in
+      let values = infos.infos.map { info in
         JSONValue.object([("name", .string(info.name)), ("bytes", .number("\(info.size)"))])
       }
-      return try output.output.json(.object([("values", .array(values))]))
+      try output.output.json(
+        .object([
+          ("values", .array(values)), ("unreadable", .array(infos.unreadable.map { .string($0) })),
+          ("unnamed", .number("\(infos.unnamed)")),
+        ]))
+    } else {
+      let rows = infos.infos.map { [Printable.line($0.name), Printable.bytes($0.size)] }
+      try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
     }
-    if isLong {
-      let rows = try names.compactMap { try folder.info(named: $0) }.map {
-        [Printable.line($0.name), Printable.bytes($0.size)]
-      }
-      return try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
-    }
-    let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
-    try Output.write(shown.map { $0 + (endsWithZero ? "\0" : "\n") }.joined())
+    try infos.requireAll()
   }
 }
 
@@ -298,12 +385,14 @@ struct ExportFilesCommand: ParsableCommand {
     let folder = try folder.place().open(key, .readOnly)
     let target = Path.absolute(target)
     if let occupation = Path.occupation(of: target) { throw occupation }
-    let infos = try folder.names().sorted().compactMap { try folder.info(named: $0) }
+    let all = try FileInfos(of: folder, output.output)
+    let infos = all.infos
     let total = infos.reduce(0) { $0 + $1.size }
     guard unsafe mkdir(target, 0o700) == 0 else {
       throw Failure(system: "make the folder", path: target, number: errno)
     }
     var failed: [String] = []
+    var count = 0
     try Progress.showing("export", output.output) { progress in
       var done = 0
       for info in infos {
@@ -315,6 +404,7 @@ struct ExportFilesCommand: ParsableCommand {
               progress(done + $0, total)
             }
           }
+          count += 1
         } catch let error as StorageError where error.code != .cancelled {
           failed.append(info.name)
           output.output.warn(ExitStatus(error.code), "\(info.name): \(error.message)")
@@ -326,16 +416,19 @@ struct ExportFilesCommand: ParsableCommand {
       }
     }
     try output.output.done(
-      "wrote \(Printable.count(infos.count - failed.count, "value")) to \(target)",
+      "wrote \(Printable.count(count, "value")) to \(target)",
       .object([
-        ("path", .string(target)), ("values", .number("\(infos.count - failed.count)")),
-        ("failed", .array(failed.map { .string($0) })),
+        ("path", .string(target)), ("values", .number("\(count)")),
+        ("failed", .array((all.unreadable + failed).sorted().map { .string($0) })),
+        ("unnamed", .number("\(all.unnamed)")),
       ]))
-    guard failed.isEmpty else {
+    let left = failed.count + all.unreadable.count + all.unnamed
+    guard left == 0 else {
       throw Failure(
         .damaged,
-        "\(Printable.count(failed.count, "value")) of the folder could not be written; files get gives one, "
-          + "and files verify says what is wrong")
+        "\(Printable.count(left, "value")) of the folder could not be written"
+          + (all.unnamed == 0 ? "" : ", \(all.unnamed) of them without a name that can be read")
+          + "; files get gives one, and files verify says what is wrong")
     }
   }
 
