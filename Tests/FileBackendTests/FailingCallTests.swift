@@ -44,8 +44,9 @@ struct FailingCallTests {
   private static let durable = "fsync,fdatasync"
   private static let names = "unlink,unlinkat,rename,renameat2,link,linkat"
 
-  /// Blobs are written by write(2), the index by pwrite(2). Of each call the first one fails, then the
-  /// second, until none is left.
+  /// Of each call the first one fails, then the second, until none is left.
+  ///
+  /// Blobs are written by write(2), the index by pwrite(2).
   static let faults = [
     Fault(calls: durable, effect: "error=EIO"),
     Fault(calls: names, effect: "error=EIO"),

@@ -39,7 +39,8 @@ extension SealedFolder {
     try Self.requireFree(target)
     let isNew = try FileStatus.ofEntry(target.path) == nil
     do throws(StorageError) {
-      return try makeCopy(of: place, in: target, leavingOutUnreadable: leavesOutUnreadable, progress)
+      return try makeCopy(
+        of: place, in: target, leavingOutUnreadable: leavesOutUnreadable, progress)
     } catch {
       Self.removeUnfinished(target, isNew)
       throw error
@@ -283,41 +284,10 @@ extension SealedFolder {
   }
 }
 
-/// What the copy of an index has.
-private struct CopiedEntries {
-  var blobs: [(name: StoreKey, blob: BlobEntry)] = []
-  private(set) var backup: SealedFolderBackup
-
-  init(backup: SealedFolderBackup) { self.backup = backup }
-
-  mutating func leave(_ name: StoreKey, _ error: StorageError) {
-    backup.leftOut.append(.init(name: name, error: error.about(name)))
-  }
-
-  /// Refuses an index of which not every entry can be read.
-  func requireReadable(_ path: String) throws(StorageError) {
-    if let left = backup.leftOut.first { throw left.error.advisingToLeaveOut(left.name) }
-    guard backup.unnamedCount == 0 else {
-      throw StorageError(
-        .damaged, "\(backup.unnamedCount) of the entries can't be read, and their names are not known",
-        path: path
-      ).advisingToLeaveOut(nil)
-    }
-  }
-}
-
-extension StorageError {
-  fileprivate func advisingToLeaveOut(_ name: StoreKey?) -> StorageError {
-    StorageError(
-      code, message + ". To back up the rest, leave it out: leavingOutUnreadable, or files backup --skip-damaged", key: name, path: path,
-      number: number)
-  }
-}
-
 extension BlobPlace {
   /// Copies a blob's file, durably, unless the same is there.
   ///
-  /// - Parameter progress: told how many bytes are copied, every 4 MiB.
+  /// `progress` is told how many bytes are copied, every 4 MiB.
   fileprivate func copy(
     _ source: borrowing OpenFile, as id: BlobID, _ progress: (Int) -> Void = { _ in }
   ) throws(StorageError) {

@@ -34,8 +34,13 @@ struct NamedBlobs {
   /// back, the answer stays.
   func name(_ id: BlobID) throws(StorageError) -> Bool {
     guard let name = names[id] else { return false }
-    // It may have been removed after it was listed, by somebody who was killed before the blob was.
-    return try folder.entry(named: name)?.blob?.id == id
+    do throws(StorageError) {
+      // It may have been removed after it was listed, by somebody who was killed before the blob was.
+      return try folder.entry(named: name)?.blob?.id == id
+    } catch {
+      guard error.isOfEntry else { throw error }
+      return true
+    }
   }
 
   /// Takes in what was written since.

@@ -61,7 +61,8 @@ public struct SealedFileCore<Value>: Sendable {
           error.code,
           "the value could not be read, so "
             + (error.isPassing ? "this assignment" : "assigning to the property")
-            + " is refused; call save or remove to replace it. It was: \(error.message)", key: name, path: error.path)
+            + " is refused; call save or remove to replace it. It was: \(error.message)", key: name,
+          path: error.path)
       }
       try save(value)
     } catch {

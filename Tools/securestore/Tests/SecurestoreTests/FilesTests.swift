@@ -102,13 +102,11 @@ struct FilesTests {
 
   /// An entry under a name that is none of a sealed folder, and one whose name can't be read.
   private func spoilTheIndex() throws {
-    let index = VaultStorage(
-      at: URL(fileURLWithPath: folder + "/index.vault"), keySource: .file(URL(fileURLWithPath: tool.keyFile)))
-    try index.save(Data([9, 9]), forKey: "newer")
-    try VaultStorage(
-      at: URL(fileURLWithPath: folder + "/index.vault"), keySource: .file(URL(fileURLWithPath: tool.keyFile)),
-      authenticationTag: Data([1])
-    ).save("x", forKey: "strange")
+    let file = URL(fileURLWithPath: folder + "/index.vault")
+    let key = KeySource.file(URL(fileURLWithPath: tool.keyFile))
+    try VaultStorage(at: file, keySource: key).save(Data([9, 9]), forKey: "newer")
+    try VaultStorage(at: file, keySource: key, authenticationTag: Data([1]))
+      .save("x", forKey: "strange")
   }
 
   @Test func entriesThatCannotBeReadLeaveTheOthersToListAndExport() throws {

@@ -137,11 +137,13 @@ struct DoctorCommand: ParsableCommand {
       var findings = found.prefix(Self.filesLimit).map { finding in
         Finding(
           "files", .bad,
-          "\(path): \(finding.kind.rawValue): \(finding.name ?? finding.path ?? ""): \(finding.message)")
+          "\(path): \(finding.kind.rawValue): \(finding.name ?? finding.path ?? ""): \(finding.message)"
+        )
       }
       if found.count > Self.filesLimit {
         findings.append(
-          Finding("files", .bad, "\(path): \(found.count - Self.filesLimit) more; see files verify"))
+          Finding("files", .bad, "\(path): \(found.count - Self.filesLimit) more; see files verify")
+        )
       }
       if listing.unreadable > 0 {
         findings.append(
