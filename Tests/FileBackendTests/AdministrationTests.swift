@@ -72,6 +72,28 @@ import Testing
     #expect(try folder.verify().isSound && place.blobs.count == 1)
   }
 
+  @Test func aNameThatIsChangedDuringAVerificationMakesNoBlobNobodys() throws {
+    let folder = place.folder()
+    for name in ["a", "b", "c"] { try folder.write(pattern(20_000), named: name) }
+    try folder.transaction { transaction in
+      for number in 0..<200 { try transaction.write(Data([1]), named: "small \(number)") }
+    }
+    let child = try helper.start(["rename-on", place.path, "a", "z"])
+    child.waitUntilItSpeaks()
+    for _ in 0..<30 {
+      let report = try folder.verify()
+      #expect(report.isSound, "\(report.findings) \(report.index.findings)")
+    }
+    child.kill()
+    _ = try child.lines()
+    try place.folder().open()
+    #expect(try folder.verify().isSound)
+    // What is really nobody's is told.
+    let nobodys = place.url.appendingPathComponent("blobs/" + String(repeating: "0f", count: 16))
+    try Data([1]).write(to: nobodys)
+    #expect(try folder.verify().findings.map(\.kind) == [.unnamedBlob])
+  }
+
   @Test func aValueThatWasWrittenAnewIsNotRemovedByARepair() throws {
     let folder = place.folder()
     let file = try blob(folder, "name", pattern(100_000))
@@ -247,6 +269,95 @@ import Testing
     try folder.write(pattern(50_000, 2), named: "large")
     #expect(code { try folder.restore(from: url) } == .damaged)
     #expect(try folder.read(named: "large") == pattern(50_000, 2))
+  }
+
+  @Test func aBackupLeavesOutWhatCannotBeReadIfAskedToAndIsSoundThen() throws {
+    let folder = place.folder()
+    let missing = try blob(folder, "missing", pattern(100_000, 1))
+    let damaged = try blob(folder, "damaged", pattern(3 * segment, 2))
+    let denied = try blob(folder, "denied", pattern(100_000, 3))
+    try folder.write(pattern(100_000, 4), named: "well")
+    try folder.write(pattern(100, 5), named: "small")
+    try index().save(Data([9, 9]), forKey: "newer")
+    try FileManager.default.removeItem(at: missing)
+    try flip(damaged, at: segment + 100)
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: denied.path)
+    let url = place.parent.appendingPathComponent("copy", isDirectory: true)
+    do {
+      try folder.backup(to: url)
+      Issue.record("it was backed up")
+    } catch {
+      #expect(error.code == .unsupported && error.key == "newer")
+      #expect(error.message.contains("leavingOutUnreadable"))
+    }
+    // Nothing of it is in the way of the next one.
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+    try index().delete(forKey: "newer")
+    #expect(code { try folder.backup(to: url) } != nil)
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+    try index().save(Data([9, 9]), forKey: "newer")
+    let told = Lock<[Int]>([])
+    let backup = try folder.backup(to: url, leavingOutUnreadable: true) { done, _ in
+      told.withLock { $0.append(done) }
+    }
+    #expect(backup.leftOut.map(\.name) == ["damaged", "denied", "missing", "newer"])
+    #expect(backup.leftOut.map(\.error.code) == [.damaged, .denied, .damaged, .unsupported])
+    #expect(backup.leftOut[0].error.path == damaged.path && !backup.isComplete)
+    #expect(told.withLock { $0 == $0.sorted() && $0.last == 300_000 + 3 * segment })
+    let files = try FileManager.default.contentsOfDirectory(atPath: url.path)
+    #expect(files.filter { $0.contains("unfinished") } == [])
+    let copy = SealedFolder(at: url, keySource: .key(TemporarySealedFolder.key))
+    #expect(try copy.verify().isSound)
+    #expect(try Set(copy.names()) == ["well", "small"])
+    // The folder is as it was, and the copy can be restored.
+    #expect(try folder.names().count == 6)
+    try folder.restore(from: url)
+    #expect(try folder.read(named: "well") == pattern(100_000, 4))
+    #expect(try folder.verify().isSound)
+  }
+
+  @Test func aBackupLeavesOutEntriesThatDoNotOpenIfAskedTo() throws {
+    let folder = place.folder()
+    try folder.write(pattern(100_000), named: "large")
+    try folder.write(pattern(100), named: "small")
+    // Of another authentication tag: its name is not known here.
+    try VaultStorage(
+      at: place.url.appendingPathComponent("index.vault"),
+      keySource: .key(TemporarySealedFolder.key), authenticationTag: Data([1])
+    ).save(Data([1]), forKey: "strange")
+    #expect(code { _ = try folder.names() } == .damaged)
+    let listing = try folder.listing()
+    #expect(listing.unreadable == 1 && Set(listing.keys) == ["large", "small"])
+    let url = place.parent.appendingPathComponent("copy", isDirectory: true)
+    #expect(code { try folder.backup(to: url) } == .damaged)
+    let backup = try folder.backup(to: url, leavingOutUnreadable: true)
+    #expect(backup.leftOut == [] && backup.unnamedCount == 1)
+    let copy = SealedFolder(at: url, keySource: .key(TemporarySealedFolder.key))
+    #expect(try copy.listing().unreadable == 0 && copy.verify().isSound)
+    #expect(try copy.read(named: "large") == pattern(100_000))
+  }
+
+  private func index() -> VaultStorage {
+    VaultStorage(
+      at: place.url.appendingPathComponent("index.vault"),
+      keySource: .key(TemporarySealedFolder.key))
+  }
+
+  @Test func aLargeBlobTellsHowFarItsBackupAndItsRestorationAre() throws {
+    let folder = place.folder()
+    let size = 200 * segment
+    try folder.write(pattern(size), named: "large")
+    let url = place.parent.appendingPathComponent("copy", isDirectory: true)
+    let told = Lock<[Int]>([])
+    try folder.backup(to: url) { done, total in
+      told.withLock { $0.append(done) }
+      #expect(total == size)
+    }
+    #expect(told.withLock { $0.count > 2 && $0 == $0.sorted() && $0.last == size })
+    try FileManager.default.removeItem(at: place.url)
+    told.withLock { $0 = [] }
+    try place.folder().restore(from: url) { done, _ in told.withLock { $0.append(done) } }
+    #expect(told.withLock { $0.count > 2 && $0 == $0.sorted() && $0.last == size })
   }
 
   @Test func compactingKeepsEverything() throws {

@@ -70,6 +70,87 @@ import Testing
     #expect(place.blobs == [] && place.pending == [])
   }
 
+  /// Work of some megabytes that tells how far it is.
+  enum Work: CaseIterable, Sendable {
+    case file, chunks, copy, backup, restore, rotate, verify
+  }
+
+  /// Cancels a task at its first word, and gives how it ended.
+  private func codeWhenCancelled(
+    _ body: @escaping @Sendable (@escaping SealedFolder.AsyncProgress) async throws -> Void
+  ) async -> StorageError.Code? {
+    let (words, speaker) = AsyncStream<Int>.makeStream()
+    let gate = DispatchSemaphore(value: 0)
+    let isFirst = Lock(true)
+    let task = Task {
+      try await body { done, _ in
+        let speaks = isFirst.withLock { isFirst in
+          defer { isFirst = false }
+          return isFirst
+        }
+        guard speaks else { return }
+        speaker.yield(done)
+        gate.wait()
+      }
+    }
+    for await done in words {
+      #expect(done > 0)
+      break
+    }
+    task.cancel()
+    gate.signal()
+    do {
+      try await task.value
+      return nil
+    } catch {
+      return (error as? StorageError)?.code
+    }
+  }
+
+  @Test(.timeLimit(.minutes(30)), arguments: Work.allCases)
+  func aTaskThatIsCancelledOnTheWayEndsAndChangesNothing(_ work: Work) async throws {
+    let folder = place.folder()
+    let value = pattern(10_000_000)
+    try folder.write(value, named: "large")
+    try folder.write(Data([1]), named: "name")
+    let source = place.file("source")
+    try value.write(to: source)
+    let copy = place.parent.appendingPathComponent("copy", isDirectory: true)
+    if work == .restore { try folder.backup(to: copy) }
+    let other = TemporarySealedFolder()
+    let code = await codeWhenCancelled { [self] progress in
+      switch work {
+      case .file:
+        try await folder.writeAsync(contentsOf: source, named: "name", progress: progress)
+      case .chunks:
+        let chunks = chunks(value, of: 100_000)
+        try await folder.write(contentsOf: chunks, named: "name", progress: progress)
+      case .copy: try await folder.copyAsync("large", to: "name", progress: progress)
+      case .backup: try await folder.backupAsync(to: copy, progress: progress)
+      case .restore: try await other.folder().restoreAsync(from: copy, progress: progress)
+      case .rotate: _ = try await folder.rotateAsync(progress: progress)
+      case .verify: _ = try await folder.verifyAsync(progress: progress)
+      }
+    }
+    #expect(code == .cancelled)
+    #expect(try folder.read(named: "large") == value && folder.read(named: "name") == Data([1]))
+    #expect(place.blobs.count == 1 && place.pending.filter { $0 != "upkeep.lock" } == [])
+    let isThere = FileManager.default.fileExists(atPath: copy.path)
+    #expect(isThere == (work == .restore))
+    #expect(!FileManager.default.fileExists(atPath: other.path + "/index.vault"))
+    #expect(try folder.verify().isSound)
+  }
+
+  @Test func aSequenceOfChunksTellsHowFarItIs() async throws {
+    let told = Lock<[Int]>([])
+    try await place.folder().write(contentsOf: chunks(pattern(300_000), of: 100_000), named: "a") {
+      done, total in
+      #expect(total == nil)
+      told.withLock { $0.append(done) }
+    }
+    #expect(told.withLock { $0 } == [100_000, 200_000, 300_000])
+  }
+
   @Test func theUpkeepHasAsyncForms() async throws {
     let folder = place.folder()
     try await folder.writeAsync(pattern(50_000), named: "a")
@@ -82,6 +163,8 @@ import Testing
     try await folder.restoreAsync(from: copy)
     let report = try await folder.verifyAsync()
     #expect(report.isSound && report.nameCount == 1)
+    #expect(try await folder.inspectAsync() == [])
+    #expect(try await folder.listingAsync().keys == ["a"])
     #expect(try await folder.repairAsync(accepting: report).removedNames == [])
   }
 

@@ -144,6 +144,56 @@ import Testing
     try shutDown(trials: 100)
   }
 
+  /// Two processes write, rename and remove, others are killed while they write, and this one opens the
+  /// folder, which sweeps it, and verifies it.
+  private func stress(rounds: Int, openings: Int) throws {
+    var models = [Model(), Model()]
+    var generator = SystemRandomNumberGenerator()
+    for round in 0..<rounds {
+      let writers = try models.indices.map { number in
+        try helper.start(["write-on", place.path, "\(number)", "\(generator.next() as UInt64)"])
+      }
+      for writer in writers { writer.waitUntilItSpeaks(lines: 3) }
+      for opening in 0..<openings {
+        let left = try helper.start(["hold-writer", place.path, "left", "5", "300000"])
+        left.waitUntilItSpeaks()
+        left.kill()
+        _ = try left.lines()
+        try place.folder().open()
+        guard opening % 4 == 3 else { continue }
+        let report = try place.folder().verify()
+        #expect(report.isSound, "\(report.findings) \(report.index.findings)")
+      }
+      for writer in writers { writer.kill() }
+      let found = try writers.map { try $0.lines() }
+      let state = try state(place.folder())
+      for (number, lines) in found.enumerated() {
+        for line in lines where line != "ready" {
+          #expect(!line.hasPrefix("= error"), "\(line)")
+          models[number].take(line)
+        }
+        #expect(lines.count > 10)
+        let own = state.filter { $0.key.hasPrefix("writer\(number)-") }
+        let model = models[number]
+        #expect(own == model.values || own == model.done, "round \(round): \(model)")
+        models[number] = Model(values: own)
+      }
+      let large = state.values.count { Int($0.split(separator: " ")[1])! > 16_384 }
+      #expect(place.blobs.count == large && place.pending == [], "round \(round)")
+    }
+    #expect(try place.folder().verify().isSound)
+  }
+
+  @Test func nothingAcknowledgedIsLostWhileOthersAreKilledAndSwept() throws {
+    try stress(rounds: 2, openings: 8)
+  }
+
+  @Test(.enabled(if: Soak.isOn)) func nothingAcknowledgedIsLostWhileOthersAreKilledAndSweptSoak()
+    throws
+  {
+    try stress(rounds: 30, openings: 100)
+  }
+
   @Test func whatIsBeingWrittenIsNotSwept() throws {
     let child = try helper.start(["hold-writer", place.path, "name", "5", "300000"])
     child.waitUntilItSpeaks()
@@ -195,6 +245,34 @@ import Testing
     #expect(place.blobs.count == 1 && place.pending == [])
   }
 
+  @Test func aSweepListsTheIndexOnceHoweverManyBlobsWereLeft() throws {
+    let folder = place.folder()
+    try folder.transaction { transaction in
+      for number in 0..<20_000 { try transaction.write(Data([1]), named: "small \(number)") }
+    }
+    try folder.write(pattern(50_000), named: "large")
+    // At once: who opens the folder sweeps what the others have left.
+    let children = try (0..<3).map { number in
+      try helper.start(["hold-transaction", place.path, "\(number)", "300", "17000"])
+    }
+    for child in children { child.waitUntilItSpeaks() }
+    for child in children {
+      child.kill()
+      _ = try child.lines()
+    }
+    #expect(place.pending.count == 900 && place.blobs.count == 901)
+    let clock = ContinuousClock()
+    let listing = try clock.measure {
+      let folder = place.folder(access: .readOnly)
+      for name in try folder.names() { _ = try folder.info(named: name) }
+    }
+    let sweep = try clock.measure { try place.folder().open() }
+    #expect(place.pending == [] && place.blobs.count == 1)
+    // For each 128 blobs it would be eight times.
+    #expect(sweep < listing * 4, "\(sweep), and a listing takes \(listing)")
+    #expect(try folder.read(named: "large") == pattern(50_000))
+  }
+
   @Test func twoProcessesThatReplaceOneNameLeaveOneWholeValue() throws {
     let children = try (1...3).map { number in
       try helper.start(["replace-on", place.path, "name", "\(number)", "\(number)00000", "30"])
@@ -229,14 +307,18 @@ import Testing
       ])
   }
 
-  @Test(.enabled(if: Soak.isOn)) func twoGibibytesTakeNoMemorySoak() throws {
-    let said = try helper.run("memory", place.path, "\(1 << 31)")
+  /// By the handle that is written piece by piece, and from a file.
+  static let ways = ["memory", "memory-of-file"]
+
+  @Test(.enabled(if: Soak.isOn), arguments: ways)
+  func twoGibibytesTakeNoMemorySoak(_ way: String) throws {
+    let said = try helper.run(way, place.path, "\(1 << 31)")
     #expect(try #require(Int(said[0])) <= 16 * 1024, "\(said) KiB")
   }
 
-  @Test func aLongValueTakesNoMemory() throws {
+  @Test(arguments: ways) func aLongValueTakesNoMemory(_ way: String) throws {
     // 64 MiB in at most 8 MiB.
-    let said = try helper.run("memory", place.path, "\(1 << 26)")
+    let said = try helper.run(way, place.path, "\(1 << 26)")
     #expect(try #require(Int(said[0])) <= 8 * 1024, "\(said) KiB")
   }
 }

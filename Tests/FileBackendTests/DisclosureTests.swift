@@ -38,6 +38,13 @@ import Testing
       UnwrappedSealedFile(wrappedValue: Self.initial, "absent", in: folder),
       UnwrappedCodableSealedFile(wrappedValue: [Self.initial], "absent", in: folder),
     ]
+    let index = VaultStorage(
+      at: place.url.appendingPathComponent("index.vault"),
+      keySource: .key(SymmetricKey(data: Data(Self.keyText.utf8))))
+    try index.save(Data([9] + Self.value.utf8), forKey: "newer")
+    let backup = try folder.backup(to: place.file("copy"), leavingOutUnreadable: true)
+    shown += [backup, try #require(backup.leftOut.first)]
+    try index.delete(forKey: "newer")
     let blobs = place.url.appendingPathComponent("blobs")
     try Data([1]).write(to: blobs.appendingPathComponent(String(repeating: "0f", count: 16)))
     let report = try folder.verify()

@@ -197,7 +197,7 @@ import Testing
   // MARK: - Files that are none of ours
 
   enum Stranger: String, CaseIterable, Sendable {
-    case link, pipe, folder, writable, gone
+    case link, pipe, socket, folder, writable, gone
   }
 
   @Test(.timeLimit(.minutes(30)), arguments: Stranger.allCases)
@@ -211,6 +211,7 @@ import Testing
     case .link:
       try FileManager.default.createSymbolicLink(at: file, withDestinationURL: moved)
     case .pipe: #expect(unsafe mkfifo(file.path, 0o600) == 0)
+    case .socket: #expect(unsafe mknod(file.path, S_IFSOCK | 0o600, 0) == 0)
     case .folder: #expect(unsafe mkdir(file.path, 0o700) == 0)
     case .writable:
       try FileManager.default.copyItem(at: moved, to: file)
@@ -228,6 +229,77 @@ import Testing
     let file = try place.onlyBlob()
     #expect(unsafe chown(file.path, Machine.otherUser, Machine.otherUser) == 0)
     #expect(readCode() == .denied)
+  }
+
+  /// As `/dev/zero` and `/dev/null`, and a loop device, which need not be there: mem(4), loop(4).
+  struct Device: Sendable {
+    let kind: mode_t
+    let number: dev_t
+
+    static let all = [
+      Device(kind: S_IFCHR, number: 1 << 8 | 5), Device(kind: S_IFCHR, number: 1 << 8 | 3),
+      Device(kind: S_IFBLK, number: 7 << 8 | 255),
+    ]
+  }
+
+  @Test(
+    .enabled(if: canMakeDevices, "needs the right to make devices"), .timeLimit(.minutes(30)),
+    arguments: Device.all)
+  func aDeviceIsRefusedAndNotRead(_ device: Device) throws {
+    try place.folder().write(pattern(200_000), named: "name")
+    let file = try place.onlyBlob()
+    try FileManager.default.removeItem(at: file)
+    #expect(unsafe mknod(file.path, device.kind | 0o600, device.number) == 0)
+    #expect(readCode() == .denied)
+    #expect(try place.folder().verify().findings.map(\.kind) == [.deniedBlob])
+    // The name can be used again, and the device is gone with what it was in the place of.
+    try place.folder().write(pattern(20_000), named: "name")
+    #expect(readCode() == nil)
+    for inner in ["blobs", "pending"] {
+      let folder = place.url.appendingPathComponent(inner)
+      let moved = place.parent.appendingPathComponent("moved")
+      try FileManager.default.moveItem(at: folder, to: moved)
+      #expect(unsafe mknod(folder.path, device.kind | 0o600, device.number) == 0)
+      #expect(readCode() == .denied, "\(inner)")
+      #expect(code { try place.folder().write(pattern(20_000), named: "other") } == .denied)
+      try FileManager.default.removeItem(at: folder)
+      try FileManager.default.moveItem(at: moved, to: folder)
+    }
+    #expect(readCode() == nil)
+  }
+
+  private static var canMakeDevices: Bool {
+    let path = FileManager.default.temporaryDirectory.path + "/device-\(UUID().uuidString)"
+    defer { unsafe unlink(path) }
+    return unsafe mknod(path, S_IFCHR | 0o600, 1 << 8 | 3) == 0
+  }
+
+  @Test(
+    .enabled(if: Machine.canBecomeAnother, "needs the right to give files away"),
+    arguments: ["blobs", "pending"])
+  func aFolderOfAnotherUserIsRefused(_ name: String) throws {
+    try place.folder().write(pattern(200_000), named: "name")
+    let inner = place.url.appendingPathComponent(name).path
+    #expect(unsafe chown(inner, Machine.otherUser, Machine.otherUser) == 0)
+    #expect(readCode() == .denied)
+    #expect(code { try place.folder().write(pattern(200_000), named: "other") } == .denied)
+    #expect(code { try place.folder().remove("name") } == .denied)
+    #expect(unsafe chown(inner, geteuid(), getegid()) == 0)
+    #expect(readCode() == nil)
+  }
+
+  @Test(.enabled(if: Machine.canBecomeAnother, "needs the right to give files away"))
+  func aMarkerOfAnotherUserIsLeftAndRefusedToItsWriter() throws {
+    let folder = place.folder()
+    try folder.write(pattern(200_000), named: "name")
+    let id = try place.onlyBlob().lastPathComponent
+    let marker = place.path + "/pending/" + id
+    #expect(FileManager.default.createFile(atPath: marker, contents: nil))
+    #expect(unsafe chmod(marker, 0o600) == 0)
+    #expect(unsafe chown(marker, Machine.otherUser, Machine.otherUser) == 0)
+    #expect(readCode() == nil && place.pending == [id])
+    #expect(code { try folder.write(pattern(20_000), named: "name") } == .denied)
+    #expect(try folder.read(named: "name") == pattern(200_000))
   }
 
   @Test(arguments: ["blobs", "pending"])

@@ -82,6 +82,57 @@ import Testing
     #expect(try property.load() == Data([4]))
   }
 
+  enum Replacement: CaseIterable {
+    case write, file, update, transaction, rename, copy, remove
+  }
+
+  @Test(arguments: Replacement.allCases)
+  func assigningIsAllowedAfterTheFileWasReplacedByAnyCall(_ replacement: Replacement) throws {
+    let folder = place.folder()
+    folder.errorClosure = { _ in }
+    try folder.write(pattern(100_000), named: "name")
+    try damage()
+    try folder.write(Data([7]), named: "other")
+    try Data([7]).write(to: place.file("source"))
+    let property = SealedFile<Data>("name", in: folder)
+    #expect(property.wrappedValue == nil)
+    property.wrappedValue = Data([1])
+    #expect(code { _ = try folder.read(named: "name") } == .damaged)
+    switch replacement {
+    case .write: try folder.write(Data([7]), named: "name")
+    case .file: try folder.write(contentsOf: place.file("source"), named: "name")
+    case .update:
+      try folder.remove("name")
+      #expect(property.wrappedValue == nil)
+      try folder.update(named: "name") { $0 = Data([7]) }
+    case .transaction:
+      try folder.transaction { try $0.write(Data([7]), named: "name") }
+    case .rename: try folder.rename("other", to: "name")
+    case .copy: try folder.copy("other", to: "name")
+    case .remove: try folder.remove("name")
+    }
+    // No read of the property before.
+    property.wrappedValue = Data([2])
+    #expect(try folder.read(named: "name") == Data([2]))
+  }
+
+  @Test func aReadThatWasCancelledRefusesWhatWasMadeOfItAndNothingElse() async throws {
+    let folder = place.folder()
+    folder.errorClosure = { _ in }
+    try folder.write(pattern(100_000), named: "name")
+    let property = UnwrappedSealedFile(wrappedValue: Data(), "name", in: folder)
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      // A default, and a byte more.
+      property.wrappedValue.append(1)
+      return code { _ = try property.load() }
+    }
+    #expect(await task.value == .cancelled)
+    #expect(try folder.read(named: "name") == pattern(100_000))
+    property.wrappedValue = Data([2])
+    #expect(try folder.read(named: "name") == Data([2]))
+  }
+
   @Test func bytesThatAreNotOfThePropertysTypeAreAMismatch() throws {
     let folder = place.folder()
     try folder.write(Data([0xFF, 0xFE]), named: "name")

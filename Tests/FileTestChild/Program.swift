@@ -67,6 +67,23 @@ struct Program {
       return "removed"
     case "rename":  // NAME NAME
       return try folder.rename(rest[0], to: rest[1]) ? "renamed" : "nil"
+    case "copy":  // NAME NAME
+      return try folder.copy(rest[0], to: rest[1]) ? "copied" : "nil"
+    case "rename-on":  // NAME NAME: to the other name and back, until it is killed
+      say("ready")
+      while true {
+        try folder.rename(rest[0], to: rest[1])
+        try folder.rename(rest[1], to: rest[0])
+      }
+    case "hold-transaction":  // NAME COUNT LENGTH: so many values, and it does not end
+      try folder.transaction { transaction in
+        for number in 0..<Int(rest[1])! {
+          try transaction.write(Self.value(1, Int(rest[2])!), named: "\(rest[0])-\(number)")
+        }
+        say("inside")
+        _ = readLine()
+      }
+      return "written"
     case "names": return try folder.names().sorted().joined(separator: " ")
     case "put":  // NAME FILE
       try folder.write(contentsOf: URL(fileURLWithPath: rest[1]), named: rest[0])
@@ -82,6 +99,7 @@ struct Program {
       return Machine.shutDownFileSystem(of: path)
     case "memory":  // LENGTH: how far writing and reading that much raises the peak, in KiB
       return try memory(Int(rest[0])!)
+    case "memory-of-file": return try memory(ofFile: Int(rest[0])!)
     case "hold-writer":  // NAME NUMBER LENGTH: waits before the end for its standard input
       let writer = try folder.writer(named: rest[0])
       try writer.write(Self.value(Int(rest[1])!, Int(rest[2])!))
@@ -104,6 +122,23 @@ struct Program {
     let writer = try folder.writer(named: "long")
     while writer.size < length { try writer.write(chunk) }
     try writer.commit()
+    var count = 0
+    try folder.reader(named: "long")!.withChunks { count += $0.byteCount }
+    guard count == length else { return "length \(count)" }
+    return "\(try ProcessStatus.peak() - before)"
+  }
+
+  private func memory(ofFile length: Int) throws -> String {
+    try folder.write(Self.value(1, 1_000_000), named: "warm")
+    _ = try folder.read(named: "warm")
+    let source = path + ".source"
+    let descriptor = unsafe open(source, O_WRONLY | O_CREAT, 0o600)
+    defer { unsafe unlink(source) }
+    guard descriptor >= 0, ftruncate(descriptor, off_t(length)) == 0, close(descriptor) == 0 else {
+      return "no source"
+    }
+    let before = try ProcessStatus.peak()
+    try folder.write(contentsOf: URL(fileURLWithPath: source), named: "long")
     var count = 0
     try folder.reader(named: "long")!.withChunks { count += $0.byteCount }
     guard count == length else { return "length \(count)" }

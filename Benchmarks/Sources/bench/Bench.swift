@@ -42,7 +42,8 @@ struct Bench {
     let figures = EntryVisit.figures(visits)
     let injection = options.isChosen("inject: two threads") ? Injection.contention() : []
     let live = options.isChosen("live: two threads") ? try LiveCalls.contention() : []
-    let large = options.isChosen("1 GiB") ? try LargeFile.figures() : []
+    let names = options.isChosen("100,000 names") ? try ManyNames.figures() : []
+    let large = names + (options.isChosen("1 GiB") ? try LargeFile.figures() : [])
     for figure in figures + injection + live + large { print(figure.line) }
     if let path = options.report {
       try Report(

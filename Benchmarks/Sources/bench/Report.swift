@@ -98,7 +98,7 @@ struct Report {
     \(EntryVisit.plots(visits).map { "![\($0.title)](benchmarks/\($0.name).svg)" }
       .joined(separator: "\n\n"))
 
-    ### A large file in a sealed folder
+    ### Large files and many names in sealed folders
 
     A file of 1 GiB that is put into a folder and read back, in wall time, the middle of three; what is
     written is durable before the clock stops, and the files are in the system's cache. EVP is the same

@@ -21,6 +21,14 @@ extension SealedFolder {
     }
   }
 
+  /// As ``inspect()``.
+  ///
+  /// - Returns: what is not as it should be beside the index.
+  /// - Throws: as ``inspect()``.
+  public func inspectAsync() async throws(StorageError) -> [SealedFolderReport.Finding] {
+    try await Blocking.run { () throws(StorageError) in try self.inspect() }
+  }
+
   /// As ``repair(accepting:removingUnreadable:removingUnnamed:)``.
   ///
   /// - Returns: what was done.
@@ -37,14 +45,17 @@ extension SealedFolder {
     }
   }
 
-  /// As ``backup(to:progress:)``.
+  /// As ``backup(to:leavingOutUnreadable:progress:)``.
   ///
-  /// - Throws: as ``backup(to:progress:)``; `cancelled` when the task was.
+  /// - Returns: what was left out.
+  /// - Throws: as ``backup(to:leavingOutUnreadable:progress:)``; `cancelled` when the task was.
+  @discardableResult
   public func backupAsync(
-    to url: URL, progress: AsyncProgress? = nil
-  ) async throws(StorageError) {
+    to url: URL, leavingOutUnreadable leavesOutUnreadable: Bool = false,
+    progress: AsyncProgress? = nil
+  ) async throws(StorageError) -> SealedFolderBackup {
     try await Blocking.run { () throws(StorageError) in
-      try self.backup(to: url, progress: progress)
+      try self.backup(to: url, leavingOutUnreadable: leavesOutUnreadable, progress: progress)
     }
   }
 

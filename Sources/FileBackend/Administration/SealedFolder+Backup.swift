@@ -8,6 +8,8 @@ public import struct Foundation.URL
 extension SealedFolder {
   /// How often the index is copied again, since a blob that it names was replaced meanwhile.
   private static let rounds = 100
+  private static let unfinishedIndex = "index.vault.unfinished"
+  private static let unfinishedFolder = "unfinished"
 
   /// Copies the folder, as it is at one moment, to a folder of its own.
   ///
@@ -17,28 +19,69 @@ extension SealedFolder {
   /// - Parameters:
   ///   - url: where to: a folder that is not there, or empty. One that is missing is made for the owner
   ///     alone.
+  ///   - leavesOutUnreadable: whether the copy has all that can be read as a whole, and nothing else, so
+  ///     that it is sound and can be restored; every segment is opened for that. Without it, what has no
+  ///     file, or an entry that can't be read, is an error.
   ///   - progress: told how many bytes of blobs are done, of how many, now and then.
+  /// - Returns: what was left out.
   /// - Throws: `StorageError`: `unavailable` when there is nothing to copy, `invalid` when the place is
-  ///   taken, `damaged` when a blob is gone, `busy` when large values are replaced all the time. The place
-  ///   then holds an unfinished copy without an index, which can be removed.
-  public func backup(to url: URL, progress: Progress? = nil) throws(StorageError) {
+  ///   taken, `damaged` when a blob is gone or an entry can't be read, `busy` when large values are replaced
+  ///   all the time. What was copied is removed then; after a kill it stays, without an index.
+  @discardableResult
+  public func backup(
+    to url: URL, leavingOutUnreadable leavesOutUnreadable: Bool = false, progress: Progress? = nil
+  ) throws(StorageError) -> SealedFolderBackup {
     let place = try unpreparedPlace()
     let copy = SealedFolder(
       at: url, keySource: index.store.keySource, access: .readOnly,
       folderTrust: index.folderTrust, algorithm: algorithm)
     let target = BlobPlace(path: FilePath.folder(of: try copy.index.resolvedPath()))
     try Self.requireFree(target)
-    let unfinished = target.path + "/index.vault.unfinished"
+    let isNew = try FileStatus.ofEntry(target.path) == nil
+    do throws(StorageError) {
+      return try makeCopy(
+        of: place, in: target, leavingOutUnreadable: leavesOutUnreadable, progress)
+    } catch {
+      Self.removeUnfinished(target, isNew)
+      throw error
+    }
+  }
+
+  private func makeCopy(
+    of place: BlobPlace, in target: BlobPlace, leavingOutUnreadable leavesOutUnreadable: Bool,
+    _ progress: Progress?
+  ) throws(StorageError) -> SealedFolderBackup {
+    let unfinished = target.path + "/" + Self.unfinishedIndex
     for _ in 0..<Self.rounds {
       try index.backup(to: URL(fileURLWithPath: unfinished), replacing: true)
+      var entries = try entries(ofCopy: unfinished)
+      if !leavesOutUnreadable { try entries.requireReadable(try index.resolvedPath()) }
       try target.create()
-      let blobs = try blobEntries(ofCopy: unfinished)
-      guard try copyBlobs(blobs, from: place, to: target, progress) else { continue }
-      try target.keep(Set(blobs.map(\.id)))
+      guard
+        try copyBlobs(
+          &entries, from: place, to: target, leavingOutUnreadable: leavesOutUnreadable, progress)
+      else { continue }
+      var backup = entries.backup
+      backup.leftOut.sort { $0.name < $1.name }
+      if !backup.isComplete { try leaveOut(backup, of: unfinished, in: target) }
+      try target.keep(Set(entries.blobs.map(\.blob.id)))
       try target.synchronize()
-      return try Self.finish(unfinished, target)
+      try Self.finish(unfinished, target)
+      return backup
     }
     throw StorageError(.busy, "large values are replaced all the time; try again")
+  }
+
+  /// Removes what a backup that failed has made.
+  private static func removeUnfinished(_ target: BlobPlace, _ isNew: Bool) {
+    // It may be in its place, and not known to be durable.
+    guard unsafe Glibc.access(target.path + "/index.vault", F_OK) != 0 else { return }
+    let journals = ["", "-wal", "-shm", "-journal"].map { unfinishedIndex + $0 }
+    for name in ["blobs", "pending", unfinishedFolder] + journals {
+      // What stays is in nobody's way but the next backup's, which says so.
+      do throws(StorageError) { try Folder.removeAll(target.path + "/" + name) } catch {}
+    }
+    if isNew { _ = unsafe rmdir(target.path) }
   }
 
   /// Makes the folder what a backup was.
@@ -76,17 +119,18 @@ extension SealedFolder {
     try place.create()
     // The blobs have no name before the index is restored, and are removed under this lock alone.
     return try place.withUpkeepLock { () throws(StorageError) in
-      let blobs = try source.blobEntries()
-      guard try source.copyBlobs(blobs, from: from, to: place, progress) else {
+      var entries = try source.entries()
+      try entries.requireReadable(from.path)
+      guard try source.copyBlobs(&entries, from: from, to: place, progress) else {
         throw StorageError(
           .busy, "the backup was changed meanwhile; try again", path: from.path)
       }
       try place.synchronize()
       let restoration = try index.restore(
         from: URL(fileURLWithPath: try source.index.resolvedPath()), keySource: keySource)
-      try source.copyWhatWasDropped(of: blobs, from: from, to: place)
+      try source.copyWhatWasDropped(of: entries.blobs.map(\.blob), from: from, to: place)
       // What can't be removed is told by a verification, and the folder is restored.
-      do throws(StorageError) { try removeUnnamed(place.blobIDs(), in: place) } catch {}
+      do throws(StorageError) { try removeAllUnnamed(in: place) } catch {}
       return restoration
     }
   }
@@ -118,45 +162,103 @@ extension SealedFolder {
     }
   }
 
-  /// The blobs that the copy of an index names.
+  /// The entries of the copy of an index.
   ///
   /// The copy is closed afterwards, so that it can be replaced.
-  private func blobEntries(ofCopy path: String) throws(StorageError) -> [BlobEntry] {
-    let copy = VaultStorage(
-      at: URL(fileURLWithPath: path, isDirectory: false), keySource: index.store.keySource,
-      access: .readOnly, folderTrust: index.folderTrust)
-    return try SealedFolder(copy, algorithm: algorithm).blobEntries()
+  private func entries(ofCopy path: String) throws(StorageError) -> CopiedEntries {
+    try SealedFolder(indexCopy(at: path, .readOnly), algorithm: algorithm).entries()
   }
 
-  /// The blobs that the index names.
-  private func blobEntries() throws(StorageError) -> [BlobEntry] {
-    var blobs: [BlobEntry] = []
-    for name in try index.keys() {
-      if let blob = try entry(named: name)?.blob { blobs.append(blob) }
+  private func indexCopy(at path: String, _ access: VaultAccess) -> VaultStorage {
+    VaultStorage(
+      at: URL(fileURLWithPath: path, isDirectory: false), keySource: index.store.keySource,
+      access: access, folderTrust: index.folderTrust)
+  }
+
+  /// What the index has.
+  private func entries() throws(StorageError) -> CopiedEntries {
+    let listing = try index.listing()
+    var entries = CopiedEntries(backup: SealedFolderBackup(unnamedCount: listing.unreadable))
+    for name in listing.keys.sorted() {
+      do throws(StorageError) {
+        if let blob = try entry(named: name)?.blob { entries.blobs.append((name, blob)) }
+      } catch {
+        guard error.isOfEntry else { throw error }
+        entries.leave(name, error)
+      }
     }
-    return blobs
+    return entries
   }
 
   /// - Returns: false when a blob is not there that the index does not name any more.
   private func copyBlobs(
-    _ blobs: [BlobEntry], from place: BlobPlace, to target: BlobPlace, _ progress: Progress?
+    _ entries: inout CopiedEntries, from place: BlobPlace, to target: BlobPlace,
+    leavingOutUnreadable leavesOutUnreadable: Bool = false, _ progress: Progress?
   ) throws(StorageError) -> Bool {
-    let total = blobs.reduce(0) { $0 + $1.length }
+    let blobs = entries.blobs
+    let total = blobs.reduce(0) { $0 + $1.blob.length }
     var done = 0
-    for blob in blobs {
-      guard let file = try place.open(blob.id) else {
-        guard try namedBlobs()?.contains(blob.id) == false else {
-          throw StorageError(
-            .damaged, "the file of a value is gone; verify the folder",
-            path: place.file(of: blob.id))
+    entries.blobs = []
+    for (name, blob) in blobs {
+      do throws(StorageError) {
+        guard let file = try place.open(blob.id) else {
+          guard try entry(named: name)?.blob?.id == blob.id else { return false }
+          throw Self.missing(blob.id, in: place, name)
         }
-        return false
+        try target.copy(file, as: blob.id) { progress?(done + min($0, blob.length), total) }
+        if leavesOutUnreadable { try requireWhole(blob, in: target, place) }
+        entries.blobs.append((name, blob))
+      } catch {
+        guard error.isOfValue || error.code == .io && error.path == place.file(of: blob.id) else {
+          throw error
+        }
+        guard leavesOutUnreadable else { throw error.advisingToLeaveOut(name) }
+        entries.leave(name, error)
       }
-      try target.copy(file, as: blob.id)
       done += blob.length
       progress?(done, total)
     }
     return true
+  }
+
+  /// Opens the copy of a blob from its first to its last segment.
+  private func requireWhole(
+    _ blob: BlobEntry, in target: BlobPlace, _ place: BlobPlace
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      guard let reader = try BlobReader(blob, in: target, store: identity().store) else {
+        throw StorageError(.io, "the copy vanished", path: target.file(of: blob.id))
+      }
+      try reader.withBuffers { (buffers) throws(StorageError) in
+        for number in 0..<reader.segmentCount {
+          try SealedFileReader.checkCancellation(nil)
+          try reader.open(number, in: buffers)
+        }
+      }
+    } catch {
+      guard error.code == .damaged else { throw error }
+      // The file to look after is the one that was copied.
+      throw StorageError(.damaged, error.message, path: place.file(of: blob.id))
+    }
+  }
+
+  /// Removes what a backup leaves out from the copy of the index.
+  private func leaveOut(
+    _ backup: SealedFolderBackup, of path: String, in target: BlobPlace
+  ) throws(StorageError) {
+    // In a folder of its own, since a vault that is written to has files beside it.
+    let folder = target.path + "/" + Self.unfinishedFolder
+    try Folder.removeAll(folder)
+    try Folder.create(folder)
+    let changed = folder + "/index.vault"
+    try indexCopy(at: path, .readOnly).backup(to: URL(fileURLWithPath: changed))
+    let index = indexCopy(at: changed, .readWrite)
+    if backup.unnamedCount > 0 {
+      _ = try index.repair(accepting: try index.verify(), droppingUnreadable: true)
+    }
+    for left in backup.leftOut { try index.delete(forKey: left.name) }
+    try index.backup(to: URL(fileURLWithPath: path), replacing: true)
+    try Folder.removeAll(folder)
   }
 
   private static func requireFree(_ target: BlobPlace) throws(StorageError) {
@@ -184,15 +286,20 @@ extension SealedFolder {
 
 extension BlobPlace {
   /// Copies a blob's file, durably, unless the same is there.
-  fileprivate func copy(_ source: borrowing OpenFile, as id: BlobID) throws(StorageError) {
+  ///
+  /// `progress` is told how many bytes are copied, every 4 MiB.
+  fileprivate func copy(
+    _ source: borrowing OpenFile, as id: BlobID, _ progress: (Int) -> Void = { _ in }
+  ) throws(StorageError) {
     let size = try source.status().size
     if let there = try open(id), try there.status().size == size, try Self.equal(there, source) {
       return
     }
     try remove(id)
     let file = try make(id)
-    try Self.forEachChunk(of: source) { (bytes, _) throws(StorageError) in
+    try Self.forEachChunk(of: source) { (bytes, offset) throws(StorageError) in
       try file.write(bytes)
+      if offset / SegmentLayout.sealedSize % 64 == 63 { progress(offset + bytes.byteCount) }
       return true
     }
     try file.synchronize()

@@ -37,15 +37,14 @@ extension SealedFolder {
         if isThere { removed.append(name) }
       }
     }
-    let count = removingUnnamed ? try removeAllUnnamed(in: place) : 0
-    return SealedFolderRepair(index: repair, removedNames: removed, removedBlobCount: count)
-  }
-
-  private func removeAllUnnamed(in place: BlobPlace) throws(StorageError) -> Int {
-    try place.create()
-    return try place.withUpkeepLock { () throws(StorageError) in
-      try removeUnnamed(place.blobIDs(), in: place)
+    var count = 0
+    if removingUnnamed {
+      try place.create()
+      count = try place.withUpkeepLock { () throws(StorageError) in
+        try removeAllUnnamed(in: place)
+      }
     }
+    return SealedFolderRepair(index: repair, removedNames: removed, removedBlobCount: count)
   }
 
   /// Gives the space of what was removed from the index back to the file system.
@@ -67,9 +66,7 @@ extension SealedFolderTransaction {
       try reader.forEachChunk { (_) throws(StorageError) in }
       return true
     } catch {
-      guard [.damaged, .unsupported, .typeMismatch, .denied].contains(error.code) else {
-        throw error
-      }
+      guard error.isOfValue else { throw error }
       return false
     }
   }

@@ -49,7 +49,7 @@ extension SealedFolder {
         }
         old.append((name, blob))
       } catch {
-        guard Self.isOfValue(error) else { throw error }
+        guard error.isOfValue else { throw error }
         remaining.append(name)
       }
     }
@@ -59,17 +59,12 @@ extension SealedFolder {
       do throws(StorageError) {
         if try reseal(blob, name, in: place, { progress?(done + $0, total) }) { count += 1 }
       } catch {
-        guard Self.isOfValue(error) else { throw error }
+        guard error.isOfValue else { throw error }
         remaining.append(name)
       }
       done += blob.length
     }
     return SealedFolderRotation(index: report, resealedCount: count, remaining: remaining.sorted())
-  }
-
-  /// Whether a value can't be read, and the others can.
-  private static func isOfValue(_ error: StorageError) -> Bool {
-    [.damaged, .unsupported, .typeMismatch, .denied].contains(error.code)
   }
 
   /// - Returns: false when somebody replaced or removed the value meanwhile.

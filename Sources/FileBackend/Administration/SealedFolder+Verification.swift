@@ -23,8 +23,28 @@ extension SealedFolder {
     let blobs = try place.blobIDs()
     var verification = FolderVerification(self, place)
     if indexReport.recordCount > 0 { try verification.run(progress) }
-    verification.addUnnamed(among: blobs)
+    try verification.addUnnamed(among: blobs)
     return try verification.report(indexReport)
+  }
+
+  /// Looks at what can be seen without reading the values: whether each name has its blob, as long as the
+  /// index says and with the same end, and whether there are blobs that nobody names.
+  ///
+  /// Nothing is changed, and others may read and write meanwhile. It costs opening every entry of the index
+  /// and every blob's file; ``verify(expecting:progress:)`` finds a damaged segment, too.
+  ///
+  /// - Returns: what is not as it should be beside the index.
+  /// - Throws: `StorageError`: why the index can't be opened.
+  public func inspect() throws(StorageError) -> [SealedFolderReport.Finding] {
+    let place = try unpreparedPlace()
+    guard try FileStatus.ofEntry(try index.resolvedPath()) != nil else {
+      throw StorageError(.unavailable, "there is no index", path: try index.resolvedPath())
+    }
+    let blobs = try place.blobIDs()
+    var verification = FolderVerification(self, place, readsSegments: false)
+    if try index.store.storeIdentity() != nil { try verification.run(nil) }
+    try verification.addUnnamed(among: blobs)
+    return verification.findings
   }
 
   /// What lies beside the index, without a sweep.
@@ -36,9 +56,13 @@ extension SealedFolder {
 
 /// Goes through a sealed folder and gathers what does not fit.
 private struct FolderVerification {
+  /// How often the index is looked at again where others write all the time.
+  private static let looks = 100
+
   private let folder: SealedFolder
   private let place: BlobPlace
-  private var findings: [SealedFolderReport.Finding] = []
+  private let readsSegments: Bool
+  private(set) var findings: [SealedFolderReport.Finding] = []
   private var named: Set<BlobID> = []
   private var hasUnknown = false
   private var nameCount = 0
@@ -47,9 +71,10 @@ private struct FolderVerification {
   private var byteCount = 0
   private var doneCount = 0
 
-  init(_ folder: SealedFolder, _ place: BlobPlace) {
+  init(_ folder: SealedFolder, _ place: BlobPlace, readsSegments: Bool = true) {
     self.folder = folder
     self.place = place
+    self.readsSegments = readsSegments
   }
 
   mutating func run(_ progress: SealedFolder.Progress?) throws(StorageError) {
@@ -79,7 +104,7 @@ private struct FolderVerification {
     do throws(StorageError) {
       return try folder.entry(named: name)
     } catch {
-      guard [.damaged, .unsupported, .typeMismatch].contains(error.code) else { throw error }
+      guard error.isOfEntry else { throw error }
       hasUnknown = true
       add(.damagedEntry, name, nil, error.message)
       return nil
@@ -106,6 +131,7 @@ private struct FolderVerification {
         .missingBlob, name, place.file(of: blob.id),
         "the file of the value is gone; put it back from a backup, or remove the name")
     }
+    guard readsSegments else { return }
     let ranges = try damagedRanges(of: reader, progress)
     guard !ranges.isEmpty else { return }
     let lost = ranges.reduce(0) { $0 + $1.count }
@@ -141,15 +167,28 @@ private struct FolderVerification {
   }
 
   /// Blobs that no entry names, if all entries could be read.
-  mutating func addUnnamed(among ids: [BlobID]) {
+  mutating func addUnnamed(among ids: [BlobID]) throws(StorageError) {
     guard !hasUnknown else { return }
-    for id in ids.sorted(by: { $0.fileName < $1.fileName }) where !named.contains(id) {
-      // One with a marker is being written or removed, or is swept at the next opening.
-      guard !Self.isThere(place.marker(of: id)), Self.isThere(place.file(of: id)) else { continue }
+    var left = ids.filter { !named.contains($0) && hasNoMarker($0) }
+    // One that was renamed or written meanwhile has a name now; and one whose name was removed since has
+    // a marker, or is gone.
+    guard !left.isEmpty, var now = try NamedBlobs(in: folder) else { return }
+    for _ in 0..<Self.looks {
+      guard try now.catchUp() else { return }
+      left = left.filter { !now.mayName($0) && hasNoMarker($0) }
+      if left.isEmpty || now.isSettled { break }
+    }
+    for id in left.sorted(by: { $0.fileName < $1.fileName }) {
       add(
         .unnamedBlob, nil, place.file(of: id),
         "no name has this file; a repair removes it if that is asked for")
     }
+  }
+
+  /// Whether a blob is there, and neither being written nor removed, nor swept at the next opening.
+  private func hasNoMarker(_ id: BlobID) -> Bool {
+    // In this order: who removes a blob has its marker until it is gone.
+    !Self.isThere(place.marker(of: id)) && Self.isThere(place.file(of: id))
   }
 
   private static func isThere(_ path: String) -> Bool {

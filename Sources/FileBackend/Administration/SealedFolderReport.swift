@@ -71,3 +71,24 @@ public struct SealedFolderRotation: Hashable, Sendable {
   /// The names whose blob stays as it is, because it can't be read.
   public let remaining: [StoreKey]
 }
+
+/// What a backup of a sealed folder has not, because that was asked for.
+public struct SealedFolderBackup: Hashable, Sendable {
+  /// A value that can't be read as a whole.
+  public struct LeftOut: Hashable, Sendable {
+    /// The name of the value.
+    public let name: StoreKey
+    /// Why it can't be read.
+    public let error: StorageError
+  }
+
+  /// The values that were left out.
+  public internal(set) var leftOut: [LeftOut] = []
+  /// How many entries of the index were left out besides, whose name can't be read either.
+  public let unnamedCount: Int
+
+  init(unnamedCount: Int) { self.unnamedCount = unnamedCount }
+
+  /// Whether nothing was left out.
+  public var isComplete: Bool { leftOut.isEmpty && unnamedCount == 0 }
+}

@@ -91,11 +91,16 @@ struct BlobPlace: Sendable {
   /// - Throws: `denied` for what is no file of ours.
   func open(_ id: BlobID) throws(StorageError) -> OpenFile? {
     let path = file(of: id)
-    guard try check(), let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
-      return nil
+    guard try check() else { return nil }
+    do throws(StorageError) {
+      guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
+      try check(try file.status(), path)
+      return file
+    } catch {
+      // A socket, or a device without a driver, can't be opened: open(2), ENXIO.
+      if let status = try FileStatus.ofEntry(path) { try check(status, path) }
+      throw error
     }
-    try check(try file.status(), path)
-    return file
   }
 
   /// Makes the file of a blob.

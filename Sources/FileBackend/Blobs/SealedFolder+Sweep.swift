@@ -9,14 +9,40 @@ extension SealedFolder {
   ///
   /// As long as an entry of the index can't be read, nothing is removed: it may name any of them.
   func sweep(_ place: BlobPlace) throws(StorageError) {
-    try removeUnnamed(place.pendingIDs(), in: place)
+    let ids = try place.pendingIDs()
+    // The index is listed if there is something that nobody is writing.
+    for (number, id) in ids.enumerated() {
+      guard try FileStatus.ofEntry(place.marker(of: id)) != nil,
+        try PendingMarker.claim(id, in: place) != nil
+      else { continue }
+      guard var named = try NamedBlobs(in: self) else { return }
+      try removeUnnamed(Array(ids[number...]), in: place, &named)
+      return
+    }
+  }
+
+  /// Removes the blobs that no entry names, and that nobody is writing; to be called under the lock for
+  /// that.
+  ///
+  /// - Returns: how many were removed.
+  @discardableResult
+  func removeAllUnnamed(in place: BlobPlace) throws(StorageError) -> Int {
+    let ids = try place.blobIDs()
+    guard !ids.isEmpty, var named = try NamedBlobs(in: self) else { return 0 }
+    // The others stay: writers are to have their markers for themselves.
+    return try removeUnnamed(ids.filter { !named.mayName($0) }, in: place, &named)
   }
 
   /// Removes those of some blobs that no entry names, and that nobody is writing.
   ///
+  /// The index was listed before, without a lock, so that nobody waits for that. It is followed once the
+  /// markers are claimed: what it says of these blobs then, it says until they are given back.
+  ///
   /// - Returns: how many blobs were removed.
   @discardableResult
-  func removeUnnamed(_ ids: [BlobID], in place: BlobPlace) throws(StorageError) -> Int {
+  private func removeUnnamed(
+    _ ids: [BlobID], in place: BlobPlace, _ named: inout NamedBlobs
+  ) throws(StorageError) -> Int {
     var count = 0
     var rest = ids[...]
     while !rest.isEmpty {
@@ -26,10 +52,9 @@ extension SealedFolder {
       }
       rest = rest.dropFirst(Self.sweepBatch)
       guard !claimed.isEmpty else { continue }
-      // After the locks: what the index says of these blobs now, it says until they are given back.
-      guard let named = try namedBlobs() else { return count }
+      guard try named.catchUp() else { return count }
       for marker in claimed {
-        let isNamed = named.contains(marker.id)
+        let isNamed = try named.name(marker.id)
         var isRemoved = false
         marker.end { () throws(StorageError) in
           if !isNamed { isRemoved = try place.remove(marker.id) }
@@ -40,21 +65,5 @@ extension SealedFolder {
       try place.synchronize()
     }
     return count
-  }
-
-  /// The blobs that the index names, or nil when an entry of it can't be read.
-  func namedBlobs() throws(StorageError) -> Set<BlobID>? {
-    let listing = try index.listing()
-    guard listing.unreadable == 0 else { return nil }
-    var named: Set<BlobID> = []
-    for name in listing.keys {
-      do throws(StorageError) {
-        if let blob = try entry(named: name)?.blob { named.insert(blob.id) }
-      } catch {
-        guard [.damaged, .unsupported, .typeMismatch].contains(error.code) else { throw error }
-        return nil
-      }
-    }
-    return named
   }
 }

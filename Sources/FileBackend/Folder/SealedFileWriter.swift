@@ -66,7 +66,6 @@ public final class SealedFileWriter {
       if error.code == .outcomeUnknown { blob.leave() } else { blob.abandon() }
       throw error.about(name)
     }
-    folder.unreadable.forget(name)
   }
 
   /// Drops what was written.

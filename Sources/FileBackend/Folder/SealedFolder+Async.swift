@@ -55,6 +55,13 @@ extension SealedFolder {
     try await run { (folder) throws(StorageError) in try folder.names() }
   }
 
+  /// As ``listing()``.
+  ///
+  /// - Throws: as ``listing()``.
+  public func listingAsync() async throws(StorageError) -> KeyListing {
+    try await run { (folder) throws(StorageError) in try folder.listing() }
+  }
+
   /// As ``info(named:)``.
   ///
   /// - Throws: as ``info(named:)``.
@@ -87,17 +94,21 @@ extension SealedFolder {
   /// - Parameters:
   ///   - chunks: the value in parts, of any sizes.
   ///   - name: the name.
+  ///   - progress: told after each part how many bytes are done.
   /// - Throws: what the sequence throws, or `StorageError`: `cancelled` when the task was. The old value
   ///   is then still there, except with `outcomeUnknown`.
   public func write<Chunks: AsyncSequence>(
-    contentsOf chunks: Chunks, named name: StoreKey
+    contentsOf chunks: Chunks, named name: StoreKey, progress: AsyncProgress? = nil
   ) async throws where Chunks.Element: ContiguousBytes & Sendable {
     let writer = try await run { (folder) throws(StorageError) in
       HandedWriter(writer: try folder.writer(named: name))
     }
     for try await chunk in chunks {
       try SealedFileReader.checkCancellation(name)
-      try await Blocking.run { () throws(StorageError) in try writer.write(chunk) }
+      try await Blocking.run { () throws(StorageError) in
+        try writer.write(chunk)
+        progress?(writer.writer.size, nil)
+      }
     }
     // A sequence may end early when its task is cancelled.
     try SealedFileReader.checkCancellation(name)

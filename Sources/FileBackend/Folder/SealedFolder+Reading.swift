@@ -57,11 +57,19 @@ extension SealedFolder {
 
   /// The names that have a value, in any order.
   ///
-  /// - Throws: `StorageError`: `damaged` when an entry of the index can't be opened; ``verify(expecting:progress:)`` says
-  ///   more.
+  /// - Throws: `StorageError`: `damaged` when an entry of the index can't be opened: ``listing()`` gives
+  ///   the others, and ``verify(expecting:progress:)`` says more.
   public func names() throws(StorageError) -> [StoreKey] {
     _ = try prepared()
     return try index.keys()
+  }
+
+  /// The names that have a value, as far as their entries can be opened, and how many there are besides.
+  ///
+  /// - Throws: `StorageError`: why the folder can't be read.
+  public func listing() throws(StorageError) -> KeyListing {
+    _ = try prepared()
+    return try index.listing()
   }
 
   /// The length of a value, or nil when there is none; its blob is not looked at.

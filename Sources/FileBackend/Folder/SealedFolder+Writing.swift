@@ -65,7 +65,6 @@ extension SealedFolder {
   /// - Throws: `StorageError`; the value is then still there, except with `outcomeUnknown`.
   public func remove(_ name: StoreKey) throws(StorageError) {
     try change { (transaction) throws(StorageError) in try transaction.remove(name) }
-    unreadable.forget(name)
   }
 
   /// Gives a value another name, in one atomic step and without touching its bytes; what the new name

@@ -13,6 +13,8 @@ public final class SealedFolderTransaction {
   private let place: BlobPlace
   private let entries: StorageTransaction
   private var blobs: [BlobID: TouchedBlob] = [:]
+  /// What was written or removed, perhaps more than once.
+  private var changed: [StoreKey] = []
 
   init(_ folder: SealedFolder, _ place: BlobPlace, _ entries: StorageTransaction) {
     self.folder = folder
@@ -97,6 +99,7 @@ public final class SealedFolderTransaction {
     try touch(entry, of: name)
     try put(entry, named: newName)
     try entries.delete(forKey: name)
+    changed.append(name)
     return true
   }
 
@@ -137,12 +140,13 @@ public final class SealedFolderTransaction {
 
   /// Takes the name from the blob that has it.
   private func release(_ name: StoreKey) throws(StorageError) {
+    changed.append(name)
     let old: FileEntry?
     do throws(StorageError) {
       old = try entry(named: name)
     } catch {
       // What can't be read can be replaced and removed; nobody knows its blob, if it has one.
-      guard [.damaged, .unsupported, .typeMismatch].contains(error.code) else { throw error }
+      guard error.isOfEntry else { throw error }
       return
     }
     guard let old else { return }
@@ -185,6 +189,9 @@ public final class SealedFolderTransaction {
   func settle(_ outcome: Outcome) {
     for (id, blob) in blobs { blob.settle(id, outcome, in: folder, place) }
     blobs = [:]
+    // What could not be read was replaced on purpose.
+    guard outcome == .done else { return }
+    for name in changed { folder.unreadable.forget(name) }
   }
 }
 

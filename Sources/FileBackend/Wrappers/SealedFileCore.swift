@@ -18,7 +18,8 @@ public struct SealedFileCore<Value>: Sendable {
       folder.unreadable.forget(name)
       return value
     } catch {
-      folder.unreadable.remember(name, error)
+      // Of one that may be read the next time the caller hears, who has made nothing of a default.
+      if !error.isPassing { folder.unreadable.remember(name, error) }
       throw error.about(name)
     }
   }
@@ -26,18 +27,15 @@ public struct SealedFileCore<Value>: Sendable {
   func save(_ value: Value?) throws(StorageError) {
     guard let value else { return try folder.remove(name) }
     try folder.write(encode(value), named: name)
-    folder.unreadable.forget(name)
   }
 
   func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
-    let result = try folder.update(named: name) { bytes in
+    try folder.update(named: name) { bytes in
       var value = try decode(&bytes)
       let result = try body(&value)
       bytes = try value.map { (value) throws(StorageError) in try encode(value) }
       return result
     }
-    folder.unreadable.forget(name)
-    return result
   }
 
   /// What a wrapper's getter does: an error is reported, and then there is nothing to return.
@@ -45,6 +43,7 @@ public struct SealedFileCore<Value>: Sendable {
     do throws(StorageError) {
       return try load()
     } catch {
+      folder.unreadable.remember(name, error)
       folder.index.report(error)
       return nil
     }
@@ -56,10 +55,14 @@ public struct SealedFileCore<Value>: Sendable {
       // `count += 1` is a read and a write: after a read that failed, the write would replace what
       // could not be read by what was made of a default.
       if let error = folder.unreadable[name] {
+        // The next assignment comes with a read of its own, if it is made of one.
+        if error.isPassing { folder.unreadable.forget(name) }
         throw StorageError(
           error.code,
-          "the value could not be read, so assigning to the property is refused; call save or remove to "
-            + "replace it. It was: \(error.message)", key: name, path: error.path)
+          "the value could not be read, so "
+            + (error.isPassing ? "this assignment" : "assigning to the property")
+            + " is refused; call save or remove to replace it. It was: \(error.message)", key: name,
+          path: error.path)
       }
       try save(value)
     } catch {
@@ -90,6 +93,11 @@ public struct SealedFileCore<Value>: Sendable {
     bytes = nil
     do throws(StorageError) { return try coding.decode(value) } catch { throw error.about(name) }
   }
+}
+
+extension StorageError {
+  /// Whether it tells of the moment, and nothing of the value.
+  fileprivate var isPassing: Bool { [.busy, .cancelled].contains(code) }
 }
 
 extension SealedFileCore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -12,7 +12,8 @@ public import struct Foundation.Data
 /// An initial value is stored when the wrapper is made if, and only if, the name has no value. Reading
 /// the property when the folder fails gives `nil` and reports the error; `$property.load()` throws it.
 /// Assigning `nil` removes the file. After a read that failed, assigning is refused until a read
-/// succeeds or `$property.save(_:)` is called. Copies of a wrapper address the same file.
+/// succeeds or the file is written by a call that throws, as `$property.save(_:)`; where it failed with
+/// `busy` or `cancelled`, one assignment is. Copies of a wrapper address the same file.
 @propertyWrapper
 public struct SealedFileStore<Value>: OptionalSealedFileProperty, Sendable {
   /// Folder, name and coding.

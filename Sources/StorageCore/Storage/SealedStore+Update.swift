@@ -1,4 +1,4 @@
-internal import CryptoCore
+package import CryptoCore
 
 extension SealedStore {
   /// How long an update tries again after others' writes.
@@ -65,6 +65,18 @@ extension SealedStore {
         unreadable += 1
         continue
       }
+    }
+    return KeyListing(keys: names, unreadable: unreadable)
+  }
+
+  /// The clear names of some records, as far as they are there, and how many of them don't open.
+  package func listing(of hashes: [NameHash]) throws(StorageError) -> KeyListing {
+    let delegate = try enumerable()
+    var names: [String] = []
+    var unreadable = 0
+    for hash in hashes {
+      guard let sealed = try fetch(hash, in: delegate) else { continue }
+      if try !appendName(of: sealed, to: &names) { unreadable += 1 }
     }
     return KeyListing(keys: names, unreadable: unreadable)
   }

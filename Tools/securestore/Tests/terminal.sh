@@ -231,6 +231,21 @@ run 'securestore restore copy.vault --yes --passphrase-file pass; echo code $?'
 await '^restore \[#{30}\] 100% \(1 of 1\) *$'
 expect_code 0
 
+# So does a large file, by its path and as standard input.
+truncate -s 300M "$work/large"
+run 'securestore files init -q --folder files --key-file f.key; echo code $?'
+expect_code 0
+run 'securestore files put large large --folder files --key-file f.key; echo code $?'
+await '^put \[#{30}\] 100% \(314572800 of 314572800\) *$'
+expect_code 0
+run 'securestore files put again --folder files --key-file f.key < large; echo code $?'
+await '^put \[#{30}\] 100% \(314572800 of 314572800\) *$'
+expect_code 0
+run 'securestore files get again --folder files --key-file f.key --to out; cmp out large; echo code $?'
+await '^get \[#{30}\] 100% \(314572800 of 314572800\) *$'
+expect_code 0
+rm -rf "$work/files" "$work/large" "$work/out"
+
 # What can't say how far it is shows that it goes on; here it waits for another program.
 hold='import sqlite3, sys; held = sqlite3.connect("test.vault", isolation_level=None)
 held.execute("BEGIN IMMEDIATE"); print(flush=True); sys.stdin.read()'

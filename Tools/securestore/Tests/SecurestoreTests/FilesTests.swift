@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultBackend
 
 /// The commands on sealed folders.
 struct FilesTests {
@@ -46,6 +47,152 @@ struct FilesTests {
     #expect(try tool.run("files", "get", "copy", "--to", tool.path("target")).code == 0)
     #expect(try Data(contentsOf: URL(fileURLWithPath: tool.path("target"))) == value)
     #expect(try tool.run("files", "get", "copy", "--to", tool.path("target")).code == 3)
+  }
+
+  @Test func whatIsLeftOfStandardInputIsStored() throws {
+    let value = large(300_000)
+    try (Data("head\n".utf8) + value).write(to: URL(fileURLWithPath: tool.path("source")))
+    let put = try tool.shell("{ read -r line; \"$0\" files put rest --json; } < source")
+    #expect(put.code == 0, "\(put.errors)")
+    #expect(try put.json()["bytes"] as? Int == 300_000)
+    #expect(try tool.run("files", "get", "rest").output == value)
+    let pipe = try tool.shell("head -c 100000 source | \"$0\" files put pipe")
+    #expect(pipe.code == 0, "\(pipe.errors)")
+    #expect(try tool.run("files", "get", "pipe").output.count == 100_000)
+  }
+
+  /// The largest resident size of a run, in KiB: getrusage(2) of children.
+  private func peak(_ command: String) throws -> Int {
+    let result = try tool.shell(
+      """
+      exec python3 -c 'import resource, subprocess, sys
+      subprocess.run(["/bin/sh", "-c", sys.argv[2], sys.argv[1]], check=True)
+      print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$0" '\(command)'
+      """)
+    #expect(result.code == 0, "\(result.errors)")
+    return try #require(Int(result.lines.last ?? ""))
+  }
+
+  @Test func aLongFileTakesNoMemory() throws {
+    let size = ProcessInfo.processInfo.environment["SPS_SOAK"] == nil ? 256 << 20 : 2 << 30
+    let made = try tool.shell("truncate -s \(size) long && truncate -s 1M short")
+    #expect(made.code == 0)
+    for (name, commands) in [
+      ("put", ["files put x short", "files put y long"]),
+      ("put from standard input", ["files put x < short", "files put y < long"]),
+      ("get", ["files get x > /dev/null", "files get y > /dev/null"]),
+    ] {
+      let peaks = try commands.map { try peak("exec \"$0\" \($0)") }
+      #expect(peaks[1] - peaks[0] <= 16 << 10, "\(name): \(peaks) KiB")
+    }
+    #expect(try tool.run("files", "list", "--json").json()["values"] as? [[String: Any]] != nil)
+  }
+
+  @Test func standardInputThatCannotBeOpenedByItsPathIsRead() throws {
+    try large(100_000).write(to: URL(fileURLWithPath: tool.path("source")))
+    // Without what root may do, so that the file's mode counts.
+    let drop = geteuid() == 0 ? "setpriv --bounding-set=-all --inh-caps=-all" : ""
+    let put = try tool.shell("exec < source; chmod 0 source; \(drop) \"$0\" files put name")
+    #expect(put.code == 0, "\(put.errors)")
+    #expect(try tool.run("files", "get", "name").output == large(100_000))
+    let closed = try tool.shell("\"$0\" files put name < .")
+    #expect(closed.code == 74 && closed.errors.contains("standard input"), "\(closed.errors)")
+    #expect(try tool.run("files", "get", "name").output == large(100_000))
+  }
+
+  /// An entry under a name that is none of a sealed folder, and one whose name can't be read.
+  private func spoilTheIndex() throws {
+    let file = URL(fileURLWithPath: folder + "/index.vault")
+    let key = KeySource.file(URL(fileURLWithPath: tool.keyFile))
+    try VaultStorage(at: file, keySource: key).save(Data([9, 9]), forKey: "newer")
+    try VaultStorage(at: file, keySource: key, authenticationTag: Data([1]))
+      .save("x", forKey: "strange")
+  }
+
+  @Test func entriesThatCannotBeReadLeaveTheOthersToListAndExport() throws {
+    for name in ["a", "z"] {
+      #expect(try tool.run(["files", "put", name], input: large(20_000)).code == 0)
+    }
+    try spoilTheIndex()
+    let names = try tool.run("files", "list")
+    #expect(names.code == 12 && names.text == "a\nnewer\nz\n", "\(names.errors)")
+    let long = try tool.run("files", "list", "--long")
+    #expect(long.code == 12 && long.lines.count == 2, "\(long.errors)")
+    #expect(long.errors.contains("newer") && long.errors.contains("files verify"))
+    let list = try tool.run("files", "list", "--json")
+    #expect(list.code == 12, "\(list.errors)")
+    #expect((try list.json()["values"] as? [[String: Any]])?.count == 2)
+    #expect(try list.json()["unreadable"] as? [String] == ["newer"])
+    #expect(try list.json()["unnamed"] as? Int == 1)
+    let exported = try tool.run("files", "export", tool.path("out"), "--json")
+    #expect(exported.code == 12, "\(exported.errors)")
+    #expect(try exported.json()["failed"] as? [String] == ["newer"])
+    #expect(try exported.json()["values"] as? Int == 2)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: tool.path("out")).sorted() == ["a", "z"])
+  }
+
+  @Test func aBackupSkipsWhatIsDamagedIfAskedTo() throws {
+    #expect(try tool.run(["files", "put", "gone"], input: large(100_000)).code == 0)
+    try FileManager.default.removeItem(atPath: onlyBlob)
+    #expect(try tool.run(["files", "put", "well"], input: large(100_000, 9)).code == 0)
+    try spoilTheIndex()
+    let refused = try tool.run("files", "backup", tool.path("first"))
+    #expect(refused.code != 0 && refused.errors.contains("--skip-damaged"), "\(refused.errors)")
+    let backup = try tool.run("files", "backup", tool.path("backup"), "--skip-damaged", "--json")
+    #expect(backup.code == 12, "\(backup.errors)")
+    #expect(try backup.json()["leftOut"] as? [String] == ["gone", "newer"])
+    #expect(try backup.json()["unnamed"] as? Int == 1)
+    #expect(backup.errors.contains("gone") && backup.errors.contains("newer"))
+    #expect(try tool.run("files", "restore", tool.path("backup"), "--yes").code == 0)
+    #expect(try tool.run("files", "list").text == "well\n")
+    #expect(try tool.run("files", "get", "well").output == large(100_000, 9))
+    #expect(try tool.run("files", "verify").code == 0)
+  }
+
+  @Test func doctorNamesWhatIsWrongInTheFolder() throws {
+    for name in ["gone", "cut", "denied", "well"] {
+      #expect(try tool.run(["files", "put", name], input: large(100_000)).code == 0)
+    }
+    func files(_ result: Tool.Result, _ state: String) throws -> String {
+      let all = try #require(try result.json()["findings"] as? [[String: Any]])
+      return all.filter { $0["subject"] as? String == "files" && $0["state"] as? String == state }
+        .compactMap { $0["message"] as? String }.joined(separator: "\n")
+    }
+    let sound = try tool.run("doctor", "--json")
+    #expect(try files(sound, "bad") == "" && files(sound, "good").contains("files verify"))
+    let blobs = try blobsByName(["gone", "cut", "denied"])
+    try FileManager.default.removeItem(atPath: blobs["gone"]!)
+    try Data(contentsOf: URL(fileURLWithPath: blobs["cut"]!)).dropLast()
+      .write(to: URL(fileURLWithPath: blobs["cut"]!))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o666], ofItemAtPath: blobs["denied"]!)
+    try Data([1]).write(
+      to: URL(fileURLWithPath: folder + "/blobs/" + String(repeating: "0f", count: 16)))
+    let found = try tool.run("doctor", "--json")
+    #expect(found.code == 2)
+    let bad = try files(found, "bad")
+    for name in ["missingBlob: gone", "otherBlob: cut", "deniedBlob: denied", "no name has"] {
+      #expect(bad.contains(name), "\(name): \(bad)")
+    }
+    #expect(!bad.contains("well"))
+    // So of a folder that is named by its index.
+    let index = ["--vault", folder + "/index.vault", "--key-file", tool.keyFile]
+    #expect(try files(try tool.run(["doctor", "--json"] + index), "bad") == bad)
+  }
+
+  /// Which blob each name has, by moving one blob after the other away.
+  private func blobsByName(_ names: [String]) throws -> [String: String] {
+    var found: [String: String] = [:]
+    for blob in try FileManager.default.contentsOfDirectory(atPath: folder + "/blobs") {
+      let path = folder + "/blobs/" + blob
+      try FileManager.default.moveItem(atPath: path, toPath: tool.path("away"))
+      let report = try tool.run("files", "verify", "--json")
+      try FileManager.default.moveItem(atPath: tool.path("away"), toPath: path)
+      let finding = (try report.json()["findings"] as? [[String: Any]])?.first
+      if let name = finding?["name"] as? String { found[name] = path }
+    }
+    return try #require(names.allSatisfy { found[$0] != nil } ? found : nil)
   }
 
   @Test func namesAreListedRenamedAndRemoved() throws {

@@ -33,6 +33,10 @@ struct DoctorCommand: ParsableCommand {
     findings += keyring.all()
     if let place {
       findings += vaultFindings(place)
+      let folder = URL(fileURLWithPath: place.path)
+      if folder.lastPathComponent == "index.vault", hasVault {
+        findings += filesFindings(of: folder.deletingLastPathComponent().path, place)
+      }
       if let application = place.application {
         findings += filesFindings(application, place)
         findings.append(suiteFinding(application))
@@ -105,6 +109,9 @@ struct DoctorCommand: ParsableCommand {
     }
   }
 
+  /// How many findings of a sealed folder are shown.
+  private static let filesLimit = 20
+
   /// The application's sealed folder.
   private func filesFindings(_ application: String, _ place: VaultPlace) -> [Finding] {
     do {
@@ -112,17 +119,46 @@ struct DoctorCommand: ParsableCommand {
       guard try Path.isThere(path) else {
         return [Finding("files", .absent, "\(path) is not there")]
       }
-      return [
-        Finding("files", path) {
-          let folder = SealedFolder(
-            at: URL(fileURLWithPath: path, isDirectory: true),
-            keySource: try place.keySource(key, of: path + "/index.vault"), access: .readOnly,
-            deadline: place.deadline)
-          return "opens; \(Printable.count(try folder.names().count, "value"))"
-        }
-      ]
+      return filesFindings(of: path, place)
     } catch {
       return [Finding("files", application) { throw error }]
+    }
+  }
+
+  /// What can be seen of a sealed folder without reading its values.
+  private func filesFindings(of path: String, _ place: VaultPlace) -> [Finding] {
+    do {
+      let folder = SealedFolder(
+        at: URL(fileURLWithPath: path, isDirectory: true),
+        keySource: try place.keySource(key, of: path + "/index.vault"), access: .readOnly,
+        folderTrust: place.folderTrust, deadline: place.deadline)
+      let listing = try folder.listing()
+      let found = try folder.inspect()
+      var findings = found.prefix(Self.filesLimit).map { finding in
+        Finding(
+          "files", .bad,
+          "\(path): \(finding.kind.rawValue): \(finding.name ?? finding.path ?? ""): \(finding.message)"
+        )
+      }
+      if found.count > Self.filesLimit {
+        findings.append(
+          Finding("files", .bad, "\(path): \(found.count - Self.filesLimit) more; see files verify")
+        )
+      }
+      if listing.unreadable > 0 {
+        findings.append(
+          Finding(
+            "files", .bad,
+            "\(path): \(Printable.count(listing.unreadable, "record")) of the index can't be read; see "
+              + "files verify", code: .damaged))
+      }
+      let count = Printable.count(listing.keys.count, "value")
+      let opens = findings.isEmpty ? "opens; \(count), their files are there" : "opens; \(count)"
+      return [
+        Finding("files", .good, "\(path): \(opens); files verify reads every byte of them")
+      ] + findings
+    } catch {
+      return [Finding("files", path) { throw error }]
     }
   }
 

@@ -116,10 +116,16 @@ struct BackupFilesCommand: ParsableCommand {
     commandName: "backup", abstract: "Copy the folder, as it is at one moment, to a new one.",
     discussion: """
       The copy stays sealed, and opens with the same keys; keep it apart from them. Its parent has to \
-      be there.
+      be there. When a value's file or entry is missing or can't be read, nothing is copied; with \
+      --skip-damaged such values are left out and named, all others are copied, and it exits with 12.
       """)
 
   @Argument(help: "The new folder.", completion: .directory) var target: String
+
+  @Flag(
+    name: .customLong("skip-damaged"),
+    help: "Leave out what can't be read as a whole, and say so; it opens every file.")
+  var skipsDamaged = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -130,12 +136,30 @@ struct BackupFilesCommand: ParsableCommand {
     let target = Path.absolute(target)
     if let occupation = Path.occupation(of: target) { throw occupation }
     try Path.requireFolder(of: target, "nothing was copied")
-    try Progress.showing("backup", output.output) { progress in
-      try folder.backup(to: URL(fileURLWithPath: target, isDirectory: true)) {
+    let backup = try Progress.showing("backup", output.output) { progress in
+      try folder.backup(
+        to: URL(fileURLWithPath: target, isDirectory: true), leavingOutUnreadable: skipsDamaged
+      ) {
         progress($0, $1 ?? 0)
       }
     }
-    try output.output.done("copied to \(target)", .object([("path", .string(target))]))
+    for left in backup.leftOut {
+      output.output.warn(
+        ExitStatus(left.error.code), "left out \(left.name): \(left.error.message)")
+    }
+    try output.output.done(
+      "copied to \(target)",
+      .object([
+        ("path", .string(target)),
+        ("leftOut", .array(backup.leftOut.map { .string($0.name) })),
+        ("unnamed", .number("\(backup.unnamedCount)")),
+      ]))
+    guard backup.isComplete else {
+      throw Failure(
+        .damaged,
+        "\(Printable.count(backup.leftOut.count + backup.unnamedCount, "value")) can't be read and are not in "
+          + "the copy; files verify says what is wrong", path: target)
+    }
   }
 }
 

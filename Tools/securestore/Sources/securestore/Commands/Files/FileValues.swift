@@ -26,11 +26,14 @@ struct PutFileCommand: ParsableCommand {
     guard file != nil || isatty(STDIN_FILENO) == 0 else {
       throw Failure(.usage, "name a file, or send the value through a pipe")
     }
-    let path = file.map { Path.absolute($0) } ?? "/dev/stdin"
-    guard try Path.isThere(path) else {
+    let path = file.map { Path.absolute($0) }
+    guard try path.map({ try Path.isThere($0) }) ?? true else {
       throw Failure(.noInput, "there is no such file", path: path)
     }
     try Progress.showing("put", output.output) { progress in
+      guard let path else {
+        return try FileCopy.store(STDIN_FILENO, in: folder, named: name, progress)
+      }
       try folder.write(contentsOf: URL(fileURLWithPath: path, isDirectory: false), named: name) {
         progress($0, $1 ?? 0)
       }
@@ -103,76 +106,14 @@ struct GetFileCommand: ParsableCommand {
   }
 }
 
-/// Writes values to files, in constant memory.
-enum FileCopy {
-  /// Makes a file by `body`, for the owner alone, and puts it in its place whole or not at all.
-  static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
-    if let occupation = Path.occupation(of: path) { throw occupation }
-    let folder = (path as NSString).deletingLastPathComponent
-    // Without a name until it is whole, so that a kill leaves nothing in the clear: __O_TMPFILE of
-    // open(2), which is not in Glibc's module.
-    let nameless = unsafe open(
-      folder, O_WRONLY | 0o20000000 | O_DIRECTORY | O_CLOEXEC, 0o600)
-    if nameless >= 0 {
-      defer { close(nameless) }
-      try write(nameless, path, body)
-      return try link("/proc/self/fd/\(nameless)", to: path)
-    }
-    // Where the file system can't do that it has a name of its own, which is short whatever the file's.
-    let sibling = "\(folder)/.securestore.\(getpid()).new"
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let descriptor = unsafe open(sibling, flags, 0o600)
-    guard descriptor >= 0 else { throw Failure(system: "make the file", path: path, number: errno) }
-    defer {
-      close(descriptor)
-      unsafe unlink(sibling)
-    }
-    try write(descriptor, path, body)
-    try link(sibling, to: path)
-  }
-
-  private static func write(
-    _ descriptor: Int32, _ path: String, _ body: (Int32) throws -> Void
-  ) throws {
-    try body(descriptor)
-    guard fsync(descriptor) == 0 else {
-      throw Failure(system: "write the file", path: path, number: errno)
-    }
-  }
-
-  /// Gives a file its name, unless that is taken.
-  private static func link(_ source: String, to path: String) throws {
-    guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
-      throw Failure(system: "make the file", path: path, number: errno)
-    }
-  }
-
-  static func write(
-    _ reader: SealedFileReader, _ range: Range<Int>, _ descriptor: Int32, _ path: String?,
-    _ progress: (Int) -> Void
-  ) throws {
-    var done = 0
-    try reader.withChunks(of: range) { chunk in
-      try unsafe chunk.withUnsafeBytes { bytes in
-        var written = 0
-        while written < bytes.count {
-          let count = unsafe Glibc.write(
-            descriptor, bytes.baseAddress! + written, bytes.count - written)
-          if count < 0 && errno == EINTR { continue }
-          guard count >= 0 else { throw Failure(system: "write", path: path, number: errno) }
-          written += count
-        }
-      }
-      done += chunk.byteCount
-      progress(done)
-    }
-  }
-}
-
 /// Lists the names.
 struct ListFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the names of all values, in order.")
+    commandName: "list", abstract: "List the names of all values, in order.",
+    discussion: """
+      Where names or sizes can't be read, because an entry of the index is damaged, it lists the others, \
+      says which or how many are missing, and exits with 12.
+      """)
 
   @Flag(name: [.customLong("long"), .customShort("l")], help: "Show sizes too.")
   var isLong = false
@@ -191,21 +132,28 @@ struct ListFilesCommand: ParsableCommand {
 
   func run() throws {
     let folder = try folder.place().open(key, .readOnly)
-    let names = try folder.names().sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    guard output.isJSON || isLong else {
+      let listing = try folder.listing()
+      let names = listing.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
+      try Output.write(shown.map { $0 + (endsWithZero ? "\0" : "\n") }.joined())
+      return try FileInfos(of: [], unreadable: [], unnamed: listing.unreadable).requireAll()
+    }
+    let infos = try FileInfos(of: folder, output.output)
     if output.isJSON {
-      let values = try names.compactMap { try folder.info(named: $0) }.map { info in
+      let values = infos.infos.map { info in
         JSONValue.object([("name", .string(info.name)), ("bytes", .number("\(info.size)"))])
       }
-      return try output.output.json(.object([("values", .array(values))]))
+      try output.output.json(
+        .object([
+          ("values", .array(values)), ("unreadable", .array(infos.unreadable.map { .string($0) })),
+          ("unnamed", .number("\(infos.unnamed)")),
+        ]))
+    } else {
+      let rows = infos.infos.map { [Printable.line($0.name), Printable.bytes($0.size)] }
+      try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
     }
-    if isLong {
-      let rows = try names.compactMap { try folder.info(named: $0) }.map {
-        [Printable.line($0.name), Printable.bytes($0.size)]
-      }
-      return try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
-    }
-    let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
-    try Output.write(shown.map { $0 + (endsWithZero ? "\0" : "\n") }.joined())
+    try infos.requireAll()
   }
 }
 
@@ -298,12 +246,14 @@ struct ExportFilesCommand: ParsableCommand {
     let folder = try folder.place().open(key, .readOnly)
     let target = Path.absolute(target)
     if let occupation = Path.occupation(of: target) { throw occupation }
-    let infos = try folder.names().sorted().compactMap { try folder.info(named: $0) }
+    let all = try FileInfos(of: folder, output.output)
+    let infos = all.infos
     let total = infos.reduce(0) { $0 + $1.size }
     guard unsafe mkdir(target, 0o700) == 0 else {
       throw Failure(system: "make the folder", path: target, number: errno)
     }
     var failed: [String] = []
+    var count = 0
     try Progress.showing("export", output.output) { progress in
       var done = 0
       for info in infos {
@@ -315,6 +265,7 @@ struct ExportFilesCommand: ParsableCommand {
               progress(done + $0, total)
             }
           }
+          count += 1
         } catch let error as StorageError where error.code != .cancelled {
           failed.append(info.name)
           output.output.warn(ExitStatus(error.code), "\(info.name): \(error.message)")
@@ -326,16 +277,19 @@ struct ExportFilesCommand: ParsableCommand {
       }
     }
     try output.output.done(
-      "wrote \(Printable.count(infos.count - failed.count, "value")) to \(target)",
+      "wrote \(Printable.count(count, "value")) to \(target)",
       .object([
-        ("path", .string(target)), ("values", .number("\(infos.count - failed.count)")),
-        ("failed", .array(failed.map { .string($0) })),
+        ("path", .string(target)), ("values", .number("\(count)")),
+        ("failed", .array((all.unreadable + failed).sorted().map { .string($0) })),
+        ("unnamed", .number("\(all.unnamed)")),
       ]))
-    guard failed.isEmpty else {
+    let left = failed.count + all.unreadable.count + all.unnamed
+    guard left == 0 else {
       throw Failure(
         .damaged,
-        "\(Printable.count(failed.count, "value")) of the folder could not be written; files get gives one, "
-          + "and files verify says what is wrong")
+        "\(Printable.count(left, "value")) of the folder could not be written"
+          + (all.unnamed == 0 ? "" : ", \(all.unnamed) of them without a name that can be read")
+          + "; files get gives one, and files verify says what is wrong")
     }
   }
 

@@ -1,0 +1,105 @@
+internal import FileBackend
+internal import Foundation
+internal import Glibc
+internal import StorageCore
+
+/// Writes values to files, and what comes through a descriptor to values, in constant memory.
+enum FileCopy {
+  /// Stores all that is left to read.
+  static func store(
+    _ descriptor: Int32, in folder: SealedFolder, named name: String,
+    _ progress: (Int, Int) -> Void
+  ) throws {
+    let total = rest(of: descriptor)
+    let writer = try folder.writer(named: name)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer {
+      unsafe explicit_bzero(buffer.baseAddress!, buffer.count)
+      unsafe buffer.deallocate()
+    }
+    while true {
+      let count = unsafe read(descriptor, buffer.baseAddress, buffer.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else {
+        throw Failure(system: "read", path: "standard input", number: errno)
+      }
+      guard count > 0 else { break }
+      try writer.write(
+        unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
+      progress(writer.size, total)
+    }
+    try writer.commit()
+  }
+
+  /// How much there is from a descriptor's position on; 0 where that can't be known.
+  private static func rest(of descriptor: Int32) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return 0
+    }
+    return max(0, Int(status.st_size) - Int(max(0, lseek(descriptor, 0, SEEK_CUR))))
+  }
+
+  /// Makes a file by `body`, for the owner alone, and puts it in its place whole or not at all.
+  static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
+    if let occupation = Path.occupation(of: path) { throw occupation }
+    let folder = (path as NSString).deletingLastPathComponent
+    // Without a name until it is whole, so that a kill leaves nothing in the clear: __O_TMPFILE of
+    // open(2), which is not in Glibc's module.
+    let nameless = unsafe open(
+      folder, O_WRONLY | 0o20000000 | O_DIRECTORY | O_CLOEXEC, 0o600)
+    if nameless >= 0 {
+      defer { close(nameless) }
+      try write(nameless, path, body)
+      return try link("/proc/self/fd/\(nameless)", to: path)
+    }
+    // Where the file system can't do that it has a name of its own, which is short whatever the file's.
+    let sibling = "\(folder)/.securestore.\(getpid()).new"
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = unsafe open(sibling, flags, 0o600)
+    guard descriptor >= 0 else { throw Failure(system: "make the file", path: path, number: errno) }
+    defer {
+      close(descriptor)
+      unsafe unlink(sibling)
+    }
+    try write(descriptor, path, body)
+    try link(sibling, to: path)
+  }
+
+  private static func write(
+    _ descriptor: Int32, _ path: String, _ body: (Int32) throws -> Void
+  ) throws {
+    try body(descriptor)
+    guard fsync(descriptor) == 0 else {
+      throw Failure(system: "write the file", path: path, number: errno)
+    }
+  }
+
+  /// Gives a file its name, unless that is taken.
+  private static func link(_ source: String, to path: String) throws {
+    guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
+      throw Failure(system: "make the file", path: path, number: errno)
+    }
+  }
+
+  static func write(
+    _ reader: SealedFileReader, _ range: Range<Int>, _ descriptor: Int32, _ path: String?,
+    _ progress: (Int) -> Void
+  ) throws {
+    var done = 0
+    try reader.withChunks(of: range) { chunk in
+      try unsafe chunk.withUnsafeBytes { bytes in
+        var written = 0
+        while written < bytes.count {
+          let count = unsafe Glibc.write(
+            descriptor, bytes.baseAddress! + written, bytes.count - written)
+          if count < 0 && errno == EINTR { continue }
+          guard count >= 0 else { throw Failure(system: "write", path: path, number: errno) }
+          written += count
+        }
+      }
+      done += chunk.byteCount
+      progress(done)
+    }
+  }
+}
