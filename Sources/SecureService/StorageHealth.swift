@@ -13,6 +13,16 @@
     /// How long ago the store was last found readable, past what is in memory; nil before it was opened.
     public let age: Duration?
 
+    /// What is known of a store; for tests and for stores that a ``StorageService`` does not look at.
+    public init(
+      store: String, readFailure: StorageError?, writeFailure: StorageError.Code?, age: Duration?
+    ) {
+      self.store = store
+      self.readFailure = readFailure
+      self.writeFailure = writeFailure
+      self.age = age
+    }
+
     /// Whether the store can be read, as far as is known.
     public var isReadable: Bool { readFailure == nil && age != nil }
     /// Whether the store can be read, and the last write was made.

@@ -19,7 +19,7 @@ final class MetricsPage: MetricsFactory, @unchecked Sendable {
     init(isCounter: Bool) { self.isCounter = isCounter }
 
     var text: String {
-      let value = lock.withLock { value }
+      let value = lock.withLock { self.value }
       return value == value.rounded() ? String(format: "%.0f", value) : "\(value)"
     }
     func increment(by amount: Int64) { lock.withLock { value += Double(amount) } }

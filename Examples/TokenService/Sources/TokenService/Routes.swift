@@ -54,7 +54,7 @@ struct Routes: Sendable {
     do {
       return try await body()
     } catch let error as StorageError where [.full, .readOnly].contains(error.code) {
-      throw HTTPError(.insufficientStorage, message: "nothing can be stored at present")
+      throw HTTPError(.init(code: 507, reasonPhrase: "Insufficient Storage"), message: "nothing can be stored at present")
     }
   }
 
