@@ -73,7 +73,9 @@ struct Program {
       say("ready")
       while true {
         try folder.rename(rest[0], to: rest[1])
+        usleep(3_000)  // without its marker
         try folder.rename(rest[1], to: rest[0])
+        usleep(3_000)
       }
     case "hold-transaction":  // NAME COUNT LENGTH: so many values, and it does not end
       try folder.transaction { transaction in
