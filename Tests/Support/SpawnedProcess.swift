@@ -38,7 +38,14 @@ private import Foundation
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    // What is written to a child that has ended is an error of the call, and not the end of the tests.
+    _ = Self.ignoresBrokenPipes
+    var broken = sigset_t()
+    unsafe sigemptyset(&broken)
+    unsafe sigaddset(&broken, SIGPIPE)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &broken)
+    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
     let variables = environment.map { "\($0.key)=\($0.value)" }
     var identifier: pid_t = 0
     let result = unsafe Self.withCStrings(command) { arguments in
@@ -74,6 +81,10 @@ private import Foundation
     {}
     lock.withLock { _ = reap(0) }
   }
+
+  private static let ignoresBrokenPipes: Void = {
+    _ = unsafe signal(SIGPIPE, SIG_IGN)
+  }()
 
   /// posix_spawn_file_actions_addclosefrom_np(3) of glibc 2.34, which Swift's Glibc does not show.
   private static let closeFrom:
