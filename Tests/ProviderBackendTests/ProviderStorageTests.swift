@@ -140,22 +140,27 @@ struct ProviderStorageTests {
   /// One provider is one place, whatever is kept there.
   @Test func aSealedAndAPlainStorageTakeTurns() throws {
     let (sealed, plain) = (sealed(), plain())
-    Threads.run(8) { thread in
-      for number in 0..<20 {
-        do {
-          if thread.isMultiple(of: 2) {
-            try sealed.save(number, forKey: "key \(thread)")
-          } else {
-            try plain.save(encodable: number, forKey: "key \(thread)")
-          }
-        } catch {
-          Issue.record(error)
+    try sealed.save(1, forKey: "key")
+    try plain.save(encodable: 2, forKey: "key")
+    let isInside = DispatchSemaphore(value: 0)
+    // Long enough for the other storage to come in between, if it did not wait.
+    provider.inNextCall {
+      isInside.signal()
+      usleep(200_000)
+    }
+    Threads.run(2) { thread in
+      do throws(StorageError) {
+        if thread == 0 {
+          #expect(try sealed.load(Int.self, forKey: "key") == 1)
+        } else {
+          isInside.wait()
+          #expect(try plain.load(decodable: Int.self, forKey: "key") == 2)
         }
+      } catch {
+        Issue.record(error)
       }
     }
     #expect(provider.insideAtMost == 1)
-    #expect(try sealed.load(Int.self, forKey: "key 6") == 19)
-    #expect(try plain.load(decodable: Int.self, forKey: "key 7") == 19)
   }
 
   /// A call that has not returned is one of the provider, and not of the storage that made it.
