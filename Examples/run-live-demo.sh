@@ -14,23 +14,32 @@ reader=
 # How often the signboard's threads have slept and were woken.
 wakes() { awk '/^voluntary/ { sum += $2 } END { print sum }' /proc/"$reader"/task/*/status; }
 left() { printf '%-44s|\n' "$1"; }
-# Waits for the next line of the signboard, and shows it on the right.
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+# Waits for the next line of the signboard, shows it on the right, and compares it with what is expected.
 right() {
   local patience=6000
   lines=$((lines + 1))
   until (($(wc -l <"$work/shown") >= lines)); do
-    if ! kill -0 "$reader" || ((patience-- == 0)); then
-      echo "the signboard does not react" >&2
-      exit 1
+    # It ends after its last line, which may be there by now.
+    if ! kill -0 "$reader" 2>/dev/null && (($(wc -l <"$work/shown") < lines)) ||
+      ((patience-- == 0)); then
+      fail "the signboard does not react"
     fi
     sleep 0.01
   done
-  printf '%-44s| %s\n' "" "$(sed -n "${lines}p" "$work/shown")"
+  local shown
+  shown=$(sed -n "${lines}p" "$work/shown")
+  printf '%-44s| %s\n' "" "$shown"
+  [[ $shown == "$1" ]] || fail "the signboard should say: $1"
 }
+# Sets a value, after which the signboard is to say something else.
 set_value() {
   left "\$ securestore set $1 <<<'$2'"
   printf '%s' "$2" | "$securestore" set "${app[@]}" --quiet "$1"
-  right
+  right "$3"
 }
 
 printf '\n== %s\n' "One process edits a setting, the other one reacts, without polling"
@@ -39,16 +48,20 @@ printf '\n== %s\n' "One process edits a setting, the other one reacts, without p
 reader=$!
 lines=0
 printf '%-44s| %s\n' "an administrator's shell" "the signboard, process $reader"
-right
-set_value GREETING 'Good morning'
-set_value OFFER 'plums'
+right 'Welcome!'
+set_value GREETING 'Good morning' 'Good morning!'
+set_value OFFER 'plums' 'Good morning! Today: plums'
 left '  (nothing for a second)'
 sleep 0.5
 before=$(wakes)
 sleep 1
-printf '%-44s| %s\n' "" "(was woken $(($(wakes) - before)) times)"
-set_value OFFER 'plums and pears'
+woken=$(($(wakes) - before))
+printf '%-44s| %s\n' "" "(was woken $woken times)"
+# Whoever polled would be more often; a thread of Dispatch may end.
+((woken <= 5)) || fail "the signboard should have slept"
+set_value OFFER 'plums and pears' 'Good morning! Today: plums and pears'
 left '$ securestore remove OFFER'
 "$securestore" remove "${app[@]}" --quiet OFFER
-right
+right 'Good morning!'
 wait "$reader"
+(($(wc -l <"$work/shown") == lines)) || fail "the signboard said more than that"

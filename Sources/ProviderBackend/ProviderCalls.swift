@@ -3,7 +3,25 @@ internal import Dispatch
 internal import StorageCore
 
 /// Calls of one provider: one after the other, on a thread of their own, each with a deadline.
+///
+/// A call that was begun keeps this: a provider that has not returned is never called by way of another.
 final class ProviderCalls: Sendable {
+  private struct Entry {
+    weak var calls: ProviderCalls?
+  }
+  private static let all = Lock<[DelegateIdentity: Entry]>([:])
+
+  /// The calls of a provider, whatever storages it serves.
+  static func of(_ provider: DelegateIdentity) -> ProviderCalls {
+    all.withLock { all in
+      if let calls = all[provider]?.calls { return calls }
+      let calls = ProviderCalls()
+      all = all.filter { $0.value.calls != nil }
+      all[provider] = Entry(calls: calls)
+      return calls
+    }
+  }
+
   private let queue = DispatchQueue(label: "SecurePropertyStorage.ProviderBackend")
   private static let isInside = DispatchSpecificKey<ObjectIdentifier>()
   /// Whether a call has not returned that nobody waits for any more.
@@ -38,8 +56,7 @@ final class ProviderCalls: Sendable {
     }
     let ticket = Ticket<Result>()
     queue.async { [self] in run(ticket, body) }
-    let limit = Int(deadline / .milliseconds(1))
-    if ticket.end.wait(timeout: .now() + .milliseconds(limit)) == .timedOut {
+    if ticket.end.wait(timeout: .now() + Self.interval(deadline)) == .timedOut {
       try giveUp(ticket, late)
     }
     guard case .done(let result) = ticket.state.withLock({ $0 }) else {
@@ -50,8 +67,14 @@ final class ProviderCalls: Sendable {
 
   /// Runs `body` when its turn comes; nobody waits.
   func begin(after delay: Duration = .zero, _ body: @escaping @Sendable () -> Void) {
-    let delay = DispatchTimeInterval.milliseconds(Int(delay / .milliseconds(1)))
-    queue.asyncAfter(deadline: .now() + delay, execute: body)
+    queue.asyncAfter(deadline: .now() + Self.interval(delay)) { [self] in
+      withExtendedLifetime(self) { body() }
+    }
+  }
+
+  /// A time to wait, of at most some thirty years: `Duration` has longer ones than the clock.
+  private static func interval(_ duration: Duration) -> DispatchTimeInterval {
+    .milliseconds(Int(min(max(duration / .milliseconds(1), 0), 1e12)))
   }
 
   private func run<Result>(

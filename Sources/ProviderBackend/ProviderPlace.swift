@@ -19,11 +19,14 @@ final class ProviderPlace: Sendable {
 
   /// The place of a provider while anybody uses it.
   static func of(_ provider: any KeychainProvider, isPlain: Bool) -> ProviderPlace {
-    guard let identity = identity(of: provider) else { return ProviderPlace(provider) }
+    guard let identity = identity(of: provider) else {
+      return ProviderPlace(provider, ProviderCalls())
+    }
     return places.withLock { places in
       let key = Key(identity: identity, isPlain: isPlain)
       if let place = places[key]?.place { return place }
-      let place = ProviderPlace(provider)
+      // One provider is called by one at a time, also where it serves both kinds of storages.
+      let place = ProviderPlace(provider, .of(identity))
       places = places.filter { $0.value.place != nil }
       places[key] = Entry(place: place)
       return place
@@ -40,7 +43,7 @@ final class ProviderPlace: Sendable {
   }
 
   let provider: any KeychainProvider
-  let calls = ProviderCalls()
+  let calls: ProviderCalls
   let observers = ChangeObservers()
   /// Held by who changes the header, which happens once at a time.
   let headerTurn = Lock(())
@@ -60,7 +63,10 @@ final class ProviderPlace: Sendable {
     let notices = Lock<ChangeObservation?>(nil)
   }
 
-  private init(_ provider: any KeychainProvider) { self.provider = provider }
+  private init(_ provider: any KeychainProvider, _ calls: ProviderCalls) {
+    self.provider = provider
+    self.calls = calls
+  }
 
   // MARK: - On the queue
 

@@ -7,9 +7,9 @@ public import struct Foundation.URL
 /// Sealed records in one file that loses nothing: SQLite with a write-ahead log.
 ///
 /// A write is durable before it returns, also against a loss of power; threads that write at the
-/// same time share the sync. Reads come from memory, without a system call, and see every write
-/// that was done before they began, whatever process did it. Any number of processes may share the
-/// file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
+/// same time share the sync. Reads come from memory and see every write to the file that was done
+/// before they began, whatever process did it; one in each tick of the clock, 1 to 10 ms, looks whether it is
+/// still the same file. Any number of processes may share the file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
 public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationDelegate,
   ObservableDelegate, PlaceDelegate, SnapshotDelegate
 {

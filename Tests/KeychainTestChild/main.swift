@@ -39,6 +39,11 @@ case "save":
     try storage.save(arguments[4], forKey: arguments[3])
     return "saved"
   }
+case "remove":  // KEY
+  answer {
+    try storage.delete(forKey: arguments[3])
+    return "removed"
+  }
 case "save-timed":  // KEY: a number of each line of its input; says when it was acknowledged
   while let line = readLine() {
     answer {

@@ -137,6 +137,81 @@ struct ProviderStorageTests {
 
   // MARK: - A provider that hangs
 
+  /// One provider is one place, whatever is kept there.
+  @Test func aSealedAndAPlainStorageTakeTurns() throws {
+    let (sealed, plain) = (sealed(), plain())
+    try sealed.save(1, forKey: "key")
+    try plain.save(encodable: 2, forKey: "key")
+    let isInside = DispatchSemaphore(value: 0)
+    // Long enough for the other storage to come in between, if it did not wait.
+    provider.inNextCall {
+      isInside.signal()
+      usleep(200_000)
+    }
+    Threads.run(2) { thread in
+      do throws(StorageError) {
+        if thread == 0 {
+          #expect(try sealed.load(Int.self, forKey: "key") == 1)
+        } else {
+          isInside.wait()
+          #expect(try plain.load(decodable: Int.self, forKey: "key") == 2)
+        }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    #expect(provider.insideAtMost == 1)
+  }
+
+  /// A call that has not returned is one of the provider, and not of the storage that made it.
+  @Test(.timeLimit(.minutes(30))) func aCallThatHangsKeepsOtherStoragesFromTheProvider() throws {
+    let go = DispatchSemaphore(value: 0)
+    let done = DispatchSemaphore(value: 0)
+    do {
+      let storage = sealed(.milliseconds(100))
+      provider.inNextCall {
+        go.wait()
+        done.signal()
+      }
+      #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "key") }
+    }
+    let error = #expect(throws: StorageError.self) {
+      try plain().load(decodable: Int.self, forKey: "key")
+    }
+    #expect(error?.code == .timedOut)
+    #expect(provider.insideAtMost == 1)
+    func isReady() -> Bool {
+      do throws(StorageError) {
+        return try plain().load(decodable: Int.self, forKey: "key") == nil
+      } catch {
+        return false
+      }
+    }
+    #expect(!isReady())
+    go.signal()
+    done.wait()
+    // The call of before is about to return.
+    while !isReady() { usleep(1_000) }
+  }
+
+  @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .seconds(1 << 40)])
+  func aDurationOfAnyLengthWillDo(_ time: Duration) throws {
+    let deadline = max(time, .seconds(60))
+    let sealed = ProviderStorage(provider, keySource: key, polling: time, deadline: deadline)
+    @Live(sealed, "key") var live = 0
+    live = 1
+    #expect(live == 1)
+    let plain = ProviderStorage(plain: provider, polling: time, deadline: deadline)
+    @Live(plain, "plain") var other = 0
+    other = 1
+    #expect(other == 1)
+    let silent = ProviderStorage(
+      SilentProvider(base: TestProvider()), keySource: key, polling: time, deadline: deadline)
+    @Live(silent, "key") var third = 0
+    third = 1
+    #expect(third == 1)
+  }
+
   @Test(.timeLimit(.minutes(30))) func aCallThatHangsHasADeadline() async throws {
     let storage = sealed(.seconds(1))
     try storage.save(1, forKey: "key")

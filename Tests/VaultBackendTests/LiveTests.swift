@@ -89,8 +89,40 @@ struct LiveTests {
     while told.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
     #expect(properties[1234].wrappedValue == 5)
     #expect(told.withLock { $0 } == [1234])
+    // Longer than the longest pause in which late observers are told again.
+    try await Task.sleep(for: .milliseconds(1_500))
+    #expect(told.withLock { $0 } == [1234])
     // Other tests have theirs, but nobody has one for each.
     #expect(try threads() - before < 1_000)
+  }
+
+  /// In a process of its own, where nobody else has threads.
+  @Test(.timeLimit(.minutes(30))) func morePropertiesTakeNoMoreThreads() throws {
+    let child = try vault.serve()
+    #expect(try child.ask("save-timed key 1").flatMap { UInt64($0) } != nil)
+    let one = try #require(try child.ask("live-threads 1").flatMap { Int($0) })
+    let many = try #require(try child.ask("live-threads 10000").flatMap { Int($0) })
+    // Those of Dispatch come and go.
+    #expect(many - one <= 4, "\(one) threads for one property, \(many) for 10,000")
+  }
+
+  /// The others go on meanwhile; whoever wakes up is told, and has the last value.
+  @Test(.timeLimit(.minutes(30))) func aProcessThatSleptHasTheLastValue() throws {
+    let storage = vault.storage()
+    try storage.save(1, forKey: "key")
+    let child = try vault.serve()
+    let other = try vault.serve()
+    #expect(try child.ask("live key") == "1")
+    #expect(try child.ask("live-shown key") == "1")
+    for round in 1...3 {
+      child.send(SIGSTOP)
+      for number in 2..<200 { try storage.save(round * 1_000 + number, forKey: "key") }
+      #expect(try other.ask("save-timed key \(round * 1_000 + 999)") != nil)
+      child.send(SIGCONT)
+      let last = "\(round * 1_000 + 999)"
+      #expect(waits(.seconds(120)) { (try? child.ask("live-shown key")) == last })
+      #expect(try child.ask("live key") == last)
+    }
   }
 
   private func threads() throws -> Int {
@@ -108,52 +140,39 @@ struct LiveTests {
     try assignAtRandom(for: .seconds(60), processes: 4)
   }
 
-  /// Eight threads, and processes besides, assign and read; each value says who wrote it and when.
-  ///
-  /// Of one writer's values nobody may see an older one after a newer one, nor one never written.
+  /// Eight threads, and processes besides, assign, read and check; see ``RandomAssignments``.
   private func assignAtRandom(for time: Duration, processes: Int) throws {
     let storage = vault.storage()
-    let vault = vault
-    let end = ContinuousClock.now + time
-    // Writers of this process are 0 to 7, others from 8 on; a value is writer * 2^40 + number.
-    let last = Lock([Int](repeating: 0, count: 8 + processes))
-    Threads.run(8 + processes) { thread in
+    let writers = 8 + processes
+    let file = vault.file("numbers").path
+    let assignments = try RandomAssignments(file, writers: writers)
+    let milliseconds = Int(time / .milliseconds(1))
+    let children = try (0..<processes).map { _ in Lock(try vault.serve()) }
+    // Writers of this process are 0 to 7, others from 8 on.
+    Threads.run(writers) { writer in
       noError {
-        let child = thread >= 8 ? try vault.serve() : nil
-        let live = Live(wrappedValue: 0, storage, "shared")
-        var seen = [Int](repeating: 0, count: 8 + processes)
-        var number = 0
-        while ContinuousClock.now < end {
-          if thread >= 8 || Int.random(in: 0..<8) == 0 {
-            number += 1
-            // Said before it is written: nobody can have seen it before.
-            last.withLock { $0[thread] = number }
-            let value = thread << 40 + number
-            if let child {
-              _ = try child.ask("save-timed shared \(value)")
-            } else {
-              live.wrappedValue = value
-            }
-          }
-          for _ in 0..<10 {
-            let value = live.wrappedValue
-            guard value != 0 else { continue }
-            let (writer, count) = (value >> 40, value & (1 << 40 - 1))
-            guard seen.indices.contains(writer), count <= last.withLock({ $0[writer] }) else {
-              Issue.record("a value that nobody assigned: \(value)")
-              return
-            }
-            guard count >= seen[writer] else {
-              Issue.record("back from \(seen[writer]) to \(count) of \(writer)")
-              return
-            }
-            seen[writer] = count
-          }
+        guard writer < 8 else {
+          let command = "assign-at-random shared \(file) \(writer) \(writers) \(milliseconds)"
+          let answer = try children[writer - 8].withLock { try $0.ask(command) }
+          #expect(answer == "fine")
+          return
         }
+        let live = Live(wrappedValue: 0, storage, "shared")
+        let complaint = assignments.run(
+          writer, for: time, assign: { live.wrappedValue = $0 }, read: { live.wrappedValue })
+        #expect(complaint == nil)
       }
     }
+    let last = try #require(try storage.load(Int.self, forKey: "shared"))
     let live = Live(wrappedValue: 0, storage, "shared")
-    #expect(live.wrappedValue == (try storage.load(Int.self, forKey: "shared")))
+    #expect(live.wrappedValue == last)
+    for child in children {
+      child.withLock { child in
+        // A notice may still be on its way to another process.
+        #expect(waits(.seconds(120)) { (try? child.ask("live shared")) == "\(last)" })
+        #expect(waits(.seconds(120)) { (try? child.ask("live-shown shared")) == "\(last)" })
+      }
+    }
   }
 }
 

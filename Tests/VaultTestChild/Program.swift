@@ -49,7 +49,7 @@ struct Program {
 
   private func perform(_ command: [String]) throws -> String {
     let rest = Array(command.dropFirst())
-    if let answer = try account(command[0], rest) { return answer }
+    if let answer = try account(command[0], rest) ?? live(command[0], rest) { return answer }
     switch command[0] {
     case "save":  // KEY VALUE
       try storage.save(rest[1], forKey: rest[0])

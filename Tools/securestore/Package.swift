@@ -47,7 +47,8 @@ let package = Package(
         .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
         .product(name: "StorageTesting", package: "SecurePropertyStorage"),
-      ]),
+      ],
+      exclude: ["Fixtures"]),
   ],
   swiftLanguageModes: [.v6]
 )

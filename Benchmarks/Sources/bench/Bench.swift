@@ -42,18 +42,24 @@ struct Bench {
     let figures = EntryVisit.figures(visits)
     let injection = options.isChosen("inject: two threads") ? Injection.contention() : []
     let live = options.isChosen("live: two threads") ? try LiveCalls.contention() : []
+<<<<<<< HEAD
     let names = options.isChosen("100,000 names") ? try ManyNames.figures() : []
     let large = names + (options.isChosen("1 GiB") ? try LargeFile.figures() : [])
     for figure in figures + injection + live + large { print(figure.line) }
+=======
+    let failed = options.isChosen("failed read") ? try FailedReads.figures() : []
+    let large = options.isChosen("1 GiB") ? try LargeFile.figures() : []
+    for figure in figures + injection + live + failed + large { print(figure.line) }
+>>>>>>> 1c23b9ed9bd447403b58f7e32782f68e875b4458
     if let path = options.report {
       try Report(
         results: results, threads: threads, visits: visits, figures: figures,
-        injection: injection, live: live, large: large, pairs: options.pairs
+        injection: injection, live: live + failed, large: large, pairs: options.pairs
       ).write(to: path)
     }
     let missed =
       results.filter { !$0.isOnTarget }.map(\.comparison.name)
-      + (figures + injection + live + large).filter { !$0.isOnTarget }.map(\.name)
+      + (figures + injection + live + failed + large).filter { !$0.isOnTarget }.map(\.name)
     for name in missed { print("missed: \(name)") }
     if options.checks, !missed.isEmpty { exit(1) }
   }

@@ -8,12 +8,16 @@ struct CipherImplementation: @unchecked Sendable {
   /// Whether a context that opens takes its nonce as a parameter: see `CipherContext.open`.
   let takesNonceAsParameter: Bool
 
-  private init(fetching name: String) {
+  /// Whether the cipher leaves its key in registers and on the stack.
+  let leavesKeyBehind: Bool
+
+  private init(fetching name: String, leavesKeyBehind: Bool = false) {
     OpenSSLLibrary.prepare()
     guard let pointer = unsafe EVP_CIPHER_fetch(nil, name, nil) else {
       fatalError("OpenSSL's default provider has no \(name)")  // a broken installation
     }
     unsafe self.pointer = pointer
+    self.leavesKeyBehind = leavesKeyBehind
     takesNonceAsParameter = unsafe Self.takesNonceAsParameter(pointer)
   }
 
@@ -28,7 +32,8 @@ struct CipherImplementation: @unchecked Sendable {
   }
 
   static let aes256GCM = CipherImplementation(fetching: "AES-256-GCM")
-  static let chaCha20Poly1305 = CipherImplementation(fetching: "ChaCha20-Poly1305")
+  static let chaCha20Poly1305 = CipherImplementation(
+    fetching: "ChaCha20-Poly1305", leavesKeyBehind: true)
   static let aes256ECB = CipherImplementation(fetching: "AES-256-ECB")
 }
 
@@ -55,6 +60,7 @@ extension StaticString {
 struct CipherContext: ~Copyable {
   private let context: OpaquePointer
   private let takesNonceAsParameter: Bool
+  private let leavesKeyBehind: Bool
 
   init(_ cipher: CipherImplementation, encrypts: Bool) throws(CryptoError) {
     let takesNonceAsParameter = !encrypts && cipher.takesNonceAsParameter
@@ -70,6 +76,7 @@ struct CipherContext: ~Copyable {
     }
     unsafe self.context = context
     self.takesNonceAsParameter = takesNonceAsParameter
+    leavesKeyBehind = cipher.leavesKeyBehind
   }
 
   /// Fixes four bytes of the nonce, without which the parameter of the whole nonce is not taken.
@@ -118,6 +125,7 @@ struct CipherContext: ~Copyable {
     nonce: UnsafeRawPointer, associatedData: UnsafeRawBufferPointer,
     plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawPointer
   ) throws(CryptoError) {
+    defer { if leavesKeyBehind { sps_clear_after_chacha20() } }
     let bytes = unsafe output.assumingMemoryBound(to: UInt8.self)
     var written: Int32 = 0
     guard
@@ -147,6 +155,7 @@ struct CipherContext: ~Copyable {
     ciphertext: UnsafeRawBufferPointer, tag: UnsafeRawPointer,
     into output: UnsafeMutableRawPointer
   ) throws(CryptoError) {
+    defer { if leavesKeyBehind { sps_clear_after_chacha20() } }
     do throws(CryptoError) {
       let bytes = unsafe output.assumingMemoryBound(to: UInt8.self)
       var written: Int32 = 0

@@ -198,9 +198,14 @@ final class KeyringFollower: Sendable {
       told.withLock { _ = $0.written.remove(name) }
       let view: KeyringStore.View
       do throws(BusFailure) { view = try store.view(of: name, connection, call) } catch {
-        // Whoever reads it gets the error; the others are told of on.
+        // The others are told of on.
         guard error.kind == .other, [.damaged, .duplicate].contains(error.error.code) else {
           throw error
+        }
+        // A record that nothing opens: whoever follows this one looks, and gets the error.
+        told.withLock { told in
+          guard !told.written.contains(name) else { return }
+          tell(RecordChange(name: name, record: [], headerVersion: nil), &told)
         }
         return
       }

@@ -45,9 +45,9 @@ struct SharedFolder: Sendable {
   /// Calls `onChange` after files of the folder were replaced: a file that is replaced is another one, so
   /// the folder is watched and not the file.
   func observe(_ onChange: @escaping @Sendable () -> Void) -> ChangeObservation {
-    let watch = FileWatch(.folder(path), threadName: "localdata-watch") {
+    let watch = FileWatch([.folder(path)], threadName: "localdata-watch") {
       onChange()
-      return true
+      return .change
     }
     return ChangeObservation { watch.stop() }
   }

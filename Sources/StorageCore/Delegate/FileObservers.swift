@@ -17,29 +17,31 @@ package final class FileObservers: Sendable {
   ///   - observer: called for each change that is told to ``changes``.
   ///   - owner: whose file it is; kept alive by the observation.
   ///   - subject: what is watched for others' changes.
+  ///   - other: what else is.
   ///   - name: the name of the watching thread.
-  ///   - follow: looks at the file and tells what is new; called now, and at each notice.
+  ///   - follow: looks at the file and tells what is new; called now, at each notice, and twice a second
+  ///     after it has failed.
   /// - Returns: the observation.
   package func add<Owner: AnyObject & Sendable>(
     _ observer: @escaping @Sendable (RecordChange) -> Void, of owner: Owner,
-    watching subject: FileWatch.Subject, threadName name: String,
+    watching subject: FileWatch.Subject, and other: FileWatch.Subject? = nil,
+    threadName name: String,
     follow: @escaping @Sendable (Owner) throws(StorageError) -> Void
   ) -> ChangeObservation {
     let registration = Lock<ChangeObservation?>(changes.add(observer))
     // Whoever reads gets the error; an observer has nowhere to take it.
-    let followQuietly: @Sendable (Owner) -> Void = { owner in
-      do throws(StorageError) { try follow(owner) } catch {}
+    let followQuietly: @Sendable (Owner) -> FileWatch.Next = { owner in
+      do throws(StorageError) { try follow(owner) } catch { return .again }
+      return .change
     }
     watch.withLock { watch in
       guard watch == nil else { return }
-      watch = FileWatch(subject, threadName: name) { [weak owner] in
-        guard let owner else { return false }
-        followQuietly(owner)
-        return true
+      watch = FileWatch([subject, other].compactMap(\.self), threadName: name) { [weak owner] in
+        owner.map(followQuietly) ?? .end
       }
     }
     // What is there now is not news.
-    followQuietly(owner)
+    _ = followQuietly(owner)
     return ChangeObservation { [self, owner] in
       withExtendedLifetime(owner) {}
       registration.withLock { $0 = nil }

@@ -12,11 +12,20 @@ package final class FileWatch: Sendable {
     case folder(String)
     /// Reads of the file and writes to it, for one that is there only to be touched.
     case file(String)
+    /// That another file is put in the place of this one, or that it is removed: by its folder, whose other
+    /// files nobody is told of.
+    case entry(String)
 
     fileprivate var path: String {
       switch self {
       case .folder(let path), .file(let path): path
+      case .entry(let path): FilePath.folder(of: path)
       }
+    }
+
+    /// The name of the one file of the folder that counts; nil for all.
+    fileprivate var name: String? {
+      if case .entry(let path) = self { FilePath.name(of: path) } else { nil }
     }
 
     fileprivate var events: UInt32 {
@@ -28,8 +37,21 @@ package final class FileWatch: Sendable {
         // An unlinked file that somebody has open changes its link count, an attribute.
         UInt32(IN_ACCESS | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
           | UInt32(IN_DONT_FOLLOW)
+      case .entry:
+        UInt32(IN_MOVED_TO | IN_CREATE | IN_MOVED_FROM | IN_DELETE)
+          | UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
       }
     }
+  }
+
+  /// What is to come after a call.
+  package enum Next: Sendable {
+    /// The next change.
+    case change
+    /// The next change, or the same again in half a second: it could not be looked at.
+    case again
+    /// Nothing.
+    case end
   }
 
   private static let pollInterval: Int32 = 500
@@ -39,19 +61,22 @@ package final class FileWatch: Sendable {
   /// Watches from now on.
   ///
   /// - Parameters:
-  ///   - subject: what to watch; it need not exist yet.
+  ///   - subjects: what to watch; none need exist yet.
   ///   - name: the name of the thread, of at most 15 bytes.
   ///   - onChange: called on the watching thread for each change, and now and then without one.
-  ///     False ends the watch.
   package init(
-    _ subject: Subject, threadName name: String, onChange: @escaping @Sendable () -> Bool
+    _ subjects: [Subject], threadName name: String, onChange: @escaping @Sendable () -> Next
   ) {
-    let notices = Notices(subject)
+    let notices = Notices(subjects)
     let stop = stopping.waiting
     let thread = Thread {
+      var next = Next.change
       while true {
-        let isStopped = notices.wait(orUntil: stop, every: Self.pollInterval)
-        guard !isStopped, onChange() else { return }
+        let isStopped = notices.wait(
+          orUntil: stop, every: Self.pollInterval, isLimited: next == .again)
+        guard !isStopped else { return }
+        next = onChange()
+        if next == .end { return }
       }
     }
     thread.name = name
@@ -97,20 +122,24 @@ private final class OwnedDescriptor: Sendable {
 ///
 /// Used by one thread after another.
 private final class Notices: @unchecked Sendable {
-  // `descriptor` is set in `init`, before there is a watching thread, and by that thread alone from
-  // then on.
-  private let subject: FileWatch.Subject
+  // `descriptor` and `names` are set in `init`, before there is a watching thread, and by that thread alone
+  // from then on.
+  private let subjects: [FileWatch.Subject]
   private var descriptor: OwnedDescriptor?
+  /// Of watches that are of one file of a folder, its name.
+  private var names: [Int32: [UInt8]] = [:]
 
-  init(_ subject: FileWatch.Subject) {
-    self.subject = subject
+  private enum Drained { case nothing, change, end }
+
+  init(_ subjects: [FileWatch.Subject]) {
+    self.subjects = subjects
     watch()
   }
 
   /// Waits for a change, or for a call at the other end of `stop`.
   ///
   /// - Returns: whether it was called.
-  func wait(orUntil stop: OwnedDescriptor?, every interval: Int32) -> Bool {
+  func wait(orUntil stop: OwnedDescriptor?, every interval: Int32, isLimited: Bool) -> Bool {
     if descriptor == nil {
       watch()
       // What happened before it was watched is to be looked for.
@@ -121,39 +150,65 @@ private final class Notices: @unchecked Sendable {
       pollfd(fd: descriptor?.number ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     let count = nfds_t(polled.count)
-    _ = unsafe poll(&polled, count, descriptor == nil || stop == nil ? interval : -1)
-    if polled[0].revents != 0 { return true }
-    if polled[1].revents != 0, !drain() { descriptor = nil }
-    return false
+    let isPolling = descriptor == nil || stop == nil || isLimited
+    while true {
+      let ready = unsafe poll(&polled, count, isPolling ? interval : -1)
+      if polled[0].revents != 0 { return true }
+      guard ready > 0, polled[1].revents != 0 else { return false }
+      switch drain() {
+      case .nothing: continue
+      case .change: return false
+      case .end:
+        descriptor = nil
+        return false
+      }
+    }
   }
 
   private func watch() {
     let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     guard number >= 0 else { return }
     let owned = OwnedDescriptor(number)
-    guard unsafe inotify_add_watch(number, subject.path, subject.events) >= 0 else { return }
+    names = [:]
+    for subject in subjects {
+      let watch = unsafe inotify_add_watch(number, subject.path, subject.events)
+      guard watch >= 0 else { return }
+      names[watch] = subject.name.map { Array($0.utf8) }
+    }
     descriptor = owned
   }
 
   /// Reads the notices away.
   ///
-  /// What they say is not asked: what is watched is looked at in any case.
+  /// But for the name of the file, what they say is not asked: what is watched is looked at in any case.
   ///
-  /// - Returns: whether the subject is still watched.
-  private func drain() -> Bool {
-    var isWatched = true
+  /// - Returns: whether there was one that counts, and whether all subjects are still watched.
+  private func drain() -> Drained {
+    var result = Drained.nothing
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
       let count = unsafe Glibc.read(descriptor?.number ?? -1, &buffer, buffer.count)
-      guard count > 0 else { return isWatched && (errno == EAGAIN || errno == EINTR) }
+      guard count > 0 else {
+        return errno == EAGAIN || errno == EINTR ? result : .end
+      }
       var offset = 0
       while offset + 16 <= count {
-        // inotify(7): the mask is the second word of an event, the length of its name the fourth.
+        // inotify(7): an event is its watch, the mask, a cookie, the length of the name and the name.
         let mask = Self.word(buffer, at: offset + 4)
+        let length = Int(Self.word(buffer, at: offset + 12))
         // A file that was unlinked while somebody has it open tells of an attribute: its link count.
         let gone = UInt32(IN_IGNORED | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF)
-        if mask & gone != 0 { isWatched = false }
-        offset += 16 + Int(Self.word(buffer, at: offset + 12))
+        if mask & gone != 0 {
+          result = .end
+        } else if result == .nothing {
+          let name = names[Int32(bitPattern: Self.word(buffer, at: offset))]
+          let found = buffer[(offset + 16)..<min(offset + 16 + length, count)]
+          // The name is filled up with zeros; a queue that overflowed has none.
+          if name == nil || length == 0 || found.prefix(while: { $0 != 0 }).elementsEqual(name!) {
+            result = .change
+          }
+        }
+        offset += 16 + length
       }
     }
   }

@@ -28,3 +28,17 @@ package struct MonotonicTime: Sendable {
     }
   }
 }
+
+/// A tick of the kernel's clock, 1 to 10 ms (clock_gettime(2), CLOCK_MONOTONIC_COARSE).
+///
+/// To read it is no system call, and a third of the price of ``MonotonicTime``: for what is to be asked once
+/// in each, and not every time.
+package enum ClockTick {
+  /// The present tick; 0 where the clock can't be read, which is to be taken for another one every time.
+  @inline(__always)
+  package static var now: Int64 {
+    var time = timespec()
+    guard unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time) == 0 else { return 0 }
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+}

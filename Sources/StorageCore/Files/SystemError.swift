@@ -79,6 +79,18 @@ package struct FileStatus: Hashable, Sendable {
   /// Whether it is a device.
   package let isDevice: Bool
 
+  /// What tells a file from all others that are open or linked.
+  package struct Identity: Hashable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    fileprivate init(_ status: FileStatus) {
+      (device, inode) = (status.device, status.inode)
+    }
+  }
+  /// Which file it is.
+  package var identity: Identity { Identity(self) }
+
   /// Whether it is a folder in which a file can be removed by its owner alone, as `/tmp`.
   package var isSticky: Bool { permissions & 0o1000 != 0 }
 

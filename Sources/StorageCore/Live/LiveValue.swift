@@ -9,7 +9,9 @@ public import Synchronization
 /// `Observable`: `withObservationTracking` and `Observations` are told of each change, whoever made it,
 /// and not of one to an equal value. They are for state: of changes in quick succession they may tell the
 /// last alone. The closure `onChange` runs on the thread that changed the value, or on one of the
-/// package's own, while no lock is held.
+/// package's own, while no lock is held. One thread at a time tells the observers of a value, so an
+/// `onChange` that does not return keeps the value's other observers from being told; readers,
+/// writers and ``Live/states`` go on. Hand over to a task or a queue there, and return.
 ///
 /// `Value` is an optional type, and nil means that there is no value. Any thread may use it. The value
 /// stays in memory in the clear as long as the object lives.

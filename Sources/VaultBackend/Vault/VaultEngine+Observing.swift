@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import StorageCore
+internal import Synchronization
 
 /// Telling others of changes.
 extension VaultEngine {
@@ -11,11 +12,40 @@ extension VaultEngine {
     }
   }
 
+  /// Has the observers look themselves, once for each time that the file can't be read any more; under the
+  /// gate.
+  func tellOfFailure(_ error: StorageError) {
+    // Others who write for long are no failure of the file.
+    guard error.code != .busy, !observers.isEmpty, !isFailureTold.load(ordering: .relaxed)
+    else { return }
+    isFailureTold.store(true, ordering: .relaxed)
+    memory.withLock { _ in notifyAll() }
+  }
+
+  /// Tells them what there is when it can be read again; under the gate.
+  func tellOfRecovery() {
+    guard isFailureTold.load(ordering: .relaxed) else { return }
+    isFailureTold.store(false, ordering: .relaxed)
+    memory.withLock { memory in
+      notifyAll()
+      notify(
+        memory.records.map { RecordChange(name: $0.key.name, record: $0.value.record) },
+        memory.headerVersion)
+    }
+  }
+
+  /// Tells of a change of which nobody can say whose it is; under the lock of `memory`.
+  private func notifyAll() {
+    guard let nobody = NameHash([UInt8](repeating: 0, count: NameHash.byteCount)) else { return }
+    observers.notify(RecordChange(name: nobody, record: nil))
+  }
+
   /// Calls `observer` for each change, also of other processes, until the observation is released.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     notice.prepare()
     return fileObservers.add(
-      observer, of: self, watching: .file(file.noticePath), threadName: "SPS vault"
+      observer, of: self, watching: .file(file.noticePath), and: .entry(file.path),
+      threadName: "SPS vault"
     ) { (engine) throws(StorageError) in try engine.follow(waiting: .seconds(5)) }
   }
 }

@@ -77,4 +77,14 @@ extension VaultEngine {
     }
     return changes
   }
+
+  /// The records of which memory knows nothing.
+  func additions(
+    _ connection: Connection
+  ) throws(StorageError) -> [(name: NameHash, kept: KeptRecord)] {
+    try VaultRows.changes(since: 0, withRecords: true, connection).filter { change in
+      change.kept.record != nil
+        && memory.withLock { $0.records[NameKey(change.name)] == nil }
+    }
+  }
 }

@@ -170,7 +170,7 @@ extension VaultEngine {
     try gate.withLock { (opened) throws(StorageError) in
       if let current = opened {
         if try current.main.hasMoved() {
-          close(&opened)
+          leave(&opened)
         } else if case .stamp = current.watch {
           // The disk was full when it was opened, or could not be written to.
           memory.withLock { $0.doubt() }

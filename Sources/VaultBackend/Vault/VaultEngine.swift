@@ -29,6 +29,10 @@ final class VaultEngine: Sendable {
   let makesNothing = Atomic<Bool>(false)
   /// What the log may hold that was meant to be gone.
   let residue = Atomic<Residue>(.none)
+  /// The tick in which it was seen last that the open file is still in its place.
+  private let looked = Atomic<Int64>(-1)
+  /// Whether observers were told that the file can't be read; changed under the gate.
+  let isFailureTold = Atomic<Bool>(false)
   private let forks = ForkCount.shared
   /// The count of forks when the file was opened; -1 when it is not open.
   private let openedAt = Atomic<Int>(-1)
@@ -60,7 +64,8 @@ final class VaultEngine: Sendable {
   /// they are current.
   @inline(__always)
   func known(_ name: NameHash) -> (record: [UInt8]?, headerVersion: UInt64)? {
-    guard !isStamped.load(ordering: .relaxed), openedAt.load(ordering: .relaxed) == forks.current
+    guard !isStamped.load(ordering: .relaxed), openedAt.load(ordering: .relaxed) == forks.current,
+      looked.load(ordering: .relaxed) == ClockTick.now
     else { return nil }
     return memory.withLock { memory in
       guard memory.isCurrent(nil), let record = memory.record(for: name) else { return nil }
@@ -73,6 +78,7 @@ final class VaultEngine: Sendable {
     _ name: NameHash, waiting deadline: Duration
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     try requireSameProcess()
+    if isReplaced() { return try load(name, waiting: deadline) }
     let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
     let known: (record: [UInt8]?, headerVersion: UInt64)? = memory.withLock { memory in
       guard memory.isCurrent(stamp), let record = memory.record(for: name) else { return nil }
@@ -114,8 +120,9 @@ final class VaultEngine: Sendable {
   func header(waiting deadline: Duration) throws(StorageError) -> ([UInt8]?, UInt64) {
     try requireSameProcess()
     let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
+    let isReplaced = isReplaced()
     let known: ([UInt8]?, UInt64)? = memory.withLock { memory in
-      memory.isCurrent(stamp) ? (memory.header, memory.headerVersion) : nil
+      !isReplaced && memory.isCurrent(stamp) ? (memory.header, memory.headerVersion) : nil
     }
     if let known { return known }
     _ = try follow(waiting: deadline)
@@ -161,22 +168,52 @@ final class VaultEngine: Sendable {
     try requireSameProcess()
     let end = ContinuousClock.now + deadline
     return try gate.withLock { (opened) throws(StorageError) in
-      // First, so that no state that is looked at now can be older without having gone back.
-      let past = seen.all
-      guard let current = try open(&opened, until: end) else {
-        forget()
-        return nil
+      do throws(StorageError) {
+        let current = try follow(&opened, until: end, waiting: deadline)
+        tellOfRecovery()
+        return current
+      } catch {
+        tellOfFailure(error)
+        throw error
       }
-      if case .stamp(let stamp) = current.watch, try file.stamp() != stamp {
-        // What an immutable connection has read may be of the old file.
-        try reopen(&opened, stamp)
-        guard let again = try open(&opened, until: end) else { return nil }
-        try catchUp(again, past, waiting: deadline)
-        return again
-      }
-      try catchUp(current, past, waiting: deadline)
-      return current
     }
+  }
+
+  private func follow(
+    _ opened: inout OpenedVault?, until end: ContinuousClock.Instant, waiting deadline: Duration
+  ) throws(StorageError) -> OpenedVault? {
+    // First, so that no state that is looked at now can be older without having gone back.
+    let past = seen.all
+    if opened != nil, isReplaced(askingAlways: true) { leave(&opened) }
+    guard let current = try open(&opened, until: end) else {
+      forget()
+      return nil
+    }
+    if case .stamp(let stamp) = current.watch, try file.stamp() != stamp {
+      // What an immutable connection has read may be of the old file.
+      try reopen(&opened, stamp)
+      guard let again = try open(&opened, until: end) else { return nil }
+      try catchUp(again, past, waiting: deadline)
+      return again
+    }
+    try catchUp(current, past, waiting: deadline)
+    return current
+  }
+
+  /// Whether another file is in the place of the one that is open, or none, as nobody tells who only reads.
+  ///
+  /// One lstat(2) in a tick of the clock, or `askingAlways`. Where the system does not say, as after a
+  /// program has given up its rights, the open file counts.
+  private func isReplaced(askingAlways: Bool = false) -> Bool {
+    let now = ClockTick.now
+    guard askingAlways || now == 0 || looked.load(ordering: .relaxed) != now,
+      let place = memory.withLock({ $0.place })
+    else { return false }
+    do throws(StorageError) {
+      guard try FileStatus.ofEntry(file.path)?.identity == place else { return true }
+    } catch {}
+    if now != 0 { looked.store(now, ordering: .relaxed) }
+    return false
   }
 
   /// The open file; opened, if there is one, for which others are waited for until `end`.
@@ -185,10 +222,20 @@ final class VaultEngine: Sendable {
   ) throws(StorageError) -> OpenedVault? {
     if let opened { return opened }
     guard try file.check(mending: access == .readWrite) else { return nil }
+    // Before it is opened: of one that is replaced in between, it is then seen.
+    var place = try FileStatus.ofEntry(file.path)?.identity
     var new = try openFile(until: end)
     // It may have been replaced while its lock was waited for.
-    while try new.main.hasMoved(), ContinuousClock.now < end { new = try openFile(until: end) }
-    if case .stamp = new.watch { isStamped.store(true, ordering: .relaxed) }
+    while try new.main.hasMoved(), ContinuousClock.now < end {
+      place = try FileStatus.ofEntry(file.path)?.identity
+      new = try openFile(until: end)
+    }
+    if case .stamp = new.watch {
+      // Which says it already.
+      place = nil
+      isStamped.store(true, ordering: .relaxed)
+    }
+    memory.withLock { $0.place = place }
     opened = new
     opener.store(getpid(), ordering: .relaxed)
     openedAt.store(forks.current, ordering: .relaxed)
@@ -246,6 +293,13 @@ final class VaultEngine: Sendable {
     release(&opened)
   }
 
+  /// Closes the file, which was replaced by another that may hold the same.
+  func leave(_ opened: inout OpenedVault?) {
+    // First, since it may look at the index of what is closed.
+    memory.withLock { $0.suspect() }
+    release(&opened)
+  }
+
   /// Closes the file, which is to be replaced; whoever uses it then opens the new one.
   func close() { gate.withLock { close(&$0) } }
 
@@ -278,7 +332,7 @@ final class VaultEngine: Sendable {
   }
 
   /// Knows of a vault without anything, and tells the observers what is gone.
-  private func forget() {
+  func forget() {
     memory.withLock { memory in
       let gone =
         observers.isEmpty ? [] : memory.records.filter { $0.value.record != nil }.map(\.key.name)
@@ -341,8 +395,13 @@ final class VaultEngine: Sendable {
     besides past: SeenCommits.Past, acceptingOlder isOlderAccepted: Bool = false
   ) throws(StorageError) {
     let stamps = try VaultRows.stamps(connection)
-    let (known, hasFollowed) = memory.withLock { ($0.generation, $0.hasFollowed) }
     let header = try VaultRows.header(connection)
+    // Of another store nothing is as it was.
+    let found = header.flatMap { SeenCommits.Store(header: $0) }
+    if memory.withLock({ $0.isSuspect && $0.store != found }) { forget() }
+    let (known, hasFollowed, isSuspect) = memory.withLock {
+      ($0.generation, $0.hasFollowed, $0.isSuspect)
+    }
     if try mayHaveResidue(stamps, since: known) {
       _ = residue.compareExchange(expected: .none, desired: .ofOthers, ordering: .relaxed)
     }
@@ -357,7 +416,8 @@ final class VaultEngine: Sendable {
     if let way, !isOlderAccepted { throw wentBack(way.from, way.to) }
     let isOlder = way != nil
     // Further back than removals are remembered, or the file is an older one: then all may differ.
-    let isFollowable = known >= stamps.horizon && known <= stamps.generation
+    let isFollowable =
+      !isSuspect && known >= stamps.horizon && known <= stamps.generation
     let isListening = !observers.isEmpty
     var changes: [(name: NameHash, kept: KeptRecord)] = []
     if known == 0 {
@@ -368,6 +428,8 @@ final class VaultEngine: Sendable {
       changes = try VaultRows.changes(since: known, withRecords: isListening, connection)
     } else if isListening {
       changes = try differences(connection)
+      // Its names may be hashed anew.
+      if isSuspect { changes += try additions(connection) }
     }
     if let store, !isOlder { seen.see(numbers, of: store) }
     memory.withLock { memory in

@@ -44,6 +44,10 @@ struct VaultMemory {
   private(set) var store: SeenCommits.Store?
   /// Whether the file, or that there is none, was looked at before.
   private(set) var hasFollowed = false
+  /// Whether the file was replaced, so that what is here may be of another one.
+  private(set) var isSuspect = false
+  /// Which file is open, where it is one whose index is looked at.
+  var place: FileStatus.Identity?
   /// The manifest as this process wrote it last, and under which keys.
   private var writtenManifest: WrittenManifest?
   /// The manifest's keys that go with `headerVersion`.
@@ -117,6 +121,7 @@ struct VaultMemory {
     writtenManifest = nil
     self.currency = currency
     hasFollowed = true
+    isSuspect = false
   }
 
   /// Keeps the manifest that was written with the state that was moved on to last.
@@ -136,6 +141,13 @@ struct VaultMemory {
 
   /// Has the file looked at again before anything is believed.
   mutating func doubt() { currency = .unknown }
+
+  /// Has all that is here compared with the file that is in the place of this one.
+  mutating func suspect() {
+    doubt()
+    isSuspect = true
+    writtenManifest = nil
+  }
 
   /// Takes over a header.
   mutating func adopt(header: [UInt8]?) {

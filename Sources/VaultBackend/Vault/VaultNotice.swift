@@ -14,10 +14,13 @@ final class VaultNotice: Sendable {
 
   private struct Opened {
     var file: Held?
-    /// When it was seen last that the file is still there.
-    var seen: Tick?
-    /// When it was seen last that nobody waits; nil when somebody did.
-    var unawaited: Tick?
+    // What others may have done meanwhile is asked for once in each tick: after every commit, it would
+    // be a fiftieth of the time of a small one in `make bench`.
+
+    /// The tick in which it was seen last that the file is still there.
+    var seen: Int64 = 0
+    /// The tick in which it was seen last that nobody waits; 0 when somebody did.
+    var unawaited: Int64 = 0
   }
 
   private final class Held: Sendable {
@@ -26,24 +29,6 @@ final class VaultNotice: Sendable {
   }
 
   init(_ file: VaultFile) { self.file = file }
-
-  /// A tick of the kernel's clock, 1 to 10 ms.
-  ///
-  /// What others may have done meanwhile is asked for once in each: after every commit, it would be a
-  /// fiftieth of the time of a small one in `make bench`.
-  private struct Tick: Equatable {
-    private var seconds = 0
-    private var nanoseconds = 0
-
-    /// Nil where the clock can't be read: then everything is asked for every time.
-    static var now: Tick? {
-      var time = timespec()
-      guard unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time) == 0 else { return nil }
-      var tick = Tick()
-      (tick.seconds, tick.nanoseconds) = (time.tv_sec, time.tv_nsec)
-      return tick
-    }
-  }
 
   /// Makes the file, so that it can be watched.
   func prepare() {
@@ -55,8 +40,8 @@ final class VaultNotice: Sendable {
   /// Wakes whoever watches.
   func post() {
     opened.withLock { opened in
-      let now = Tick.now
-      if opened.file == nil || now == nil || now != opened.seen {
+      let now = ClockTick.now
+      if opened.file == nil || now == 0 || now != opened.seen {
         if opened.file.map({ Self.isGone($0) }) ?? true { opened.file = open() }
         opened.seen = now
       }
@@ -93,10 +78,10 @@ final class VaultNotice: Sendable {
   /// Whether another process waits to write.
   var isAwaited: Bool {
     opened.withLock { opened in
-      let now = Tick.now
-      guard now == nil || now != opened.unawaited else { return false }
+      let now = ClockTick.now
+      guard now == 0 || now != opened.unawaited else { return false }
       let isAwaited = opened.file?.file.isShared(byte: Self.waiting) ?? false
-      opened.unawaited = isAwaited ? nil : now
+      opened.unawaited = isAwaited ? 0 : now
       return isAwaited
     }
   }

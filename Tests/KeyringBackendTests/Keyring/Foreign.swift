@@ -47,6 +47,14 @@ final class Foreign {
     return status == "0" ? Array(try Data(contentsOf: file("out"))) : nil
   }
 
+  /// `secret-tool clear`.
+  func clear(_ attributes: [String: String]) throws {
+    let lines = try secretTool(
+      "secret-tool clear \"${@:2}\" >\"$1\"; echo $?", file("out"),
+      attributes.flatMap { [$0.key, $0.value] })
+    try #require(lines == ["0"], "\(lines)")
+  }
+
   /// Runs a script, again where it fails and KWallet may have refused its key, which it does with one
   /// of 256.
   private func secretTool(

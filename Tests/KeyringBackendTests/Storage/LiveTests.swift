@@ -23,6 +23,57 @@ import Testing
     while live.wrappedValue != -1 { _ = await values.next() }
   }
 
+  /// `secret-tool` knows nothing of stores: it removes an item, puts an older one back, and overwrites one.
+  @Test(.timeLimit(.minutes(30))) func whatSecretToolDoesArrives() async throws {
+    let desktop = try Desktop()
+    let service = Desktop.freshService()
+    let storage = desktop.storage(service: service)
+    let live = Live<String?, KeychainStorage>(storage, "key")
+    let other = Live<String?, KeychainStorage>(storage, "other")
+    try await live.projectedValue.saveAsync("first")
+    let name = try #require(try desktop.delegate(service: service).names().first)
+    let attributes = SealedItem(service: service).attributes(of: name)
+    try await other.projectedValue.saveAsync("untouched")
+    let tool = try Foreign(desktop)
+    let first = try #require(try tool.lookUp(attributes))
+    try await live.projectedValue.saveAsync("second")
+    var states = Observations { live.state }.makeAsyncIterator()
+    while await states.next() != .value("second") {}
+
+    try tool.store(first, attributes)
+    while await states.next() != .value("first") {}
+    try tool.store(Array("no record".utf8), attributes)
+    while true {
+      guard case .failed(let error) = await states.next() else { continue }
+      #expect(error.code == .damaged)
+      break
+    }
+    try tool.clear(attributes)
+    while await states.next() != .absent {}
+    try tool.store(first, attributes)
+    while await states.next() != .value("first") {}
+    #expect(live.wrappedValue == "first" && other.wrappedValue == "untouched")
+  }
+
+  /// As `securestore set` and `securestore remove` do: a process of its own that ends.
+  @Test(.timeLimit(.minutes(30))) func whatAProgramThatEndsDoesArrives() async throws {
+    let desktop = try Desktop()
+    let service = Desktop.freshService()
+    let live = Live(wrappedValue: "none", desktop.storage(service: service), "key")
+    #expect(await live.stateAsync() == .absent)
+    var values = Observations { live.wrappedValue }.makeAsyncIterator()
+    for (command, expected) in [
+      (["save", service, "key", "first"], "first"), (["save", service, "key", "second"], "second"),
+      (["remove", service, "key"], "none"), (["save", service, "key", "third"], "third"),
+    ] {
+      let lines = try HelperProgram("KeychainTestChild")
+        .start(command, environment: ["DBUS_SESSION_BUS_ADDRESS": desktop.address]).lines()
+      #expect(lines == [command[0] == "save" ? "saved" : "removed"])
+      while await values.next() != expected {}
+      #expect(live.wrappedValue == expected)
+    }
+  }
+
   /// Times of 1,000 changes in a row, with ``Soak`` alone.
   @Test(.enabled(if: Soak.isOn), .timeLimit(.minutes(30)))
   func liveChangesArriveSoonSoak() async throws {

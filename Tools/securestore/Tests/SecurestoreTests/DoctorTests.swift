@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultBackend
 
 /// What doctor says of a machine.
 struct DoctorTests {
@@ -19,6 +20,57 @@ struct DoctorTests {
     #expect(states["key file"] == "good")
     #expect(states["credential securestorage-key"] == "absent")
     #expect(states["defaults"] == "absent")
+  }
+
+  @Test func theSQLiteInUseIsNamed() throws {
+    let tool = try Tool(hasVault: false)
+    let findings = try #require(
+      try tool.run("doctor", "--json").json()["findings"] as? [[String: Any]])
+    let finding = try #require(findings.first { $0["subject"] as? String == "SQLite" })
+    #expect(finding["state"] as? String == "good")
+    let message = try #require(finding["message"] as? String)
+    #expect(try #/^version 3\.\d+\.\d+/#.prefixMatch(in: message) != nil)
+    // Said of the versions that sqlite.org names, and of no others.
+    let isOfThose = SQLiteVersion.current.hasLogResetFault
+    #expect(message.contains("walresetbug") == isOfThose)
+    #expect(try tool.run("doctor").text.contains(message))
+  }
+
+  /// The vault `Fixtures/weak-passphrase.vault` has one value, TOKEN, and opens with `open sesame`, which was
+  /// stretched by scrypt with N = 16.
+  @Test func aSlotThatCanBeGuessedIsSaid() throws {
+    let tool = try Tool(hasVault: false)
+    let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("Fixtures/weak-passphrase.vault")
+    try FileManager.default.createDirectory(
+      atPath: tool.data, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    try FileManager.default.copyItem(atPath: fixture.path, toPath: tool.vault)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tool.vault)
+    let pass = try tool.write("open sesame", to: "pass")
+    let weakness = "scrypt with N = 16, r = 8, p = 1 takes less than the least"
+
+    let listed = try tool.run("slots", "list")
+    #expect(listed.code == 0)
+    #expect(listed.errors.contains("slot 1: \(weakness)"), "\(listed.errors)")
+    let slots = try #require(
+      try tool.run("slots", "list", "--json").json()["slots"] as? [[String: Any]])
+    #expect((slots.first?["weakness"] as? String)?.hasPrefix(weakness) == true)
+
+    let doctor = try tool.run("doctor", "--json", "--passphrase-file", pass)
+    #expect(doctor.code == 2)
+    #expect(try states(doctor)["vault slot 1"] == "bad")
+    let text = try tool.run("doctor", "--passphrase-file", pass)
+    #expect(text.text.contains(weakness) && text.text.contains("make another with slots change"))
+
+    // What it says to do mends it.
+    let new = try tool.write("a much longer one of several words", to: "new")
+    let changed = try tool.run(
+      "passphrase", "--passphrase-file", pass, "--new-passphrase-file", new, "--yes")
+    #expect(changed.code == 0, "\(changed.errors)")
+    #expect(!(try tool.run("slots", "list").errors.contains("takes less")))
+    let value = try tool.run("get", "TOKEN", "--passphrase-file", new)
+    #expect(value.text == "value\n", "\(value.errors)")
   }
 
   @Test func withoutAVaultItTellsOfTheMachine() throws {

@@ -1,0 +1,161 @@
+import CryptoCore
+import Foundation
+import Observation
+import StorageCore
+import TestSupport
+import Testing
+import VaultBackend
+
+/// A vault whose file is replaced whole, or removed, under programs that only read it.
+struct ReplacedFileTests {
+  private let vault = TemporaryVault()
+  /// Long for a machine that is busy.
+  private let limit = Duration.seconds(120)
+
+  /// Moves the vault's file and those beside it away, the log first.
+  private func moveAway() throws {
+    for suffix in ["-wal", "-shm", ""] {
+      let file = vault.file("test.vault" + suffix)
+      guard FileManager.default.fileExists(atPath: file.path) else { continue }
+      try FileManager.default.moveItem(at: file, to: vault.file("old.vault" + suffix))
+    }
+  }
+
+  /// Makes another vault in the folder, in which nobody has anything open.
+  private func makeOther(_ commands: String...) throws -> URL {
+    let other = vault.file("other.vault")
+    for command in commands {
+      let words = command.split(separator: " ").map(String.init)
+      #expect(try helper.start([words[0], other.path] + words.dropFirst()).lines() == ["saved"])
+    }
+    return other
+  }
+
+  private func put(_ other: URL) throws {
+    // rename(2), which puts it in the place of what is there.
+    #expect(unsafe rename(other.path, vault.path) == 0)
+  }
+
+  @Test(.timeLimit(.minutes(30)))
+  func aReaderSeesWhatOthersWriteToTheFileThatTookThePlaceOfItsOwn() throws {
+    #expect(try vault.run("save", "key", "old") == "saved")
+    let storage = vault.storage()
+    #expect(try storage.load(String.self, forKey: "key") == "old")
+    #expect(try storage.load(String.self, forKey: "other") == nil)
+    let other = try makeOther("save key put")
+    try moveAway()
+    try put(other)
+    // No later than with the next tick of the clock.
+    #expect(waits(limit) { (try? storage.load(String.self, forKey: "key")) == "put" })
+    let child = try vault.serve()
+    #expect(try child.ask("save key written") == "saved")
+    #expect(try storage.load(String.self, forKey: "key") == "written")
+    #expect(try child.ask("save other written") == "saved")
+    #expect(try storage.load(String.self, forKey: "other") == "written")
+  }
+
+  @Test(.timeLimit(.minutes(30))) func aReaderSeesThatTheVaultIsGone() throws {
+    #expect(try vault.run("save", "key", "old") == "saved")
+    let storage = vault.storage()
+    #expect(try storage.load(String.self, forKey: "key") == "old")
+    try moveAway()
+    #expect(waits(limit) { (try? storage.load(String.self, forKey: "key")) == .some(nil) })
+    #expect(try storage.keys().isEmpty)
+  }
+
+  /// Nobody reads meanwhile, and nobody writes through the storage that is observed.
+  @Test(.timeLimit(.minutes(30)))
+  func aLiveReaderFollowsTheFileThatTookThePlaceOfItsOwn() async throws {
+    let storage = vault.storage()
+    let live = Live(wrappedValue: "none", storage, "key")
+    let absent = Live(wrappedValue: "none", storage, "other")
+    let child = try vault.serve()
+    #expect(try child.ask("save key old") == "saved")
+    #expect(waits(limit) { live.wrappedValue == "old" })
+    #expect(absent.wrappedValue == "none")
+    var values = Observations { live.wrappedValue + " " + absent.wrappedValue }
+      .makeAsyncIterator()
+    #expect(await values.next() == "old none")
+    let other = try makeOther("save key put", "save other put")
+    child.release()
+    _ = try child.lines()
+    try moveAway()
+    try put(other)
+    while await values.next() != "put put" {}
+    let next = try vault.serve()
+    #expect(try next.ask("save key written") == "saved")
+    while await values.next() != "written put" {}
+    #expect(try storage.load(String.self, forKey: "key") == "written")
+  }
+
+  /// The same store, as a copy of it that was written to meanwhile: what is equal in it is no news.
+  @Test(.timeLimit(.minutes(30))) func aNewerCopyInItsPlaceIsNewsOnlyWhereItDiffers() async throws {
+    let storage = vault.storage()
+    #expect(try vault.run("save", "same", "same") == "saved")
+    #expect(try vault.run("save", "key", "old") == "saved")
+    let copy = vault.file("other.vault")
+    #expect(try vault.run("backup", copy.path) == "copied")
+    _ = try makeOther("save key new")
+    let same = Live<String?, VaultStorage>(storage, "same")
+    let key = Live<String?, VaultStorage>(storage, "key")
+    #expect(same.wrappedValue == "same" && key.wrappedValue == "old")
+    let told = Lock(0)
+    withObservationTracking {
+      _ = same.wrappedValue
+    } onChange: {
+      told.withLock { $0 += 1 }
+    }
+    var states = key.states.makeAsyncIterator()
+    #expect(await states.next() == .value("old"))
+    // In one step, without a moment in which there is nothing.
+    for suffix in ["-wal", "-shm"] { _ = unsafe unlink(vault.path + suffix) }
+    try put(copy)
+    #expect(await states.next() == .value("new"))
+    #expect(key.wrappedValue == "new" && same.wrappedValue == "same")
+    #expect(told.withLock { $0 } == 0)
+  }
+
+  @Test(.timeLimit(.minutes(30))) func aLiveReaderIsToldThatTheVaultIsGone() async throws {
+    #expect(try vault.run("save", "key", "old") == "saved")
+    let live = Live<String?, VaultStorage>(vault.storage(), "key")
+    #expect(live.wrappedValue == "old")
+    var values = Observations { live.state }.makeAsyncIterator()
+    #expect(await values.next() == .value("old"))
+    try moveAway()
+    while await values.next() != .absent {}
+    #expect(live.wrappedValue == nil)
+    // And that it is there again.
+    for suffix in ["-wal", "-shm", ""] {
+      _ = unsafe rename(vault.file("old.vault" + suffix).path, vault.path + suffix)
+    }
+    while await values.next() != .value("old") {}
+  }
+
+  /// What was not in the file itself yet is lost when its log is left behind, which no default may hide.
+  @Test(.timeLimit(.minutes(30)))
+  func aLiveReaderIsToldThatTheVaultIsGoneAndItsLogIsNot() async throws {
+    let child = try vault.serve()
+    #expect(try child.ask("save key old") == "saved")
+    let live = Live<String?, VaultStorage>(vault.storage(), "key")
+    let changes = Live<String?, VaultStorage>(vault.storage(), "key")
+    #expect(live.wrappedValue == "old")
+    var values = Observations { live.state }.makeAsyncIterator()
+    var states = changes.states.makeAsyncIterator()
+    #expect(await values.next() == .value("old"))
+    #expect(await states.next() == .value("old"))
+    let away = vault.file("old.vault")
+    try FileManager.default.moveItem(at: vault.url, to: away)
+    while true {
+      guard case .failed(let error) = await values.next() else { continue }
+      #expect(error.code == .damaged)
+      break
+    }
+    guard case .failed = await states.next() else {
+      Issue.record("no failure was told")
+      return
+    }
+    try FileManager.default.moveItem(at: away, to: vault.url)
+    while await values.next() != .value("old") {}
+    #expect(await states.next() == .value("old"))
+  }
+}
