@@ -24,7 +24,7 @@ let package = Package(
         .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage"),
         .product(name: "InjectTesting", package: "SecurePropertyStorage"),
         .product(name: "StorageTesting", package: "SecurePropertyStorage"),
-      ])
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
