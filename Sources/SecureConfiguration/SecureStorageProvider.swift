@@ -24,7 +24,7 @@
   /// - `watchValue` and `watchSnapshot` give the current state, then each later one, and leave out those that
   ///   were replaced before the listener came to them. An error is a state too.
   ///
-  /// What is stored may have another type than is asked for, where the value stays exactly the same: docs of
+  /// What is stored may have another type than is asked for, where the value stays exactly the same: see
   /// ``ValueConversion``. Anything else is the error `typeMismatch`. The context of keys is not looked at.
   public struct SecureStorageProvider: ConfigProvider {
     /// The name in reports of access, as in `SecureStorageProvider[VaultStorage]`.

@@ -42,15 +42,10 @@ struct Bench {
     let figures = EntryVisit.figures(visits)
     let injection = options.isChosen("inject: two threads") ? Injection.contention() : []
     let live = options.isChosen("live: two threads") ? try LiveCalls.contention() : []
-<<<<<<< HEAD
+    let failed = options.isChosen("failed read") ? try FailedReads.figures() : []
     let names = options.isChosen("100,000 names") ? try ManyNames.figures() : []
     let large = names + (options.isChosen("1 GiB") ? try LargeFile.figures() : [])
-    for figure in figures + injection + live + large { print(figure.line) }
-=======
-    let failed = options.isChosen("failed read") ? try FailedReads.figures() : []
-    let large = options.isChosen("1 GiB") ? try LargeFile.figures() : []
     for figure in figures + injection + live + failed + large { print(figure.line) }
->>>>>>> 1c23b9ed9bd447403b58f7e32782f68e875b4458
     if let path = options.report {
       try Report(
         results: results, threads: threads, visits: visits, figures: figures,
