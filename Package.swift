@@ -19,7 +19,9 @@ let package = Package(
       description: "SecureConfiguration has a provider, which needs swift-configuration."),
     .trait(
       name: "Server",
-      description: "SecureService has a service, which needs swift-service-lifecycle, swift-log, swift-metrics."),
+      description:
+        "SecureService has a service, which needs swift-service-lifecycle, swift-log, swift-metrics."
+    ),
     .default(enabledTraits: ["Keyring"]),
   ],
   // What a trait that is off needs is not resolved.
@@ -67,7 +69,8 @@ let package = Package(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",
           condition: .when(traits: ["Server"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
-        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
+        .product(
+          name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
       ]),
     .target(
       name: "StorageTesting", dependencies: ["StorageCore", "CryptoCore", "SingletonBackend"]),
@@ -150,7 +153,8 @@ let package = Package(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",
           condition: .when(traits: ["Server"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
-        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
+        .product(
+          name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
         .product(
           name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle",
           condition: .when(traits: ["Server"])),

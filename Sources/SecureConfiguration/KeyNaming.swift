@@ -17,6 +17,7 @@
     /// The name of the value that a key stands for.
     ///
     /// - Parameter key: the key. Its context is not looked at.
+    /// - Returns: the name.
     public func name(of key: AbsoluteConfigKey) -> String {
       switch self {
       case .dotted: key.components.joined(separator: ".")

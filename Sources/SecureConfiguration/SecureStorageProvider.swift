@@ -24,8 +24,19 @@
   /// - `watchValue` and `watchSnapshot` give the current state, then each later one, and leave out those that
   ///   were replaced before the listener came to them. An error is a state too.
   ///
-  /// What is stored may have another type than is asked for, where the value stays exactly the same: see
-  /// ``ValueConversion``. Anything else is the error `typeMismatch`. The context of keys is not looked at.
+  /// What is stored may have another type than is asked for, where the value stays exactly the same; anything
+  /// else is the error `typeMismatch`. The context of keys is not looked at.
+  ///
+  /// | asked for | stored |
+  /// |---|---|
+  /// | `string` | `String`, `URL`, `UUID` |
+  /// | `int` | any integer that fits, or a text of one |
+  /// | `double` | `Double`, `Float`, an integer that a `Double` holds exactly, or a text of a number |
+  /// | `bool` | `Bool`, or a text: `true`, `false`, `yes`, `no`, `1`, `0` in any case |
+  /// | `bytes` | `Data`, `[UInt8]`, or a text that the decoder reads, by default Base64 |
+  /// | lists of these | a list of such elements, or a text with a separator, by default `,` |
+  ///
+  /// Texts are taken since an env file has nothing else.
   public struct SecureStorageProvider: ConfigProvider {
     /// The name in reports of access, as in `SecureStorageProvider[VaultStorage]`.
     public let providerName: String
@@ -81,9 +92,10 @@
     /// - Throws: what `updatesHandler` throws.
     public nonisolated(nonsending) func watchValue<Return: ~Copyable>(
       forKey key: AbsoluteConfigKey, type: ConfigType,
-      updatesHandler: nonisolated(nonsending) (
-        _ updates: ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>
-      ) async throws -> Return
+      updatesHandler:
+        nonisolated(nonsending) (
+          _ updates: ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>
+        ) async throws -> Return
     ) async throws -> Return {
       let name = storage.store.name(reading.naming.name(of: key))
       let updates = await Updates.of(storage, named: name) {
@@ -103,9 +115,10 @@
     ///
     /// - Throws: what `updatesHandler` throws.
     public nonisolated(nonsending) func watchSnapshot<Return: ~Copyable>(
-      updatesHandler: nonisolated(nonsending) (
-        _ updates: ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>
-      ) async throws -> Return
+      updatesHandler:
+        nonisolated(nonsending) (
+          _ updates: ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>
+        ) async throws -> Return
     ) async throws -> Return {
       let updates = await Updates.of(storage, named: nil) {
         self.snapshot()

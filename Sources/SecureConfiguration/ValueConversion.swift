@@ -4,16 +4,7 @@
 
   /// What a stored value is as a value of a configuration, where it stays exactly the same.
   ///
-  /// | asked for | stored |
-  /// |---|---|
-  /// | `string` | `String`, `URL`, `UUID` |
-  /// | `int` | any integer that fits, or a text of one |
-  /// | `double` | `Double`, `Float`, an integer that a `Double` can hold exactly, or a text of a number |
-  /// | `bool` | `Bool`, or a text: `true`, `false`, `yes`, `no`, `1`, `0` in any case |
-  /// | `bytes` | `Data`, `[UInt8]`, or a text that the provider's decoder reads, by default Base64 |
-  /// | lists of these | a list of such elements, or a text with a separator, by default `,` |
-  ///
-  /// Texts are taken since an env file has nothing else.
+  /// The documentation of ``SecureStorageProvider`` has the table.
   struct ValueConversion: Sendable {
     let bytesDecoder: any ConfigBytesFromStringDecoder
     let arraySeparator: Character

@@ -5,7 +5,9 @@
 
   /// A storage that a ``StorageService`` opens, checks and closes.
   public struct ManagedStore: Sendable {
-    /// Tells the store from others in logs, metrics and errors. Not a secret.
+    /// Tells the store from others in logs, metrics and errors.
+    ///
+    /// Not a secret.
     public let name: String
     /// The storage.
     public let storage: DelegatedStorage
@@ -23,6 +25,7 @@
     ///     an error at the start.
     ///   - verifies: whether the start looks at each record, as `VaultStorage.verify` does; it costs
     ///     reading and opening the whole vault. An unsound vault is then an error at the start.
+    /// - Returns: the store.
     public static func vault(
       _ storage: VaultStorage, named name: String = "vault",
       existence: StoreExistence = .madeIfMissing, verifies: Bool = false
@@ -49,6 +52,7 @@
     ///   - storage: the suite. What its writes have not yet put on disk is written at shutdown.
     ///   - name: tells it from others.
     ///   - existence: whether a suite that is missing is made.
+    /// - Returns: the store.
     public static func defaults(
       _ storage: UserDefaultsStorage, named name: String = "defaults",
       existence: StoreExistence = .madeIfMissing
@@ -67,6 +71,7 @@
     ///   - storage: the storage.
     ///   - name: tells it from others.
     ///   - existence: whether a store that is missing is made.
+    /// - Returns: the store.
     public static func storage(
       _ storage: DelegatedStorage, named name: String, existence: StoreExistence = .madeIfMissing
     ) -> ManagedStore {

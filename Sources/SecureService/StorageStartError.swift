@@ -8,7 +8,9 @@
     /// Why it can't be opened, and what to do about it.
     public let reason: StorageError
 
-    /// For the operator: which store, why, and what to do. No secret is in it.
+    /// For the operator: which store, why, and what to do.
+    ///
+    /// No secret is in it.
     public var description: String { "the store \"\(store)\" can't be opened: \(reason)" }
 
     /// What a program should exit with: the codes of `securestore`, such as 10 for a key that is not there,

@@ -15,8 +15,10 @@
       self.factory = factory
       let dimensions = [("store", store)]
       writes = Counter(label: "securestorage_writes", dimensions: dimensions, factory: factory)
-      keyChanges = Counter(label: "securestorage_key_changes", dimensions: dimensions, factory: factory)
-      checkAge = Gauge(label: "securestorage_check_age_seconds", dimensions: dimensions, factory: factory)
+      keyChanges = Counter(
+        label: "securestorage_key_changes", dimensions: dimensions, factory: factory)
+      checkAge = Gauge(
+        label: "securestorage_check_age_seconds", dimensions: dimensions, factory: factory)
     }
 
     func count(_ event: StoreEvents.Event) {

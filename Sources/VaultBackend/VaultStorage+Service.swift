@@ -13,7 +13,8 @@ extension VaultStorage {
     }
     guard isThere == true else {
       throw StorageError(
-        .unavailable, "the vault is gone or was replaced while it was in use; restore it, or mount its disk",
+        .unavailable,
+        "the vault is gone or was replaced while it was in use; restore it, or mount its disk",
         path: engine.file.path)
     }
   }

@@ -40,7 +40,9 @@
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// Another storage of the same place, as another part of the program would make it.
-    func another() -> any Storage { kind == .memory ? storage : Self.storage(kind, folder, bus?.address) }
+    func another() -> any Storage {
+      kind == .memory ? storage : Self.storage(kind, folder, bus?.address)
+    }
 
     private static func storage(_ kind: Kind, _ folder: URL, _ bus: String?) -> any Storage {
       switch kind {

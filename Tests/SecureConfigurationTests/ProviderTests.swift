@@ -90,7 +90,8 @@
       try storage.save("5432", forKey: "DATABASE_PORT")
       try storage.save("from the store", forKey: "DATABASE_HOST")
       let config = ConfigReader(providers: [
-        EnvironmentVariablesProvider(environmentVariables: ["DATABASE_HOST": "from the environment"]),
+        EnvironmentVariablesProvider(environmentVariables: ["DATABASE_HOST": "from the environment"]
+        ),
         SecureStorageProvider(storage, naming: .environment),
       ])
       #expect(config.string(forKey: "database.host") == "from the environment")

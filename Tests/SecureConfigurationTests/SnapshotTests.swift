@@ -9,9 +9,11 @@
 
   struct SnapshotTests {
     private func number(_ snapshot: any ConfigSnapshot, _ name: String) throws -> Int? {
-      guard case .int(let number) = try snapshot.value(
-        forKey: AbsoluteConfigKey([name]), type: .int
-      ).value?.content else { return nil }
+      guard
+        case .int(let number) = try snapshot.value(
+          forKey: AbsoluteConfigKey([name]), type: .int
+        ).value?.content
+      else { return nil }
       return number
     }
 

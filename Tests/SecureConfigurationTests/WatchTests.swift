@@ -74,7 +74,8 @@
     @Test(.timeLimit(.minutes(10))) func aReaderWatchesAcrossAChangeOfKeys() async throws {
       let place = try Place(.vault)
       try place.storage.save(1, forKey: "level")
-      try await SecureStorageProvider(place.storage).watchValue(forKey: key, type: .int) { updates in
+      try await SecureStorageProvider(place.storage).watchValue(forKey: key, type: .int) {
+        updates in
         var iterator = updates.makeAsyncIterator()
         #expect(try await iterator.next(isolation: nil)?.get().value?.content == .int(1))
         let other = place.another()

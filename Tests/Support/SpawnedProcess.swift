@@ -83,7 +83,7 @@ private import Foundation
   }
 
   private static let ignoresBrokenPipes: Void = {
-    _ = unsafe signal(SIGPIPE, SIG_IGN)
+    _ = signal(SIGPIPE, SIG_IGN)
   }()
 
   /// posix_spawn_file_actions_addclosefrom_np(3) of glibc 2.34, which Swift's Glibc does not show.

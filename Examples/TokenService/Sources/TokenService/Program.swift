@@ -66,7 +66,8 @@ enum Composition {
     guard CommandLine.arguments.count == 3 else {
       end("whose token is it? token-service issue NAME", 64)
     }
-    print(try await StoredTokens(storage: VaultStorage.standard).issue(to: CommandLine.arguments[2]))
+    print(
+      try await StoredTokens(storage: VaultStorage.standard).issue(to: CommandLine.arguments[2]))
   }
 
   /// Shows the administrator's password to whoever can read the vault and its key.

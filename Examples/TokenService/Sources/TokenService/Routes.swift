@@ -4,7 +4,9 @@ import InjectRegistry
 import SecureService
 import StorageCore
 
-/// What the service answers. What it needs is injected: tests register their own.
+/// What the service answers.
+///
+/// What it needs is injected: tests register their own.
 struct Routes: Sendable {
   @UnwrappedInject private var tokens: any Tokens
   @UnwrappedInject private var administration: any Administration
@@ -54,7 +56,9 @@ struct Routes: Sendable {
     do {
       return try await body()
     } catch let error as StorageError where [.full, .readOnly].contains(error.code) {
-      throw HTTPError(.init(code: 507, reasonPhrase: "Insufficient Storage"), message: "nothing can be stored at present")
+      throw HTTPError(
+        .init(code: 507, reasonPhrase: "Insufficient Storage"),
+        message: "nothing can be stored at present")
     }
   }
 

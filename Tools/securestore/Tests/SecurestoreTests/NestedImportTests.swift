@@ -58,7 +58,8 @@ struct NestedImportTests {
   ])
   func whatCannotBeKeptIsRefusedWhole(_ text: String, _ said: String) throws {
     let tool = try Tool()
-    let result = try tool.run("import", "-", "--format", "yaml", "--nested", input: "ok: 1\n" + text)
+    let result = try tool.run(
+      "import", "-", "--format", "yaml", "--nested", input: "ok: 1\n" + text)
     #expect(result.code == 65 && result.errors.contains(said), "\(result.errors)")
     #expect(try tool.run("list").text == "")
   }
@@ -68,7 +69,8 @@ struct NestedImportTests {
     var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
     for level in 1...9 {
       let alias = "*a\(level - 1)"
-      text += "a\(level): &a\(level) [\(Array(repeating: alias, count: 10).joined(separator: ", "))]\n"
+      text +=
+        "a\(level): &a\(level) [\(Array(repeating: alias, count: 10).joined(separator: ", "))]\n"
     }
     let result = try tool.run("import", "-", "--format", "yaml", input: text)
     #expect(result.code == 65, "\(result.errors)")

@@ -30,7 +30,8 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
 /// Stores the values of a file.
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Store all values of a dotenv, JSON or YAML file, in one step.",
+    commandName: "import",
+    abstract: "Store all values of a dotenv, JSON or YAML file, in one step.",
     discussion: """
       Either all are stored or none. Where there is a value under a name already, be it the same, \
       nothing is imported, unless --overwrite or --keep says which of the two is to stay. Input of no \
