@@ -25,7 +25,7 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=
 RELEASE = -c release -Xswiftc -enable-testing
 
 .PHONY: help deps build test test-tool tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize \
-  client client-tests service service-load traits clean
+  client client-tests service service-load service-image traits clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,13 +93,18 @@ client: deps ## Time a clean release build of programs that use the library; fai
 client-tests: deps ## Build a service and its tests as a user writes them, and look at what they leave and say
 	@scripts/client-tests.sh
 
-service: ## Run the tests of the example service, and look at its real process
+service: ## Run the tests of the example service, and look at its real process and its unit file
 	@scripts/deps.sh service
 	@scripts/service.sh test
+	@scripts/service-unit.sh
 
 service-load: ## Run the example service in release under load, while its keys are rotated
 	@scripts/deps.sh service
 	@scripts/service.sh load
+
+service-image: ## Run the example service in a system that holds only the packages it needs (as root)
+	@scripts/deps.sh service
+	@scripts/service-image.sh
 
 traits: deps ## Build a program without the trait Keyring, where libsecret's headers are hidden
 	@scripts/client-traits.sh

@@ -30,8 +30,8 @@ case ${1:-} in
     fi
     ;;
   service)
-    test_packages+=(curl openssl wrk debootstrap)
-    test_commands+=(curl openssl wrk debootstrap)
+    test_packages+=(curl openssl wrk debootstrap systemd)
+    test_commands+=(curl openssl wrk debootstrap systemd-analyze)
     ;;
   bench)
     build_packages+=(libsqlcipher-dev age gocryptfs)
