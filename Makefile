@@ -77,6 +77,9 @@ soak: deps ## Run the long tests in release
 	@SPS_SOAK=1 FILTER=ArriveSoonSoak scripts/test.sh $(RELEASE)
 	@SPS_SOAK=alone FILTER=FailureTimesSoak scripts/test.sh $(RELEASE)
 	@SPS_SOAK=1 scripts/test.sh $(RELEASE)
+	@scripts/deps.sh service
+	@scripts/service.sh load
+	@[[ $$(id -u) -ne 0 ]] || scripts/service-image.sh
 
 fuzz: deps ## Hand mutated bytes to every reader, FUZZ_SECONDS=60 each (FUZZ_TARGETS='...' picks some)
 	@scripts/fuzz.sh
