@@ -11,7 +11,7 @@ private import Foundation
   let identifier: Int32
   /// Whether it has ended and was waited for.
   private var isReaped = false
-  private let lock = NSLock()
+  private let lock = NSCondition()
 
   /// Starts a program by its path.
   ///
@@ -55,16 +55,13 @@ private import Foundation
     }
     guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EINVAL) }
     self.identifier = identifier
-  }
-
-  deinit {
-    guard isRunning else { return }
-    send(SIGKILL)
-    waitUntilExit()
+    // At once, as it ends: Swift Testing waits for any child of the process, and where one is left that nobody
+    // waits for, its thread is told of that one again and again, and never of the end of an exit test.
+    Thread.detachNewThread { [self] in reap() }
   }
 
   /// Whether it has not ended.
-  var isRunning: Bool { lock.withLock { !reap(WNOHANG) } }
+  var isRunning: Bool { lock.withLock { !isReaped } }
 
   /// Sends a signal, unless it has ended.
   func send(_ signal: Int32) {
@@ -73,13 +70,21 @@ private import Foundation
 
   /// Waits for its end.
   func waitUntilExit() {
-    guard isRunning else { return }
+    lock.withLock { while !isReaped { lock.wait() } }
+  }
+
+  private func reap() {
     // waitid(2): it stays there to be waited for, so that nobody signals another process by its number.
     var information = unsafe siginfo_t()
     while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0,
       errno == EINTR
     {}
-    lock.withLock { _ = reap(0) }
+    lock.withLock {
+      var status: Int32 = 0
+      unsafe waitpid(identifier, &status, 0)
+      isReaped = true
+      lock.broadcast()
+    }
   }
 
   private static let ignoresBrokenPipes: Void = {
@@ -98,13 +103,6 @@ private import Foundation
         to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self
       )
     }()
-
-  private func reap(_ options: Int32) -> Bool {
-    if isReaped { return true }
-    var status: Int32 = 0
-    isReaped = unsafe waitpid(identifier, &status, options) == identifier
-    return isReaped
-  }
 
   private static func withCStrings<Result>(
     _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
