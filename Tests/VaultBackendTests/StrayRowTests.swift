@@ -212,7 +212,9 @@ import Testing
     let range = try #require(file.range(of: Data(record)))
     file[range.upperBound - 1] ^= 1
     // As a tool that keeps the permissions would put it there; the open file stays as it was.
-    try FileManager.default.removeItem(at: vault.url)
+    for path in [vault.path, vault.path + "-wal", vault.path + "-shm"] {
+      try FileManager.default.removeItem(atPath: path)
+    }
     let handle = try #require(FileHandle(forUpdatingAtPath: copy.path))
     try handle.write(contentsOf: file)
     try handle.close()
