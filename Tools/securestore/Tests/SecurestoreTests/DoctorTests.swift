@@ -70,7 +70,7 @@ struct DoctorTests {
     #expect(changed.code == 0, "\(changed.errors)")
     #expect(!(try tool.run("slots", "list").errors.contains("takes less")))
     let value = try tool.run("get", "TOKEN", "--passphrase-file", new)
-    #expect(value.text == "value\n", "\(value.errors)")
+    #expect(value.text == "value", "\(value.errors)")
   }
 
   @Test func withoutAVaultItTellsOfTheMachine() throws {

@@ -51,8 +51,8 @@ struct NestedImportTests {
   }
 
   @Test(arguments: [
-    ("a: 1\na: 2\n", "twice"), ("a: [1\n", "line 2"), ("a: 0x1F\n", "line 1"),
-    ("a: !!binary aGk=\n", "line 1"), ("? [1, 2]\n: 3\n", "name"), ("- 1\n", "object"),
+    ("a: 1\na: 2\n", "twice"), ("a: [1\n", "line 3"), ("a: 0x1F\n", "line 2"),
+    ("a: !!binary aGk=\n", "line 2"), ("? [1, 2]\n: 3\n", "name"), ("- 1\n", "YAML"),
     ("a: null\n", "null"), ("a:\n  b: 1\na.b: 2\n", "a.b"),
     ("a: *nowhere\n", "YAML"),
   ])
