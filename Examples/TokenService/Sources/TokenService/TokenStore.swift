@@ -1,4 +1,3 @@
-import Foundation
 import StorageCore
 
 /// Issues, checks and withdraws API tokens.
@@ -13,35 +12,36 @@ protocol Tokens: Sendable {
   func count() async throws -> Int
 }
 
-/// Tokens in a storage, sealed: `token.<id>` has the secret, `holder.<id>` whose it is.
+/// Tokens in a storage, sealed: under `token.<id>` stands the secret, a space, and whose it is.
 struct StoredTokens: Tokens {
+  private static let idLength = 16
+  private static let secretLength = 64
   let storage: any Storage
 
   func issue(to name: String) async throws -> String {
-    let (id, secret) = (Self.random(8), Self.random(32))
-    // One commit: there is never a token without a holder.
-    try await storage.saveAllAsync([
-      "token.\(id.hexadecimal)": Data(secret), "holder.\(id.hexadecimal)": name,
-    ])
-    return "\(id.hexadecimal).\(secret.hexadecimal)"
+    let (id, secret) = (Self.random(Self.idLength), Self.random(Self.secretLength))
+    // One value, so there is never a token without a holder.
+    try await storage.saveAsync("\(secret) \(name)", forKey: "token.\(id)")
+    return "\(id).\(secret)"
   }
 
   // Synchronous: a vault answers from memory, and sees what any process of this machine wrote before.
   func holder(of token: String) throws -> String? {
-    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[0].count == 16, let given = [UInt8](hexadecimal: parts[1]),
-      let secret = try storage.load(Data.self, forKey: "token.\(parts[0])"),
-      Self.isEqual(given, Array(secret))
+    let parts = token.utf8
+    guard parts.count == Self.idLength + 1 + Self.secretLength,
+      let dot = parts.firstIndex(of: UInt8(ascii: ".")),
+      parts.distance(from: parts.startIndex, to: dot) == Self.idLength,
+      let stored = try storage.load(String.self, forKey: "token.\(token[..<dot])"),
+      Self.isEqual(parts[parts.index(after: dot)...], stored.utf8.prefix(Self.secretLength))
     else { return nil }
-    return try storage.load(String.self, forKey: "holder.\(parts[0])")
+    return String(stored.utf8.dropFirst(Self.secretLength + 1))
   }
 
   func withdraw(_ id: String) async throws -> Bool {
-    guard id.count == 16 else { return false }
+    guard id.utf8.count == Self.idLength else { return false }
     return try await storage.transactionAsync { transaction in
       guard try transaction.contains("token.\(id)") else { return false }
       try transaction.delete(forKey: "token.\(id)")
-      try transaction.delete(forKey: "holder.\(id)")
       return true
     }
   }
@@ -50,29 +50,18 @@ struct StoredTokens: Tokens {
     try await storage.keysAsync().count { $0.hasPrefix("token.") }
   }
 
-  private static func random(_ count: Int) -> [UInt8] {
+  private static func random(_ count: Int) -> String {
     var generator = SystemRandomNumberGenerator()
-    return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let digits = Array("0123456789abcdef")
+    return String((0..<count).map { _ in digits[Int.random(in: 0..<16, using: &generator)] })
   }
 
   /// Compares in a time that tells nothing of where the two differ.
-  private static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-    left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-  }
-}
-
-extension [UInt8] {
-  var hexadecimal: String { map { String(format: "%02x", $0) }.joined() }
-
-  init?(hexadecimal text: Substring) {
-    let digits = text.utf8.map { digit -> UInt8? in
-      switch digit {
-      case 48...57: digit - 48
-      case 97...102: digit - 87
-      default: nil
-      }
-    }
-    guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
-    self = stride(from: 0, to: digits.count, by: 2).map { digits[$0]! << 4 | digits[$0 + 1]! }
+  private static func isEqual(_ left: Substring.UTF8View, _ right: Substring.UTF8View) -> Bool {
+    let (left, right) = (Array(left), Array(right))
+    guard left.count == right.count else { return false }
+    var difference: UInt8 = 0
+    for index in left.indices { difference |= left[index] ^ right[index] }
+    return difference == 0
   }
 }
