@@ -14,7 +14,7 @@ internal import Synchronization
 /// most. A write replaces the file as a whole, under a lock file beside it: it costs the more, the
 /// more the suite holds. Delegates of one suite in a process share their memory.
 public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, PlaceDelegate,
-  SnapshotDelegate
+  SnapshotDelegate, CopyingDelegate
 {
   /// How long a write waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
@@ -96,6 +96,24 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     return suite
   }
 
+  /// Lends an object without a reference to it, as `_withUnsafeGuaranteedRef` does, to a call that throws.
+  @inline(__always)
+  private static func uncounted<Result>(
+    _ suite: Unmanaged<Suite>, _ body: (Suite) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    var failure: StorageError?
+    let result: Result? = unsafe suite._withUnsafeGuaranteedRef { suite in
+      do throws(StorageError) {
+        return try body(suite)
+      } catch {
+        failure = error
+        return nil
+      }
+    }
+    if let result { return result }
+    throw failure!
+  }
+
   // MARK: - PlaceDelegate
 
   package var allowance: SecureStorage.Access { use() }
@@ -154,6 +172,15 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     try suite().read { ($0.record(for: name), $0.headerVersion) }
+  }
+
+  package func copyRecord(
+    _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> RecordCopy? {
+    guard let suite = unsafe resolved.uncounted else { return nil }
+    return try unsafe Self.uncounted(suite) { (suite) throws(StorageError) in
+      try unsafe suite.copy(name, into: buffer)
+    }
   }
 
   /// Makes all of `writes` or none, in one atomic step, if the header is that of the version.

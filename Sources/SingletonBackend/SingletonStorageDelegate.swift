@@ -4,7 +4,7 @@ public import StorageCore
 /// Sealed records in memory, for as long as the delegate lives.
 ///
 /// Any thread may use it. It blocks for the time of a dictionary access.
-public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegate {
+public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegate, CopyingDelegate {
   /// A name as the key of a dictionary.
   ///
   /// Its bytes serve as the hash. They are uniform under a secret key, and what is in memory came
@@ -25,12 +25,12 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
     }
   }
 
-  private struct State {
-    var records: [Key: [UInt8]] = [:]
+  private struct State: ~Copyable {
+    var records = RecordTable<Key, TableRecord>()
     var header: [UInt8]?
     var version: UInt64 = 1
   }
-  private let state = Lock(State())
+  private let state = SharedLock(State())
   private let observers = ChangeObservers()
 
   /// An empty delegate.
@@ -38,7 +38,7 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
 
   /// The header and its version.
   public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
-    state.withLock { ($0.header, $0.version) }
+    state.read { ($0.header, $0.version) }
   }
 
   /// Lets `body` change the header, under the lock.
@@ -47,9 +47,9 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
   ) throws(StorageError) -> UInt64 {
     try state.withLock { (state) throws(StorageError) in
       var header = state.header
-      let records = state.records
+      let records = state.records.all
       let held = HeldRecords(isEmpty: records.isEmpty) { (each) throws(StorageError) in
-        for (key, record) in records { each(key.name, record) }
+        for (key, record) in records { each(key.name, record.bytes) }
       }
       try body(&header, held)
       if header != state.header {
@@ -64,7 +64,20 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
   public func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
-    state.withLock { ($0.records[Key(name: name)], $0.version) }
+    state.read { ($0.records[Key(name: name)]?.bytes, $0.version) }
+  }
+
+  package func copyRecord(
+    _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> RecordCopy? {
+    state.read { state in
+      guard let record = unsafe state.records.uncounted(Key(name: name)) else {
+        return RecordCopy(absentUnder: state.version)
+      }
+      return unsafe record._withUnsafeGuaranteedRef { record in
+        unsafe RecordCopy(of: record.bytes, into: buffer, headerVersion: state.version)
+      }
+    }
   }
 
   /// Makes all of `writes` or none.
@@ -73,7 +86,7 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
   ) throws(StorageError) -> CommitOutcome {
     state.withLock { state in
       guard state.version == headerVersion else { return .headerChanged }
-      guard writes.allSatisfy({ $0.isAllowed(over: state.records[Key(name: $0.name)]) }) else {
+      for write in writes where !write.isAllowed(over: state.records[Key(name: write.name)]?.bytes) {
         return .conditionFailed
       }
       for write in writes where !write.isCheck { apply(write, to: &state) }
@@ -90,7 +103,7 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
       switch write.condition {
       case .always: break
       default:
-        guard write.isAllowed(over: state.records[Key(name: write.name)]) else {
+        guard write.isAllowed(over: state.records[Key(name: write.name)]?.bytes) else {
           return .conditionFailed
         }
       }
@@ -102,9 +115,9 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
   @inline(__always)
   private func apply(_ write: RecordWrite, to state: inout State) {
     if let record = write.record {
-      state.records[Key(name: write.name)] = record
+      state.records.update(TableRecord(record), for: Key(name: write.name))
     } else {
-      state.records.removeValue(forKey: Key(name: write.name))
+      state.records.remove(Key(name: write.name))
     }
     if !observers.isEmpty {
       observers.notify(
@@ -114,13 +127,13 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
 
   /// The names of all records.
   public func names() throws(StorageError) -> [NameHash] {
-    state.withLock { $0.records.keys.map(\.name) }
+    state.read { $0.records.keys.map(\.name) }
   }
 
   package func allRecords() throws(StorageError) -> AllRecords {
-    state.withLock { state in
+    state.read { state in
       var records: [NameHash: [UInt8]] = [:]
-      for (key, record) in state.records { records[key.name] = record }
+      for (key, record) in state.records.all { records[key.name] = record.bytes }
       return AllRecords(records: records, headerVersion: state.version)
     }
   }

@@ -11,7 +11,7 @@ public import struct Foundation.URL
 /// before they began, whatever process did it; one in each tick of the clock, 1 to 10 ms, looks whether it is
 /// still the same file. Any number of processes may share the file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
 public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationDelegate,
-  ObservableDelegate, PlaceDelegate, SnapshotDelegate
+  ObservableDelegate, PlaceDelegate, SnapshotDelegate, CopyingDelegate
 {
   /// How long a call waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
@@ -145,6 +145,12 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
     let known = unsafe resolved.uncounted?._withUnsafeGuaranteedRef { $0.known(name) }
     if let known { return known }
     return try vault().lookup(name, waiting: deadline)
+  }
+
+  package func copyRecord(
+    _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> RecordCopy? {
+    unsafe resolved.uncounted?._withUnsafeGuaranteedRef { unsafe $0.copy(name, into: buffer) }
   }
 
   /// Makes all of `writes` or none, in one atomic step, if the header is that of the version.

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Order of locks: `queue`, the lock files (header before file), `gate`, `memory`.
 final class Suite: Sendable {
   let file: SuiteFile
-  let memory = Lock(SuiteMemory())
+  let memory = SharedLock(SuiteMemory())
   /// Held while the file is read, which therefore happens once and not in every waiting reader.
   private let gate = Lock(())
   let queue = WriteQueue()
@@ -30,17 +30,36 @@ final class Suite: Sendable {
   ///
   /// Costs a look at the clock, one stat(2) when the last one was longer ago than
   /// ``SuiteFile/trust``, and reading the file when somebody else has changed it.
-  func read<Result>(_ body: (SuiteMemory) -> Result) throws(StorageError) -> Result {
+  func read<Result>(_ body: (borrowing SuiteMemory) -> Result) throws(StorageError) -> Result {
     let now = MonotonicTime.now
-    let result = try memory.withLock { (memory) throws(StorageError) in
+    let result = try memory.read { (memory) throws(StorageError) in
       try memory.isCurrent(at: now, trusting: file.trust) ? body(memory) : nil
     }
     if let result { return result }
     return try readAfterLooking(body)
   }
 
+  /// Copies a record that this process has read before, if memory is current, without a reference to it.
+  func copy(
+    _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> RecordCopy? {
+    let now = MonotonicTime.now
+    let copied = try memory.read { (memory) throws(StorageError) in
+      guard try memory.isCurrent(at: now, trusting: file.trust) else {
+        return SuiteMemory.Copied.other
+      }
+      return unsafe memory.copy(name, into: buffer)
+    }
+    switch copied {
+    case .copy(let copy): return copy
+    case .unknown: memory.withLock { $0.learn(name) }
+    case .other: break
+    }
+    return nil
+  }
+
   private func readAfterLooking<Result>(
-    _ body: (SuiteMemory) -> Result
+    _ body: (borrowing SuiteMemory) -> Result
   ) throws(StorageError) -> Result {
     let now = MonotonicTime.now
     let stamp = try file.stamp()

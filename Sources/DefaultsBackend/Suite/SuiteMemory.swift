@@ -3,12 +3,16 @@ internal import StorageCore
 
 /// What a process knows of a suite.
 ///
-/// Readers hold its lock for a dictionary access and no I/O.
-struct SuiteMemory {
+/// Readers hold its lock while they copy one record, and do no I/O.
+struct SuiteMemory: ~Copyable {
   /// What the file held when it was looked at last.
   ///
   /// All of it is durable.
   private(set) var contents = SuiteContents()
+  /// The records of `contents` that were read before.
+  ///
+  /// For readers on all cores: who takes a record out of `contents` counts a reference to it.
+  private var known = RecordTable<NameHash, TableRecord>()
   /// The state of the file that `contents` is of; nil when the file has to be looked at again.
   private(set) var stamp: SuiteFile.Stamp?
   private var held: SuiteFile.Held?
@@ -70,6 +74,34 @@ struct SuiteMemory {
     return contents.records[name]
   }
 
+  /// What a reader finds in `contents`, when no writes wait.
+  enum Copied {
+    case copy(RecordCopy)
+    /// The record is there and was not read before: ``learn(_:)`` has it copied the next time.
+    case unknown
+    /// The record is too long for the buffer, or writes wait that may replace it.
+    case other
+  }
+
+  /// Copies the record of a name without a reference to it.
+  func copy(_ name: NameHash, into buffer: UnsafeMutableRawBufferPointer) -> Copied {
+    guard pending.writes.isEmpty else { return .other }
+    guard let record = unsafe known.uncounted(name) else {
+      return contents.records[name] == nil
+        ? .copy(RecordCopy(absentUnder: headerVersion)) : .unknown
+    }
+    return unsafe record._withUnsafeGuaranteedRef { record in
+      unsafe RecordCopy(of: record.bytes, into: buffer, headerVersion: headerVersion)
+        .map { .copy($0) } ?? .other
+    }
+  }
+
+  /// Has ``copy(_:into:)`` find a record from now on, until the contents are replaced.
+  mutating func learn(_ name: NameHash) {
+    guard let record = contents.records[name] else { return }
+    known.update(TableRecord(record), for: name)
+  }
+
   /// Whether writes wait that were sealed for a file which is gone: they will be dropped.
   var hasForeignPending: Bool {
     !pending.writes.isEmpty && pending.headerVersion != headerVersion
@@ -101,6 +133,7 @@ struct SuiteMemory {
     case .success(let contents):
       if contents.header != self.contents.header { headerVersion += 1 }
       self.contents = contents
+      known.removeAll()
       failure = nil
     case .failure(let error):
       failure = error

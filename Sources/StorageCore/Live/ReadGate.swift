@@ -1,13 +1,13 @@
+internal import CryptoCore
 internal import Glibc
-internal import Synchronization
 
-/// Lets readers borrow an object that a writer has published, and tells the writer when none does.
+/// Lets readers borrow an object that a writer has published, and tells the writer when no reader has
+/// the old object any more.
 ///
-/// One for the process. Threads are spread over lanes, each in a cache line of its own, so two readers
-/// write nothing that the other one reads. A reader occupies a lane for the time of a
-/// copy; a writer that has replaced an object takes each lane once, and after that nobody borrows the
-/// old one. A count of references in the object would do the same, and two threads that read one
-/// object would take turns with its cache line.
+/// The process has one. Threads are spread over lanes (see ``Lanes``), so two readers write to no cache
+/// line in common. A reader occupies its lane while it copies the object's value. A writer that has
+/// replaced an object takes each lane once; after that no reader borrows the old object. A count of
+/// references in the object would do the same, but all threads that read one object would write to that count.
 @safe @usableFromInline
 struct ReadGate: @unchecked Sendable {
   // The lanes are made once and never freed, and are touched as locks alone.
@@ -18,64 +18,46 @@ struct ReadGate: @unchecked Sendable {
   /// anything: what a reader does stays between the two calls.
   @usableFromInline typealias Lane = UnsafeMutablePointer<Int32>
 
-  /// Two lines of 64 bytes, since processors fetch the neighbour as well.
-  private static let stride = 128
-  private static let largestCount = 64
-
-  private let lanes: UnsafeMutableRawPointer
-  private let count: Int
-  /// Where a thread keeps the lane that it was in last, counted from 1.
-  private let slot: pthread_key_t
-
-  /// How many threads have read.
-  private static let threads = Atomic<Int>(0)
+  private let start: UnsafeMutableRawPointer
+  private let lanes = Lanes.shared
 
   /// The gate of the process.
   static let shared = ReadGate()
 
   private init() {
-    let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_CONF)))
-    count = min(max(4, 2 * processors), Self.largestCount)
-    var slot = pthread_key_t()
-    let result = unsafe pthread_key_create(&slot, nil)
-    precondition(result == 0, "pthread_key_create failed with errno \(result)")
-    self.slot = slot
-    unsafe lanes = .allocate(byteCount: count * Self.stride, alignment: Self.stride)
-    for index in 0..<count {
-      let lane = unsafe (lanes + index * Self.stride).bindMemory(to: Int32.self, capacity: 1)
+    unsafe start = .allocate(byteCount: lanes.count * Lanes.stride, alignment: Lanes.stride)
+    for index in 0..<lanes.count {
+      let lane = unsafe (start + index * Lanes.stride).bindMemory(to: Int32.self, capacity: 1)
       let result = unsafe pthread_spin_init(lane, Int32(PTHREAD_PROCESS_PRIVATE))
       precondition(result == 0, "pthread_spin_init failed with errno \(result)")
     }
   }
 
+  @inline(__always)
   private func lane(_ index: Int) -> Lane {
-    unsafe (lanes + index * Self.stride).assumingMemoryBound(to: Int32.self)
+    unsafe (start + index * Lanes.stride).assumingMemoryBound(to: Int32.self)
   }
 
   /// Occupies a lane; the caller then reads a pointer, copies what it leads to, and leaves.
   ///
-  /// No lock is held meanwhile and no code of a caller runs. A thread stays with its lane until it meets
-  /// another one there.
+  /// The caller takes no lock meanwhile and runs no code of a user.
   @usableFromInline
   func enter() -> Lane {
-    let last = unsafe Int(bitPattern: pthread_getspecific(slot))
-    if last > 0 {
-      let lane = unsafe lane(last - 1)
-      if unsafe pthread_spin_trylock(lane) == 0 { return unsafe lane }
-    }
-    return unsafe enterAnother(than: last)
+    let mine = lanes.mine
+    let lane = unsafe lane(mine)
+    if unsafe pthread_spin_trylock(lane) == 0 { return unsafe lane }
+    return unsafe enterAnother(than: mine)
   }
 
   @inline(never)
-  private func enterAnother(than last: Int) -> Lane {
-    var index = last > 0 ? last : Self.threads.add(1, ordering: .relaxed).oldValue
+  private func enterAnother(than mine: Int) -> Lane {
+    var index = mine
     while true {
-      for _ in 0..<count {
-        index %= count
+      for _ in 0..<lanes.count {
+        index = (index + 1) & (lanes.count - 1)
         let lane = unsafe lane(index)
-        index += 1
         if unsafe pthread_spin_trylock(lane) == 0 {
-          unsafe pthread_setspecific(slot, UnsafeRawPointer(bitPattern: index))
+          lanes.move(to: index)
           return unsafe lane
         }
       }
@@ -87,13 +69,13 @@ struct ReadGate: @unchecked Sendable {
   @usableFromInline
   func leave(_ lane: Lane) { unsafe pthread_spin_unlock(lane) }
 
-  /// Whether nobody borrows any more what was replaced before the call.
+  /// Whether no reader borrows any more what was replaced before the call.
   ///
-  /// Taking a lane orders the two sides: its readers of before have left, and later ones see what was
-  /// published. Never waits: false when a lane is occupied for long, as that of a thread that was
-  /// suspended, or of one that fork(2) left behind in the parent.
+  /// Taking a lane orders the two sides: earlier readers of the lane have left, and later ones see what was
+  /// published. Never waits: false when a lane stays occupied, as that of a suspended thread, or of a
+  /// thread that fork(2) left behind in the parent.
   func isPassed() -> Bool {
-    for index in 0..<count {
+    for index in 0..<lanes.count {
       let lane = unsafe lane(index)
       var attempts = 0
       while unsafe pthread_spin_trylock(lane) != 0 {

@@ -9,6 +9,9 @@ public final class SealedStore: Sendable {
   /// Not an optional, which would be copied for every call.
   private let headed: any KeysetDelegate
   let isHeaded: Bool
+  /// The same delegate where readers can copy out of its memory, and a stand-in elsewhere.
+  private let copying: any CopyingDelegate
+  private let isCopying: Bool
   /// Whether the delegate keeps names and JSON in the clear.
   let isClear: Bool
 
@@ -29,6 +32,9 @@ public final class SealedStore: Sendable {
     let keyed = delegate as? any KeysetDelegate
     isHeaded = keyed != nil
     headed = keyed ?? NoHeader()
+    let copying = delegate as? any CopyingDelegate
+    isCopying = copying != nil
+    self.copying = copying ?? NoHeader()
     let clear = (delegate as? any ClearDelegate)?.records
     isClear = clear != nil
     keys = StoreKeys(delegate: keyed, source: source, algorithm: algorithm, clear: clear)
@@ -120,17 +126,16 @@ public final class SealedStore: Sendable {
   func open(
     _ sealed: Sealed, _ name: String?, _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) {
-    try open(sealed.record, sealed.keys, sealed.context, name, body)
+    try open(unsafe sealed.record.span.bytes, sealed.keys, sealed.context, name, body)
   }
 
   @inline(__always)
   private func open(
-    _ record: [UInt8], _ keys: OpenKeys, _ context: RecordContext, _ name: String?,
+    _ record: RawSpan, _ keys: OpenKeys, _ context: RecordContext, _ name: String?,
     _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) {
     var failure: StorageError?
     do throws(CryptoError) {
-      let record = unsafe record.span.bytes
       try keys.withOpened(record, for: context) { payload in
         do throws(StorageError) { try body(payload) } catch { failure = error }
       }
@@ -151,10 +156,11 @@ public final class SealedStore: Sendable {
   ) throws(StorageError) -> Bool {
     do throws(StorageError) {
       var isThere = try withCurrent(name) { (keys, context) throws(StorageError) -> Bool? in
+        if isCopying, let isThere = try withCopy(keys, context, name.text, body) { return isThere }
         let (record, version) = try headed.lookup(context.name)
         guard version == keys.headerVersion else { return nil }
         guard let record else { return false }
-        try open(record, keys, context, name.text, body)
+        try open(unsafe record.span.bytes, keys, context, name.text, body)
         return true
       }
       if isThere == nil { isThere = try withFetchedPayload(name, body) }
@@ -164,6 +170,29 @@ public final class SealedStore: Sendable {
       unreadable.remember(name.text, error)
       events.tell(.failedToRead(error.code))
       throw error.about(name.text)
+    }
+  }
+
+  /// The longest record that is copied: to open a longer one takes far longer than to count a reference.
+  private static let copyLimit = 1024
+
+  /// Opens a copy of the record in memory, made without a reference that other readers would write to.
+  ///
+  /// - Returns: as ``withPayload(_:_:)``, or nil when the delegate has to look the name up.
+  @inline(__always)
+  private func withCopy(
+    _ keys: OpenKeys, _ context: RecordContext, _ name: String,
+    _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool? {
+    try unsafe withUnsafeTemporaryAllocation(byteCount: Self.copyLimit, alignment: 8) {
+      (buffer) throws(StorageError) in
+      guard let copy = try unsafe copying.copyRecord(context.name, into: buffer),
+        copy.headerVersion == keys.headerVersion
+      else { return nil }
+      guard let count = copy.count else { return false }
+      let record = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(buffer.baseAddress!), byteCount: count)
+      try open(record, keys, context, name, body)
+      return true
     }
   }
 
@@ -387,7 +416,7 @@ extension SealedStore: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 /// Stands where a delegate that can't hold a header has nothing to stand; never called.
-private struct NoHeader: KeysetDelegate {
+private struct NoHeader: CopyingDelegate {
   private static let error = StorageError(.unsupported, "this storage's delegate holds no header")
 
   func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { throw Self.error }
@@ -400,5 +429,8 @@ private struct NoHeader: KeysetDelegate {
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome { throw Self.error }
+  func copyRecord(
+    _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> RecordCopy? { throw Self.error }
   func names() throws(StorageError) -> [NameHash] { throw Self.error }
 }

@@ -29,7 +29,7 @@ extension VaultEngine {
     memory.withLock { memory in
       notifyAll()
       notify(
-        memory.records.map { RecordChange(name: $0.key.name, record: $0.value.record) },
+        memory.records.all.map { RecordChange(name: $0.key.name, record: $0.entry.record) },
         memory.headerVersion)
     }
   }

@@ -67,7 +67,7 @@ extension VaultEngine {
     _ connection: Connection
   ) throws(StorageError) -> [(name: NameHash, kept: KeptRecord)] {
     var changes: [(name: NameHash, kept: KeptRecord)] = []
-    for (key, old) in memory.withLock({ $0.records }) {
+    for (key, old) in memory.withLock({ $0.records.all }) {
       let new = try VaultRows.kept(key.name, connection)
       if new.record != old.record || new.removal != old.removal { changes.append((key.name, new)) }
     }

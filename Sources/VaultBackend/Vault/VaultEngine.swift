@@ -11,7 +11,7 @@ final class VaultEngine: Sendable {
 
   let file: VaultFile
   let access: VaultAccess
-  let memory = Lock(VaultMemory())
+  let memory = SharedLock(VaultMemory())
   /// What this process knows of the file's past.
   let seen: SeenCommits
   /// Held while `memory` moves on to another state of the file, which happens once and in order.
@@ -64,13 +64,25 @@ final class VaultEngine: Sendable {
   /// they are current.
   @inline(__always)
   func known(_ name: NameHash) -> (record: [UInt8]?, headerVersion: UInt64)? {
-    guard !isStamped.load(ordering: .relaxed), openedAt.load(ordering: .relaxed) == forks.current,
-      looked.load(ordering: .relaxed) == ClockTick.now
-    else { return nil }
-    return memory.withLock { memory in
+    guard mayBeCurrent else { return nil }
+    return memory.read { memory in
       guard memory.isCurrent(nil), let record = memory.record(for: name) else { return nil }
       return (record, memory.headerVersion)
     }
+  }
+
+  /// Copies the record of a name, as ``known(_:)`` finds it, without a reference to it.
+  @inline(__always)
+  func copy(_ name: NameHash, into buffer: UnsafeMutableRawBufferPointer) -> RecordCopy? {
+    guard mayBeCurrent else { return nil }
+    return memory.read { memory in unsafe memory.copy(name, into: buffer) }
+  }
+
+  /// Whether memory need not be compared with the file, but for what shared memory says.
+  @inline(__always)
+  private var mayBeCurrent: Bool {
+    !isStamped.load(ordering: .relaxed) && openedAt.load(ordering: .relaxed) == forks.current
+      && looked.load(ordering: .relaxed) == ClockTick.now
   }
 
   /// The record of a name, and the version of the header that goes with it.
@@ -80,7 +92,7 @@ final class VaultEngine: Sendable {
     try requireSameProcess()
     if isReplaced() { return try load(name, waiting: deadline) }
     let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
-    let known: (record: [UInt8]?, headerVersion: UInt64)? = memory.withLock { memory in
+    let known: (record: [UInt8]?, headerVersion: UInt64)? = memory.read { memory in
       guard memory.isCurrent(stamp), let record = memory.record(for: name) else { return nil }
       return (record, memory.headerVersion)
     }
@@ -335,7 +347,7 @@ final class VaultEngine: Sendable {
   func forget() {
     memory.withLock { memory in
       let gone =
-        observers.isEmpty ? [] : memory.records.filter { $0.value.record != nil }.map(\.key.name)
+        observers.isEmpty ? [] : memory.records.all.filter { $0.entry.record != nil }.map(\.key.name)
       memory.reset()
       notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
     }

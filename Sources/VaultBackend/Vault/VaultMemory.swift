@@ -3,8 +3,8 @@ internal import StorageCore
 
 /// What a process knows of a vault.
 ///
-/// Readers hold its lock for a dictionary access and no I/O.
-struct VaultMemory {
+/// Readers hold its lock while they copy one record, and do no I/O.
+struct VaultMemory: ~Copyable {
   /// What the file has to be like for `records` to be what it holds.
   enum Currency {
     /// Nobody knows: the file is to be looked at.
@@ -28,7 +28,7 @@ struct VaultMemory {
 
   private var currency = Currency.unknown
   /// What is known of names; without a record for a name that has none.
-  private(set) var records: [NameKey: KeptRecord] = [:]
+  private(set) var records = RecordTable<NameKey, KeptRecord>()
   /// Names whose record was too long to be kept.
   private(set) var unkept: Set<NameKey> = []
   private var absentCount = 0
@@ -68,6 +68,18 @@ struct VaultMemory {
   @inline(__always)
   func record(for name: NameHash) -> [UInt8]?? { records[NameKey(name)].map { $0.record } }
 
+  /// Copies the record of a name, if it is known here, current and fits.
+  ///
+  /// Counts no reference: this is what readers on all cores do at once.
+  @inline(__always)
+  func copy(_ name: NameHash, into buffer: UnsafeMutableRawBufferPointer) -> RecordCopy? {
+    guard isCurrent(nil), let kept = unsafe records.uncounted(NameKey(name)) else { return nil }
+    return unsafe kept._withUnsafeGuaranteedRef { kept in
+      guard let record = kept.record else { return RecordCopy(absentUnder: headerVersion) }
+      return unsafe RecordCopy(of: record, into: buffer, headerVersion: headerVersion)
+    }
+  }
+
   /// What a write under a name replaces: nil when it is not known here.
   func replaced(_ name: NameHash, _ keys: ManifestKeys?) -> VaultTransaction.Replaced? {
     guard let kept = records[NameKey(name)], kept.removal == 0 || kept.removal > horizon else {
@@ -90,11 +102,11 @@ struct VaultMemory {
       drop(name)
       if kept.record != nil { unkept.insert(NameKey(name)) }
       guard kept.record == nil, absentCount < Self.absentLimit else { return }
-      records[NameKey(name)] = kept
+      records.update(kept, for: NameKey(name))
       absentCount += 1
       return
     }
-    if let old = records.updateValue(kept, forKey: NameKey(name)), old.record == nil {
+    if let old = records.update(kept, for: NameKey(name)), old.record == nil {
       absentCount -= 1
     }
     if !unkept.isEmpty { unkept.remove(NameKey(name)) }
@@ -102,13 +114,13 @@ struct VaultMemory {
 
   /// Drops what is known of a name.
   mutating func drop(_ name: NameHash) {
-    if let old = records.removeValue(forKey: NameKey(name)), old.record == nil { absentCount -= 1 }
+    if let old = records.remove(NameKey(name)), old.record == nil { absentCount -= 1 }
     if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 
   /// Drops what is known of all names.
   mutating func dropAll() {
-    records = [:]
+    records.removeAll()
     unkept = []
     absentCount = 0
   }

@@ -199,7 +199,7 @@ struct VaultTransaction: ~Copyable {
       }
       guard let record = changes[index].new.record else {
         let share = try RecordShare(ofRemoval: changes[index].sequence, name, keys)
-        changes[index].new.share = share
+        changes[index].new = changes[index].new.with(share)
         manifest.addRemoval(share, name)
         continue
       }
@@ -209,7 +209,7 @@ struct VaultTransaction: ~Copyable {
       } else {
         // The keys were not open yet, or others, when it was handed over.
         share = try RecordShare(of: record, name, keys)
-        changes[index].new.share = share
+        changes[index].new = changes[index].new.with(share)
       }
       manifest.add(share, name)
     }

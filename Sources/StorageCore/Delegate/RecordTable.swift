@@ -1,0 +1,74 @@
+/// What a delegate has in memory: objects by name, at which readers look without counting references.
+///
+/// A part of the value of a `SharedLock`. Its readers run at the same time on many cores, and a count of
+/// references is written by each of them. ``uncounted(_:)`` is for them; everything else counts.
+@safe @usableFromInline
+package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
+  /// Each is a counted reference, given up when the entry is replaced or removed, and in `deinit`.
+  @usableFromInline var entries: [Key: Unmanaged<Entry>] = unsafe [:]
+
+  /// An empty table.
+  @inlinable
+  package init() {}
+
+  @inlinable
+  deinit { for unsafe entry in unsafe entries.values { unsafe entry.release() } }
+
+  /// The object under a key, which lives as long as the table holds it.
+  @inlinable @inline(__always)
+  package func uncounted(_ key: Key) -> Unmanaged<Entry>? { unsafe entries[key] }
+
+  /// The object under a key.
+  @inlinable
+  package subscript(key: Key) -> Entry? { unsafe entries[key]?.takeUnretainedValue() }
+
+  /// How many there are.
+  @inlinable
+  package var count: Int { unsafe entries.count }
+
+  /// All keys and objects.
+  @inlinable
+  package var all: [(key: Key, entry: Entry)] {
+    unsafe entries.map { unsafe (key: $0.key, entry: $0.value.takeUnretainedValue()) }
+  }
+
+  /// All keys.
+  @inlinable
+  package var keys: [Key] { unsafe Array(entries.keys) }
+
+  /// Puts an object under a key.
+  ///
+  /// - Returns: the object that it replaces.
+  @inlinable @discardableResult
+  package mutating func update(_ entry: Entry, for key: Key) -> Entry? {
+    unsafe entries.updateValue(.passRetained(entry), forKey: key)?.takeRetainedValue()
+  }
+
+  /// Removes an object, and returns it.
+  @inlinable @discardableResult
+  package mutating func remove(_ key: Key) -> Entry? {
+    unsafe entries.removeValue(forKey: key)?.takeRetainedValue()
+  }
+
+  /// Removes all objects.
+  @inlinable
+  package mutating func removeAll() {
+    guard unsafe !entries.isEmpty else { return }
+    let old = unsafe entries
+    unsafe entries = [:]
+    for unsafe entry in unsafe old.values { unsafe entry.release() }
+  }
+}
+
+// Unchecked, since a pointer is not Sendable and the entries are some: they are changed as the rest of a
+// table is, by who has it alone.
+extension RecordTable: @unchecked Sendable where Key: Sendable, Entry: Sendable {}
+
+/// A record in a ``RecordTable``.
+package final class TableRecord: Sendable {
+  /// The bytes.
+  package let bytes: [UInt8]
+
+  /// A record of `bytes`.
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+}
