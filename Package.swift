@@ -56,7 +56,7 @@ let package = Package(
     .target(
       name: "SecureConfiguration",
       dependencies: [
-        "StorageCore",
+        "StorageCore", "CryptoCore",
         .product(
           name: "Configuration", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),

@@ -1,4 +1,5 @@
 #if Configuration
+  public import CryptoCore
   public import Configuration
   public import StorageCore
 
@@ -139,14 +140,8 @@
     }
   }
 
-  extension SecureStorageProvider: CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-  {
+  extension SecureStorageProvider: RedactedDescription {
     /// The name, and nothing that is stored.
     public var description: String { providerName }
-    /// The name, and nothing that is stored.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: []) }
   }
 #endif

@@ -1,4 +1,5 @@
 #if Configuration
+  public import CryptoCore
   internal import Configuration
   internal import StorageCore
 
@@ -22,11 +23,7 @@
     }
   }
 
-  extension SecureStorageSnapshot: CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-  {
+  extension SecureStorageSnapshot: RedactedDescription {
     var description: String { providerName }
-    var debugDescription: String { description }
-    var customMirror: Mirror { Mirror(self, children: []) }
   }
 #endif

@@ -42,19 +42,22 @@ struct Bench {
     let figures = EntryVisit.figures(visits)
     let injection = options.isChosen("inject: two threads") ? Injection.contention() : []
     let live = options.isChosen("live: two threads") ? try LiveCalls.contention() : []
+    let scaling = options.isChosen("two threads read") ? try Scaling.reads() : []
     let failed = options.isChosen("failed read") ? try FailedReads.figures() : []
     let names = options.isChosen("100,000 names") ? try ManyNames.figures() : []
     let large = names + (options.isChosen("1 GiB") ? try LargeFile.figures() : [])
-    for figure in figures + injection + live + failed + large { print(figure.line) }
+    for figure in figures + injection + live + scaling + failed + large { print(figure.line) }
     if let path = options.report {
       try Report(
         results: results, threads: threads, visits: visits, figures: figures,
-        injection: injection, live: live + failed, large: large, pairs: options.pairs
+        injection: injection, live: live + failed, scaling: scaling, large: large,
+        pairs: options.pairs
       ).write(to: path)
     }
     let missed =
       results.filter { !$0.isOnTarget }.map(\.comparison.name)
-      + (figures + injection + live + failed + large).filter { !$0.isOnTarget }.map(\.name)
+      + (figures + injection + live + scaling + failed + large).filter { !$0.isOnTarget }.map(
+        \.name)
     for name in missed { print("missed: \(name)") }
     if options.checks, !missed.isEmpty { exit(1) }
   }

@@ -97,8 +97,10 @@ enum LiveCalls {
     let cores = ProcessInfo.processInfo.activeProcessorCount
     return [
       try memory(),
-      figure("live: two threads read an Int, against one") { session.number },
-      figure("live: two threads read a String, against one") { session.text?.utf8.count ?? 0 },
+      Scaling.figure("live: two threads read an Int, against one") { session.number },
+      Scaling.figure("live: two threads read a String, against one") {
+        session.text?.utf8.count ?? 0
+      },
       Figure(
         name: "live: load of the last minute, on \(cores) cores", value: load, unit: "", limit: nil),
     ]
@@ -137,34 +139,5 @@ enum LiveCalls {
   private static var load: Double {
     var averages = [0.0]
     return unsafe getloadavg(&averages, 1) == 1 ? averages[0] : -1
-  }
-
-  private static func figure(_ name: String, _ body: @escaping @Sendable () -> Int) -> Figure {
-    var ratios: [Double] = []
-    for _ in 0..<25 { ratios.append(time(2, body) / time(1, body)) }
-    // Two threads read twice as much: half the time for each read is twice the throughput.
-    return Figure(name: name, value: 2 / ratios.median, unit: "times", limit: nil, least: 1.7)
-  }
-
-  /// Nanoseconds until each of so many threads has read as often.
-  private static func time(_ threads: Int, _ body: @escaping @Sendable () -> Int) -> Double {
-    let rounds = 200_000
-    let group = DispatchGroup()
-    let go = DispatchSemaphore(value: 0)
-    for _ in 0..<threads {
-      group.enter()
-      Thread.detachNewThread {
-        go.wait()
-        var sum = 0
-        for _ in 0..<rounds { sum &+= body() }
-        precondition(sum > 0)
-        group.leave()
-      }
-    }
-    usleep(1_000)
-    let start = Clock.wall.nanoseconds
-    for _ in 0..<threads { go.signal() }
-    group.wait()
-    return Clock.wall.nanoseconds - start
   }
 }

@@ -9,6 +9,7 @@ struct Report {
   let figures: [Figure]
   let injection: [Figure]
   let live: [Figure]
+  let scaling: [Figure]
   let large: [Figure]
   let pairs: Int
 
@@ -62,6 +63,14 @@ struct Report {
     | | ns a call |
     |---|---:|
     \(threads.map { "| \($0.name) | \(shown($0.nanoseconds, 0)) |" }.joined(separator: "\n"))
+
+    ## Reads with two threads
+
+    How many values two threads read in the time in which one thread reads one, in wall time. Two threads of
+    a bare EVP loop, each with a context of its own, show what the machine's two cores allow.
+
+    \(scaling.map { "- \($0.name): \(shown($0.value, 2)) \($0.unit)\($0.target)" }
+      .joined(separator: "\n"))
 
     ## The vault
 

@@ -81,11 +81,7 @@ public struct SymmetricKey: Sendable, Equatable {
   }
 }
 
-extension SymmetricKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SymmetricKey: RedactedDescription {
   /// The size, and no byte.
   public var description: String { "SymmetricKey(\(bitCount) bits)" }
-  /// The size, and no byte.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

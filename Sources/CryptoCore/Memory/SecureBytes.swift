@@ -84,13 +84,9 @@ extension SecureBytes: Equatable {
   }
 }
 
-extension SecureBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SecureBytes: RedactedDescription {
   /// The count, and no byte.
   public var description: String { "SecureBytes(\(count) bytes)" }
-  /// The count, and no byte.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Comparison that does not tell where two byte strings differ.

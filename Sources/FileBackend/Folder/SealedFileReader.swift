@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 public import StorageCore
 
 public import struct Foundation.Data
@@ -207,15 +207,9 @@ extension SealedFileReader {
   }
 }
 
-extension SealedFileReader: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension SealedFileReader: RedactedDescription {
   /// The name and the size, and no byte.
   public var description: String { "SealedFileReader(\"\(name)\", \(size) bytes)" }
-  /// The name and the size, and no byte.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 @available(*, unavailable)

@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 public import StorageCore
 
 public import struct Foundation.Data
@@ -93,13 +93,7 @@ public final class SealedFileWriter {
 @available(*, unavailable)
 extension SealedFileWriter: Sendable {}
 
-extension SealedFileWriter: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension SealedFileWriter: RedactedDescription {
   /// The name, and no byte.
   public var description: String { "SealedFileWriter(\"\(name)\")" }
-  /// The name, and no byte.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -197,11 +197,4 @@ public final class SealedFolder: Sendable {
   }
 }
 
-extension SealedFolder: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The type, and nothing that is stored.
-  public var description: String { "SealedFolder" }
-  /// The type, and nothing that is stored.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension SealedFolder: RedactedDescription {}

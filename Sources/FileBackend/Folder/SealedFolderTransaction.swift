@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 public import StorageCore
 
 public import struct Foundation.Data
@@ -198,13 +198,4 @@ public final class SealedFolderTransaction {
 @available(*, unavailable)
 extension SealedFolderTransaction: Sendable {}
 
-extension SealedFolderTransaction: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
-  /// The type, and nothing that was read or written.
-  public var description: String { "SealedFolderTransaction" }
-  /// The type, and nothing that was read or written.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension SealedFolderTransaction: RedactedDescription {}

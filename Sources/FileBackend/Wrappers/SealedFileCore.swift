@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 internal import StorageCore
 
 internal import struct Foundation.Data
@@ -100,11 +100,7 @@ extension StorageError {
   fileprivate var isPassing: Bool { [.busy, .cancelled].contains(code) }
 }
 
-extension SealedFileCore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SealedFileCore: RedactedDescription {
   /// The name, and no value.
   public var description: String { "SealedFileCore(\"\(name)\")" }
-  /// The name, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

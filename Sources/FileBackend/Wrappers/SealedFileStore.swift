@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 public import struct Foundation.Data
@@ -95,24 +96,12 @@ public struct CodableSealedFileStore<Value: Codable>: OptionalSealedFileProperty
   public var projectedValue: CodableSealedFileStore { self }
 }
 
-extension SealedFileStore: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension SealedFileStore: RedactedDescription {
   /// The name, and no value.
   public var description: String { "SealedFileStore(\"\(name)\")" }
-  /// The name, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension CodableSealedFileStore: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension CodableSealedFileStore: RedactedDescription {
   /// The name, and no value.
   public var description: String { "CodableSealedFileStore(\"\(name)\")" }
-  /// The name, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

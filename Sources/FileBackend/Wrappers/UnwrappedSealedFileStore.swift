@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 public import struct Foundation.Data
@@ -93,24 +94,12 @@ public struct UnwrappedCodableSealedFileStore<Value: Codable>: DefaultedSealedFi
 extension UnwrappedSealedFileStore: Sendable where Value: Sendable {}
 extension UnwrappedCodableSealedFileStore: Sendable where Value: Sendable {}
 
-extension UnwrappedSealedFileStore: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension UnwrappedSealedFileStore: RedactedDescription {
   /// The name, and neither value nor default.
   public var description: String { "UnwrappedSealedFileStore(\"\(name)\")" }
-  /// The name, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension UnwrappedCodableSealedFileStore: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension UnwrappedCodableSealedFileStore: RedactedDescription {
   /// The name, and neither value nor default.
   public var description: String { "UnwrappedCodableSealedFileStore(\"\(name)\")" }
-  /// The name, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

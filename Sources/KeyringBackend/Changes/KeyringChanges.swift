@@ -1,3 +1,4 @@
+public import CryptoCore
 internal import StorageCore
 
 /// What any program does to the items of the keyring, without end.
@@ -77,22 +78,6 @@ extension Keyring {
   }
 }
 
-extension KeyringChanges: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// What it is.
-  public var description: String { "KeyringChanges" }
-  /// What it is.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension KeyringChanges: RedactedDescription {}
 
-extension KeyringChanges.Iterator: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
-  /// What it is.
-  public var description: String { "KeyringChanges.Iterator" }
-  /// What it is.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension KeyringChanges.Iterator: RedactedDescription {}

@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 /// What `$credential` is: the calls that throw, where the property itself can't.
@@ -206,11 +207,7 @@ extension Credential: KeyringQueryable, ItemQuerying {
   var itemQueries: ItemQueries { ItemQueries(client: core.client) }
 }
 
-extension Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Credential: RedactedDescription {
   /// The service or the like, and no secret.
   public var description: String { "Credential(\"\(core.place.name)\")" }
-  /// The service or the like, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,4 @@
+public import CryptoCore
 internal import StorageCore
 
 /// The values of a credential: now, then after every change by whichever program, without end.
@@ -100,24 +101,12 @@ extension Credential {
 @available(*, unavailable)
 extension CredentialValues.Iterator: Sendable {}
 
-extension CredentialValues: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension CredentialValues: RedactedDescription {
   /// The service or the like, and no secret.
   public var description: String { "CredentialValues(\"\(credential.core.place.name)\")" }
-  /// The service or the like, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension CredentialValues.Iterator: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension CredentialValues.Iterator: RedactedDescription {
   /// The service or the like, and no secret.
   public var description: String { "\(credential.values).Iterator" }
-  /// The service or the like, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 public import struct Foundation.URL
@@ -80,13 +81,7 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   }
 }
 
-extension InternetCredentials: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension InternetCredentials: RedactedDescription {
   /// The service or the like, and no secret.
   public var description: String { "InternetCredentials(\"\(projectedValue.core.place.name)\")" }
-  /// The service or the like, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

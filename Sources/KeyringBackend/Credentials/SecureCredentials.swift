@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 /// A secret of a service in the desktop's keyring, shared with other programs; nil when there is
@@ -50,13 +51,7 @@ public struct SecureCredentials<Value: Codable & Sendable>: Sendable {
   }
 }
 
-extension SecureCredentials: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension SecureCredentials: RedactedDescription {
   /// The service or the like, and no secret.
   public var description: String { "SecureCredentials(\"\(projectedValue.core.place.name)\")" }
-  /// The service or the like, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

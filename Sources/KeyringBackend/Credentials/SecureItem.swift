@@ -1,3 +1,4 @@
+public import CryptoCore
 public import Foundation
 public import StorageCore
 
@@ -72,11 +73,7 @@ public struct SecureItem<Value: Codable & Sendable>: Sendable {
   }
 }
 
-extension SecureItem: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SecureItem: RedactedDescription {
   /// The service or the like, and no secret.
   public var description: String { "SecureItem(\"\(projectedValue.core.place.name)\")" }
-  /// The service or the like, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

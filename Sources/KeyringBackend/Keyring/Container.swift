@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 public import StorageCore
 
 extension Keyring {
@@ -295,13 +295,7 @@ extension Keyring.Container {
   }
 }
 
-extension Keyring.Container: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension Keyring.Container: RedactedDescription {
   /// The account and the keyring, and no secret.
   public var description: String { "Container(\"\(account)\" in \(keyring))" }
-  /// The account and the keyring, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

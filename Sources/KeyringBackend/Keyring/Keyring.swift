@@ -201,14 +201,10 @@ public final class Keyring: Sendable {
   }
 }
 
-extension Keyring: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Keyring: RedactedDescription {
   /// The service and the group, and no secret.
   public var description: String {
     "Keyring(\(givenService.map { "\"\($0)\"" } ?? "the application's")"
       + (group.map { ", group: \"\($0)\"" } ?? "") + ", \(accessibility))"
   }
-  /// The service and the group, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,5 @@
+public import CryptoCore
+
 public import struct Foundation.Data
 public import struct Foundation.Date
 
@@ -146,9 +148,7 @@ public struct KeyringAttribute: Hashable, Sendable {
   }
 }
 
-extension KeyringAttribute: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension KeyringAttribute: RedactedDescription {
   /// The name and the value; of a secret the name.
   public var description: String {
     switch field {
@@ -161,8 +161,4 @@ extension KeyringAttribute: CustomStringConvertible, CustomDebugStringConvertibl
     case .named(let name): "\(name)=\(text)"
     }
   }
-  /// The name and the value; of a secret the name.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

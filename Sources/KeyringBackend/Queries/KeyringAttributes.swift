@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 internal import Foundation
 internal import StorageCore
 
@@ -38,17 +38,11 @@ extension KeyringAttributes: ExpressibleByArrayLiteral, ExpressibleByDictionaryL
   }
 }
 
-extension KeyringAttributes: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension KeyringAttributes: RedactedDescription {
   /// The attributes in the order of their names, and no secret.
   public var description: String {
     "[" + values.values.map(\.description).sorted().joined(separator: ", ") + "]"
   }
-  /// The attributes in the order of their names, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - What they mean

@@ -1,3 +1,5 @@
+public import CryptoCore
+
 public import struct Foundation.Data
 public import struct Foundation.Date
 
@@ -67,14 +69,10 @@ public struct KeyringItem: Hashable, Sendable {
   public var creator: String? { attributes[AttributeName.creator] }
 }
 
-extension KeyringItem: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension KeyringItem: RedactedDescription {
   /// The label and the attributes, and no secret.
   public var description: String {
     let shown = attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     return "KeyringItem(\(label.map { "\"\($0)\", " } ?? "")\(shown.joined(separator: ", ")))"
   }
-  /// The label and the attributes, and no secret.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 internal import struct Foundation.Data
@@ -34,9 +35,7 @@ public struct MigratedValues: Sendable {
   }
 }
 
-extension MigratedValues: CustomStringConvertible, CustomReflectable {
+extension MigratedValues: RedactedDescription {
   /// The names of the sources, and no value.
   public var description: String { "MigratedValues(\(sources))" }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,5 @@
+public import CryptoCore
+
 internal import struct Foundation.Data
 
 /// The move of a value from where it was to the key that it is declared under now.
@@ -113,11 +115,9 @@ public struct StorageMigration: Sendable {
   }
 }
 
-extension StorageMigration: CustomStringConvertible, CustomReflectable {
+extension StorageMigration: RedactedDescription {
   /// The sources and the destination, by domain and name.
   public var description: String {
     "\(sources.map(\.description).joined(separator: ", ")) to \(destination)"
   }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

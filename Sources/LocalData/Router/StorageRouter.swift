@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 public import StorageCore
 
 public import struct Foundation.URL
@@ -81,13 +81,4 @@ public actor StorageRouter {
   }
 }
 
-extension StorageRouter: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
-  /// The type, and nothing that is stored.
-  public nonisolated var description: String { "StorageRouter" }
-  /// The type, and nothing that is stored.
-  public nonisolated var debugDescription: String { description }
-  /// A mirror without children.
-  public nonisolated var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension StorageRouter: RedactedDescription {}

@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// Two values of one key: this machine's and the shared store's, both changed since they last agreed.
 ///
 /// Both are still where they are. It prints as the key's name, without the values.
@@ -14,13 +16,9 @@ public struct SyncConflict<Value: Sendable>: Sendable {
   public let version: UInt64
 }
 
-extension SyncConflict: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SyncConflict: RedactedDescription {
   /// The domain and the name.
   public var description: String { "SyncConflict(\(domain)/\(name))" }
-  /// The domain and the name.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// How the application settles a conflict.
@@ -47,11 +45,9 @@ public enum SyncOutcome<Value: Sendable>: Sendable {
   case conflict(SyncConflict<Value>)
 }
 
-extension SyncOutcome: CustomStringConvertible, CustomReflectable {
+extension SyncOutcome: RedactedDescription {
   /// The case, without values.
   public var description: String { "\(kind)" }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 
   /// Without the values.
   public var kind: SyncReport.Outcome {

@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 /// A property over a typed key, read from memory and observed; see `Live`.
@@ -48,11 +49,7 @@ public struct LiveStored<Property: Sendable & Equatable>: Sendable {
   public var projectedValue: Live<Property, DelegatedStorage> { live }
 }
 
-extension LiveStored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension LiveStored: RedactedDescription {
   /// The key, and neither value nor default.
   public var description: String { "LiveStored(\(live.key))" }
-  /// The key, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 /// A property over a typed key; nil when there is no value.
@@ -67,11 +68,7 @@ public struct Stored<Key: StorageKey>: StoredKeyProperty, Sendable {
   }
 }
 
-extension Stored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Stored: RedactedDescription {
   /// The key, and no value.
   public var description: String { "Stored(\(key.domain)/\(key.name))" }
-  /// The key, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 public import StorageCore
 
 /// What the property wrappers over typed keys are made of: a key, and the router that it is read by.
@@ -80,13 +80,9 @@ public struct StoredCore<Key: StorageKey>: Sendable {
   }
 }
 
-extension StoredCore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension StoredCore: RedactedDescription {
   /// The key, and no value.
   public var description: String { "StoredCore(\(key.domain)/\(key.name))" }
-  /// The key, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// What the property wrappers over typed keys offer through `$property`.

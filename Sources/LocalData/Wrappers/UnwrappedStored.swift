@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 /// A property over a typed key; its default when there is no value.
@@ -57,13 +58,7 @@ public struct UnwrappedStored<Key: StorageKey>: StoredKeyProperty, Sendable {
   }
 }
 
-extension UnwrappedStored: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension UnwrappedStored: RedactedDescription {
   /// The key, and neither value nor default.
   public var description: String { "UnwrappedStored(\(key.domain)/\(key.name))" }
-  /// The key, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

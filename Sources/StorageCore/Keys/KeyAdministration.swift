@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 
 /// One way to open a store, as it is recorded there.
 ///
@@ -185,16 +185,7 @@ public struct KeyAdministration: Sendable {
     .unsupported, "this store's key is the application's own; it has no slots")
 }
 
-extension KeyAdministration: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
-  /// The type, and nothing of the store.
-  public var description: String { "KeyAdministration" }
-  /// The type, and nothing of the store.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension KeyAdministration: RedactedDescription {}
 
 extension Storage {
   /// Changes how the store is opened and what it is sealed with.

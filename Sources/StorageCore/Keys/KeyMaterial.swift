@@ -21,7 +21,7 @@ extension KeyMaterial {
   }
 }
 
-extension KeyMaterial: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension KeyMaterial: RedactedDescription {
   /// The kind of material, and no byte of it.
   public var description: String {
     switch self {
@@ -29,10 +29,6 @@ extension KeyMaterial: CustomStringConvertible, CustomDebugStringConvertible, Cu
     case .passphrase: "KeyMaterial(passphrase)"
     }
   }
-  /// The kind of material, and no byte of it.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension KeyMaterial {

@@ -353,15 +353,11 @@ extension KeySource {
   }
 }
 
-extension KeySource: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension KeySource: RedactedDescription {
   /// The kinds of the sources, in their order, and nothing that they hold.
   public var description: String {
     "KeySource(\(candidates.map(\.title).joined(separator: ", ")))"
   }
-  /// The kinds of the sources, in their order, and nothing that they hold.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension KeySource.Candidate {

@@ -1,4 +1,4 @@
-package import CryptoCore
+public import CryptoCore
 
 /// A key on paper: opens its store when every other source is lost.
 ///
@@ -98,11 +98,4 @@ public struct RecoveryKey: Sendable, Equatable {
     .invalid, "this is not a recovery key; compare it with the paper, character by character")
 }
 
-extension RecoveryKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The name of the type, and no character of the key.
-  public var description: String { "RecoveryKey" }
-  /// The name of the type, and no character of the key.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension RecoveryKey: RedactedDescription {}

@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// A property that is kept in a storage and read from memory, which follows the storage.
 ///
 ///     @Live(storage, "theme") var theme = "dark"
@@ -200,11 +202,7 @@ where Property: Codable & ExpressibleByNilLiteral, StorageType: StandardStorage 
   }
 }
 
-extension Live: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Live: RedactedDescription {
   /// The key, and neither value nor default.
   public var description: String { "Live(\"\(key)\")" }
-  /// The key, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

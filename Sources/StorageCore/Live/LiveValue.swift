@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 public import Observation
 public import Synchronization
 
@@ -139,11 +139,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   }
 }
 
-extension LiveValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension LiveValue: RedactedDescription {
   /// The key, and no value.
   public var description: String { "LiveValue(\"\(key)\")" }
-  /// The key, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

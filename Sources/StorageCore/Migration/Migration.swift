@@ -264,10 +264,7 @@ struct Migration {
 @available(*, unavailable)
 extension Migration: Sendable {}
 
-extension Migration: CustomReflectable {
-  /// A mirror without children.
-  var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension Migration: RedactedDescription {}
 
 extension StorageError {
   /// Whether the record is there and can't be opened, now or later.

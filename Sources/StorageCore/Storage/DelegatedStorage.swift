@@ -86,16 +86,7 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
   }
 }
 
-extension DelegatedStorage: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
-  /// The type, and nothing that is stored.
-  public var description: String { "\(type(of: self))" }
-  /// The type, and nothing that is stored.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension DelegatedStorage: RedactedDescription {}
 
 extension KeySource {
   /// What a storage without a key gets.

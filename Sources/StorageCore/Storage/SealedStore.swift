@@ -1,4 +1,4 @@
-package import CryptoCore
+public import CryptoCore
 
 /// Names hashed, values sealed, records handed to a delegate: the one path of every read and write.
 public final class SealedStore: Sendable {
@@ -190,7 +190,8 @@ public final class SealedStore: Sendable {
         copy.headerVersion == keys.headerVersion
       else { return nil }
       guard let count = copy.count else { return false }
-      let record = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(buffer.baseAddress!), byteCount: count)
+      let record = unsafe RawSpan(
+        _unsafeStart: UnsafeRawPointer(buffer.baseAddress!), byteCount: count)
       try open(record, keys, context, name, body)
       return true
     }
@@ -406,14 +407,7 @@ public final class SealedStore: Sendable {
   }
 }
 
-extension SealedStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The type, and nothing that is stored or that opens it.
-  public var description: String { "SealedStore" }
-  /// The type, and nothing that is stored or that opens it.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension SealedStore: RedactedDescription {}
 
 /// Stands where a delegate that can't hold a header has nothing to stand; never called.
 private struct NoHeader: CopyingDelegate {

@@ -38,11 +38,4 @@ final class PlainPayload {
 @available(*, unavailable)
 extension PlainPayload: Sendable {}
 
-extension PlainPayload: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The type, and nothing of the value.
-  var description: String { "PlainPayload" }
-  /// The type, and nothing of the value.
-  var debugDescription: String { description }
-  /// A mirror without children.
-  var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension PlainPayload: RedactedDescription {}

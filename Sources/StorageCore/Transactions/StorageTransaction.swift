@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// Reads and writes that take effect together or not at all: what the body of
 /// ``Storage/transaction(deadline:_:)`` is given.
 ///
@@ -190,13 +192,4 @@ public final class StorageTransaction {
 @available(*, unavailable)
 extension StorageTransaction: Sendable {}
 
-extension StorageTransaction: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
-  /// The type, and nothing that was read or written.
-  public var description: String { "StorageTransaction" }
-  /// The type, and nothing that was read or written.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension StorageTransaction: RedactedDescription {}

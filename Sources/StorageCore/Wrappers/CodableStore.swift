@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// A property of a `Codable` type that is kept in a storage, and `nil` when there is no value.
 ///
 ///     @CodableStore(storage, "user") var user: User?
@@ -101,11 +103,7 @@ extension CodableStore where StorageType: StandardStorage {
   }
 }
 
-extension CodableStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CodableStore: RedactedDescription {
   /// The key, and no value.
   public var description: String { "CodableStore(\"\(key)\")" }
-  /// The key, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// What all wrappers are made of: a storage, a name whose hash is kept, and a coder.
 ///
 /// Opaque: it is there for ``StoredProperty``. Printing it shows the key.
@@ -98,11 +100,7 @@ extension PropertyCore where StorageType: StandardStorage {
   }
 }
 
-extension PropertyCore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PropertyCore: RedactedDescription {
   /// The key, and no value.
   public var description: String { "PropertyCore(\"\(name.text)\")" }
-  /// The key, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// What a property holds right now.
 ///
 /// Printing it shows no value.
@@ -24,9 +26,7 @@ extension PropertyState {
 extension PropertyState: Sendable where Value: Sendable {}
 extension PropertyState: Equatable where Value: Equatable {}
 
-extension PropertyState: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension PropertyState: RedactedDescription {
   /// The case, and the error if there is one.
   public var description: String {
     switch self {
@@ -35,8 +35,4 @@ extension PropertyState: CustomStringConvertible, CustomDebugStringConvertible,
     case .failed(let error): "failed(\(error))"
     }
   }
-  /// The case, and the error if there is one.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

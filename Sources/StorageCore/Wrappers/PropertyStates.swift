@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 
 /// What a property holds now, then after every change, without end.
 ///
@@ -235,22 +235,12 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension PropertyStates.Iterator: Sendable {}
 
-extension PropertyStates: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PropertyStates: RedactedDescription {
   /// The key, and no value.
   public var description: String { "PropertyStates(\"\(name.text)\")" }
-  /// The key, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension PropertyStates.Iterator: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension PropertyStates.Iterator: RedactedDescription {
   /// The key, and no value.
   public var description: String { "\(states).Iterator" }
-  /// The key, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

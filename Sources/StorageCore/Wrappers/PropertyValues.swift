@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// The values of a property: now, then after every change, without end.
 ///
 /// As ``PropertyStates``, but for failures: a state that failed is no value, so it is left out here
@@ -53,22 +55,12 @@ extension PropertyValues: Sendable where Element: Sendable {}
 @available(*, unavailable)
 extension PropertyValues.Iterator: Sendable {}
 
-extension PropertyValues: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PropertyValues: RedactedDescription {
   /// The key, and neither value nor default.
   public var description: String { "PropertyValues(\"\(states.name.text)\")" }
-  /// The key, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension PropertyValues.Iterator: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension PropertyValues.Iterator: RedactedDescription {
   /// The key, and neither value nor default.
   public var description: String { "\(values).Iterator" }
-  /// The key, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// A property that is kept in a storage, and `nil` when there is no value.
 ///
 ///     @Store(storage, "token") var token: String?
@@ -98,11 +100,7 @@ extension Store where StorageType: StandardStorage {
   }
 }
 
-extension Store: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Store: RedactedDescription {
   /// The key, and no value.
   public var description: String { "Store(\"\(key)\")" }
-  /// The key, and no value.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

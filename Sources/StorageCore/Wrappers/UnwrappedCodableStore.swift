@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// A property of a `Codable` type that is kept in a storage, and its default when there is no value.
 ///
 ///     @UnwrappedCodableStore(storage, "settings") var settings = Settings()
@@ -70,13 +72,7 @@ extension UnwrappedCodableStore where StorageType: StandardStorage {
   }
 }
 
-extension UnwrappedCodableStore: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension UnwrappedCodableStore: RedactedDescription {
   /// The key, and neither value nor default.
   public var description: String { "UnwrappedCodableStore(\"\(key)\")" }
-  /// The key, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

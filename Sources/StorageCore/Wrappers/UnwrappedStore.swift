@@ -1,3 +1,5 @@
+public import CryptoCore
+
 /// A property that is kept in a storage, and its default when there is no value.
 ///
 ///     @UnwrappedStore(storage, "attempts") var attempts = 0
@@ -67,13 +69,7 @@ extension UnwrappedStore where StorageType: StandardStorage {
   }
 }
 
-extension UnwrappedStore: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension UnwrappedStore: RedactedDescription {
   /// The key, and neither value nor default.
   public var description: String { "UnwrappedStore(\"\(key)\")" }
-  /// The key, and neither value nor default.
-  public var debugDescription: String { description }
-  /// A mirror without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
