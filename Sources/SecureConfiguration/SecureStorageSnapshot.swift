@@ -1,5 +1,5 @@
 #if Configuration
-  public import CryptoCore
+  internal import CryptoCore
   internal import Configuration
   internal import StorageCore
 

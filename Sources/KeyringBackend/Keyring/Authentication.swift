@@ -2,10 +2,9 @@ extension Keyring {
   /// What a secret needs besides an unlocked collection, as the Keychain of Apple's platforms has
   /// it.
   ///
-  /// The set means any of its elements, unless ``and()`` says all. Here only ``devicePasscode`` and
-  /// ``userPresence`` can be had: both ask the application's own closure for a passphrase, and seal
-  /// with it. The others are `unsupported` when a ``Keyring`` is made with them, whatever else is
-  /// in the set.
+  /// Any element of the set is enough, unless ``and()`` asks for all. On Linux only ``devicePasscode`` and
+  /// ``userPresence`` work: both ask the application's closure for a passphrase and seal the secret
+  /// with it. A ``Keyring`` whose set contains any other element throws `unsupported`.
   public struct Authentication: OptionSet, Hashable, Sendable {
     /// How the elements of a set go together.
     public enum Operator: Hashable, Sendable {
@@ -28,7 +27,9 @@ extension Keyring {
     public static let biometryCurrentSet = Authentication(rawValue: 4)
     /// A watch: `unsupported`.
     public static let watch = Authentication(rawValue: 8)
-    /// That somebody is there, by whatever means: here the passphrase.
+    /// That somebody is there, by any means: on Linux, the passphrase.
+    ///
+    /// Together with another element it adds nothing: ``or()`` and ``and()`` leave it out then.
     public static let userPresence = Authentication(rawValue: 16)
 
     /// A set of these bits, any of which is enough.
@@ -46,11 +47,21 @@ extension Keyring {
       self.operator = `operator`
     }
 
-    /// The same elements, all of which are needed.
-    public func and() -> Authentication { Authentication(rawValue: rawValue, operator: .and) }
+    /// The same elements, all of which are needed, without a ``userPresence`` that adds nothing.
+    public func and() -> Authentication {
+      Authentication(rawValue: effectiveRawValue, operator: .and)
+    }
 
-    /// The same elements, any of which is enough.
-    public func or() -> Authentication { Authentication(rawValue: rawValue, operator: .or) }
+    /// The same elements, any of which is enough, without a ``userPresence`` that adds nothing.
+    public func or() -> Authentication {
+      Authentication(rawValue: effectiveRawValue, operator: .or)
+    }
+
+    /// The bits without ``userPresence``, where there are others: each of them shows that somebody is there.
+    private var effectiveRawValue: Int {
+      let others = rawValue & ~Authentication.userPresence.rawValue
+      return others == 0 ? rawValue : others
+    }
 
     /// Whether both the elements and how they go together are the same.
     public static func == (left: Authentication, right: Authentication) -> Bool {

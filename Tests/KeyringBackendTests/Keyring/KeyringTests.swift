@@ -67,6 +67,17 @@ import Testing
     #expect(!either.and().isEmpty)
   }
 
+  /// As Swiftchain has it: each of the others shows already that somebody is there.
+  @Test func userPresenceAddsNothingToOtherElements() {
+    let others: Keyring.Authentication = [.devicePasscode, .biometryAny, .biometryCurrentSet, .watch]
+    let all = others.union(.userPresence)
+    #expect(all.or() == others.or() && all.and() == others.and())
+    #expect(all.or().operator == .or && all.and().operator == .and)
+    #expect(!all.and().contains(.userPresence))
+    let alone = Keyring.Authentication.userPresence
+    #expect(alone.or() == alone && alone.and().contains(.userPresence))
+  }
+
   // The tests run without a session bus: a call that found one would be a call of the user's own.
   @Test func theSessionsKeyringIsTheOneThatIsUsedWithoutAClient() async throws {
     try #require(StandardFolders.environment("DBUS_SESSION_BUS_ADDRESS") == nil)

@@ -32,5 +32,6 @@ struct Securestore: ParsableCommand {
         subcommands: [
           PassphraseCommand.self, SlotsCommand.self, RotateCommand.self, RecoveryCommand.self,
         ]),
+      CommandGroup(name: "The desktop's keyring", subcommands: [KeyringCommand.self]),
     ])
 }

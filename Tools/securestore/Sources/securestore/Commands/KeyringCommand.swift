@@ -1,0 +1,218 @@
+internal import ArgumentParser
+internal import CryptoCore
+internal import Foundation
+internal import Glibc
+
+/// The commands on plain items of the desktop's keyring, which other programs share.
+struct KeyringCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "keyring", abstract: "Look after plain items of the desktop's keyring.",
+    discussion: """
+      Plain items are shared with other programs: securestore keyring get SERVICE ACCOUNT prints the \
+      secret that secret-tool lookup service SERVICE account ACCOUNT prints, and that @SecureCredentials \
+      reads. They need no vault and no key. Sealed values of an application are not among them.
+      """,
+    subcommands: [
+      GetItemCommand.self, SetItemCommand.self, ListItemsCommand.self, RemoveItemCommand.self,
+    ])
+}
+
+/// Where items are looked for.
+struct ItemOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The collection, by its alias or its label; without it all collections, and the default one for a "
+        + "new item.", valueName: "name"))
+  var group: String?
+
+  @Option(
+    help: ArgumentHelp("How long to wait for the keyring.", valueName: "seconds"))
+  var wait = 60.0
+
+  func validate() throws {
+    guard wait >= 0, wait <= 86_400 else { throw ValidationError("--wait is 0 to 86400 seconds") }
+  }
+}
+
+/// Writes the secret of an item to standard output.
+struct GetItemCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get", abstract: "Write the secret of an item to standard output.",
+    discussion: """
+      The secret is written as it is, with a line break behind it on a terminal only. Exits with 1 when there \
+      is no such item, and with 23 when there are several: then name the account.
+      """)
+
+  @Argument(help: "The service of the item.") var service: String
+  @Argument(help: "The account; without it the service has to have one item alone.")
+  var account: String?
+
+  @OptionGroup(title: "Keyring") var items: ItemOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let secret = try PlainItems(items).secret(of: service, account)
+    let text = String(validating: secret, as: UTF8.self)
+    if output.isJSON {
+      return try output.output.json(
+        .object([
+          ("service", .string(service)), ("account", account.map { .string($0) } ?? .null),
+          ("encoding", .string(text == nil ? "base64" : "utf-8")),
+          ("secret", .string(text ?? Data(secret).base64EncodedString())),
+        ]))
+    }
+    guard Output.isTerminal else { return try Output.write(secret) }
+    guard text != nil else {
+      throw Failure(
+        .usage, "the secret is data, not text; send it to a file or a pipe, or use --json",
+        key: service)
+    }
+    try Output.write(secret + [UInt8(ascii: "\n")])
+  }
+}
+
+/// Stores the secret of an item.
+struct SetItemCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Store the secret of an item, read from standard input or a prompt.",
+    discussion: """
+      On a terminal the secret is one line, which is not shown. From a pipe or a file it is everything up to \
+      the end, without one line break at the end unless --raw is given. An item that is there keeps its label \
+      and attributes; otherwise an item is made. A secret of no bytes is refused, unless --allow-empty is given.
+      """)
+
+  @Argument(help: "The service of the item.") var service: String
+  @Argument(help: "The account of the item.") var account: String
+  // Caught here, since the parser's own message would repeat it.
+  @Argument(help: .hidden) var rest: [String] = []
+
+  @Option(help: ArgumentHelp("What keyring programs show of the item.", valueName: "text"))
+  var label: String?
+
+  @Flag(name: .customLong("raw"), help: "Keep the line break at the end of text.")
+  var isRaw = false
+
+  @Flag(name: .customLong("allow-empty"), help: "Store a secret of no bytes, if it is one.")
+  var allowsEmpty = false
+
+  @OptionGroup(title: "Keyring") var items: ItemOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard rest.isEmpty else {
+      throw ValidationError(
+        "a secret is never an argument, where every program can see it; leave it out to be asked, or "
+          + "send it through a pipe")
+    }
+  }
+
+  func run() throws {
+    try ValueName.requireNoValue(in: account)
+    let keyring = try PlainItems(items)
+    let secret = try read()
+    guard allowsEmpty || secret.count > 0 else {
+      throw Failure(
+        .malformedInput, "the secret is empty, and nothing was changed; --allow-empty stores it so",
+        key: service)
+    }
+    try keyring.store(secret, of: service, account, label: label)
+    try output.output.done(
+      "stored the secret of \(service), account \(account)",
+      .object([
+        ("service", .string(service)), ("account", .string(account)), ("stored", .bool(true)),
+      ]))
+  }
+
+  private func read() throws -> SecureBytes {
+    if isatty(STDIN_FILENO) == 1 {
+      let terminal = try Terminal(for: "a secret", instead: "a pipe")
+      return try terminal.askSecret("Secret of \(service), account \(account): ")
+    }
+    let bytes = try SecretInput.all(of: STDIN_FILENO)
+    return isRaw ? bytes : try bytes.withoutLineBreak()
+  }
+}
+
+/// Lists items, without their secrets.
+struct ListItemsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List items with service, account and label, and no secret.",
+    discussion: """
+      Without a service it lists all items of the keyring that have one. KeePassXC finds items by a service \
+      only.
+      """)
+
+  @Argument(help: "The service of the items; without it, all items.") var service: String?
+
+  @OptionGroup(title: "Keyring") var items: ItemOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let found = try PlainItems(items).all(of: service).sorted {
+      ($0.service, $0.account ?? "") < ($1.service, $1.account ?? "")
+    }
+    if output.isJSON {
+      return try output.output.json(.object([("items", .array(found.map(\.json)))]))
+    }
+    let rows = found.map { item in
+      [item.service, item.account ?? "-", item.label ?? ""].map { Printable.line($0) }
+    }
+    try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
+  }
+}
+
+/// Removes an item.
+struct RemoveItemCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove an item for good.",
+    discussion: """
+      Exits with 1 when there is no such item, unless --force is given, and with 23 when there are several, of \
+      which none is removed: then name the account.
+      """)
+
+  @Argument(help: "The service of the item.") var service: String
+  @Argument(help: "The account; without it the service has to have one item alone.")
+  var account: String?
+
+  @Flag(
+    name: [.customLong("force"), .customShort("f")], help: "Take no offence at an absent item.")
+  var isForced = false
+
+  @OptionGroup(title: "Keyring") var items: ItemOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let isRemoved = try PlainItems(items).remove(service, account)
+    guard isRemoved || isForced else { throw PlainItem.absent(service, account) }
+    let title = service + (account.map { ", account \($0)" } ?? "")
+    try output.output.done(
+      isRemoved ? "removed \(title)" : "nothing to remove",
+      .object([("removed", .bool(isRemoved))]))
+  }
+}
+
+/// An item of the keyring as it is listed.
+struct PlainItem {
+  let service: String
+  let account: String?
+  let label: String?
+  let modified: Date?
+
+  var json: JSONValue {
+    .object([
+      ("service", .string(service)), ("account", account.map { .string($0) } ?? .null),
+      ("label", label.map { .string($0) } ?? .null),
+      ("modified", modified.map { .string($0.formatted(.iso8601)) } ?? .null),
+    ])
+  }
+
+  static func absent(_ service: String, _ account: String?) -> Failure {
+    Failure(
+      .absent,
+      account == nil
+        ? "the keyring has no plain item of this service"
+        : "the keyring has no plain item of this service and account; see keyring list",
+      key: service)
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import KeyringTesting
+import StorageCore
+import Testing
+
+/// Plain items of the keyring, which secret-tool has, too.
+struct PlainItemTests {
+  @Test func whatIsSetIsWhatSecretToolFindsAndTheOtherWayRound() throws {
+    let tool = try Session().tool()
+    let set = try tool.run(
+      "keyring", "set", "github.token", "ada", "--label", "GitHub", input: "s3cret\n")
+    #expect(set.code == 0, "\(set.errors)")
+    #expect(!set.errors.contains("s3cret"))
+    let found = try tool.shell("secret-tool lookup service github.token account ada")
+    #expect(found.text == "s3cret")
+    #expect(try tool.run("keyring", "get", "github.token", "ada").text == "s3cret")
+    _ = try tool.shell("printf other | secret-tool store --label x service mail account bob")
+    #expect(try tool.run("keyring", "get", "mail").text == "other")
+    let json = try tool.run("keyring", "get", "mail", "bob", "--json").json()
+    #expect(json["secret"] as? String == "other" && json["encoding"] as? String == "utf-8")
+  }
+
+  @Test func aSecretIsReplacedAndItsLabelStays() throws {
+    let tool = try Session().tool()
+    _ = try tool.run("keyring", "set", "svc", "ada", "--label", "Mine", input: "one")
+    #expect(try tool.run("keyring", "set", "svc", "ada", input: "two").code == 0)
+    #expect(try tool.run("keyring", "get", "svc", "ada").text == "two")
+    let items = try tool.run("keyring", "list", "svc", "--json").json()["items"] as? [[String: Any]]
+    #expect(items?.count == 1)
+    #expect(items?.first?["label"] as? String == "Mine")
+    #expect(items?.first?["account"] as? String == "ada")
+  }
+
+  @Test func bytesAreKeptAsTheyAre() throws {
+    let tool = try Session().tool()
+    let raw = try tool.shell(
+      "printf '\\377\\000\\n' | \"$0\" keyring set svc bytes --raw "
+        + "&& \"$0\" keyring get svc bytes | od -An -tx1")
+    #expect(
+      raw.text.split(separator: " ").joined().hasPrefix("ff000a"), "\(raw.text) \(raw.errors)")
+    let json = try tool.run("keyring", "get", "svc", "bytes", "--json").json()
+    #expect(json["secret"] as? String == "/wAK" && json["encoding"] as? String == "base64")
+  }
+
+  @Test func theListShowsNoSecret() throws {
+    let tool = try Session().tool()
+    _ = try tool.run("keyring", "set", "b.service", "me", input: "hunter2")
+    _ = try tool.run("keyring", "set", "a.service", "you", "--label", "A thing", input: "hunter3")
+    let list = try tool.run("keyring", "list")
+    #expect(list.code == 0)
+    #expect(!list.text.contains("hunter"))
+    let lines = list.text.split(separator: "\n").map(String.init)
+    #expect(lines.map { $0.prefix(9) } == ["a.service", "b.service"])
+    #expect(lines[0].contains("you") && lines[0].contains("A thing"))
+    #expect(try tool.run("keyring", "list", "absent").text.isEmpty)
+  }
+
+  @Test func severalItemsAreNoCoinToss() throws {
+    let tool = try Session().tool()
+    _ = try tool.run("keyring", "set", "svc", "ada", input: "one")
+    _ = try tool.run("keyring", "set", "svc", "bob", input: "two")
+    let get = try tool.run("keyring", "get", "svc")
+    #expect(get.code == 23 && get.text.isEmpty)
+    #expect(get.errors.contains("ada, bob"))
+    #expect(try tool.run("keyring", "remove", "svc").code == 23)
+    #expect(try tool.run("keyring", "get", "svc", "bob").text == "two")
+    #expect(try tool.run("keyring", "remove", "svc", "bob").code == 0)
+    #expect(try tool.run("keyring", "get", "svc").text == "one")
+  }
+
+  @Test func whatIsAbsentExitsWithOne() throws {
+    let tool = try Session().tool()
+    #expect(try tool.run("keyring", "get", "svc", "ada").code == 1)
+    #expect(try tool.run("keyring", "remove", "svc", "ada").code == 1)
+    #expect(try tool.run("keyring", "remove", "svc", "ada", "--force").code == 0)
+  }
+
+  @Test func aSecretIsNeverAnArgument() throws {
+    let tool = try Session().tool()
+    let refused = try tool.run("keyring", "set", "svc", "ada", "hunter2", input: "x")
+    #expect(refused.code == 64 && !refused.errors.contains("hunter2"))
+    let joined = try tool.run("keyring", "set", "svc", "ada=hunter2", input: "x")
+    #expect(joined.code == 64 && !joined.errors.contains("hunter2"))
+    #expect(try tool.run("keyring", "set", "svc", "ada", input: "").code == 65)
+    #expect(try tool.run("keyring", "get", "svc").code == 1)
+  }
+
+  @Test func whatAnApplicationSealedIsNotShown() throws {
+    let session = try Session()
+    let tool = try session.tool()
+    try session.keychain("com.example.sealed").save("hunter2", forKey: "password")
+    let list = try tool.run("keyring", "list")
+    #expect(!list.text.contains("com.example.sealed"))
+    #expect(try tool.run("keyring", "get", "com.example.sealed").code == 1)
+    _ = try tool.shell(
+      "printf x | secret-tool store --label x service svc account sealed sps:sealed device")
+    #expect(try tool.run("keyring", "get", "svc", "sealed").code == 13)
+  }
+
+  @Test func aLockedKeyringAndAMissingOneAreSaid() throws {
+    let session = try Session()
+    let tool = try session.tool()
+    _ = try tool.run("keyring", "set", "svc", "ada", input: "one")
+    try session.keyring.lock()
+    #expect(try tool.run("keyring", "get", "svc", "ada").code == 14)
+    #expect(try tool.run("keyring", "set", "svc", "ada", input: "two").code == 14)
+    session.keyring.kill()
+    #expect(try tool.run("keyring", "get", "svc", "ada").code == 21)
+    #expect(try Tool(hasVault: false).run("keyring", "list").code == 20)
+  }
+}
