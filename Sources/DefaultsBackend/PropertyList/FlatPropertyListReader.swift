@@ -164,7 +164,8 @@ struct FlatPropertyListReader {
   static var damaged: StorageError {
     StorageError(
       .damaged,
-      "it is not a property list of sealed values: it was cut, altered, or written by another "
-        + "program. It is left as it is; restore it from a backup, or move it away to start anew")
+      "the file is not a property list of sealed values: it was cut, altered, or written by "
+        + "another program. The file is unchanged; restore it from a backup, or move it away to "
+        + "start anew")
   }
 }

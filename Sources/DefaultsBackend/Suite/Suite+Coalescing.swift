@@ -98,8 +98,8 @@ extension Suite {
   static func foreign(_ path: String) -> StorageError {
     StorageError(
       .outcomeUnknown,
-      "the file was removed or replaced by another one while writes waited; they were sealed for "
-        + "the old one and are dropped", path: path)
+      "the file was removed or replaced while writes waited. They were sealed for the old file and "
+        + "were dropped", path: path)
   }
 }
 

@@ -79,7 +79,7 @@ struct SuiteFile: Sendable {
       return Loaded(
         stamp: .present(status), held: Held(file), contents: contents(of: bytes))
     }
-    throw StorageError(.busy, "the file changes all the time; try again", path: path)
+    throw StorageError(.busy, "the file kept changing while it was read; try again", path: path)
   }
 
   /// Replaces the file, durably.

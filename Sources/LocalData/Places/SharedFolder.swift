@@ -158,7 +158,7 @@ struct SharedFolder: Sendable {
       guard try file.lock(byte: 0, until: end, Cancellation.current) else { break }
       if try file.isInPlace() { return HeldLock(file: file) }
     } while ContinuousClock.now < end
-    throw StorageError(.busy, "others held the lock for too long; try again", path: path)
+    throw StorageError(.busy, "another process held the lock for too long; try again", path: path)
   }
 
   private func openLock(_ path: String, _ mode: mode_t) throws(StorageError) -> OpenFile {

@@ -66,7 +66,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
     let stored = try ValueType.read(bytes, at: &offset)
     return StorageError(
       .typeMismatch,
-      "the value is stored as \(stored) and was asked for as \(Value.self); it is left as it is")
+      "the value is stored as \(stored) and was read as \(Value.self); it is left as it is")
   }
 
   // MARK: -

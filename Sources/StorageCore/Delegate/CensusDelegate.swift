@@ -37,7 +37,7 @@ extension SealedStore {
       if let census = try delegate.census() { return census }
       guard try keys.refresh() != nil else { return RecordCensus(names: [], missing: 0) }
     }
-    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
+    throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }
 
   /// What became of listed names that no record was found under: for each that was not removed

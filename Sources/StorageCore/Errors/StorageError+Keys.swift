@@ -60,7 +60,7 @@ extension StorageError {
     return StorageError(
       .keyUnavailable,
       "the store opens with \(known.joined(separator: " or ")), and its key was not found (asked: "
-        + "\(given.joined(separator: "; "))); its data is untouched. Provide what it opens with"
+        + "\(given.joined(separator: "; "))); its data is untouched. Provide one of these keys"
         + moveToCredential(of: source, header))
   }
 

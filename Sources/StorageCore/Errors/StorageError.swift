@@ -200,7 +200,7 @@ extension StorageError {
       self.init(
         .damaged,
         "the record does not authenticate: it was altered or moved, or sealed with another "
-          + "authentication tag. It is left as it is; save or remove the key to replace it",
+          + "authentication tag. The record is unchanged; save or remove the key to replace it",
         key: key, number: number)
     case .malformed:
       self.init(.damaged, error.message + "; it is left as it is", key: key, number: number)

@@ -61,7 +61,7 @@ package struct LockFile: ~Copyable {
       guard isLocked else { break }
       if try locks.isInPlace() { return locks }
     } while ContinuousClock.now < end
-    throw StorageError(.busy, "others held the lock for too long; try again", path: path)
+    throw StorageError(.busy, "another process held the lock for too long; try again", path: path)
   }
 
   /// Whether the path still leads to this file: on one that was removed, locks exclude nobody.
@@ -104,7 +104,7 @@ extension OpenFile {
     while try !tryLock(byte: byte, F_WRLCK) {
       guard ContinuousClock.now < end else { return false }
       if cancellation?.isCancelled == true {
-        throw StorageError(.cancelled, "the program ended the wait for the lock", path: path)
+        throw StorageError(.cancelled, "the program stopped waiting for the lock", path: path)
       }
       usleep(pause)  // there is no lock call with a deadline; the pause grows to 2 ms
       pause = min(pause * 2, 2_000)

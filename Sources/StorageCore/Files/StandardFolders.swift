@@ -51,7 +51,9 @@ package enum StandardFolders {
     if let path = environment(variable), path.hasPrefix("/") { return path }
     guard let home = environment("HOME"), home.hasPrefix("/") else {
       throw StorageError(
-        .unavailable, "neither \(variable) nor HOME says where to store; set one of them")
+        .unavailable,
+        "neither \(variable) nor HOME is set, so there is no place to store; set one "
+          + "of them")
     }
     return home == "/" ? "/" + folder : home + "/" + folder
   }

@@ -77,9 +77,9 @@ struct KeyFile: Sendable {
   private static func gone(_ path: String, _ marker: MadeMarker) -> StorageError {
     StorageError(
       .keyUnavailable,
-      "the key file is gone, and no other key is made in its place, under which what was sealed "
-        + "would not open. Put the key file back from a backup; or, only if nothing that was "
-        + "sealed under it matters any more, remove \(marker.path)", path: path)
+      "the key file is gone. No new key was made, since it would not open what is sealed already. "
+        + "Put the key file back from a backup. Only if you no longer need anything that was sealed "
+        + "under it, remove \(marker.path)", path: path)
   }
 
   /// The material of a systemd credential, whose access systemd rules.
@@ -106,7 +106,7 @@ struct KeyFile: Sendable {
             + "lets it", path: path, number: error.number)
       case ELOOP:
         throw StorageError(
-          .denied, "the links of the mounted secret lead in a circle", path: path,
+          .denied, "the links of the mounted secret form a circle", path: path,
           number: error.number)
       default: throw error
       }

@@ -88,7 +88,7 @@ package enum KeyEncoding {
       return byte == UInt8(ascii: "\n") ? last : span.byteCount
     }
     guard count > 0 else {
-      throw StorageError(.damaged, "\(source) is there but empty; put the key back", path: path)
+      throw StorageError(.damaged, "\(source) exists but is empty; put the key back", path: path)
     }
     if let key = try cryptography({ () throws(CryptoError) in try decode(bytes, count: count) }) {
       return .key(key)

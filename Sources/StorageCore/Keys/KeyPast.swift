@@ -72,10 +72,9 @@ struct KeyPast {
 
   private static let wentBack = StorageError(
     .damaged,
-    "the store's keys went back while the program runs: somebody has put an older header in its place, "
-      + "which leads to keys that were replaced. Nothing is read or written with those. Rotate to a new "
-      + "key, or restore a backup; if that is what was done, by a copy of the file for instance, end "
-      + "the programs that use the store and start them again")
+    "the store's keys went back while the program runs: somebody has put back an older header, "
+      + "whose keys were replaced. These keys are not used. Rotate to a new key, or restore a "
+      + "backup. If you put the older file back yourself, restart the programs that use the store")
 }
 
 extension KeyPast {

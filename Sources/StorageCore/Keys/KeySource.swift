@@ -349,7 +349,7 @@ extension KeySource {
     let asked = candidates.map(\.titleAndAbsence).joined(separator: ", ")
     throw StorageError(
       .keyUnavailable,
-      "no key source gave a key for a new key slot (asked: \(asked)); provide one of them")
+      "no key source gave a key for the new key slot (asked: \(asked)); provide one of them")
   }
 }
 

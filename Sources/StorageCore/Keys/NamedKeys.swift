@@ -67,16 +67,16 @@ private struct HeaderFile: KeysetDelegate {
     if let bytes = try readFile(path) { return bytes }
     throw StorageError(
       .keyUnavailable,
-      "the file that all named keys follow from is gone, and no other one is made in its place, "
-        + "from which other keys would follow. Put it back from a backup; or, only if nothing that "
-        + "was sealed under a named key matters any more, remove \(marker.path)", path: path)
+      "the file from which all named keys are derived is gone. No new file was made, since it "
+        + "would give other keys. Put the file back from a backup. Only if you no longer need "
+        + "anything that was sealed under a named key, remove \(marker.path)", path: path)
   }
 
   private func readFile(_ path: String) throws(StorageError) -> [UInt8]? {
     guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else { return nil }
     let status = try file.status()
     guard status.isRegular, status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(.denied, "it is not a file of ours", path: path)
+      throw StorageError(.denied, "the file is not one that this package wrote", path: path)
     }
     return try file.readAll(limit: Self.limit)
   }

@@ -131,7 +131,7 @@ struct Reencryption {
       case .headerChanged: try store.keys.refresh()
       }
     }
-    throw StorageError(.busy, "others wrote to a record all the time; try again")
+    throw StorageError(.busy, "other writers kept changing a record; try again")
   }
 
   /// The writes that seal records anew, or nil when the keys have to be looked at again first.
@@ -201,7 +201,7 @@ struct Reencryption {
   }
 
   private static let changing = StorageError(
-    .busy, "the store's keys are being changed all the time; try again")
+    .busy, "another program kept changing the store's keys; try again")
 }
 
 /// What records were at one moment: figures of their bytes, by name.

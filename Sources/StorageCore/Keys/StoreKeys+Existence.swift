@@ -7,7 +7,7 @@ extension StoreKeys {
     guard delegate != nil else {
       throw StorageError(
         .unsupported,
-        "this place keeps no header, so that a store that is not there can't be told from an empty one"
+        "this place keeps no header, so a missing store can't be told from an empty one"
       )
     }
     place?.makeNothing()
@@ -22,7 +22,10 @@ extension StoreKeys {
   /// key.
   func checkMaking() throws(StorageError) {
     guard place?.allowance == .readOnly else { return }
-    throw StorageError(.unavailable, "there is no store, and none is made for reading alone")
+    throw StorageError(
+      .unavailable,
+      "the store does not exist, and a read-only open does not "
+        + "create one")
   }
 
   static let isNew = StorageError(
@@ -30,6 +33,6 @@ extension StoreKeys {
 
   static let missingHeader = StorageError(
     .damaged,
-    "the store holds data but its header, which leads to the keys, is gone; restore it from a "
+    "the store holds data, but its header with the key slots is gone; restore the store from a "
       + "backup. No new key was made")
 }

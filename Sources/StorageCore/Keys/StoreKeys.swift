@@ -120,7 +120,10 @@ package final class StoreKeys: @unchecked Sendable {
         if let keys = try refresh(&state) { return keys }
         try create(&state)
       }
-      throw StorageError(.busy, "the store is made and emptied again and again by somebody else")
+      throw StorageError(
+        .busy,
+        "another program keeps making and emptying the store; try again "
+          + "when it has ended")
     }
   }
 
@@ -372,7 +375,7 @@ package final class StoreKeys: @unchecked Sendable {
       case .key(let key)? = try candidate.read()
     else {
       throw StorageError(
-        .unsupported, "a delegate that holds no header takes a key source of the kind .key alone")
+        .unsupported, "a delegate that holds no header accepts only the key source .key")
     }
     let keys = try OpenKeys(directly: key, clear: clear)
     publish(keys, &state)

@@ -23,7 +23,7 @@ extension LiveValue: LiveTarget {
       if node.noticed == number { publish(finding, number) }
     }
     publish(
-      .failed(StorageError(.busy, "others write to the key all the time; try again", key: key)),
+      .failed(StorageError(.busy, "other writers kept changing the key; try again", key: key)),
       node.noticed)
   }
 

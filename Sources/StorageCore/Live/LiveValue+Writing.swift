@@ -27,14 +27,14 @@ extension LiveValue {
       if isWritten { return }
       node.note(.look)
     }
-    throw StorageError(.busy, "others write to the key all the time; try again", key: key)
+    throw StorageError(.busy, "other writers kept changing the key; try again", key: key)
   }
 
   private static func otherType(_ key: StoreKey) -> StorageError {
     StorageError(
       .typeMismatch,
-      "the key has a value of another type, which was stored first; nothing was changed. To store "
-        + "this type, call remove() before",
+      "the key already has a value of another type; nothing was changed. To store this type, call "
+        + "remove() first",
       key: key)
   }
 

@@ -182,7 +182,7 @@ struct Migration {
       }
     }
     throw StorageError(
-      .busy, "others wrote to the key all the time; migrate again", key: item.key)
+      .busy, "other writers kept changing the key; migrate again", key: item.key)
   }
 
   // MARK: - Reading back
@@ -222,8 +222,8 @@ struct Migration {
       case .unreadable, nil:
         throw StorageError(
           .io,
-          "the value was copied and can't be read back from the destination; it is left in the "
-            + "source. Find out why, then migrate again", key: item.key)
+          "the value was copied but can't be read back from the destination, so the source keeps "
+            + "it. Find out why, then migrate again", key: item.key)
       }
     }
     return verified
@@ -257,7 +257,7 @@ struct Migration {
       }
     }
     throw StorageError(
-      .busy, "the source's keys are being changed all the time; migrate again to finish")
+      .busy, "another program kept changing the source's keys; migrate again to finish")
   }
 }
 

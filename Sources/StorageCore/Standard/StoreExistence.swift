@@ -41,8 +41,8 @@ extension StorageError {
   package static func missing(_ path: String?) -> StorageError {
     StorageError(
       .unavailable,
-      "there is no store, and the program says that there must be one, so none is made: see that the path "
-        + "is right and its disk mounted, or restore a backup; to make a new store, open it once with a "
-        + "program that does not say so", path: path)
+      "the store does not exist, and the program requires that it does, so no store was made: "
+        + "check that the path is right and that its disk is mounted, or restore a backup. To make a "
+        + "new store, open it once without that requirement", path: path)
   }
 }

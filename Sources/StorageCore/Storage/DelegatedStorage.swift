@@ -92,13 +92,13 @@ extension KeySource {
   /// What a storage without a key gets.
   package static let missing = KeySource(
     failing: StorageError(
-      .keyUnavailable, "the storage was made without a key; give it one, or a key source"))
+      .keyUnavailable, "the storage was made without a key; give it a key or a key source"))
 }
 
 /// What a storage without a delegate gets.
 private struct MissingDelegate: StorageDelegate {
   private static let error = StorageError(
-    .unavailable, "the storage was made without a delegate; give it one")
+    .unavailable, "the storage was made without a delegate; give it a delegate")
 
   func record(for name: NameHash) throws(StorageError) -> [UInt8]? { throw Self.error }
   func set(_ record: [UInt8], for name: NameHash) throws(StorageError) { throw Self.error }

@@ -31,7 +31,7 @@ extension SealedStore {
       if try replace(with: value, name, coder, if: condition) { return result }
     }
     throw StorageError(
-      .busy, "others wrote to the key all the time; try again", key: name.text)
+      .busy, "other writers kept changing the key; try again", key: name.text)
   }
 
   private func replace<Value>(
@@ -114,7 +114,7 @@ extension SealedStore {
       }
       try keys.refresh()
     }
-    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
+    throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }
 
   /// Removes all records, also those that can't be read, in one commit where the delegate can.
@@ -154,7 +154,7 @@ extension SealedStore {
       if rest.isEmpty { return }
       failures += 1
     }
-    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
+    throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }
 
   /// Keeps each value whose name has none yet, all in one commit where the delegate can.
@@ -189,6 +189,6 @@ extension SealedStore {
         try keys.refresh()
       }
     }
-    throw StorageError(.busy, "others wrote to the store all the time; try again")
+    throw StorageError(.busy, "other writers kept changing the store; try again")
   }
 }

@@ -403,7 +403,7 @@ public final class SealedStore: Sendable {
 
   static func changing(_ name: RecordName) -> StorageError {
     StorageError(
-      .busy, "the store's keys are being changed all the time; try again", key: name.text)
+      .busy, "another program kept changing the store's keys; try again", key: name.text)
   }
 }
 

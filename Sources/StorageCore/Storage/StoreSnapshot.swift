@@ -55,7 +55,7 @@ extension SealedStore {
       }
       try keys.refresh()
     }
-    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
+    throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }
 
   private func allRecords(_ open: OpenKeys) throws(StorageError) -> AllRecords {

@@ -30,7 +30,7 @@ extension SealedStore {
       if try commitTelling(transaction.items) { return result }
       guard start.duration(to: .now) < deadline else {
         throw StorageError(
-          .busy, "others wrote all the time to what the transaction had read; try again")
+          .busy, "other writers kept changing what the transaction had read; try again")
       }
     }
   }
@@ -98,7 +98,7 @@ extension SealedStore {
       case .headerChanged: try keys.refresh()
       }
     }
-    throw StorageError(.busy, "the store's keys are being changed all the time; try again")
+    throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }
 
   /// The items as writes, or nil when the keys have to be looked at again first.

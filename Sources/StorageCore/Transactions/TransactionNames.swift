@@ -32,7 +32,7 @@ struct TransactionNames {
   mutating func position(of key: StoreKey) throws(StorageError) -> Int {
     guard !isOver else {
       throw StorageError(
-        .invalid, "the transaction is over; use it only in the closure that it was given to",
+        .invalid, "the transaction is over; use a transaction only inside its closure",
         key: key)
     }
     do throws(StorageError) {

@@ -28,7 +28,7 @@ extension VaultStorage {
   /// What is said when others change the header whenever it is looked at.
   static func changingKeys(_ engine: VaultEngine) -> StorageError {
     StorageError(
-      .busy, "the vault's keys are being changed all the time; try again", path: engine.file.path)
+      .busy, "another program kept changing the vault's keys; try again", path: engine.file.path)
   }
 
   /// Replaces all keys after one of them leaked, and with `names` the one that hashes names.

@@ -204,7 +204,7 @@ final class Statement {
       case SQLITE_NULL: return nil
       default:
         throw StorageError(
-          .damaged, "a row holds what no vault does" + StorageError.damageAdvice,
+          .damaged, "a row has a column type that a vault never writes" + StorageError.damageAdvice,
           path: statement.connection.path)
       }
       // sqlite3_column_blob(): NULL for an empty one; the count is to be asked for afterwards.

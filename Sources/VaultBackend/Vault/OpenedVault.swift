@@ -58,7 +58,7 @@ final class OpenedVault: Sendable {
       ? StorageError(.io, "it could not be opened for writing; try again", path: file.path)
       : StorageError(
         .readOnly,
-        "it can't be written to here, and was left as it is; make its file and its folder writable, "
+        "the vault can't be written here, and is unchanged; make its file and its folder writable, "
           + "or only read it", path: file.path)
   }
 

@@ -40,8 +40,9 @@ extension VaultEngine {
       StorageDiagnostics.report(
         StorageError(
           .damaged,
-          "what was removed is still remembered, since the records are not those that were written last; "
-            + "verify the vault, and compact it again when it is sound", path: file.path))
+          "the hashes of removed names were kept, since the records are not those that were "
+            + "written last; verify the vault, and compact it again when it is sound",
+          path: file.path))
     }
     try gate.withLock { (opened) throws(StorageError) in
       guard let connection = opened?.main else { return }

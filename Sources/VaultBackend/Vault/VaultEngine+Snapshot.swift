@@ -26,6 +26,6 @@ extension VaultEngine {
       }
       if let found { return found }
     }
-    throw StorageError(.busy, "others write to the vault all the time; try again", path: file.path)
+    throw StorageError(.busy, "other writers kept changing the vault; try again", path: file.path)
   }
 }

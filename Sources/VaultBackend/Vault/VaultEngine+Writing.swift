@@ -119,9 +119,10 @@ extension VaultEngine {
     guard access == .readWrite else {
       guard try file.check(mending: false) else {
         throw StorageError(
-          .unavailable, "there is no vault, and none is made for reading alone", path: file.path)
+          .unavailable, "the vault does not exist, and a read-only open does not create one",
+          path: file.path)
       }
-      throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
+      throw StorageError(.readOnly, "the vault was opened read-only", path: file.path)
     }
     let opened = try openForWriting(until: end)
     let connection = opened.main
@@ -131,7 +132,7 @@ extension VaultEngine {
       // Memory must not go on looking at the index of a file that is closed.
       guard current === opened else {
         throw StorageError(
-          .unavailable, "the vault was closed, since the program ends", path: file.path)
+          .unavailable, "the vault was closed because the program is ending", path: file.path)
       }
       return try write(opened, acceptingOlder: isOlderAccepted, body)
     }
@@ -192,7 +193,7 @@ extension VaultEngine {
   private func withRoom(_ opened: OpenedVault) throws(StorageError) -> OpenedVault {
     guard opened.log != nil else {
       guard file.isWritable, file.isFolderWritable else { throw OpenedVault.readOnly(file) }
-      throw StorageError(.full, "there is no space to write in; free some", path: file.path)
+      throw StorageError(.full, "the disk is full; free some space", path: file.path)
     }
     return opened
   }
@@ -205,7 +206,7 @@ extension VaultEngine {
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool? {
     guard case .index(let index) = opened.watch else {
-      throw StorageError(.readOnly, "the vault was opened for reading alone", path: file.path)
+      throw StorageError(.readOnly, "the vault was opened read-only", path: file.path)
     }
     // Nobody else can write now, so the state stays what it is until the commit.
     let before = index.state

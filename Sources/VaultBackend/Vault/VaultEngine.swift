@@ -125,7 +125,7 @@ final class VaultEngine: Sendable {
       }
       if let current { return (kept.record, current) }
     }
-    throw StorageError(.busy, "others write to the vault all the time; try again", path: file.path)
+    throw StorageError(.busy, "other writers kept changing the vault; try again", path: file.path)
   }
 
   /// The header and its version.
@@ -347,7 +347,8 @@ final class VaultEngine: Sendable {
   func forget() {
     memory.withLock { memory in
       let gone =
-        observers.isEmpty ? [] : memory.records.all.filter { $0.entry.record != nil }.map(\.key.name)
+        observers.isEmpty
+        ? [] : memory.records.all.filter { $0.entry.record != nil }.map(\.key.name)
       memory.reset()
       notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
     }
@@ -420,8 +421,8 @@ final class VaultEngine: Sendable {
     if header == nil, try !VaultRows.manifest(connection).isEmpty {
       throw StorageError(
         .damaged,
-        "the header, which leads to the keys, is gone, and the manifest is still there; restore "
-          + "the vault from a backup. No new key was made", path: connection.path)
+        "the header with the key slots is gone, and the manifest is still there; restore the vault "
+          + "from a backup. No new key was made", path: connection.path)
     }
     let (store, numbers) = try lastCommit(stamps, header, connection)
     let way = store.flatMap { past[$0]?.isAhead(of: numbers) }

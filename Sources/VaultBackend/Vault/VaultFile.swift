@@ -179,7 +179,7 @@ struct VaultFile: Hashable, Sendable {
     try check(status, path, mending)
     guard status.size > 0 || allowingEmpty else {
       throw StorageError(
-        .damaged, "the file is empty, which no vault is; move it away, or restore a backup",
+        .damaged, "the file is empty, so it is not a vault; move it away, or restore a backup",
         path: path)
     }
     for path in [logPath, indexPath, journalPath, noticePath] {
@@ -225,16 +225,17 @@ struct VaultFile: Hashable, Sendable {
     guard first.first ?? 0 == 0 || magic.starts(with: first) else {
       throw StorageError(
         .damaged,
-        "it has the name of the vault's journal, is none, and would be removed as one; move it away, or "
-          + "give the vault another name", path: journalPath)
+        "the file has the name of the vault's journal but is not a journal, and SQLite would "
+          + "remove it; move it away, or give the vault another name", path: journalPath)
     }
     // Of one that is no longer than its head the end is the head.
     let last = status.size < 2 * magic.count ? [] : try journal.readLast(magic.count)
     guard last != magic else {
       throw StorageError(
         .damaged,
-        "it names another file, which would be removed with it, and which the journal of a vault never "
-          + "does; move it away, see who put it there, and verify the vault", path: journalPath)
+        "the journal names another file, which SQLite would remove; the journal of a vault never "
+          + "names one. Move the journal away, find out who put it there, and verify the vault",
+        path: journalPath)
     }
   }
 
@@ -298,8 +299,8 @@ struct VaultFile: Hashable, Sendable {
     for suffix in ["-wal", "-shm", "-journal", "-notice"] where path.hasSuffix(suffix) {
       throw StorageError(
         .invalid,
-        "a vault can't have a name that ends in \(suffix), as a file beside another vault has; give it "
-          + "another", path: path)
+        "a vault can't have a name that ends in \(suffix), because files beside other vaults have "
+          + "such names; choose another name", path: path)
     }
   }
 
