@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 result=0
-scripts/private-env.sh swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$log" || result=$?
+SPS_CHECK_LEFTOVERS=1 scripts/private-env.sh swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$log" || result=$?
 
 if ((result != 0)); then
   {
