@@ -86,7 +86,8 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
   ) throws(StorageError) -> CommitOutcome {
     state.withLock { state in
       guard state.version == headerVersion else { return .headerChanged }
-      for write in writes where !write.isAllowed(over: state.records[Key(name: write.name)]?.bytes) {
+      for write in writes where !write.isAllowed(over: state.records[Key(name: write.name)]?.bytes)
+      {
         return .conditionFailed
       }
       for write in writes where !write.isCheck { apply(write, to: &state) }

@@ -69,7 +69,9 @@ import Testing
 
   /// As Swiftchain has it: each of the others shows already that somebody is there.
   @Test func userPresenceAddsNothingToOtherElements() {
-    let others: Keyring.Authentication = [.devicePasscode, .biometryAny, .biometryCurrentSet, .watch]
+    let others: Keyring.Authentication = [
+      .devicePasscode, .biometryAny, .biometryCurrentSet, .watch,
+    ]
     let all = others.union(.userPresence)
     #expect(all.or() == others.or() && all.and() == others.and())
     #expect(all.or().operator == .or && all.and().operator == .and)
