@@ -12,7 +12,7 @@ package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
   package init() {}
 
   @inlinable
-  deinit { for unsafeentry in unsafe entries.values { unsafe entry.release() } }
+  deinit { unsafe entries.values.forEach { unsafe $0.release() } }
 
   /// The object under a key, which lives as long as the table holds it.
   @inlinable @inline(__always)
@@ -56,7 +56,7 @@ package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
     guard unsafe !entries.isEmpty else { return }
     let old = unsafe entries
     unsafe entries = [:]
-    for unsafeentry in unsafe old.values { unsafe entry.release() }
+    unsafe old.values.forEach { unsafe $0.release() }
   }
 }
 
