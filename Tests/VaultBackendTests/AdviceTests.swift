@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -65,11 +66,14 @@ import Testing
     #expect(try saying(vault.path).contains("use a folder of your own, or run as its owner"))
   }
 
-  @Test func aVaultThatWasRemovedMeanwhileSaysThatNothingWasSaved() throws {
+  /// Whether the write itself notices it, or the look at the file's place before, once a clock tick.
+  @Test(arguments: [0, 50_000] as [UInt32])
+  func aVaultThatWasRemovedMeanwhileSaysThatNothingWasSaved(_ pause: UInt32) throws {
     try vault.storage().save("value", forKey: "key")
     let storage = vault.storage()
     #expect(try storage.load(String.self, forKey: "key") == "value")
     try FileManager.default.removeItem(at: vault.url)
+    usleep(pause)
     let removed = try message(.unavailable) { try storage.save("newer", forKey: "key") }
     #expect(removed.contains("nothing was saved; restore it from a backup, or save again"))
     // What it says to do next does it.

@@ -12,7 +12,7 @@ package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
   package init() {}
 
   @inlinable
-  deinit { unsafe entries.values.forEach { unsafe $0.release() } }
+  deinit { unsafe Self.release(entries) }
 
   /// The object under a key, which lives as long as the table holds it.
   @inlinable @inline(__always)
@@ -50,13 +50,19 @@ package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
     unsafe entries.removeValue(forKey: key)?.takeRetainedValue()
   }
 
+  @usableFromInline
+  static func release(_ entries: [Key: Unmanaged<Entry>]) {
+    var rest = unsafe entries.makeIterator()
+    while let (_, entry) = unsafe rest.next() { unsafe entry.release() }
+  }
+
   /// Removes all objects.
   @inlinable
   package mutating func removeAll() {
     guard unsafe !entries.isEmpty else { return }
     let old = unsafe entries
     unsafe entries = [:]
-    unsafe old.values.forEach { unsafe $0.release() }
+    unsafe Self.release(old)
   }
 }
 

@@ -7,8 +7,7 @@ extension StoreKeys {
     guard delegate != nil else {
       throw StorageError(
         .unsupported,
-        "this place keeps no header, so a missing store can't be told from an empty one"
-      )
+        "this place keeps no header, so a missing store can't be told from an empty one")
     }
     place?.makeNothing()
   }
@@ -24,12 +23,16 @@ extension StoreKeys {
     guard place?.allowance == .readOnly else { return }
     throw StorageError(
       .unavailable,
-      "the store does not exist, and a read-only open does not "
-        + "create one")
+      "the store does not exist, and a read-only open does not create one")
   }
 
   static let isNew = StorageError(
     .keyUnavailable, "the store is new and has no keys yet; write to it, or open it, first")
+
+  static let wasRemoved = StorageError(
+    .unavailable,
+    "the store was removed meanwhile, and nothing was saved; restore it from a backup, or save "
+      + "again to begin a new one")
 
   static let missingHeader = StorageError(
     .damaged,
