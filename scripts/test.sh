@@ -23,16 +23,18 @@ selection=(--skip Soak)
   --skip 'aHandlerMayUseTheStorageThatIsBeingMade'  # which lowers the limit of mlock(2)
   --skip 'FileBackendTests.FailingCallTests'  # which has the sanitizer's own calls fail, too
   --skip 'CAVP|Wycheproof|RFCVector|XAES')
-# XCTest spins for as long as other tests keep it from a thread: what runs XCTest goes last, alone.
-runs_xctest='StorageTestCaseTests|InjectTestingTests.TestCaseTests'
+# These go last, alone: those that run XCTest, which spins for as long as other tests keep it from a thread, and
+# those with a deadline that passes while other tests keep their tasks from one.
+alone='StorageTestCaseTests|InjectTestingTests.TestCaseTests|aHungStoreDelaysNoWrite'
+alone+='|UnfinishedTests.atOnceManyTasksLoseNoChange|GroupTests.atOnceTheyLoseNothing'
 if [[ -n ${FILTER:-} ]]; then
   selection=(--filter "$FILTER")
 elif [[ -z ${SPS_SOAK:-} ]]; then
-  selection+=(--skip "$runs_xctest")
+  selection+=(--skip "$alone")
 fi
 
 scripts/checked-tests.sh "${flags[@]}" "$@" "${selection[@]}"
-[[ -n ${FILTER:-}${SPS_SOAK:-} ]] || scripts/checked-tests.sh "${flags[@]}" "$@" --filter "$runs_xctest"
+[[ -n ${FILTER:-}${SPS_SOAK:-} ]] || scripts/checked-tests.sh "${flags[@]}" "$@" --filter "$alone"
 
 # How containers mount secrets and disks; a sanitizer's program needs what its users may not read.
 if [[ -z ${FILTER:-}${SPS_SOAK:-}${SPS_SANITIZER:-} ]]; then
