@@ -187,7 +187,11 @@ let package = Package(
     .testTarget(
       name: "InjectTestingTests",
       dependencies: ["InjectTesting", "InjectRegistry", "TestSupport"]),
-    .testTarget(name: "InjectCompatibilityTests", dependencies: ["SecurePropertyStorage"]),
+    // Code of the Apple package: the same files, by links, in both language modes.
+    .testTarget(
+      name: "MovedCodeTests", dependencies: ["SecurePropertyStorage", "StorageTesting"]),
+    .testTarget(
+      name: "MovedCodeSwift5Tests", dependencies: ["SecurePropertyStorage", "StorageTesting"]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
@@ -233,4 +237,11 @@ for target in package.targets where target.type != .system {
 // `any`. What does with it, InjectRegistryTests compiles as programs of their own.
 for target in package.targets where target.isTest && target.name.hasPrefix("Inject") {
   target.swiftSettings?.removeFirst()
+}
+
+// As in an app: no setting but the language mode.
+for target in package.targets where target.name.hasPrefix("MovedCode") {
+  target.swiftSettings = [
+    .swiftLanguageMode(target.name.contains("Swift5") ? .v5 : .v6)
+  ]
 }

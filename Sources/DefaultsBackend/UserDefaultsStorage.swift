@@ -50,8 +50,26 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   ///   - suiteName: the suite; nil is the application id. Nil is returned for a name that can't be.
   ///   - symmetricKey: 256 bits. Nil is the error `keyUnavailable` at every use: never plaintext.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
+  @_disfavoredOverload  // Else a `SymmetricKey.generate()` without `try` is the one that throws.
   public convenience init?(
     suiteName: String?, symmetricKey: SymmetricKey?, authenticationTag: Data? = nil
+  ) {
+    self.init(
+      suiteName: suiteName,
+      symmetricKey: symmetricKey.map { KeySource.key($0) } ?? KeySource.missing,
+      authenticationTag: authenticationTag)
+  }
+
+  /// The storage of a suite with the key of a source, for `SymmetricKey.generate()` without `try`.
+  ///
+  /// New code says ``init(suiteName:keySource:durability:authenticationTag:errorClosure:)``.
+  ///
+  /// - Parameters:
+  ///   - suiteName: the suite; nil is the application id. Nil is returned for a name that can't be.
+  ///   - symmetricKey: where the key comes from. Why it can't be had is the error of every use.
+  ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
+  public convenience init?(
+    suiteName: String?, symmetricKey: KeySource, authenticationTag: Data? = nil
   ) {
     let delegate: any KeysetDelegate
     if let suiteName {
@@ -61,8 +79,7 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
       delegate = DefaultsDelegate.ofApplication
     }
     self.init(
-      delegate, keySource: symmetricKey.map { .key($0) } ?? .missing,
-      authenticationTag: authenticationTag, errorClosure: nil)
+      delegate, keySource: symmetricKey, authenticationTag: authenticationTag, errorClosure: nil)
   }
 
   /// The standard suite, with the bootstrapped key source, under an authentication tag.

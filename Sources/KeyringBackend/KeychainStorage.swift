@@ -9,14 +9,37 @@ public import struct Foundation.Data
 /// there, and neither their names nor their values; plain secrets that are shared with them are
 /// ``Keyring``'s. A value has at most 1 MiB; longer ones belong into a vault.
 public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
-  // Adds immutable values to DelegatedStorage.
+  // Adds settings to DelegatedStorage, which are behind a lock.
+  private let settings: KeychainSettings
 
   /// The collection that was asked for; nil for the one that the store is in, or the default one.
-  public let accessGroup: String?
+  ///
+  /// Set it before the first use: before a value is read or stored, and before a live property is made.
+  /// Setting another value later is the error `unsupported` at every use, until the first one is set
+  /// again. So nothing is stored in another collection than the program asked for.
+  public var accessGroup: String? {
+    get { settings.asked.accessGroup }
+    @available(*, deprecated, message: "pass accessGroup to the initializer")
+    set { settings.ask { $0.accessGroup = newValue } }
+  }
+
   /// When the values can be read.
-  public let accessible: Accessibility
-  /// Whether the values are to be synchronized between devices; false, since nothing does that here.
-  public let synchronizable: Bool
+  ///
+  /// Set it before the first use, as ``accessGroup``: it chooses the key of a new store.
+  public var accessible: Accessibility {
+    get { settings.asked.accessible }
+    @available(*, deprecated, message: "pass accessible to the initializer")
+    set { settings.ask { $0.accessible = newValue } }
+  }
+
+  /// Whether the values are to be synchronized between devices, which nothing does here.
+  ///
+  /// While it is true, every use is the error `unsupported`.
+  public var synchronizable: Bool {
+    get { settings.asked.synchronizable }
+    @available(*, deprecated, message: "the Secret Service synchronizes nothing")
+    set { settings.ask { $0.synchronizable = newValue } }
+  }
 
   /// The storage that `@Keychain` and its family use; in a test with stores of its own, the test's,
   /// which is in memory and asks no service.
@@ -93,50 +116,34 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     service: @escaping @Sendable () -> String
   ) {
     let client = client ?? access.client
-    self.accessGroup = accessGroup
-    self.accessible = accessible
-    self.synchronizable = synchronizable
-    let refusal = Self.refusal(synchronizable, accessible, hasSource: keySource != nil)
+    let settings = KeychainSettings(
+      .init(accessGroup: accessGroup, synchronizable: synchronizable, accessible: accessible),
+      hasSource: keySource != nil)
+    self.settings = settings
     let source = KeySource(deferred: {
       if let keySource { return keySource }
       if isBootstrapped, !SecureStorage.configuration.keySource.isAutomatic {
         return SecureStorage.configuration.keySource
       }
-      if accessible.isThisDeviceOnly { return DeviceKey.source(application: service()) }
+      let values = settings.effective
+      if values.accessible.isThisDeviceOnly { return DeviceKey.source(application: service()) }
       return .keyring(
-        KeyringKey(name: service(), collection: accessGroup, access: access, client: client))
+        KeyringKey(
+          name: service(), collection: values.accessGroup, access: access, client: client))
     })
-    let use: @Sendable () -> SecureStorage.Access = {
-      isBootstrapped ? SecureStorage.configuration.access : .readWrite
-    }
-    let delegate = KeyringDelegate(
-      accessGroup: accessGroup, access: access, client: client, use: use
-    ) { () throws(StorageError) in
-      if let refusal { throw refusal }
-      return service()
-    }
     // What can't be had is refused in a test, too.
-    let test = isBootstrapped && refusal == nil ? TestStores.inUse : nil
+    let test = isBootstrapped ? TestStores.inUse : nil
+    let use: @Sendable () -> SecureStorage.Access = {
+      isBootstrapped && test == nil ? SecureStorage.configuration.access : .readWrite
+    }
+    let delegate = KeychainDelegate(settings, asksOthers: test == nil, use: use) { values in
+      if let test { return test.delegate(of: "keychain/\(values.accessGroup ?? "")") }
+      return KeyringDelegate(
+        accessGroup: values.accessGroup, access: access, client: client, use: use
+      ) { () throws(StorageError) in service() }
+    }
     super.init(
-      test?.delegate(of: "keychain/\(accessGroup ?? "")") ?? delegate,
-      keySource: test?.keySource ?? source, algorithm: algorithm,
-      authenticationTag: authenticationTag,
-      errorClosure: errorClosure)
-  }
-
-  /// What the Secret Service can't do, and would be accepted and ignored otherwise.
-  private static func refusal(
-    _ synchronizable: Bool, _ accessible: Accessibility, hasSource: Bool
-  ) -> StorageError? {
-    if synchronizable {
-      return StorageError(
-        .unsupported, "the Secret Service synchronizes nothing between devices")
-    }
-    if accessible == .whenPasscodeSetThisDeviceOnly, !hasSource {
-      return StorageError(
-        .unsupported,
-        "there is no device's passcode here; give the storage a key source of a passphrase")
-    }
-    return nil
+      delegate, keySource: test?.keySource ?? source, algorithm: algorithm,
+      authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
 }

@@ -45,6 +45,23 @@ public struct Inject<Dependency: Sendable>: Sendable {
       qualifiers, group: group, InjectLocation(fileID: fileID, line: line, column: column))
   }
 
+  /// Injects what is of the given type or protocol, from a group.
+  ///
+  /// - Parameters:
+  ///   - qualifier: a type or protocol: `Dog.self`.
+  ///   - group: the group that is looked into before the general registry, or nil.
+  ///   - fileID: the place to name in errors.
+  ///   - line: its line.
+  ///   - column: its column.
+  // Beside a group that is no literal, the compiler takes a variadic metatype for parameters.
+  public init(
+    _ qualifier: any Any.Type, group: DependencyGroupKey?,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    injection = Injection(
+      [qualifier], group: group, InjectLocation(fileID: fileID, line: line, column: column))
+  }
+
   /// Injects what is of all the given types or protocols, in a scope.
   ///
   /// - Parameters:

@@ -7,7 +7,7 @@
 /// With ``InjectScope/instance``, and with parameters, every read builds a new instance: keep it in
 /// a `let` to use it twice. It may be read from any thread.
 @propertyWrapper
-public struct InjectWith<Dependency: Sendable>: Sendable {
+public struct InjectWith<Dependency: Sendable, Parameters: Sendable>: Sendable {
   @usableFromInline let injection: Injection<Dependency>
 
   /// Injects a new instance at each read, built with parameters.
@@ -19,7 +19,7 @@ public struct InjectWith<Dependency: Sendable>: Sendable {
   ///   - fileID: the place to name in errors.
   ///   - line: its line.
   ///   - column: its column.
-  public init<Parameters: Sendable>(
+  public init(
     _ parameters: Parameters, _ qualifiers: any Any.Type..., group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {

@@ -11,22 +11,16 @@
 /// ``Mock`` decides. What is registered is Sendable.
 @propertyWrapper
 public struct Register<Value: Sendable>: Sendable {
-  private enum Content {
-    case value(Value)
-    case lazy(@Sendable () -> Value)
-  }
-
-  private let content: Content
+  private let declared: Declared<Value>
 
   /// The value or builder that was registered.
   ///
   /// With `.lazy`, what was registered is resolved. If that fails, the process stops with the
-  /// error.
+  /// error. Assigning registers another value or builder in the place of this declaration's, in the same
+  /// group and scope; a value that is assigned to a `.lazy` one is the same for all.
   public var wrappedValue: Value {
-    switch content {
-    case .value(let value): value
-    case .lazy(let resolve): resolve()
-    }
+    get { declared.value }
+    nonmutating set { declared.replace(newValue) }
   }
 
   /// Registers a value, which is evaluated now.
@@ -42,9 +36,10 @@ public struct Register<Value: Sendable>: Sendable {
     wrappedValue: Value, group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
-    content = .value(wrappedValue)
-    InjectStorage.standard.register(
-      wrappedValue, group: group, fileID: fileID, line: line, column: column)
+    declared = Declared(wrappedValue) {
+      InjectStorage.standard.register(
+        $0, group: group, fileID: fileID, line: line, column: column)
+    }
   }
 
   /// Registers a value, which is evaluated when somebody needs it.
@@ -68,7 +63,12 @@ public struct Register<Value: Sendable>: Sendable {
     let registration = Registration(
       Maker.builder(wrappedValue), group: group, scope: scope, location)
     InjectStorage.standard.add(registration)
-    content = .lazy { InjectStorage.standard.instance(of: registration, location) }
+    declared = Declared(
+      lazy: { InjectStorage.standard.instance(of: registration, location) },
+      register: {
+        InjectStorage.standard.register(
+          $0, group: group, fileID: fileID, line: line, column: column)
+      })
   }
 
   /// Registers a builder, which runs when the dependency is needed.
@@ -84,9 +84,10 @@ public struct Register<Value: Sendable>: Sendable {
     wrappedValue: Value, scope: InjectScope = .singleton, group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value == @Sendable () throws(Failure) -> Dependency {
-    content = .value(wrappedValue)
-    InjectStorage.standard.register(
-      scope: scope, group: group, fileID: fileID, line: line, column: column, wrappedValue)
+    declared = Declared(wrappedValue) {
+      InjectStorage.standard.register(
+        scope: scope, group: group, fileID: fileID, line: line, column: column, $0)
+    }
   }
 
   /// Registers an async builder; its dependency is resolved with `await`, and once kept, without.
@@ -102,9 +103,10 @@ public struct Register<Value: Sendable>: Sendable {
     wrappedValue: Value, scope: InjectScope = .singleton, group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value == @Sendable () async throws -> Dependency {
-    content = .value(wrappedValue)
-    InjectStorage.standard.register(
-      scope: scope, group: group, fileID: fileID, line: line, column: column, wrappedValue)
+    declared = Declared(wrappedValue) {
+      InjectStorage.standard.register(
+        scope: scope, group: group, fileID: fileID, line: line, column: column, $0)
+    }
   }
 
   /// Registers a builder that is given parameters, and makes a new instance each time.
@@ -119,9 +121,10 @@ public struct Register<Value: Sendable>: Sendable {
     wrappedValue: Value, group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value == @Sendable (Parameters) throws(Failure) -> Dependency {
-    content = .value(wrappedValue)
-    InjectStorage.standard.register(
-      group: group, fileID: fileID, line: line, column: column, wrappedValue)
+    declared = Declared(wrappedValue) {
+      InjectStorage.standard.register(
+        group: group, fileID: fileID, line: line, column: column, $0)
+    }
   }
 
   /// Registers an async builder that is given parameters, and makes a new instance each time.
@@ -136,9 +139,10 @@ public struct Register<Value: Sendable>: Sendable {
     wrappedValue: Value, group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value == @Sendable (Parameters) async throws -> Dependency {
-    content = .value(wrappedValue)
-    InjectStorage.standard.register(
-      group: group, fileID: fileID, line: line, column: column, wrappedValue)
+    declared = Declared(wrappedValue) {
+      InjectStorage.standard.register(
+        group: group, fileID: fileID, line: line, column: column, $0)
+    }
   }
 }
 

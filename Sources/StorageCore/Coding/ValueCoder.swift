@@ -148,6 +148,16 @@ struct ValueCoder<Value>: @unchecked Sendable {
   }
 }
 
+extension ValueCoder where Value == Any {
+  /// The coder of values whose type nobody names, archives of Foundation's objects among them.
+  static var objects: ValueCoder {
+    ValueCoder(append: dynamic.append) { (bytes, offset) throws(StorageError) in
+      if let object = try ObjectArchive.readPlain(bytes, at: &offset) { return object }
+      return try DynamicValue.read(bytes, at: &offset)
+    }
+  }
+}
+
 /// The coders of the simple types, made where the compiler knows the type: those made for a type
 /// that is found at run time take three times as long.
 private enum SimpleCoders {
@@ -166,44 +176,5 @@ private enum SimpleCoders {
     _ type: Stored.Type
   ) -> (ObjectIdentifier, any Sendable) {
     (ObjectIdentifier(type), ValueCoder<Stored>.storable(type))
-  }
-}
-
-/// `NSSecureCoding` objects through NSKeyedArchiver.
-enum ObjectArchive {
-  private static let type = ValueType(.archive)
-
-  static func append(
-    _ object: any NSObject & NSSecureCoding, to bytes: inout [UInt8]
-  ) throws(StorageError) {
-    var data: Data
-    do {
-      data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
-    } catch {
-      throw StorageError(.invalid, "the \(Swift.type(of: object)) can't be archived")
-    }
-    defer { Wipe.data(&data) }
-    type.append(to: &bytes)
-    try data.append(to: &bytes)
-  }
-
-  /// Foundation's unarchiver ends the process on bytes that are not an archive: it is handed only
-  /// bytes whose authenticated type says that we archived them.
-  static func read<Object: NSObject & NSSecureCoding>(
-    _: Object.Type, _ bytes: RawSpan, at offset: inout Int
-  ) throws(StorageError) -> Object {
-    guard type.matches(bytes, at: &offset) else {
-      throw try ValueCoder<Object>.mismatch(bytes, at: offset)
-    }
-    var data = try Data.read(bytes, at: &offset)
-    defer { Wipe.data(&data) }
-    do {
-      if let object = try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: data) {
-        return object
-      }
-    } catch {
-      throw StorageError(.typeMismatch, "the archived object is not a \(Object.self)")
-    }
-    throw StorageError(.typeMismatch, "the archived object is not a \(Object.self)")
   }
 }

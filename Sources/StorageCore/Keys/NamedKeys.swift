@@ -19,9 +19,39 @@ extension SymmetricKey {
     NamedKeys.shared.keepOpener()
     return named
   }
+
+  /// The program's key of the standard name, as a source that finds it when a storage needs it.
+  ///
+  /// Code of the Apple package calls `SymmetricKey.generate()` without `try`, as the argument of a storage:
+  ///
+  ///     UserDefaultsStorage(suiteName: "com.example.shop", symmetricKey: SymmetricKey.generate())
+  ///
+  /// There the compiler takes this one. Why the key can't be had is the error of every use of the storage
+  /// that needs it; no other key is made in its place. Everywhere else `try SymmetricKey.generate()` is
+  /// ``generate(key:)``.
+  ///
+  /// - Returns: the source, of the same key as ``generate(key:)`` without a name.
+  @_disfavoredOverload  // A key is a key, but where no `try` is.
+  @available(*, deprecated, message: "give the storage a keySource, or call generate() with try")
+  public static func generate() -> KeySource {
+    // Here, since a thread that uses the storage may know of no test.
+    let keys = NamedKeys.shared
+    return KeySource([
+      KeySource.Candidate(
+        kind: .key, identifier: "",
+        read: { () throws(StorageError) in
+          let named = try keys.openOrCreate().namedKey(NamedKeys.standardName)
+          keys.keepOpener()
+          return .key(named)
+        })
+    ])
+  }
 }
 
 private enum NamedKeys {
+  /// The default of ``CryptoCore/SymmetricKey/generate(key:)``.
+  static let standardName: StoreKey = "SecurePropertyStorage.SymmetricKey"
+
   /// The program's, or a test's own.
   static var shared: StoreKeys {
     guard let test = TestStores.inUse else { return program }

@@ -36,12 +36,31 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
   ///   - symmetricKey: 256 bits. Nil is the error `keyUnavailable` at every use: never plaintext.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   ///   - errorClosure: takes the errors of calls that can't throw.
+  @_disfavoredOverload  // Else a `SymmetricKey.generate()` without `try` is the one that throws.
   public convenience init(
     _ delegate: (any StorageDelegate)? = nil, symmetricKey: SymmetricKey? = nil,
     authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
   ) {
     self.init(
-      delegate ?? MissingDelegate(), keySource: symmetricKey.map { .key($0) } ?? .missing,
+      delegate, symmetricKey: symmetricKey.map { KeySource.key($0) } ?? KeySource.missing,
+      authenticationTag: authenticationTag, errorClosure: errorClosure)
+  }
+
+  /// A storage over `delegate` with the key of a source, for `SymmetricKey.generate()` without `try`.
+  ///
+  /// New code says ``init(_:keySource:algorithm:authenticationTag:errorClosure:)``.
+  ///
+  /// - Parameters:
+  ///   - delegate: where the records live. Nil is the error `unavailable` at every use.
+  ///   - symmetricKey: where the key comes from. Why it can't be had is the error of every use.
+  ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
+  ///   - errorClosure: takes the errors of calls that can't throw.
+  public convenience init(
+    _ delegate: (any StorageDelegate)? = nil, symmetricKey: KeySource,
+    authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      delegate ?? MissingDelegate(), keySource: symmetricKey,
       authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
 

@@ -1,0 +1,37 @@
+/// What one `@Register` has registered last, and how it registers another in its place.
+final class Declared<Value: Sendable>: @unchecked Sendable {
+  // Guarded by `lock`.
+  private var read: @Sendable () -> Value
+  private let lock = InjectLock()
+  private let register: @Sendable (Value) -> Void
+
+  /// Registers a value or a builder.
+  init(_ value: Value, register: @escaping @Sendable (Value) -> Void) {
+    read = { value }
+    self.register = register
+    register(value)
+  }
+
+  /// What is registered already and is resolved when it is read.
+  init(lazy read: @escaping @Sendable () -> Value, register: @escaping @Sendable (Value) -> Void) {
+    self.read = read
+    self.register = register
+  }
+
+  /// What is registered, or what it gives.
+  var value: Value {
+    // A builder may run, for which no lock is held.
+    let read = lock.withLock { self.read }
+    return read()
+  }
+
+  /// Registers another value or builder in the place of the last one.
+  func replace(_ value: Value) {
+    register(value)
+    let last = lock.withLock {
+      defer { read = { value } }
+      return read
+    }
+    withExtendedLifetime(last) {}  // its deinit may be the caller's code
+  }
+}

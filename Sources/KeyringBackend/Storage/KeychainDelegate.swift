@@ -1,0 +1,85 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// The delegate of a ``KeychainStorage``: made at the first use, until which the settings may change.
+///
+/// Every use looks at the settings, so that none is made under other ones than the program asked for.
+final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate {
+  private let settings: KeychainSettings
+  private let use: @Sendable () -> SecureStorage.Access
+  private let make: @Sendable (KeychainSettings.Values) -> any KeysetDelegate
+  private let made = Lock<(any KeysetDelegate)?>(nil)
+
+  let asksOthers: Bool
+
+  /// A delegate whose records are where `make` says, which is called once or, in a race, twice.
+  init(
+    _ settings: KeychainSettings, asksOthers: Bool,
+    use: @escaping @Sendable () -> SecureStorage.Access,
+    make: @escaping @Sendable (KeychainSettings.Values) -> any KeysetDelegate
+  ) {
+    self.settings = settings
+    self.asksOthers = asksOthers
+    self.use = use
+    self.make = make
+  }
+
+  private var records: any KeysetDelegate {
+    get throws(StorageError) {
+      let values = try settings.settle()
+      if let records = made.withLock({ $0 }) { return records }
+      let records = make(values)
+      return made.withLock { made in
+        made = made ?? records
+        return made!  // set in the line above
+      }
+    }
+  }
+
+  /// The records, or nil where there is an error, which the next use that can throw has as well.
+  private var recordsIfAny: (any KeysetDelegate)? {
+    do throws(StorageError) { return try records } catch { return nil }
+  }
+
+  var identity: DelegateIdentity? { recordsIfAny?.identity }
+  var location: String? { recordsIfAny?.location }
+  var commitLimit: Int { recordsIfAny?.commitLimit ?? 1 }
+  var allowance: SecureStorage.Access { use() }
+
+  /// Does nothing: neither place makes anything but the store itself.
+  func makeNothing() {}
+
+  func place() throws(StorageError) -> String { try records.place() }
+
+  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+    try records.header()
+  }
+
+  func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    try records.updateHeader(body)
+  }
+
+  func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
+    recordsIfAny?.adopt(keys, headerVersion: headerVersion)
+  }
+
+  func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    try records.lookup(name)
+  }
+
+  func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome {
+    try records.commit(writes, headerVersion: headerVersion)
+  }
+
+  func names() throws(StorageError) -> [NameHash] { try records.names() }
+
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+    (recordsIfAny as? any ObservableDelegate)?.observe(observer) ?? ChangeObservation {}
+  }
+}

@@ -1,0 +1,76 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// What a ``KeychainStorage`` is asked to be; the first use settles it.
+final class KeychainSettings: Sendable {
+  /// The three properties of the storage.
+  struct Values: Hashable, Sendable {
+    var accessGroup: String?
+    var synchronizable: Bool
+    var accessible: Accessibility
+  }
+
+  private struct State {
+    var asked: Values
+    /// What the store was opened with; nil before the first use.
+    var settled: Values?
+  }
+  private let state: Lock<State>
+  /// Whether the application gives the key, so that `accessible` does not choose one.
+  private let hasSource: Bool
+
+  init(_ values: Values, hasSource: Bool) {
+    state = Lock(State(asked: values))
+    self.hasSource = hasSource
+  }
+
+  /// What was asked for last, whether or not it can be had.
+  var asked: Values { state.withLock { $0.asked } }
+
+  /// Asks for other values.
+  func ask(_ change: (inout Values) -> Void) { state.withLock { change(&$0.asked) } }
+
+  /// What the store was opened with, or what it is going to be opened with.
+  var effective: Values { state.withLock { $0.settled ?? $0.asked } }
+
+  /// The values of the store, which no longer change from now on.
+  ///
+  /// - Throws: `unsupported` when they can't be had, or were changed after the first use.
+  func settle() throws(StorageError) -> Values {
+    try state.withLock { (state) throws(StorageError) in
+      if let settled = state.settled {
+        guard settled == state.asked else { throw Self.late(settled, state.asked) }
+        return settled
+      }
+      if let refusal = refusal(of: state.asked) { throw refusal }
+      state.settled = state.asked
+      return state.asked
+    }
+  }
+
+  /// What the Secret Service can't do, and would be accepted and ignored otherwise.
+  private func refusal(of values: Values) -> StorageError? {
+    if values.synchronizable {
+      return StorageError(
+        .unsupported, "the Secret Service synchronizes nothing between devices")
+    }
+    if values.accessible == .whenPasscodeSetThisDeviceOnly, !hasSource {
+      return StorageError(
+        .unsupported,
+        "there is no device's passcode here; give the storage a key source of a passphrase")
+    }
+    return nil
+  }
+
+  /// The values that the program sees were set are not those that the store is under.
+  private static func late(_ settled: Values, _ asked: Values) -> StorageError {
+    var names: [String] = []
+    if settled.accessGroup != asked.accessGroup { names.append("accessGroup") }
+    if settled.synchronizable != asked.synchronizable { names.append("synchronizable") }
+    if settled.accessible != asked.accessible { names.append("accessible") }
+    return StorageError(
+      .unsupported,
+      "\(names.joined(separator: " and ")) changed after the storage was first used; set it before "
+        + "the first use, or make another KeychainStorage")
+  }
+}

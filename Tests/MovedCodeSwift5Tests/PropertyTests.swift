@@ -1,0 +1,1 @@
+../MovedCodeTests/PropertyTests.swift

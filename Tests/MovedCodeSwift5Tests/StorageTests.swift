@@ -1,0 +1,1 @@
+../MovedCodeTests/StorageTests.swift
