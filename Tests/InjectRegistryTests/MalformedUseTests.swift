@@ -22,8 +22,6 @@ import Testing
       "func f() { var n = 0; @Register var b = { () -> Int in n += 1; return n } }",
     "a builder that belongs to an actor": "func f() { @Register var screen = { Screen() } }",
     "what does not conform": "func f() { @Register var dog: any Dog = Client() }",
-    "a registration that is assigned to":
-      "func f() { @Register var api: any API = Client(); api = Client() }",
     "an optional injection that is not optional": "struct S { @Inject var api: any API }",
     "a lazy injection": "struct S { @Inject(.lazy) var api: (any API)? }",
     "parameters that are not Sendable": "struct S { @InjectWith(State()) var api: (any API)? }",

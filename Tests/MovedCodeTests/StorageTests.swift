@@ -128,7 +128,8 @@ private final class Codes: @unchecked Sendable {
     #expect(codes.all == [.keyUnavailable])
   }
 
-  @available(*, deprecated) @Test(
+  @available(*, deprecated)
+  @Test(
     .enabled(
       if: ProcessInfo.processInfo.environment["SPS_PRIVATE_ENVIRONMENT"] == "1",
       "run by make test, which gives it folders of its own"))

@@ -41,6 +41,8 @@ enum ObjectArchive {
     guard type.matches(bytes, at: &offset) else { return nil }
     var data = try Data.read(bytes, at: &offset)
     defer { Wipe.data(&data) }
+    // First, since Foundation's unarchiver ends the process when it meets a class that was not named.
+    guard namesPlainClasses(data) else { throw unnamed }
     do {
       if let object = try NSKeyedUnarchiver.unarchivedObject(ofClasses: plainClasses, from: data) {
         return object
@@ -50,6 +52,23 @@ enum ObjectArchive {
     }
     throw unnamed
   }
+
+  /// Whether an archive names no class but plain ones and what they may be changed as.
+  private static func namesPlainClasses(_ archive: Data) -> Bool {
+    do {
+      let list = try unsafe PropertyListSerialization.propertyList(from: archive, format: nil)
+      guard let objects = (list as? [String: Any])?["$objects"] as? [Any] else { return false }
+      let names = objects.compactMap { ($0 as? [String: Any])?["$classname"] }
+      return names.allSatisfy { name in
+        guard let name = name as? String, name.hasPrefix("NS") else { return false }
+        return plainNames.contains(name.replacing("NSMutable", with: "NS", maxReplacements: 1))
+      }
+    } catch {
+      return false
+    }
+  }
+
+  private static let plainNames = Set(plainClasses.map { "\($0)" })
 
   private static let unnamed = StorageError(
     .typeMismatch,
