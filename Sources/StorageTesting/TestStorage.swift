@@ -75,6 +75,6 @@ public struct TestStorage: Hashable, Sendable {
   }
 
   private func remove(_ folder: URL?) throws {
-    if let folder { try FileManager.default.removeItem(at: folder) }
+    if let folder { try FolderRemoval.remove(folder) }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalData
+import StorageTesting
 import Testing
 
 /// A folder for one test, removed with it, and routers whose places are all in it.
@@ -14,7 +15,7 @@ final class TestFolder: Sendable {
       at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  deinit { try? FileManager.default.removeItem(at: url) }
+  deinit { try? FolderRemoval.remove(url) }
 
   static let key = SymmetricKey(data: Data(repeating: 9, count: 32))
 

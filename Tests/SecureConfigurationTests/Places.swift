@@ -1,4 +1,5 @@
 #if Configuration
+  import StorageTesting
   import CryptoCore
   import DefaultsBackend
   import Foundation
@@ -37,7 +38,7 @@
       storage = Self.storage(kind, folder, bus?.address)
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit { try? FolderRemoval.remove(folder) }
 
     /// Another storage of the same place, as another part of the program would make it.
     func another() -> any Storage {

@@ -1,4 +1,5 @@
 #if Server
+  import StorageTesting
   import CryptoCore
   import Foundation
   import Logging
@@ -17,7 +18,7 @@
         at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    deinit { try? FolderRemoval.remove(url) }
 
     var vaultURL: URL { url.appendingPathComponent("test.vault") }
 

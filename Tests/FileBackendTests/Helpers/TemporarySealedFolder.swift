@@ -1,6 +1,7 @@
 import FileBackend
 import Foundation
 import Glibc
+import StorageTesting
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ final class TemporarySealedFolder: Sendable {
       at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  deinit { try? FileManager.default.removeItem(at: parent) }
+  deinit { try? FolderRemoval.remove(parent) }
 
   static let key = SymmetricKey(data: Data(repeating: 7, count: 32))
 

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import StorageTesting
 import Testing
 import VaultBackend
 
@@ -15,7 +16,7 @@ final class TemporaryVault: Sendable {
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  deinit { try? FolderRemoval.remove(folder) }
 
   func file(_ name: String) -> URL { folder.appendingPathComponent(name, isDirectory: false) }
 
