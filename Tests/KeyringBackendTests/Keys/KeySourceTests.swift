@@ -1,6 +1,7 @@
 import Foundation
 import KeyringTesting
 import StorageCore
+import StorageTesting
 import TestSupport
 import Testing
 import VaultBackend
@@ -8,13 +9,22 @@ import VaultBackend
 @testable import KeyringBackend
 
 @Suite struct KeySourceTests {
-  private let folder: URL
+  /// A folder of a test's own, which goes with the test.
+  private final class Folder: Sendable {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    init() throws {
+      try FileManager.default.createDirectory(
+        at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit { try? FolderRemoval.remove(url) }
   }
+
+  private let place: Folder
+  private var folder: URL { place.url }
+
+  init() throws { place = try Folder() }
 
   private func vault(_ source: KeySource) -> VaultStorage {
     VaultStorage(at: folder.appendingPathComponent("test.vault"), keySource: source)
