@@ -1,13 +1,15 @@
 internal import CryptoCore
 
-/// A key name and, once it was used, its keyed hash: a wrapper computes it once and keeps it.
+/// A key name with its keyed hash, which is computed at the first use and then cached.
 @safe @usableFromInline
 package final class RecordName: @unchecked Sendable {
   package let text: String
   private let tag: [UInt8]
-  /// Where the property of this name is in the program's source, if it said so.
+  /// The property's position in the program's source, if known.
   let place: SourcePlace?
-  /// The context under the first name key that was seen, which is the only one for most programs.
+  /// The context under the first name key seen.
+  ///
+  /// Most programs see only one name key.
   private let first = SetOnce<RecordContext>()
   /// The context under a name key that came later.
   ///
