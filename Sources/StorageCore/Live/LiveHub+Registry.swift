@@ -8,8 +8,9 @@ extension LiveHub {
 
   /// The hub of a store: the hub of an equal store of the same place, or a new one.
   ///
-  /// Two stores are equal when their keys are the same. A store that can't be opened, or that other
-  /// keys open, gets its own hub: no caller sees values that its own keys don't open.
+  /// Two stores are equal when their keys and authentication tags are the same. A store that can't
+  /// be opened, or that other keys open, gets its own hub: no caller sees values that its own keys
+  /// don't open.
   static func hub(of store: SealedStore) -> LiveHub {
     let identity = store.identity
     var asked: [LiveHub] = []
