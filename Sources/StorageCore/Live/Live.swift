@@ -12,8 +12,8 @@ public import CryptoCore
 ///
 /// Reading costs no decryption and no system call. It sees everything that any thread of this
 /// process has written before. `withObservationTracking` and `Observations` observe it. Assigning
-/// writes to the storage first; if the storage refuses the write, nothing changes and its error
-/// closure gets the error.
+/// writes to the storage first. If the storage refuses the write, nothing changes, and the storage's
+/// error closure gets the error.
 ///
 /// If the value can't be read, the property is nil or its default, and the error is reported;
 /// `$property.state` tells the difference. Assigning is then refused, as with ``Store``. The type

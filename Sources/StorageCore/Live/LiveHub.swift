@@ -174,8 +174,9 @@ final class LiveHub: Sendable {
     }
   }
 
-  /// Hashes all names with the keys `open` and marks all values for a new read, unless that is
-  /// done.
+  /// Hashes all names with the keys `open`, and marks all values for a new read.
+  ///
+  /// Does nothing if all names are already hashed with these keys.
   private func rebind(_ open: OpenKeys?) throws(StorageError) {
     let nodes = state.withLock { state -> [LiveNode]? in
       let isBound = open?.nameSpace === state.space && open != nil

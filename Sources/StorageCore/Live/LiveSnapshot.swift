@@ -11,7 +11,7 @@ final class LiveSnapshot<Value: Sendable & Equatable>: @unchecked Sendable {
   /// The memory of the value, for readers that borrow the snapshot from the ``ReadGate``.
   ///
   /// The compiler treats this memory as mutable. A reader must copy the value before it leaves its
-  /// lane; of a constant property, the compiler could make the copy later.
+  /// lane; with a constant property, the compiler could make the copy later.
   @usableFromInline let memory: UnsafeMutablePointer<Value>
   /// A retained reference to the path of the generation, released in `deinit`; nil until the first
   /// read.

@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Synchronization
 
 extension SealedStore {
-  /// Throws when the last read of `name` failed and there is what an assignment would destroy.
+  /// Throws if the last read of `name` failed and an assignment would destroy an existing record.
   @usableFromInline
   func refuseToReplaceUnreadable(_ name: RecordName) throws(StorageError) {
     guard let error = unreadable[name.text] else { return }
