@@ -1,42 +1,44 @@
 public import Foundation
 public import StorageCore
 
-/// What became of the keys of a migration.
+/// What happened to the keys of a migration.
 public struct DefaultsMigration: Hashable, Sendable {
-  /// Keys whose value is sealed now and no longer in the `UserDefaults`.
+  /// Keys whose values are now sealed and no longer in the `UserDefaults`.
   public internal(set) var moved: [StoreKey] = []
-  /// Keys that already had another sealed value, or whose plain value was changed meanwhile.
+  /// Keys that already had another sealed value, or whose plain value changed during the migration.
   ///
-  /// Both values were left as they are.
+  /// Both values were left unchanged.
   public internal(set) var conflicting: [StoreKey] = []
-  /// Keys without a value in the `UserDefaults`.
+  /// Keys that have no value in the `UserDefaults`.
   public internal(set) var absent: [StoreKey] = []
 }
 
 extension UserDefaultsStorage {
   /// Moves plain values of the application's `UserDefaults` into this storage.
   ///
-  /// Each is sealed and read back first; only when all are, they are removed from `defaults`, and
-  /// that is synchronised. So a value is always in one place at least, and a migration that was
-  /// interrupted is simply made again: a plain value that equals the sealed one is then removed.
-  /// What `defaults` shows may come from its file or from `register(defaults:)`; only the former
-  /// can be removed. The plain bytes may linger in free blocks of the disk and in backups.
+  /// First every value is sealed and read back. Only then are the plain values removed from
+  /// `defaults`, and `defaults` is synchronised. A value is therefore always in at least one place.
+  /// If a migration is interrupted, run it again: a plain value that equals the sealed one is then
+  /// removed. What `defaults` shows may come from its file or from `register(defaults:)`; only
+  /// values in the file can be removed. The plain bytes may remain in free blocks of the disk and
+  /// in backups.
   ///
-  /// A plain value that somebody changed since it was read is not removed: before that, `defaults`
-  /// is synchronised, which shows other processes' changes, and compared. `UserDefaults` has no step
-  /// that compares and removes at once, so a change made in the moment between is lost. Migrate
-  /// before other threads and processes write these keys.
+  /// A plain value that somebody has changed since it was read is not removed. To see other
+  /// processes' changes, `defaults` is synchronised before the comparison. `UserDefaults` can't
+  /// compare and remove in one step, so a change made between the two is lost. Migrate before other
+  /// threads and processes write these keys.
   ///
-  /// A value moves as the type that `defaults` gives. On Linux that differs from what was set for
-  /// two of them: a `URL` is kept as the `String` of its path, without scheme and host, and a
-  /// `Float` that comes from the file is a `Double` of the same value, so that it is read with
-  /// `double(forKey:)`. Save these anew, as the type that the program reads.
+  /// A value is stored with the type that `defaults` returns. On Linux, two types differ from what
+  /// was set. A `URL` is kept as the `String` of its path, without scheme and host. A `Float` that
+  /// comes from the file is a `Double` of the same value, so read it with `double(forKey:)`. Save
+  /// these values again with the type that the program reads.
   ///
   /// - Parameters:
-  ///   - defaults: where the plain values are.
-  ///   - keys: the keys to move, which stay the same.
-  /// - Returns: what became of each key.
-  /// - Throws: `StorageError`: no plain value was then removed, except with the code `io` that says
+  ///   - defaults: holds the plain values.
+  ///   - keys: the keys to move; they stay the same.
+  /// - Returns: what happened to each key.
+  /// - Throws: `StorageError`. No plain value was then removed, with one exception: the code `io`,
+  ///   whose message says so, when `defaults` could not be synchronised.
   ///   so, when `defaults` could not be synchronised.
   public func migrate(
     from defaults: UserDefaults, keys: [StoreKey]
@@ -58,10 +60,10 @@ extension UserDefaultsStorage {
     }
     try flush()
     guard !sealed.isEmpty else { return migration }
-    // Where this fails, the one below fails as well and says so.
+    // If this fails, the call below fails as well and throws.
     _ = defaults.synchronize()
     for (key, value) in sealed {
-      // Removed by somebody else: then it is in one place as well.
+      // If the plain value is gone, somebody else removed it: the sealed one remains.
       let isUnchanged = defaults.object(forKey: key).map {
         value.isSame(as: PlainValue($0).content)
       }
@@ -75,18 +77,18 @@ extension UserDefaultsStorage {
     guard defaults.synchronize() else {
       throw StorageError(
         .io,
-        "the values are sealed, but UserDefaults could not write its file, which may still hold "
-          + "them; migrate again")
+        "the values are sealed, but UserDefaults could not write its file, which may still hold them "
+          + "as plain values; migrate again")
     }
     return migration
   }
 }
 
-/// A value of a `UserDefaults`, in the types that the storage knows.
+/// A value of a `UserDefaults`, converted to types that the storage knows.
 private struct PlainValue {
   let content: Any
 
-  /// Foundation's containers hold optionals, and keys of any type.
+  /// Foundation's containers may hold optionals, and keys of any type.
   init(_ value: Any) {
     content = Self.plain(value)
   }
@@ -97,7 +99,7 @@ private struct PlainValue {
     switch value {
     case let values as [Any]: values.map { plain($0) }
     case let values as [String: Any]: values.mapValues { plain($0) }
-    // The cast takes a value out of an optional of Any.
+    // The cast unwraps an optional of Any.
     default: (value as? any Hashable) ?? value
     }
   }
@@ -111,7 +113,7 @@ private struct PlainValue {
         && one.allSatisfy { key, value in other[key].map { isSame(value, $0) } ?? false }
     case (let one as Double, let other as Double): one.bitPattern == other.bitPattern
     case (let one as Float, let other as Float): one.bitPattern == other.bitPattern
-    // What was set as a Float comes from the file as a Double.
+    // A value that was set as a Float is read from the file as a Double.
     case (let one as Float, let other as Double): Double(one).bitPattern == other.bitPattern
     case (let one as Double, let other as Float): one.bitPattern == Double(other).bitPattern
     default:

@@ -3,38 +3,40 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// Values in a property list in the user's configuration folder, sealed.
+/// Sealed values in a property list in the user's configuration folder.
 ///
-/// The place and format of Foundation's `UserDefaults`, and not its code: a write is durable before
-/// it returns, or said to be so later (``DefaultsDurability``), a kill or a full disk leaves the
-/// old values or the new ones, and processes that share a suite see and keep each other's writes.
-/// The file is written as a whole at each change, so it is not for thousands of values that change
-/// often. See ``DefaultsDelegate`` for the file.
+/// Uses the place and format of Foundation's `UserDefaults`, but not its code. A write is durable
+/// before it returns, or later if you choose so (``DefaultsDurability``). After a kill or on a full
+/// disk, the file holds either the old values or the new ones. Processes that share a suite see and
+/// keep each other's writes. Each change writes the whole file, so it is not suited to thousands of
+/// values that change often. ``DefaultsDelegate`` describes the file.
 public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
-  // Adds an immutable reference to DelegatedStorage.
-  /// Nil where a test keeps the values in memory.
+  // Adds only an immutable reference to DelegatedStorage.
+  /// Nil when a test keeps the values in memory.
   private let delegate: DefaultsDelegate?
 
-  /// The storage that `@UserDefault` and its family use; in a test with stores of its own, the test's.
+  /// The storage that `@UserDefault` and its family use.
   ///
-  /// Its suite is the application id, its key comes from the key source of
-  /// `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before.
+  /// A test that has its own stores gets its own storage. Otherwise the suite's name is the
+  /// application id, and the key comes from the key source of
+  /// `SecureStorage.bootstrap(applicationID:keySource:)`. Call that first.
   public static var standard: UserDefaultsStorage {
     TestStores.inUse?.kept { UserDefaultsStorage(authenticationTag: nil) } ?? program
   }
 
   private static let program = UserDefaultsStorage(authenticationTag: nil)
 
-  /// The storage of a suite.
+  /// Creates a storage of a suite.
   ///
-  /// Its file is looked at, or made, at the first use.
+  /// The file is opened, or created, at the first use.
   ///
   /// - Parameters:
-  ///   - suiteName: 1 to 200 bytes without a slash; any other is the error `invalid` at every use.
-  ///   - keySource: where the key comes from.
+  ///   - suiteName: 1 to 200 bytes without a slash; with any other name, every use is the error
+  ///     `invalid`.
+  ///   - keySource: supplies the key.
   ///   - durability: when a write is on disk.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  ///   - errorClosure: takes the errors of calls that can't throw.
+  ///   - errorClosure: receives the errors of calls that can't throw.
   public convenience init(
     suiteName: String, keySource: KeySource, durability: DefaultsDurability = .immediate,
     authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
@@ -44,11 +46,12 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
       authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
 
-  /// The storage of a suite with a key of the application's own.
+  /// Creates a storage of a suite with the application's own key; nil if the suite name is invalid.
   ///
   /// - Parameters:
-  ///   - suiteName: the suite; nil is the application id. Nil is returned for a name that can't be.
-  ///   - symmetricKey: 256 bits. Nil is the error `keyUnavailable` at every use: never plaintext.
+  ///   - suiteName: the suite; nil means the application id.
+  ///   - symmetricKey: 256 bits. With nil, every use is the error `keyUnavailable`; the storage never
+  ///     writes plaintext.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   @_disfavoredOverload  // Else a `SymmetricKey.generate()` without `try` is the one that throws.
   public convenience init?(
@@ -82,7 +85,8 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
       delegate, keySource: symmetricKey, authenticationTag: authenticationTag, errorClosure: nil)
   }
 
-  /// The standard suite, with the bootstrapped key source, under an authentication tag.
+  /// Creates a storage of the standard suite with the bootstrapped key source and an authentication
+  /// tag.
   ///
   /// - Parameter authenticationTag: further data that must match when a value is opened; it is not
   ///   stored.
@@ -92,7 +96,7 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
       authenticationTag: authenticationTag, errorClosure: nil)
   }
 
-  /// The storage over a delegate: of a suite, or of a test's in memory.
+  /// Creates a storage over a delegate: that of a suite, or a test's in-memory delegate.
   package init(
     _ delegate: any KeysetDelegate, keySource: KeySource, authenticationTag: Data? = nil,
     errorClosure: StorageErrorClosure? = nil
@@ -103,20 +107,23 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
       errorClosure: errorClosure)
   }
 
-  /// Writes what waits to be written, durably.
+  /// Writes the waiting writes to disk.
   ///
   /// Does nothing with immediate durability.
   ///
-  /// - Throws: `StorageError`: why it can't be written. It is kept and tried again, except with
-  ///   `outcomeUnknown`: the file was removed or replaced, and what was sealed for it is dropped.
+  /// - Throws: `StorageError`: the reason why the writes failed. They are kept and tried again,
+  ///   except after `outcomeUnknown`: the file was removed or replaced, and writes sealed for it
+  ///   are dropped.
   public func flush() throws(StorageError) {
     try delegate?.flush()
   }
 }
 
 extension DefaultsDelegate {
-  /// The delegate of the suite that is named for the application, which is asked at first use; in a
-  /// test with stores of its own, the test's.
+  /// The delegate of the suite that is named after the application; the id is read at the first
+  /// use.
+  ///
+  /// In a test that has its own stores, the test's delegate.
   fileprivate static var ofApplication: any KeysetDelegate {
     if let test = TestStores.inUse {
       return test.folder.map { DefaultsDelegate(folder: $0, suiteName: "standard") }

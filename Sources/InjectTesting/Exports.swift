@@ -1,3 +1,3 @@
-// Who imports this module registers doubles.
+// A test that uses this module registers doubles, so importing it imports InjectRegistry too.
 
 @_exported public import InjectRegistry

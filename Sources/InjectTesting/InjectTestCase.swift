@@ -1,18 +1,19 @@
 public import XCTest
 
-/// A test case of XCTest, each of whose tests has a registry of its own.
+/// An XCTest test case that gives each test its own registry.
 ///
 ///     final class CheckoutTests: InjectTestCase {
 ///       override func registerOverrides() { @Register var api: any API = TestClient() }
 ///     }
 ///
-/// What is registered in ``registerOverrides()``, in `setUp` and in the test is gone after the
-/// test. It reaches async tests, too.
+/// Everything that ``registerOverrides()``, `setUp` and the test register is removed after the
+/// test. Async tests see these registrations too.
 open class InjectTestCase: XCTestCase {
-  /// What the tests may use besides their doubles; `.lenient` unless it is overridden.
+  /// What the tests may use besides their own doubles; override it to change the default,
+  /// `.lenient`.
   open var strictness: InjectStrictness { .lenient }
 
-  /// Registers doubles, before each test's `setUp`.
+  /// Registers doubles; called before each test's `setUp`.
   open func registerOverrides() {}
 
   /// Runs a test with the overrides.

@@ -1,13 +1,13 @@
 public import Testing
 
-/// A trait that gives each test a registry of its own.
+/// A trait that gives each test its own registry.
 ///
 ///     @Test(.injecting { @Register var api: any API = TestClient() })
 ///     func aFailedPaymentKeepsTheCart() async throws { ... }
 ///
-/// What `.injecting` registers is seen by its test and by the tasks that this starts, and by no
-/// other test, so tests may run side by side. What the program has registered as a builder is built
-/// anew for the test. On a suite it counts for each of its tests; traits of a test come after those
+/// Only the test, and the tasks that it starts, see what `.injecting` registers. Tests may
+/// therefore run in parallel. If the program has registered a builder, the test gets a newly built
+/// instance. On a suite, the trait applies to each of its tests. Traits of a test run after those
 /// of its suite, and win.
 public struct InjectingTrait: TestTrait, SuiteTrait, TestScoping {
   private let strictness: InjectStrictness
@@ -18,15 +18,15 @@ public struct InjectingTrait: TestTrait, SuiteTrait, TestScoping {
     self.overrides = overrides
   }
 
-  /// Each test of a suite gets a registry of its own, and not all of them one.
+  /// Each test of a suite gets its own registry; the tests do not share one.
   public var isRecursive: Bool { true }
 
-  /// Runs a test, or a case of one, with the overrides.
+  /// Runs a test, or one of its cases, with the overrides.
   ///
   /// - Parameters:
   ///   - test: the test.
-  ///   - testCase: its case.
-  ///   - function: runs it.
+  ///   - testCase: the test's case.
+  ///   - function: runs the test.
   /// - Throws: what the overrides or the test throw.
   public func provideScope(
     for test: Test, testCase: Test.Case?,
@@ -39,14 +39,14 @@ public struct InjectingTrait: TestTrait, SuiteTrait, TestScoping {
     }
   }
 
-  /// Fails the current test where the dependency is injected.
+  /// Fails the current test at the injection's source position.
   private static let fail: @Sendable (InjectError) -> Void = { error in
     let comment = Comment(rawValue: "InjectError.\(error)")
     guard let location = error.location else {
       Issue.record(comment)
       return
     }
-    // The path of the file is not kept: it would put the builder's folders into every program.
+    // The file's path is not stored: it would put the builder's folders into every program.
     let place = SourceLocation(
       fileID: location.fileID, filePath: location.fileID, line: Int(location.line),
       column: Int(location.column))
@@ -55,11 +55,11 @@ public struct InjectingTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == InjectingTrait {
-  /// Gives each test a registry of its own, with what `overrides` registers.
+  /// Gives each test its own registry, with what `overrides` registers.
   ///
   /// - Parameters:
-  ///   - strictness: what the test may use besides; `.lenient` unless said otherwise.
-  ///   - overrides: registers doubles, once for each test and each case of one.
+  ///   - strictness: what the test may use besides its own doubles; `.lenient` by default.
+  ///   - overrides: registers doubles, once for each test and each of its cases.
   /// - Returns: the trait.
   public static func injecting(
     _ strictness: InjectStrictness = .lenient,

@@ -1,20 +1,21 @@
 public import ProviderBackend
 public import StorageCore
 
-/// A property kept as JSON at a ``/ProviderBackend/KeychainProvider``, in step with all others of
-/// its key and type.
+/// A property that a ``/ProviderBackend/KeychainProvider`` keeps as JSON.
+///
+/// All properties of one key and type share the value.
 ///
 ///     @KeychainStorage(provider: MyKeychain.shared, key: "someKey") private var someValue = false
 ///
-/// The spelling of the package KeychainStorage, for code that was written for it; new code uses
-/// `@Live(storage, "key")`, which this is, over `ProviderStorage(plain:)`. An initial value is stored if
-/// the key has none. What the provider returns false for, and a value that can't be encoded, change
-/// nothing and go to ``/StorageCore/StorageDiagnostics``; `$property.save(_:)` throws that.
+/// For code that was written for the package KeychainStorage. New code uses `@Live(storage, "key")`
+/// over `ProviderStorage(plain:)`, which this wraps. An initial value is stored if the key has
+/// none. If the provider returns false, or a value can't be encoded, nothing changes and
+/// ``/StorageCore/StorageDiagnostics`` gets the error; `$property.save(_:)` throws it.
 @propertyWrapper
 public struct KeychainStorage<Property: Sendable & Equatable>: Sendable {
   private let live: Live<Property, ProviderStorage>
 
-  /// The value in memory, which is that of the provider.
+  /// The value in memory, which follows the provider.
   public var wrappedValue: Property {
     get { live.wrappedValue }
     nonmutating set { live.wrappedValue = newValue }
@@ -25,37 +26,38 @@ public struct KeychainStorage<Property: Sendable & Equatable>: Sendable {
 }
 
 extension KeychainStorage where Property: Codable {
-  /// A property with an initial value, stored if the key has none.
+  /// Creates a property with an initial value, which is stored if the key has no value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: the initial value, and what the property is while it can't be read.
-  ///   - provider: where it is kept.
-  ///   - key: its key.
+  ///   - wrappedValue: the initial value, and the value of the property while the stored one can't be
+  ///     read.
+  ///   - provider: keeps the value.
+  ///   - key: the property's key.
   public init(wrappedValue: Property, provider: some KeychainProvider, key: String) {
     live = Live(wrappedValue: wrappedValue, ProviderStorage(plain: provider), key)
     live.storeDefaultIfAbsent()
   }
 
-  /// The same under the label that the package had first.
+  /// The same with the first label that the package KeychainStorage had.
   public init(wrappedValue: Property, keychainProvider: some KeychainProvider, key: String) {
     self.init(wrappedValue: wrappedValue, provider: keychainProvider, key: key)
   }
 }
 
 extension KeychainStorage where Property: Codable & ExpressibleByNilLiteral {
-  /// An optional property, which is nil when there is no value.
+  /// Creates an optional property, which is nil when there is no value.
   ///
-  /// An initial value is stored if the key has none.
+  /// An initial value is stored if the key has no value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: the initial value; nil is none.
-  ///   - provider: where it is kept.
-  ///   - key: its key.
+  ///   - wrappedValue: the initial value; nil means no initial value.
+  ///   - provider: keeps the value.
+  ///   - key: the property's key.
   public init(wrappedValue: Property = nil, provider: some KeychainProvider, key: String) {
     live = Live(wrappedValue: wrappedValue, ProviderStorage(plain: provider), key)
   }
 
-  /// The same under the label that the package had first.
+  /// The same with the first label that the package KeychainStorage had.
   public init(wrappedValue: Property = nil, keychainProvider: some KeychainProvider, key: String) {
     self.init(wrappedValue: wrappedValue, provider: keychainProvider, key: key)
   }

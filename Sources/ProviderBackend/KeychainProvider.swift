@@ -2,40 +2,43 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// A place of the application's own for data by name, such as its wrapper of a keychain.
+/// A place of the application that keeps data by name, such as its wrapper of a keychain.
 ///
-/// Promise: what `setData` took, `getData` gives, until it is replaced or deleted. Calls come one after
-/// the other for each object, from a thread of the package's own; they must not use the storage that they
-/// serve. A call that does not return within the storage's deadline is an error for whoever waits, and so
-/// are those that come meanwhile. The calls have no way to throw: a provider whose own place throws
-/// returns false or nil.
+/// A provider promises that `getData` returns what `setData` stored, until it is replaced or
+/// deleted.
 ///
-/// A provider that is a class is one place for each object. A value without stored properties is one
-/// place for its type; of any other value each storage is a place of its own.
+/// The package calls each object one call at a time, from a thread of its own. A call must not use
+/// the storage that it serves. If a call does not return within the storage's deadline, the waiting
+/// caller gets an error, and so do further callers until the call returns. The calls can't throw:
+/// if the provider's own place throws, return false or nil.
+///
+/// A provider that is a class is one place for each object. A value type without stored properties
+/// is one place for the type. For any other value, each storage is a separate place.
 public protocol KeychainProvider: Sendable {
-  /// Keeps data under a key, in the place of any other.
+  /// Stores data under a key, and replaces any older data.
   ///
-  /// - Returns: whether it is kept; false leaves the old data.
+  /// - Returns: whether the data was stored; false means that the old data remains.
   func setData(_ data: Data, forKey key: String) -> Bool
 
   /// Deletes the data of a key.
   ///
-  /// - Returns: whether it is gone. False where there was none is no error.
+  /// - Returns: whether the data is gone. If there was no data, false is not an error.
   func deleteData(forKey key: String) -> Bool
 
-  /// The data of a key, or nil when there is none.
+  /// The data of a key; nil when there is none.
   ///
-  /// Nil is believed. A provider that can't know, as while it is locked, must not return nil and take
-  /// data at the same time.
+  /// The storage trusts nil. A provider that can't read its data, for example because it is locked,
+  /// must not return nil while it accepts new data.
   func getData(forKey key: String) -> Data?
 }
 
-/// A provider that tells of changes which others make to its place.
+/// A provider that reports changes which others make to its place.
 public protocol ObservableKeychainProvider: KeychainProvider {
-  /// Calls `onChange` after a change, with the key, or nil where that is not known.
+  /// Calls `onChange` after a change, with the key, or with nil when the key is not known.
   ///
-  /// From any thread; it returns at once. Changes that came through this provider need not be told.
+  /// The provider may call `onChange` from any thread; it returns at once. Changes made through
+  /// this provider need not be reported.
   ///
-  /// - Returns: what keeps the observation alive; it ends when that is released.
+  /// - Returns: an object that keeps the observation alive; releasing it ends the observation.
   func observe(_ onChange: @escaping @Sendable (String?) -> Void) -> ChangeObservation
 }

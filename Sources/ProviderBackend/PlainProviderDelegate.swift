@@ -1,12 +1,12 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Names and JSON at a ``KeychainProvider``, as they are.
+/// Keeps names and JSON at a ``KeychainProvider`` in the clear.
 ///
-/// The layers above see hashed names and sealed records, as everywhere: under a key that is made with the
-/// process, which this delegate has too.
+/// The layers above still see hashed names and sealed records. They use a key that is created with
+/// the process, and this delegate has that key too.
 final class PlainProviderDelegate: ClearDelegate, ObservableDelegate {
-  /// One for all, so that storages over one provider hash names alike.
+  /// One key for all, so that storages over one provider hash names alike.
   static let key = SymmetricKey(size: .bits256)
 
   private let place: ProviderPlace
@@ -66,7 +66,7 @@ final class PlainProviderDelegate: ClearDelegate, ObservableDelegate {
     place.add(observer, every: polling) { [weak place, records] in
       guard let place else { return }
       for name in place.followed {
-        // An observer has nowhere to take an error, and whoever reads gets it.
+        // An observer can't receive an error; a reader of the key gets it.
         do throws(StorageError) {
           let key = try records.name(of: name)
           let json = place.data(key)

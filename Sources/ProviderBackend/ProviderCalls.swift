@@ -2,16 +2,17 @@ internal import CryptoCore
 internal import Dispatch
 internal import StorageCore
 
-/// Calls of one provider: one after the other, on a thread of their own, each with a deadline.
+/// The calls of one provider: one at a time, on a separate thread, each with a deadline.
 ///
-/// A call that was begun keeps this: a provider that has not returned is never called by way of another.
+/// A running call keeps this object alive. While a provider has not returned, it therefore gets no
+/// call through another object.
 final class ProviderCalls: Sendable {
   private struct Entry {
     weak var calls: ProviderCalls?
   }
   private static let all = Lock<[DelegateIdentity: Entry]>([:])
 
-  /// The calls of a provider, whatever storages it serves.
+  /// The calls of a provider, shared by all storages that it serves.
   static func of(_ provider: DelegateIdentity) -> ProviderCalls {
     all.withLock { all in
       if let calls = all[provider]?.calls { return calls }
@@ -24,12 +25,12 @@ final class ProviderCalls: Sendable {
 
   private let queue = DispatchQueue(label: "SecurePropertyStorage.ProviderBackend")
   private static let isInside = DispatchSpecificKey<ObjectIdentifier>()
-  /// Whether a call has not returned that nobody waits for any more.
+  /// Whether a call is still running that nobody waits for any more.
   private let isStuck = Lock(false)
 
   init() { queue.setSpecific(key: Self.isInside, value: ObjectIdentifier(self)) }
 
-  /// What becomes of a call.
+  /// The state of one call.
   private final class Ticket<Result: Sendable>: Sendable {
     enum State {
       case waiting, running, abandoned
@@ -41,18 +42,20 @@ final class ProviderCalls: Sendable {
 
   /// Runs `body` and waits for it until the deadline.
   ///
-  /// - Throws: what `body` throws; `timedOut` when the deadline passed and nothing was begun, or
-  ///   `late` when it was: then `body` may still come to its end.
+  /// - Throws: what `body` throws. At the deadline, `timedOut` if `body` has not begun, and `late`
+  ///   if it has: `body` may then still complete.
   func perform<Result: Sendable>(
     within deadline: Duration, late: StorageError.Code,
     _ body: @escaping @Sendable () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     guard DispatchQueue.getSpecific(key: Self.isInside) != ObjectIdentifier(self) else {
-      throw StorageError(.busy, "the provider used the storage that it serves; it must not")
+      throw StorageError(
+        .busy, "the provider used the storage that it serves; a provider must not do that")
     }
     guard !isStuck.withLock({ $0 }) else {
       throw StorageError(
-        .timedOut, "the provider has not returned from an earlier call; nothing was done")
+        .timedOut,
+        "the provider has not returned from an earlier call, so nothing was done; see why it hangs")
     }
     let ticket = Ticket<Result>()
     queue.async { [self] in run(ticket, body) }
@@ -65,14 +68,15 @@ final class ProviderCalls: Sendable {
     return try result.get()
   }
 
-  /// Runs `body` when its turn comes; nobody waits.
+  /// Runs `body` when its turn comes; does not wait for it.
   func begin(after delay: Duration = .zero, _ body: @escaping @Sendable () -> Void) {
     queue.asyncAfter(deadline: .now() + Self.interval(delay)) { [self] in
       withExtendedLifetime(self) { body() }
     }
   }
 
-  /// A time to wait, of at most some thirty years: `Duration` has longer ones than the clock.
+  /// A time to wait, limited to about thirty years: a `Duration` can be longer than the clock
+  /// allows.
   private static func interval(_ duration: Duration) -> DispatchTimeInterval {
     .milliseconds(Int(min(max(duration / .milliseconds(1), 0), 1e12)))
   }
@@ -85,7 +89,7 @@ final class ProviderCalls: Sendable {
       state = .running
       return true
     }
-    // What was given up is never begun.
+    // A call that was given up is never begun.
     guard isWanted else { return }
     let result: Swift.Result<Result, StorageError>
     do throws(StorageError) { result = .success(try body()) } catch { result = .failure(error) }
@@ -99,7 +103,7 @@ final class ProviderCalls: Sendable {
   ) throws(StorageError) {
     let isRunning = ticket.state.withLock { state -> Bool? in
       switch state {
-      case .done: return nil  // just now
+      case .done: return nil  // it has just completed
       case .running: return true
       default:
         state = .abandoned
@@ -108,10 +112,11 @@ final class ProviderCalls: Sendable {
     }
     guard let isRunning else { return }
     guard isRunning else {
-      throw StorageError(.timedOut, "the provider was busy until the deadline; nothing was done")
+      throw StorageError(
+        .timedOut, "the provider was busy until the deadline, so nothing was done; try again")
     }
     isStuck.withLock { $0 = true }
-    // It may have ended between the two.
+    // The call may have completed between the two locked steps.
     if case .done = ticket.state.withLock({ $0 }) { isStuck.withLock { $0 = false } }
     throw StorageError(late, "the provider did not return before the deadline")
   }

@@ -1,12 +1,12 @@
 package import CryptoCore
 package import StorageCore
 
-/// Sealed records at a ``KeychainProvider``: each under its hashed name, in hexadecimal.
+/// Keeps sealed records at a ``KeychainProvider``, each under its hashed name in hexadecimal.
 ///
-/// The header is under `SecurePropertyStorage.header`, a list of the names under
-/// `SecurePropertyStorage.names`; the provider sees no name and no value. A read is two calls of the
-/// provider, a write three to five. A provider has no atomic step: the threads of one process take turns
-/// here, and one process at a time may write.
+/// The key `SecurePropertyStorage.header` holds the header, and `SecurePropertyStorage.names` a
+/// list of the names. The provider sees no clear name and no clear value. A read makes two calls of
+/// the provider, a write three to five. A provider has no atomic step. This delegate therefore lets
+/// one thread of the process in at a time, and only one process at a time may write.
 package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
   private static let headerKey = "SecurePropertyStorage.header"
   private static let namesKey = "SecurePropertyStorage.names"
@@ -15,7 +15,7 @@ package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
   private let deadline: Duration
   private let polling: Duration?
 
-  /// The delegate of a provider; see ``ProviderStorage``.
+  /// Creates the delegate of a provider; see ``ProviderStorage``.
   package init(_ provider: any KeychainProvider, deadline: Duration, polling: Duration?) {
     place = .of(provider, isPlain: false)
     self.deadline = deadline
@@ -66,17 +66,19 @@ package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
   private func replace(_ old: [UInt8]?, by new: [UInt8]?) throws(StorageError) -> UInt64 {
     try write { [place] () throws(StorageError) in
       guard place.data(Self.headerKey) == old else {
-        throw StorageError(.busy, "another program changed the store's keys meanwhile; try again")
+        throw StorageError(
+          .busy, "another program changed the store's keys at the same time; try again")
       }
       if let new {
         try place.set(new, Self.headerKey)
       } else {
         try place.delete(Self.headerKey)
       }
-      // What is sealed next can be opened by it alone.
+      // Only this header can open the records that are sealed next.
       guard place.data(Self.headerKey) == new else {
         throw StorageError(
-          .outcomeUnknown, "the provider does not have the store's header as it was given")
+          .outcomeUnknown,
+          "the provider returns another header than it was given; check the provider")
       }
       return place.note(header: new)
     }
@@ -113,7 +115,7 @@ package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
   package func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
   {
     place.add(observer, every: polling) { [weak place] in
-      // An observer has nowhere to take an error, and whoever reads gets it.
+      // An observer can't receive an error; a reader of the key gets it.
       guard let place else { return }
       for name in place.followed {
         do throws(StorageError) { _ = try Self.lookup(name, place) } catch {}
@@ -132,12 +134,14 @@ package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
     return (record, version)
   }
 
-  /// The names in the list; one that is there may have no record, if a process died between the two.
+  /// The names in the list.
+  ///
+  /// A listed name may have no record, if a process died between the two writes.
   private static func names(_ place: ProviderPlace) throws(StorageError) -> [NameHash] {
     guard let list = place.data(namesKey) else { return [] }
     guard list.count.isMultiple(of: NameHash.byteCount) else {
       throw StorageError(
-        .damaged, "the provider's list of names is cut; restore its data from a backup")
+        .damaged, "the provider's list of names is incomplete; restore its data from a backup")
     }
     return stride(from: 0, to: list.count, by: NameHash.byteCount).compactMap {
       NameHash(list[$0..<$0 + NameHash.byteCount])
@@ -148,7 +152,7 @@ package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
     _ write: RecordWrite, over old: [UInt8]?, _ place: ProviderPlace
   ) throws(StorageError) {
     if let record = write.record {
-      // The name first: a record that no list names would be left behind by a change of keys.
+      // The name first: a change of keys would miss a record that is not in the list.
       if old == nil {
         let names = try names(place)
         if !names.contains(write.name) { try set(names + [write.name], place) }
@@ -156,25 +160,28 @@ package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
       try place.set(record, write.name.hexadecimal)
     } else {
       if old != nil { try place.delete(write.name.hexadecimal) }
-      // Also after a removal of which the provider did not take this.
+      // Also after an earlier removal that failed before the list was updated.
       let names = try names(place)
       if names.contains(write.name) { try set(names.filter { $0 != write.name }, place) }
     }
   }
 
-  /// What to throw after a write that the provider took in part, perhaps; those who follow are told what
-  /// is there.
+  /// The error to throw after a write that the provider may have done in part.
+  ///
+  /// Observers are notified of the record that the provider now has.
   private static func truth(
     of error: StorageError, _ name: NameHash, _ old: [UInt8]?, _ place: ProviderPlace
   ) -> StorageError {
     do throws(StorageError) {
       guard try lookup(name, place).record != old else { return error }
     } catch {
-      return StorageError(.outcomeUnknown, "a write failed, and so did reading what is there")
+      return StorageError(
+        .outcomeUnknown, "a write failed, and so did reading the result; read the value again later"
+      )
     }
     return StorageError(
       .outcomeUnknown,
-      "the provider took a part of the write: the old data is no longer there; do it again")
+      "the provider did only a part of the write, and the old data is gone; write again")
   }
 
   private static func set(_ names: [NameHash], _ place: ProviderPlace) throws(StorageError) {

@@ -3,10 +3,10 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// One provider as all storages over it share it.
+/// One provider, as shared by all storages over it.
 ///
-/// What is said of the queue is that of ``ProviderCalls``: there, one call happens at a time, so changes
-/// are told in the order in which they take effect.
+/// "The queue" below is that of ``ProviderCalls``. It runs one call at a time, so observers are
+/// notified of changes in the order in which these take effect.
 final class ProviderPlace: Sendable {
   private struct Key: Hashable {
     let identity: DelegateIdentity
@@ -17,7 +17,7 @@ final class ProviderPlace: Sendable {
   }
   private static let places = Lock<[Key: Entry]>([:])
 
-  /// The place of a provider while anybody uses it.
+  /// The place of a provider; it exists while anybody uses it.
   static func of(_ provider: any KeychainProvider, isPlain: Bool) -> ProviderPlace {
     guard let identity = identity(of: provider) else {
       return ProviderPlace(provider, ProviderCalls())
@@ -25,7 +25,7 @@ final class ProviderPlace: Sendable {
     return places.withLock { places in
       let key = Key(identity: identity, isPlain: isPlain)
       if let place = places[key]?.place { return place }
-      // One provider is called by one at a time, also where it serves both kinds of storages.
+      // A provider gets one call at a time, even when it serves both kinds of storages.
       let place = ProviderPlace(provider, .of(identity))
       places = places.filter { $0.value.place != nil }
       places[key] = Entry(place: place)
@@ -36,7 +36,7 @@ final class ProviderPlace: Sendable {
   private static func identity(of provider: some KeychainProvider) -> DelegateIdentity? {
     let type = type(of: provider)
     if type is AnyClass { return DelegateIdentity(of: provider as AnyObject) }
-    // Two of them can't differ.
+    // Two values of such a type can't differ.
     let isStateless = MemoryLayout.size(ofValue: provider) == 0
     return isStateless
       ? DelegateIdentity(String(reflecting: type), of: ProviderDelegate.self) : nil
@@ -45,20 +45,22 @@ final class ProviderPlace: Sendable {
   let provider: any KeychainProvider
   let calls: ProviderCalls
   let observers = ChangeObservers()
-  /// Held by who changes the header, which happens once at a time.
+  /// Held while the header is changed, so that only one change happens at a time.
   let headerTurn = Lock(())
   private let memory = Lock(Memory())
 
   private struct Memory {
     var header: [UInt8]?
-    /// Changes whenever the header does.
+    /// Incremented whenever the header changes.
     var version: UInt64 = 1
-    /// What was told of each name, or read of it, since somebody listens.
+    /// The state of each name that was last reported or read, since the first observer was added.
     var told: [NameHash: Int?] = [:]
     var watch: Watch?
   }
 
-  /// What is asked for while somebody listens; by its identity a turn knows that it is the current one.
+  /// The observation of the provider.
+  ///
+  /// Its identity tells a polling turn whether it is still current.
   private final class Watch: Sendable {
     let notices = Lock<ChangeObservation?>(nil)
   }
@@ -73,7 +75,7 @@ final class ProviderPlace: Sendable {
   /// The data of a key.
   func data(_ key: String) -> [UInt8]? { provider.getData(forKey: key).map { Array($0) } }
 
-  /// Keeps data under a key.
+  /// Stores data under a key.
   func set(_ data: [UInt8], _ key: String) throws(StorageError) {
     guard provider.setData(Data(data), forKey: key) else {
       throw StorageError(.io, "the provider did not take the data; the old data is still there")
@@ -100,10 +102,10 @@ final class ProviderPlace: Sendable {
     }
   }
 
-  /// Tells of a record if it is another than was told or read before.
+  /// Notifies observers of a record if it differs from the one that was last reported or read.
   ///
-  /// `state` is what tells it from others, or nil when there is none. What was just written, `isOwn`, is
-  /// told in any case.
+  /// `state` identifies the record; nil means that there is none. This process's own writes
+  /// (`isOwn`) are always reported.
   func follow(
     _ name: NameHash, _ state: [UInt8]?, isOwn: Bool = false, version: UInt64?,
     _ record: () throws(StorageError) -> [UInt8]?
@@ -118,15 +120,15 @@ final class ProviderPlace: Sendable {
     observers.notify(RecordChange(name: name, record: try record(), headerVersion: version))
   }
 
-  /// The names that somebody may want to hear of.
+  /// The names that observers may want to follow.
   var followed: [NameHash] { memory.withLock { Array($0.told.keys) } }
 
   // MARK: - Observing
 
   /// Adds an observer, until the observation is released.
   ///
-  /// `look` looks what others did: on the queue, every `interval`, or never when that is nil, and whenever
-  /// the provider tells.
+  /// `look` checks on the queue what others changed: every `interval` (never when nil), and
+  /// whenever the provider reports a change.
   func add(
     _ observer: @escaping @Sendable (RecordChange) -> Void, every interval: Duration?,
     _ look: @escaping @Sendable () -> Void
@@ -153,8 +155,8 @@ final class ProviderPlace: Sendable {
     }
     guard let watch else { return }
     if let provider = provider as? any ObservableKeychainProvider {
-      // In its turn, as every call: whoever reads does not wait longer than his deadline for it. What
-      // was changed before it has returned, nobody is told of.
+      // On the queue, like every call, so that no reader waits longer than its own deadline.
+      // Changes made before `observe` has returned are not reported.
       calls.begin { [calls] in
         let notices = provider.observe { [calls] _ in calls.begin(look) }
         watch.notices.withLock { $0 = notices }

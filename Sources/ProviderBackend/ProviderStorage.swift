@@ -2,37 +2,40 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// A storage over a place of the application's own.
+/// A storage over a place of the application, such as its own wrapper of a keychain.
 ///
 ///     let storage = ProviderStorage(MyKeychain.shared, keySource: .automatic)
 ///     @Live(storage, "token") var token: String?
 ///
-/// Storages over one provider are in step. What others do with the provider's data is seen by each read
-/// of `@Store`; a live property hears of it when the provider is an ``ObservableKeychainProvider``, at
-/// the next turn of `polling`, or when anybody reads the key anew. Every call of the provider has a
-/// deadline: a read that passes it is `timedOut`, a write `outcomeUnknown`, and until the provider
-/// returns, all calls fail at once. What it returns false for is `io`, and changes nothing; a change of
-/// which the provider took a part, as it had to keep a value and the header, is `outcomeUnknown`: do it
+/// Storages over one provider see each other's changes. Each read of `@Store` sees what others did
+/// with the provider's data. A live property sees it when the provider is an
+/// ``ObservableKeychainProvider``, at the next turn of `polling`, or when anybody reads the key
 /// again.
+///
+/// Every call of the provider has a deadline. A read that exceeds it is `timedOut`, a write
+/// `outcomeUnknown`, and all calls fail at once until the provider returns. When the provider
+/// returns false, the call is the error `io` and changes nothing. If the provider did only a part
+/// of a write, such as one of a value and the header, the call is `outcomeUnknown`: write again.
 public final class ProviderStorage: DelegatedStorage, @unchecked Sendable {
   // Adds no state to DelegatedStorage.
 
-  /// How long a call of the provider may take unless said otherwise.
+  /// The default deadline of a call of the provider.
   public static let standardDeadline: Duration = .seconds(5)
 
-  /// A storage whose names are hashed and whose values are sealed, as everywhere.
+  /// Creates a storage that hashes names and seals values.
   ///
-  /// The provider keeps the store's header as well. One process at a time may write: a provider has no
-  /// atomic step that others would see.
+  /// The provider also keeps the store's header. Only one process at a time may write, because a
+  /// provider has no atomic step across processes.
   ///
   /// - Parameters:
-  ///   - provider: where the data is kept.
-  ///   - keySource: where the key comes from.
-  ///   - polling: how often to look what others did while somebody follows a value, at least 10 ms; nil
-  ///     for never. Each turn reads all keys that are followed. Not needed for a provider that tells.
+  ///   - provider: keeps the data.
+  ///   - keySource: supplies the key.
+  ///   - polling: how often to check for others' changes while somebody follows a value, at least 10
+  ///     ms; nil means never. Each check reads all followed keys. Not needed for a provider that
+  ///     reports changes.
   ///   - deadline: how long a call may take.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  ///   - errorClosure: takes the errors of calls that can't throw.
+  ///   - errorClosure: receives the errors of calls that can't throw.
   public convenience init(
     _ provider: some KeychainProvider, keySource: KeySource, polling: Duration? = nil,
     deadline: Duration = standardDeadline, authenticationTag: Data? = nil,
@@ -43,17 +46,20 @@ public final class ProviderStorage: DelegatedStorage, @unchecked Sendable {
       authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
 
-  /// A storage that keeps names and JSON as they are: nothing is hashed and nothing is sealed.
+  /// Creates a storage that keeps names and JSON in the clear: nothing is hashed and nothing is
+  /// sealed.
   ///
-  /// For a provider that protects its data itself, and for data that it has already. Values are JSON:
-  /// use `@Live`, the Codable wrappers, and `load(decodable:)`. A value in another form, as `@Store` has
-  /// it for simple types, is the error `unsupported`; a key has at most 1,024 bytes.
+  /// Use it for a provider that protects its data itself, and for data that the provider already
+  /// has. Values are JSON: use `@Live`, the Codable wrappers, and `load(decodable:)`. A value in
+  /// another form, such as a simple type in `@Store`, is the error `unsupported`. A key has at most
+  /// 1,024 bytes.
   ///
   /// - Parameters:
-  ///   - provider: where the data is kept.
-  ///   - polling: how often to look what others did, as above.
+  ///   - provider: keeps the data.
+  ///   - polling: how often to check for others' changes while somebody follows a value, at least 10
+  ///     ms; nil means never.
   ///   - deadline: how long a call may take.
-  ///   - errorClosure: takes the errors of calls that can't throw.
+  ///   - errorClosure: receives the errors of calls that can't throw.
   public convenience init(
     plain provider: some KeychainProvider, polling: Duration? = nil,
     deadline: Duration = standardDeadline, errorClosure: StorageErrorClosure? = nil

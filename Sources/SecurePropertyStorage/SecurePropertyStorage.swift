@@ -1,6 +1,7 @@
-// The umbrella: one import for all that a program uses. StorageTesting, KeyringTesting and
-// InjectTesting are for tests, and KeychainStorageShim has a name that KeyringBackend has: they are not
-// here. The trait Keyring leaves out what needs libsecret.
+// The umbrella module: one import for everything that a program uses. Not included: StorageTesting,
+// KeyringTesting and InjectTesting, which are for tests, and KeychainStorageShim, which defines a
+// name that KeyringBackend also defines. Without the trait Keyring, the part that needs libsecret
+// is left out.
 
 @_exported public import CryptoCore
 @_exported public import DefaultsBackend

@@ -3,25 +3,27 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// Values in memory, sealed under a key that is made with the storage and dies with it.
+/// Values in memory, sealed under a key that lives and dies with the storage.
 ///
-/// All wrappers of one storage and key share a value. A core dump or a swapped page holds sealed
-/// bytes; the key's own page is kept out of both, OpenSSL's expanded form of it is not. See
-/// SECURITY.md for what that does and does not protect from.
+/// All wrappers of one storage and key share a value. A core dump or a swapped page contains sealed
+/// bytes. The key's own page is kept out of both, but OpenSSL's expanded form of the key is not.
+/// SECURITY.md says what this protects from, and what it does not.
 public final class SingletonStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // Adds no state to DelegatedStorage.
 
-  /// The storage that `@Singleton` and its family use; in a test with stores of its own, the test's.
+  /// The storage that `@Singleton` and its family use.
+  ///
+  /// A test that has its own stores gets its own.
   public static var standard: SingletonStorage {
     TestStores.inUse?.kept { SingletonStorage() } ?? program
   }
 
   private static let program = SingletonStorage()
 
-  /// An empty storage with a key of its own.
+  /// Creates an empty storage with its own key.
   ///
   /// - Parameters:
-  ///   - delegate: where the sealed records are kept.
+  ///   - delegate: keeps the sealed records.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   public convenience init(
     _ delegate: any StorageDelegate = SingletonStorageDelegate(), authenticationTag: Data? = nil

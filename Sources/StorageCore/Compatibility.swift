@@ -1,8 +1,8 @@
 public import struct Foundation.Data
 
-// Names of the Apple package that this one has no need of, so that old code compiles.
+// Names of the Apple package that this package does not need; they let old code compile.
 
-/// An actor that nothing here is isolated to: storages may be used from anywhere.
+/// An actor that isolates nothing here: storages may be used from anywhere.
 @available(*, deprecated, message: "storages are Sendable and need no actor")
 @globalActor
 public actor StorageActor {
@@ -10,6 +10,6 @@ public actor StorageActor {
   public static let shared = StorageActor()
 }
 
-/// What used to be the currency of delegates; records are `[UInt8]` now.
+/// The type that delegates used to exchange; records are now `[UInt8]`.
 @available(*, deprecated, message: "a StorageDelegate keeps sealed records as [UInt8]")
 public typealias StorageData = Data

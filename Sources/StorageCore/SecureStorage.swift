@@ -2,27 +2,28 @@ internal import CryptoCore
 internal import Glibc
 internal import Synchronization
 
-/// What every `.standard` storage of the program uses: its name and its key source.
+/// The settings of the program's `.standard` storages: its name, its key source and its access
+/// rights.
 public enum SecureStorage: Sendable {
   /// The settings of the program.
   public struct Configuration: Sendable {
-    /// Names the program's stores and folders.
+    /// The name of the program's stores and folders.
     public let applicationID: String
-    /// Where the keys of its stores come from.
+    /// The source of the stores' keys.
     public let keySource: KeySource
     /// What the standard storages may do.
     public let access: Access
-    /// Who may write to the folders of the standard vault and sealed folder.
+    /// Who may write to the folders of the standard vault and the standard sealed folder.
     public let folderTrust: FolderTrust
 
-    /// Throws `invalid` unless the application id can name a file.
+    /// Returns the configuration; throws `invalid` if the application id can't name a file.
     package func validated() throws(StorageError) -> Configuration {
       try SecureStorage.validate(applicationID)
       return self
     }
   }
 
-  /// Throws `invalid` unless the application id can name a file.
+  /// Throws `invalid` if the application id can't name a file.
   package static func validate(_ applicationID: String) throws(StorageError) {
     let isName =
       !applicationID.isEmpty && applicationID.utf8.count <= 128 && applicationID != "."
@@ -33,7 +34,7 @@ public enum SecureStorage: Sendable {
     }
   }
 
-  /// The settings in force, and what settled them, for the error of who comes later.
+  /// The settings in force, and what fixed them, for the error of a later call.
   private struct Settled {
     let configuration: Configuration
     let fact: String
@@ -47,21 +48,22 @@ public enum SecureStorage: Sendable {
 
   /// Sets the program's name and key source, once, at the start of the program.
   ///
-  /// Call it before any `.standard` storage is used. Without it, the name is that of the
-  /// executable and the source ``KeySource/automatic``. A second call, or one after a `.standard`
-  /// storage was used, ends the process, as with swift-log: half of the program would use another
-  /// key than the other half. The text says at which file and line the other call or the property is.
+  /// Call it before any `.standard` storage is used. Without this call, the name is that of the
+  /// executable and the source is ``KeySource/automatic``.
   ///
+  /// A second call, or a call after a `.standard` storage was used, ends the process, as in
+  /// swift-log: otherwise one half of the program would use another key than the other half. The
+  /// message names the file and line of the first call or of the property.
   /// - Parameters:
-  ///   - applicationID: 1 to 128 bytes that can name a file, as in `com.example.tool`. Any other is
-  ///     the error `invalid` at every use of a `.standard` storage.
-  ///   - keySource: where the keys come from.
-  ///   - access: what the standard storages may do: with `.mustExist` none is ever made, with `.readOnly`
-  ///     none is changed.
-  ///   - folderTrust: who may write to the folder of the standard vault and of the standard sealed folder,
-  ///     and to the folders on the way: `.processGroup` for a volume of a container.
-  ///   - fileID: the place of the call, for the error of a second one.
-  ///   - line: its line.
+  ///   - applicationID: 1 to 128 bytes that can name a file, such as `com.example.tool`. With any
+  ///     other id, every use of a `.standard` storage is the error `invalid`.
+  ///   - keySource: the source of the keys.
+  ///   - access: what the standard storages may do. With `.mustExist` no store is ever created; with
+  ///     `.readOnly` no store is changed.
+  ///   - folderTrust: who may write to the folders of the standard vault and the standard sealed
+  ///     folder, and to the folders above them: `.processGroup` for a volume of a container.
+  ///   - fileID: the source file of the call, named in the error of a second call.
+  ///   - line: the line of the call.
   public static func bootstrap(
     applicationID: String, keySource: KeySource = .automatic, access: Access = .readWrite,
     folderTrust: FolderTrust = .owner, fileID: StaticString = #fileID, line: UInt = #line
@@ -76,16 +78,16 @@ public enum SecureStorage: Sendable {
       return nil
     }
     guard let other else { return settled.store(true, ordering: .releasing) }
-    // A mistake of the program's, that no caller could mend. Not a precondition, whose text a
-    // release build leaves out.
+    // A mistake in the program that no caller can handle. Not a precondition, because a release
+    // build omits its text.
     fatalError(
-      "SecureStorage.bootstrap \(other.fact). Call it once, first thing in main", file: fileID,
+      "SecureStorage.bootstrap \(other.fact). Call it once, at the start of main", file: fileID,
       line: line)
   }
 
   /// The settings in force.
   ///
-  /// The first call without a bootstrap settles them.
+  /// If `bootstrap` was not called, the first use fixes the default settings.
   public static var configuration: Configuration {
     state.withLock { settled in
       if let settled { return settled.configuration }
@@ -100,9 +102,9 @@ public enum SecureStorage: Sendable {
     }
   }
 
-  /// The settings in force, for what uses the program's own data: a process of tests is told of that.
+  /// The settings in force, for code that uses the program's own data; a test process is warned.
   ///
-  /// - Parameter use: names what is used.
+  /// - Parameter use: the name of what is used.
   /// - Returns: the settings.
   package static func configuration(for use: String) -> Configuration {
     let configuration = configuration
@@ -110,7 +112,7 @@ public enum SecureStorage: Sendable {
     return configuration
   }
 
-  /// The name of the executable file, which an argument can't change.
+  /// The name of the executable file; program arguments can't change it.
   static let executableName: String = {
     var buffer = [CChar](repeating: 0, count: 4097)
     let count = unsafe readlink("/proc/self/exe", &buffer, 4096)
@@ -119,8 +121,10 @@ public enum SecureStorage: Sendable {
     return name(ofExecutable: path, isThere: unsafe access(path, F_OK) == 0)
   }()
 
-  /// The name of a file as proc(5) has it: of one that was removed or replaced since, as an upgrade
-  /// does it, with a note behind.
+  /// The name of an executable file, from its path in /proc.
+  ///
+  /// proc(5): the path has the suffix " (deleted)" if the file was removed or replaced, as an
+  /// upgrade does.
   static func name(ofExecutable path: String, isThere: Bool) -> String {
     let note = " (deleted)"
     guard path.hasSuffix(note), !isThere else { return FilePath.name(of: path) }
@@ -129,11 +133,10 @@ public enum SecureStorage: Sendable {
 }
 
 extension KeySource {
-  /// The systemd credential `securestorage-key`, or else the key file `master.key` in the
-  /// application's data folder, which is made if the store is new.
+  /// The systemd credential `securestorage-key`, else the key file `master.key` in the data folder.
   ///
-  /// The data folder is `$STATE_DIRECTORY` under systemd, else
-  /// `$XDG_DATA_HOME/<application id>`.
+  /// The key file is created if the store is new. The application's data folder is
+  /// `$STATE_DIRECTORY` under systemd, else `$XDG_DATA_HOME/<application id>`.
   public static var automatic: KeySource {
     var source = KeySource.firstAvailable([.standardCredential, .masterKeyFile])
     source.isAutomatic = true
@@ -148,7 +151,7 @@ extension KeySource {
     .file(named: "master.key") { () throws(StorageError) in try findMasterKeyFile() }
   }
 
-  /// Found when it is needed, since that is when the environment can be an error.
+  /// Called only when the file is needed, because only then may a faulty environment be an error.
   private static func findMasterKeyFile() throws(StorageError) -> KeyFile {
     let application = try SecureStorage.configuration(for: "the key file master.key").validated()
       .applicationID

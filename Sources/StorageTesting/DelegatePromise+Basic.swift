@@ -11,14 +11,14 @@ extension DelegatePromise {
     }
   }
 
-  /// So many that a gap of a few instructions between looking and setting is met.
+  /// Enough rounds to hit a gap of a few instructions between the look-up and the write.
   private static let raceRounds = 500
 
   static let basic: [DelegatePromise] = [
     promise("a name without a record is nil and not an error") { subject, delegate in
       try subject.require(try delegate.record(for: Sample.name(1)) == nil, "it is not nil")
     },
-    promise("what is set is read back, byte for byte") { subject, delegate in
+    promise("a record that was set is read back, byte for byte") { subject, delegate in
       for (index, record) in Sample.records.enumerated() {
         try delegate.set(record, for: Sample.name(index))
       }
@@ -38,16 +38,17 @@ extension DelegatePromise {
         try delegate.setIfAbsent([2], for: Sample.name(1))
       )
       try subject.require(first && !second, "it answered \(first), \(second)")
-      try subject.require(try delegate.record(for: Sample.name(1)) == [1], "the first is gone")
+      try subject.require(try delegate.record(for: Sample.name(1)) == [1], "the first was replaced")
     },
     promise("removing removes that name and no other") { subject, delegate in
       try delegate.set([1], for: Sample.name(1))
       try delegate.set([2], for: Sample.name(2))
       try delegate.remove(Sample.name(1))
       try subject.require(try delegate.record(for: Sample.name(1)) == nil, "it is still there")
-      try subject.require(try delegate.record(for: Sample.name(2)) == [2], "another one went")
+      try subject.require(
+        try delegate.record(for: Sample.name(2)) == [2], "another record was removed")
     },
-    promise("removing what is not there does nothing") { _, delegate in
+    promise("removing an absent record does nothing") { _, delegate in
       try delegate.remove(Sample.name(1))
     },
     promise("names that differ in one bit are different names") { subject, delegate in
@@ -57,7 +58,7 @@ extension DelegatePromise {
         try subject.require(back == nil, "a name that differs in bit \(bit) has the record")
       }
     },
-    promise("of two threads that set if absent at the same moment, one succeeds") {
+    promise("if two threads set if absent at the same moment, exactly one succeeds") {
       subject, delegate in
       let winners = Lock<[UInt8]>([])
       try Race.run(rounds: raceRounds) { round, thread in
@@ -72,7 +73,7 @@ extension DelegatePromise {
         }
         try subject.require(winners.count == 1, "\(winners.count) succeeded in round \(round)")
         let kept = try delegate.record(for: Sample.name(round))
-        try subject.require(kept == winners, "the one who failed replaced the record")
+        try subject.require(kept == winners, "the thread that failed replaced the record")
       }
     },
     promise("many threads write different names and none is lost") { subject, delegate in
@@ -96,7 +97,7 @@ extension DelegatePromise {
 
   static let enumerable: [DelegatePromise] = [
     DelegatePromise(
-      "the names listed are those that have a record",
+      "the listed names are exactly those that have a record",
       by: (any EnumerableDelegate.Type).self
     ) { subject in
       let delegate = try subject.make(as: (any EnumerableDelegate).self)
@@ -113,7 +114,7 @@ extension DelegatePromise {
 
   static let observable: [DelegatePromise] = [
     DelegatePromise(
-      "observers are told of every change, in the order in which it took effect",
+      "observers are notified of every change, in the order in which it took effect",
       by: (any ObservableDelegate.Type).self
     ) { subject in
       let delegate = try subject.make(as: (any ObservableDelegate).self)
@@ -136,7 +137,7 @@ extension DelegatePromise {
       try delegate.remove(Sample.name(1))
       withExtendedLifetime(observation) {}
       let changes = seen.withLock { $0 }
-      try subject.require(changes.count == 101, "\(changes.count) of 101 changes were told")
+      try subject.require(changes.count == 101, "\(changes.count) of 101 changes were reported")
       try subject.require(changes[100] == nil && changes[99] == last, "the order is wrong")
       for thread in 0..<4 {
         let own = changes.compactMap { $0 }.filter { $0[0] == UInt8(thread) }.map { $0[1] }
@@ -145,7 +146,7 @@ extension DelegatePromise {
       }
     },
     DelegatePromise(
-      "a change says the version of the header that was current with it, or none",
+      "a change has the header version that was current with it, or none",
       by: (any KeysetDelegate & ObservableDelegate).Type.self
     ) { subject in
       let delegate = try subject.make(as: (any KeysetDelegate & ObservableDelegate).self)
@@ -164,7 +165,7 @@ extension DelegatePromise {
       try subject.require(said.count == 3 && agree, "it says \(said) for \(versions)")
     },
     DelegatePromise(
-      "a released observation hears nothing more",
+      "a released observation is notified of nothing more",
       by: (any ObservableDelegate.Type).self
     ) { subject in
       let delegate = try subject.make(as: (any ObservableDelegate).self)
@@ -175,7 +176,7 @@ extension DelegatePromise {
       observation = nil
       try delegate.set([2], for: Sample.name(1))
       let heard = count.withLock { $0 }
-      try subject.require(heard == 1, "it heard \(heard) changes")
+      try subject.require(heard == 1, "it was notified of \(heard) changes")
     },
   ]
 }

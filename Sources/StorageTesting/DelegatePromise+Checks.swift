@@ -14,7 +14,7 @@ extension DelegatePromise {
     }
   }
 
-  /// Checks that don't hold when name 1 has the record [1] and name 2 has none.
+  /// Checks that fail when name 1 has the record [1] and name 2 has none.
   private static let failing: [RecordWrite] = [
     .check([2], for: Sample.name(1)), .check(nil, for: Sample.name(1)),
     .check([1], for: Sample.name(2)),
@@ -29,12 +29,12 @@ extension DelegatePromise {
           try subject.require(outcome == .conditionFailed, "it says \(outcome)")
         }
         let alone = try delegate.commit(check, headerVersion: version)
-        try subject.require(alone == .conditionFailed, "of one write it says \(alone)")
+        try subject.require(alone == .conditionFailed, "for a single write it says \(alone)")
       }
       let records = try (1...3).map { try delegate.record(for: Sample.name($0)) }
       try subject.require(records == [[1], nil, nil], "it changed a record")
     },
-    promise("checks that hold change nothing, and let the other writes be made") {
+    promise("checks that hold change nothing and allow the other writes") {
       subject, delegate, version in
       let checks = [
         RecordWrite.check([1], for: Sample.name(1)), .check(nil, for: Sample.name(2)),
@@ -45,10 +45,10 @@ extension DelegatePromise {
       }
       for check in checks {
         let outcome = try delegate.commit(check, headerVersion: version)
-        try subject.require(outcome == .committed, "of one write it says \(outcome)")
+        try subject.require(outcome == .committed, "for a single write it says \(outcome)")
       }
       let records = try (1...3).map { try delegate.record(for: Sample.name($0)) }
-      try subject.require(records == [[1], nil, [5]], "the records are not those")
+      try subject.require(records == [[1], nil, [5]], "the records are wrong")
       let names = Set(try delegate.names())
       try subject.require(names == [Sample.name(1), Sample.name(3)], "it lists \(names.count)")
     },
@@ -58,7 +58,7 @@ extension DelegatePromise {
         [.check([1], for: Sample.name(1))], headerVersion: version)
       try subject.require(outcome == .headerChanged, "it says \(outcome)")
     },
-    promise("of a check no observer is told") { subject, delegate, version in
+    promise("no observer is notified of a check") { subject, delegate, version in
       guard let observable = delegate as? any ObservableDelegate else { return }
       let seen = Lock<[NameHash]>([])
       let observation = observable.observe { change in seen.withLock { $0.append(change.name) } }
@@ -68,7 +68,7 @@ extension DelegatePromise {
         [check, RecordWrite([5], for: Sample.name(3))], headerVersion: version)
       withExtendedLifetime(observation) {}
       let names = seen.withLock { $0 }
-      try subject.require(names == [Sample.name(3)], "\(names.count) changes were told")
+      try subject.require(names == [Sample.name(3)], "\(names.count) changes were reported")
     },
   ]
 }

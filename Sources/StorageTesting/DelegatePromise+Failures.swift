@@ -17,20 +17,20 @@ extension DelegatePromise {
   }
 
   static let failures: [DelegatePromise] = [
-    promise("where the place fails, removing throws, and the record is still there") {
+    promise("if the place fails, removing throws, and the record remains") {
       subject, delegate in
       try throwsAnError(subject) { try delegate.remove(Sample.name(1)) }
     },
-    promise("where the place fails, setting throws, and the old record is still there") {
+    promise("if the place fails, setting throws, and the old record remains") {
       subject, delegate in
       try throwsAnError(subject) { try delegate.set([2], for: Sample.name(1)) }
       try throwsAnError(subject) { try delegate.set([2], for: Sample.name(2)) }
     },
-    promise("where the place fails, setting if absent throws, and nothing is set") {
+    promise("if the place fails, setting if absent throws, and nothing is set") {
       subject, delegate in
       try throwsAnError(subject) { _ = try delegate.setIfAbsent([2], for: Sample.name(2)) }
     },
-    promise("where the place fails, a record is not said to be absent") { subject, delegate in
+    promise("if the place fails, a record is not reported as absent") { subject, delegate in
       let record: [UInt8]?
       do throws(StorageError) {
         record = try delegate.record(for: Sample.name(1))

@@ -16,13 +16,13 @@ extension DelegatePromise {
     promise("a new store has no header") { subject, delegate in
       try subject.require(try delegate.header().header == nil, "it has one")
     },
-    promise("a header is kept, and its version changes when it does and only then") {
+    promise("a header is kept, and its version changes only when the header changes") {
       subject, delegate in
       let before = try delegate.header().version
       let first = try delegate.updateHeader { header, _ in header = [1, 2, 3] }
       let (header, version) = try delegate.header()
-      try subject.require(header == [1, 2, 3], "it is not what was written")
-      try subject.require(version == first && first != before, "the version did not follow")
+      try subject.require(header == [1, 2, 3], "the header is not the one that was written")
+      try subject.require(version == first && first != before, "the version did not change")
       let same = try delegate.updateHeader { _, _ in }
       try subject.require(same == first, "an unchanged header has a new version")
       try delegate.set([1], for: Sample.name(1))
@@ -54,7 +54,8 @@ extension DelegatePromise {
         isEmpty = records.isEmpty
         try records.visit { seen[$0] = $1 }
       }
-      try subject.require(!isEmpty && seen == [Sample.name(1): [1, 2]], "it sees \(seen.count)")
+      try subject.require(
+        !isEmpty && seen == [Sample.name(1): [1, 2]], "it sees \(seen.count) records")
     },
     promise("a commit against another header writes nothing") { subject, delegate in
       let old = try delegate.updateHeader { header, _ in header = [1] }
@@ -89,7 +90,7 @@ extension DelegatePromise {
         RecordWrite([7], for: Sample.name(2), if: .equals([4])), headerVersion: version)
       try subject.require(stale == .conditionFailed, "a stale comparison says \(stale)")
     },
-    promise("threads that compare and replace lose no step") { subject, delegate in
+    promise("threads that compare and replace lose no update") { subject, delegate in
       let version = try delegate.updateHeader { header, _ in header = [1] }
       try delegate.set([0, 0], for: Sample.name(1))
       let failures = Lock<[any Error]>([])
@@ -102,11 +103,11 @@ extension DelegatePromise {
       }
       if let error = failures.withLock({ $0.first }) { throw error }
       let end = try delegate.record(for: Sample.name(1))
-      try subject.require(end == [80, 0], "80 steps ended at \(end ?? [])")
+      try subject.require(end == [80, 0], "80 updates ended at \(end ?? [])")
     },
   ]
 
-  /// What is left of "all or nothing" where a commit takes one write.
+  /// The checks that remain of "all or nothing" when a commit takes only one write.
   private static func refusesMany(
     _ subject: Subject, _ delegate: any KeysetDelegate, _ version: UInt64
   ) throws {
@@ -115,7 +116,7 @@ extension DelegatePromise {
     ]
     do {
       let outcome = try delegate.commit(both, headerVersion: version)
-      try subject.require(false, "two writes where one is the limit say \(outcome)")
+      try subject.require(false, "two writes, with a limit of one, say \(outcome)")
     } catch let error as StorageError {
       try subject.require(error.code == .unsupported, "two writes are the error \(error)")
     }

@@ -1,8 +1,8 @@
 public import StorageCore
 
-/// One promise of a delegate, that can be checked.
+/// One promise of a delegate, with a check.
 ///
-/// The suite needs no test framework: a promise that is broken throws a ``BrokenPromise``.
+/// The checks need no test framework: a broken promise throws a ``BrokenPromise``.
 ///
 ///     @Test(arguments: DelegatePromise.all(of: MyDelegate.self))
 ///     func keepsIts(_ promise: DelegatePromise) throws {
@@ -14,7 +14,7 @@ public struct DelegatePromise: Sendable, CustomStringConvertible {
   let applies: @Sendable (any StorageDelegate.Type) -> Bool
   let body: @Sendable (Subject) throws -> Void
 
-  /// A promise of all delegates whose type is an `applicable` one.
+  /// Creates a promise of all delegates whose type conforms to `applicable`.
   init<Applicable>(
     _ description: String, by applicable: Applicable.Type,
     _ body: @escaping @Sendable (Subject) throws -> Void
@@ -24,28 +24,28 @@ public struct DelegatePromise: Sendable, CustomStringConvertible {
     self.body = body
   }
 
-  /// The promises that a delegate of this type makes, by the protocols it conforms to.
+  /// The promises of a delegate type, according to the protocols that it conforms to.
   public static func all(of type: any StorageDelegate.Type) -> [DelegatePromise] {
     (basic + enumerable + observable + keyset + checks).filter { $0.applies(type) }
   }
 
-  /// The promises about a place that fails, which are checked with ``check(making:failing:)``.
+  /// The promises about a failing place; check them with ``check(making:failing:)``.
   ///
-  /// They find a delegate that swallows an error: one that says a record is removed, or absent, where that
-  /// is not known.
+  /// They find a delegate that hides an error: one that reports a record as removed or absent
+  /// although it does not know.
   public static func whereThePlaceFails(of type: any StorageDelegate.Type) -> [DelegatePromise] {
     failures.filter { $0.applies(type) }
   }
 
   /// Checks the promise.
   ///
-  /// - Parameter make: makes an empty delegate; called once or more for each check.
-  /// - Throws: ``BrokenPromise``, or what the delegate threw where it should not.
+  /// - Parameter make: creates an empty delegate; called one or more times for each check.
+  /// - Throws: ``BrokenPromise``, or an unexpected error of the delegate.
   public func check(_ make: @escaping () throws -> any StorageDelegate) throws {
     try body(Subject(promise: description, make: make, fail: nil))
   }
 
-  /// Checks a promise about a place that fails.
+  /// Checks a promise about a failing place.
   ///
   ///     try promise.check(
   ///       making: { try MyDelegate(folder: freshFolder()) },
@@ -55,10 +55,10 @@ public struct DelegatePromise: Sendable, CustomStringConvertible {
   ///       })
   ///
   /// - Parameters:
-  ///   - make: makes an empty delegate; called once for each check.
-  ///   - failing: makes the place of a delegate fail, so that no record can be written or removed, and
-  ///     returns what mends it again.
-  /// - Throws: ``BrokenPromise``, or what the delegate or `failing` threw where it should not.
+  ///   - make: creates an empty delegate; called once for each check.
+  ///   - failing: makes the place of a delegate fail, so that no record can be written or removed,
+  ///     and returns a closure that repairs it.
+  /// - Throws: ``BrokenPromise``, or an unexpected error of the delegate or of `failing`.
   public func check(
     making make: @escaping () throws -> any StorageDelegate,
     failing: @escaping (any StorageDelegate) throws -> () throws -> Void
@@ -67,17 +67,18 @@ public struct DelegatePromise: Sendable, CustomStringConvertible {
   }
 }
 
-/// What a check throws when a promise does not hold.
+/// The error of a check whose promise does not hold.
 public struct BrokenPromise: Error, CustomStringConvertible, Sendable {
   /// The promise, and what happened instead.
   public let description: String
 }
 
-/// What a check works with.
+/// The delegate factory and failure control that a check works with.
 struct Subject {
   let promise: String
   let make: () throws -> any StorageDelegate
-  /// Makes the place of a delegate fail, and returns what mends it; nil where nobody said how.
+  /// Makes the place of a delegate fail and returns a closure that repairs it; nil when not
+  /// provided.
   let fail: ((any StorageDelegate) throws -> () throws -> Void)?
 
   /// Runs `body` while the place of a delegate fails.
@@ -85,7 +86,7 @@ struct Subject {
     guard let fail else {
       throw BrokenPromise(
         description:
-          "\(promise): how to make the place fail was not said; use check(making:failing:)")
+          "\(promise): there is no way to make the place fail; call check(making:failing:)")
     }
     let mend = try fail(delegate)
     let result = Result { try body() }
@@ -97,7 +98,7 @@ struct Subject {
     guard isKept else { throw BrokenPromise(description: "\(promise): \(what)") }
   }
 
-  /// A fresh delegate of a refined protocol.
+  /// A new delegate, which must conform to a refined protocol.
   func make<Delegate>(as _: Delegate.Type) throws -> Delegate {
     guard let delegate = try make() as? Delegate else {
       throw BrokenPromise(description: "\(promise): the delegate is not a \(Delegate.self)")

@@ -3,26 +3,28 @@ internal import Glibc
 internal import SingletonBackend
 public import StorageCore
 
-/// A working delegate in memory that fails when it is told to: for tests of what a program does
-/// when its storage is locked, damaged, slow or full.
+/// A working in-memory delegate that fails on request.
+///
+/// For tests of a program whose storage is locked, damaged, slow or full.
 public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
-  /// What goes wrong.
+  /// What goes wrong in a call.
   public enum Fault: Sendable {
-    /// The call throws this and does nothing, as with `StorageError(.locked, "...")`.
+    /// The call throws this error and does nothing else, for example `StorageError(.locked,
+    /// "...")`.
     case failure(StorageError)
-    /// A record that is read has a bit flipped; writes are not affected.
+    /// A record that is read has one bit flipped; writes are not affected.
     case corruption
     /// The call takes this much longer.
     case delay(Duration)
   }
 
-  /// Which calls a fault is for.
+  /// The calls that a fault affects.
   public struct Operations: OptionSet, Hashable, Sendable {
-    /// The bits.
+    /// The bits of the option set.
     public let rawValue: Int
-    /// Operations of these bits.
+    /// Creates a set of operations from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
-    /// Look-ups of records.
+    /// Reads of records.
     public static let reads = Operations(rawValue: 1)
     /// Writes and removals of records.
     public static let writes = Operations(rawValue: 2)
@@ -42,15 +44,15 @@ public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
   private let base = SingletonStorageDelegate()
   private let plans = Lock<[Plan]>([])
 
-  /// A delegate that works.
+  /// Creates a delegate that works.
   public init() {}
 
   /// Makes calls fail from now on.
   ///
   /// - Parameters:
-  ///   - operations: which calls.
-  ///   - fault: how they fail.
-  ///   - skipping: how many calls still work.
+  ///   - operations: the calls that fail.
+  ///   - fault: how the calls fail.
+  ///   - skipping: how many calls still succeed first.
   ///   - times: how many calls fail after that.
   public func fail(
     _ operations: Operations, with fault: Fault, skipping: Int = 0, times: Int = .max
@@ -61,15 +63,15 @@ public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
     }
   }
 
-  /// As what is behind it, unless a fault delays it.
+  /// The same as that of the underlying delegate; a delaying fault does not change it.
   public var asksOthers: Bool { base.asksOthers }
 
-  /// Makes everything work again.
+  /// Removes all faults.
   public func recover() {
     plans.withLock { $0 = [] }
   }
 
-  /// Carries out the faults for a call; says whether a record is to be corrupted.
+  /// Applies the faults to a call; returns whether a record must be corrupted.
   private func enter(_ operation: Operations) throws(StorageError) -> Bool {
     let faults = plans.withLock { plans in
       var faults: [Fault] = []
@@ -91,14 +93,14 @@ public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
       case .delay(let duration):
         let (seconds, attoseconds) = duration.components
         let microseconds = seconds.multipliedReportingOverflow(by: 1_000_000).partialValue
-        // The call is to be slow: that is the fault that was asked for.
+        // The call must be slow: the test asked for that fault.
         usleep(UInt32(clamping: microseconds + attoseconds / 1_000_000_000_000))
       }
     }
     return corrupts
   }
 
-  /// The record under `name`, or what the fault makes of it.
+  /// The record under `name`, changed or refused by the faults.
   public func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {

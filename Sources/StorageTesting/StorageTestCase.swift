@@ -1,6 +1,6 @@
 public import XCTest
 
-/// A test case of XCTest, each of whose tests has standard storages of its own.
+/// An XCTest test case that gives each test its own standard storages.
 ///
 ///     final class SettingsTests: StorageTestCase {
 ///       func testTheFirstLaunchIsCounted() throws {
@@ -10,19 +10,19 @@ public import XCTest
 ///       }
 ///     }
 ///
-/// They are there for `setUp`, the test and `tearDown`, and reach async tests, too. The test case itself
-/// is made before: make what has properties in `setUp` or in the test. A test case with another base
-/// class calls ``TestStorage/run(_:)``.
+/// The storages exist for `setUp`, the test and `tearDown`, and async tests use them too. The test
+/// case itself is created earlier, so create objects with stored properties in `setUp` or in the
+/// test. A test case with another base class calls ``TestStorage/run(_:)``.
 open class StorageTestCase: XCTestCase {
-  /// Where the storages are; `.inMemory` unless it is overridden.
+  /// Where the storages keep their values; override it to change the default, `.inMemory`.
   open var storage: TestStorage { .inMemory }
 
-  /// Runs a test with storages of its own.
+  /// Runs a test with its own storages.
   open override func invokeTest() {
     do {
       try storage.run { super.invokeTest() }
     } catch {
-      XCTFail("the test's storages could not be made or removed: \(error)")
+      XCTFail("the test's storages could not be created or removed: \(error)")
     }
   }
 }

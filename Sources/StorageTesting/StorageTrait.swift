@@ -1,6 +1,6 @@
 public import Testing
 
-/// A trait that gives each test standard storages of its own.
+/// A trait that gives each test its own standard storages.
 ///
 ///     @Suite(.storage()) struct SettingsTests {
 ///       @Test func theFirstLaunchIsCounted() throws {
@@ -10,28 +10,30 @@ public import Testing
 ///       }
 ///     }
 ///
-/// `@Vault`, `@UserDefault`, `@Keychain`, `@Singleton`, their families, `VaultStorage.standard` and the
-/// like, `VaultStorage(authenticationTag:)` and `SymmetricKey.generate(key:)` are the test's own then, so
-/// tests may run side by side. On a suite it counts for each of its tests and each case of one.
+/// The test then has its own `@Vault`, `@UserDefault`, `@Keychain`, `@Singleton` and their
+/// families, its own `VaultStorage.standard` and the like, `VaultStorage(authenticationTag:)` and
+/// `SymmetricKey.generate(key:)`. Tests may therefore run in parallel. On a suite, the trait
+/// applies to each of its tests and to each case of a test.
 ///
-/// It belongs to the task, and reaches the tasks that the test starts. A wrapper that is made in the test
-/// keeps the test's storage, wherever it is used. A wrapper that is made elsewhere, as that of a global
-/// variable, is the test's where the test's tasks use it; where a detached task, a thread or a queue uses
-/// one, it is what it was made as. What is made there is the program's own. A storage at a place of its
-/// own, as `VaultStorage(at:keySource:)`, stays where it is, and so do plain secrets of the keyring.
+/// The storages belong to the test's task and reach the tasks that it starts. A wrapper created in
+/// the test keeps the test's storage, wherever it is used. A wrapper created elsewhere, such as a
+/// global variable, uses the test's storage when the test's tasks use it. In a detached task, a
+/// thread or a queue, it uses the storage it was created with, and a wrapper created there uses the
+/// program's own storage. A storage at an explicit place, such as `VaultStorage(at:keySource:)`,
+/// stays where it is. So do plain secrets of the keyring.
 public struct StorageTrait: TestTrait, SuiteTrait, TestScoping {
   let storage: TestStorage
 
-  /// Each test of a suite gets storages of its own, and not all of them the same.
+  /// Each test of a suite gets its own storages; the tests do not share them.
   public var isRecursive: Bool { true }
 
-  /// Runs a test, or a case of one, with storages of its own.
+  /// Runs a test, or one of its cases, with its own storages.
   ///
   /// - Parameters:
   ///   - test: the test.
-  ///   - testCase: its case.
-  ///   - function: runs it.
-  /// - Throws: what the test throws, or why a temporary folder can't be made or removed.
+  ///   - testCase: the test's case.
+  ///   - function: runs the test.
+  /// - Throws: what the test throws, or why a temporary folder can't be created or removed.
   public func provideScope(
     for test: Test, testCase: Test.Case?,
     performing function: @Sendable () async throws -> Void
@@ -41,9 +43,9 @@ public struct StorageTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == StorageTrait {
-  /// Gives each test standard storages of its own, which are empty.
+  /// Gives each test its own, empty standard storages.
   ///
-  /// - Parameter storage: where they are.
+  /// - Parameter storage: where the storages keep their values.
   /// - Returns: the trait.
   public static func storage(_ storage: TestStorage = .inMemory) -> Self {
     StorageTrait(storage: storage)

@@ -2,33 +2,34 @@ internal import Foundation
 internal import SingletonBackend
 internal import StorageCore
 
-/// Where a test keeps what it stores in the standard storages.
+/// Where a test keeps the values of the standard storages.
 public struct TestStorage: Hashable, Sendable {
   let isInFolder: Bool
 
-  /// In memory: nothing to remove, and nothing waits for a disk.
+  /// In memory: nothing must be removed, and no call waits for a disk.
   ///
-  /// What needs a file, as a vault's `verify` and `backup`, is the error `unsupported`.
+  /// Calls that need a file, such as a vault's `verify` and `backup`, are the error `unsupported`.
   public static let inMemory = TestStorage(isInFolder: false)
 
   /// In files of a temporary folder, which is removed after the test.
   ///
-  /// `@Vault` and `@UserDefault` then use the code that the program uses. `@Keychain` and `@Singleton` are
-  /// in memory here, too; a keyring for tests is in KeyringTesting.
+  /// `@Vault` and `@UserDefault` then run the same code as in the program. `@Keychain` and
+  /// `@Singleton` stay in memory; KeyringTesting has a keyring for tests.
   public static let temporaryFolder = TestStorage(isInFolder: true)
 
-  /// Runs `body` with standard storages of its own, for a test framework that has no traits.
+  /// Runs `body` with its own standard storages, for test frameworks that have no traits.
   ///
   ///     try TestStorage.inMemory.run {
   ///       let settings = Settings()  // has a property @Vault("launches")
   ///       settings.launches = 1
   ///     }
   ///
-  /// The trait ``StorageTrait`` does the same, and says what is reached.
+  /// The trait ``StorageTrait`` does the same, and its documentation says which storages are
+  /// affected.
   ///
-  /// - Parameter body: what is run.
+  /// - Parameter body: the code to run.
   /// - Returns: what `body` returns.
-  /// - Throws: what `body` throws, or why a temporary folder can't be made or removed.
+  /// - Throws: what `body` throws, or why a temporary folder can't be created or removed.
   public func run<Result>(_ body: () throws -> Result) throws -> Result {
     let folder = try makeFolder()
     let result = Swift.Result {
@@ -38,13 +39,13 @@ public struct TestStorage: Hashable, Sendable {
     return try result.get()
   }
 
-  /// Runs an async `body` with standard storages of its own.
+  /// Runs an async `body` with its own standard storages.
   ///
   /// - Parameters:
-  ///   - isolation: the actor to stay on; the caller's.
-  ///   - body: what is run.
+  ///   - isolation: the actor to stay on; by default the caller's.
+  ///   - body: the code to run.
   /// - Returns: what `body` returns.
-  /// - Throws: what `body` throws, or why a temporary folder can't be made or removed.
+  /// - Throws: what `body` throws, or why a temporary folder can't be created or removed.
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async throws -> Result {
@@ -55,7 +56,7 @@ public struct TestStorage: Hashable, Sendable {
       try remove(folder)
       return result
     } catch {
-      // What the test throws says more.
+      // The error of the test is more useful than an error of the removal.
       try? remove(folder)
       throw error
     }

@@ -3,11 +3,14 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// A storage in memory for tests: sealed like every other, gone with its last reference.
+/// An in-memory storage for tests.
+///
+/// Values are sealed, as in every storage, and are gone with the last reference to the
+/// storage.
 public final class InMemoryStorage: DelegatedStorage, @unchecked Sendable {
   // Adds no state to DelegatedStorage.
 
-  /// An empty storage with a key of its own.
+  /// Creates an empty storage with its own key.
   public convenience init(authenticationTag: Data? = nil) {
     self.init(
       FaultyDelegate(), keySource: .key(SymmetricKey(size: .bits256)),
@@ -15,19 +18,19 @@ public final class InMemoryStorage: DelegatedStorage, @unchecked Sendable {
   }
 }
 
-/// A storage in memory that fails on cue.
+/// An in-memory storage for tests that fails on request.
 ///
 ///     let storage = FaultyStorage()
 ///     storage.faults.fail(.writes, with: .failure(StorageError(.full, "no space left")))
 public final class FaultyStorage: DelegatedStorage, @unchecked Sendable {
   // Adds no mutable state to DelegatedStorage.
 
-  /// What makes it fail.
+  /// Controls which calls fail.
   public let faults: FaultyDelegate
 
-  /// A storage that works until it is told to fail.
+  /// Creates a storage that works until it is told to fail.
   ///
-  /// - Parameter errorClosure: takes the errors of calls that can't throw.
+  /// - Parameter errorClosure: receives the errors of calls that can't throw.
   public init(errorClosure: StorageErrorClosure? = nil) {
     let delegate = FaultyDelegate()
     faults = delegate

@@ -4,14 +4,14 @@ internal import StorageCore
 /// Reads a flat property list, strictly.
 ///
 /// The objects must lie back to back in the order of their table, and each must be used exactly
-/// once. So nothing overlaps, nothing is hidden between, time and memory are linear in the size,
-/// and there is nothing to recurse into. Every other property list is refused.
+/// once. Nothing can therefore overlap or be hidden between objects, time and memory are linear in
+/// the size, and there is no recursion. Every other property list is refused.
 struct FlatPropertyListReader {
   private struct Object {
     let kind: UInt8
-    /// Where the content begins.
+    /// The offset at which the content begins.
     let start: Int
-    /// The number of bytes, or of pairs.
+    /// The number of bytes, or of pairs in a dictionary.
     let count: Int
     var isUsed = false
   }
@@ -28,12 +28,14 @@ struct FlatPropertyListReader {
   private let trailer: Trailer
   private var objects: [Object] = []
 
-  /// The number of keys, each of which has a value.
+  /// The number of pairs of a key and a value.
   var pairCount: Int { (objects.count - 1) / 2 }
 
-  /// Looks at the form of all; nothing is allocated for what `bytes` only claim to hold.
+  /// Checks the structure of the list; allocates nothing for objects that `bytes` only claims to
+  /// hold.
   ///
-  /// All keys but one have at least `shortestKey` bytes: a name's digits, unless said otherwise.
+  /// All keys except one must have at least `shortestKey` bytes; the default is the digits of a
+  /// name.
   init(
     _ bytes: [UInt8], shortestKey: Int = 2 * NameHash.byteCount
   ) throws(StorageError) {
@@ -48,7 +50,7 @@ struct FlatPropertyListReader {
   ) throws(StorageError) -> Trailer {
     let start = bytes.count - FlatPropertyList.trailerSize
     guard start >= FlatPropertyList.magic.count, bytes.starts(with: FlatPropertyList.magic),
-      // The sixth byte says how strings are sorted, which is of no use and always zero.
+      // The sixth byte says how strings are sorted; it is not needed and always zero.
       bytes[start..<start + 6].allSatisfy({ $0 == 0 })
     else { throw damaged }
     let trailer = Trailer(
@@ -57,9 +59,9 @@ struct FlatPropertyListReader {
       top: try integer(bytes, at: start + 16, size: 8),
       table: try integer(bytes, at: start + 24, size: 8))
     guard (1...8).contains(trailer.offsetSize), (1...8).contains(trailer.referenceSize),
-      // Each object takes a byte at least, so that no product below overflows.
+      // Each object takes at least one byte, so that no product below overflows.
       (1...bytes.count).contains(trailer.objectCount), trailer.top < trailer.objectCount,
-      // So what is allocated for each object, which is more than a byte, is in proportion to the file.
+      // Keeps the memory for the objects, more than a byte each, in proportion to the file's size.
       trailer.objectCount - 1 <= 2 * (bytes.count / shortestKey + 1),
       trailer.table <= start,
       start - trailer.table == trailer.objectCount * trailer.offsetSize
@@ -67,14 +69,15 @@ struct FlatPropertyListReader {
     return trailer
   }
 
-  /// The top must be a dictionary that refers to every other object once.
+  /// Checks that the top object is a dictionary that refers to every other object once.
   private func checkTop() throws(StorageError) {
     let entry = trailer.table + trailer.top * trailer.offsetSize
     var position = try Self.integer(bytes, at: entry, size: trailer.offsetSize)
     guard position >= FlatPropertyList.magic.count else { throw Self.damaged }
     let top = try object(at: &position)
     guard top.kind == FlatPropertyList.Marker.dictionary,
-      // With each used once and none left over, a second dictionary has no place.
+      // Each object is used once and none is left over, so there is no room for a second
+      // dictionary.
       trailer.objectCount - 1 == 2 * top.count
     else { throw Self.damaged }
   }
@@ -92,7 +95,7 @@ struct FlatPropertyListReader {
     guard position == trailer.table else { throw Self.damaged }
   }
 
-  /// The object at `position`, which moves behind it.
+  /// Reads the object at `position`, and moves `position` past it.
   private func object(at position: inout Int) throws(StorageError) -> Object {
     guard position < trailer.table else { throw Self.damaged }
     let kind = bytes[position] & 0xF0
@@ -124,7 +127,7 @@ struct FlatPropertyListReader {
 
   /// Calls `body` with each key and its value.
   ///
-  /// A key may come twice: `body` is to refuse that.
+  /// A key may occur twice; `body` must refuse that.
   mutating func forEachPair(
     _ body: (_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -149,7 +152,7 @@ struct FlatPropertyListReader {
     return bytes[object.start..<object.start + object.count]
   }
 
-  /// A big-endian integer.
+  /// Reads a big-endian integer.
   ///
   /// The caller has checked that it lies within the bytes.
   private static func integer(
@@ -164,8 +167,7 @@ struct FlatPropertyListReader {
   static var damaged: StorageError {
     StorageError(
       .damaged,
-      "the file is not a property list of sealed values: it was cut, altered, or written by "
-        + "another program. The file is unchanged; restore it from a backup, or move it away to "
-        + "start anew")
+      "the file is not a property list of sealed values: it was cut, altered, or written by another "
+        + "program. It was not changed; restore it from a backup, or move it away to start anew")
   }
 }

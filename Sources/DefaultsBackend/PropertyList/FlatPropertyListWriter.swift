@@ -6,15 +6,17 @@ struct FlatPropertyListWriter {
   private var offsets: [Int] = []
   private let pairCount: Int
 
-  /// A writer of `pairCount` pairs, which take no more than `capacity` bytes without framing.
+  /// Creates a writer of `pairCount` pairs, whose keys and values have at most `capacity` bytes.
   ///
-  /// - Throws: `full` when that is more than a property list may have.
+  /// - Throws: `full` when the list would exceed the size limit.
   init(pairCount: Int, capacity: Int) throws(StorageError) {
-    // At most 9 + 8 bytes of framing, two references and two offsets for a pair.
+    // Each pair takes at most 9 + 8 bytes of framing, two references and two offsets.
     let size = capacity + pairCount * (17 + 2 * 4 + 2 * 5) + 64
     guard size <= FlatPropertyList.sizeLimit else {
       throw StorageError(
-        .full, "the suite would be larger than \(FlatPropertyList.sizeLimit >> 20) MiB")
+        .full,
+        "the suite would be larger than \(FlatPropertyList.sizeLimit >> 20) MiB; remove values first"
+      )
     }
     self.pairCount = pairCount
     bytes.reserveCapacity(size)
@@ -23,7 +25,9 @@ struct FlatPropertyListWriter {
     appendDictionary()
   }
 
-  /// Appends a key or a value: first all keys, then all values in the same order.
+  /// Appends a key.
+  ///
+  /// Append all keys first, then all values in the same order.
   mutating func append(key: some Collection<UInt8>) {
     appendHead(FlatPropertyList.Marker.string, count: key.count)
     bytes += key
@@ -44,9 +48,9 @@ struct FlatPropertyListWriter {
     }
   }
 
-  /// The whole list.
+  /// Returns the complete list.
   ///
-  /// Nothing may be appended after.
+  /// Nothing may be appended afterwards.
   consuming func finish() -> [UInt8] {
     precondition(offsets.count == 2 * pairCount + 1, "a pair is missing")
     let table = bytes.count
@@ -80,7 +84,7 @@ struct FlatPropertyListWriter {
     }
   }
 
-  /// 1, 2, 4 or 8 bytes, whatever is enough.
+  /// The smallest of 1, 2, 4 and 8 bytes that holds `value`.
   private static func size(of value: Int) -> Int {
     value < 1 << 8 ? 1 : value < 1 << 16 ? 2 : value < 1 << 32 ? 4 : 8
   }

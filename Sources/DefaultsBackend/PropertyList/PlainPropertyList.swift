@@ -1,14 +1,14 @@
 package import StorageCore
 
-/// The property list of a plain suite: readable names, and values as they are.
+/// The property list of a plain suite: readable names and unsealed values.
 ///
-/// The same format as a sealed suite's: a flat dictionary from ASCII strings to data.
+/// It has the same format as a sealed suite: a flat dictionary from ASCII strings to data.
 package enum PlainPropertyList {
-  /// What a file holds.
+  /// The entries of a file.
   ///
-  /// - Throws: `damaged` for what is no flat property list, or has a key twice.
+  /// - Throws: `damaged` when the bytes are not a flat property list or contain a key twice.
   package static func entries(of bytes: [UInt8]) throws(StorageError) -> [String: [UInt8]] {
-    // A list of one-letter keys takes 4 bytes for each at least.
+    // In a list of one-letter keys, each key takes at least 4 bytes.
     var reader = try FlatPropertyListReader(bytes, shortestKey: 4)
     var entries: [String: [UInt8]] = [:]
     try reader.forEachPair { (key, value) throws(StorageError) in
@@ -23,9 +23,9 @@ package enum PlainPropertyList {
     return entries
   }
 
-  /// The file of entries whose names are printable ASCII.
+  /// The bytes of a file with these entries, whose names must be printable ASCII.
   ///
-  /// - Throws: `full` when it would be too large.
+  /// - Throws: `full` when the file would be too large.
   package static func bytes(of entries: [String: [UInt8]]) throws(StorageError) -> [UInt8] {
     let names = entries.keys.sorted()
     let size = entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.count }

@@ -2,25 +2,26 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// Writes what is pending when the process exits.
+/// Writes pending writes to disk when the process exits.
 enum ExitFlush {
-  /// The process whose writes these are.
+  /// The process that owns the pending writes.
   private static let process: pid_t = {
     _ = atexit { flush() }
     return getpid()
   }()
 
-  /// Has pending writes flushed by exit(3).
+  /// Makes exit(3) flush pending writes.
   ///
-  /// Not by _exit(2), and not when a signal kills.
+  /// _exit(2) and a signal that kills the process don't flush.
   static func register() {
     _ = process
   }
 
-  /// Writes what is pending in every suite.
+  /// Writes the pending writes of every suite.
   static func flush() {
-    // A child of fork(2) inherits the handler and a copy of the writes, which the parent makes
-    // itself: here they might undo newer ones. And it may have inherited locks that nobody opens.
+    // A child of fork(2) inherits the handler and a copy of the writes, which the parent writes
+    // itself. Here they might undo newer ones. The child may also have inherited locks that nobody
+    // unlocks.
     guard getpid() == process else { return }
     for suite in SuiteRegistry.all {
       do throws(StorageError) {

@@ -1,14 +1,15 @@
 internal import StorageCore
 
-/// Keeps the header and writes that are not in the file yet apart, across processes.
+/// Prevents changes of the header while a process has writes that are not yet in the file.
 ///
-/// A pending write is sealed under keys that the header holds. Were the header to change before it
-/// is written, those keys might be gone and the write with them. So a process with pending writes
-/// holds a share of this lock, and whoever changes the header holds all of it. One who waits for
-/// all of it says so on a second byte: then nobody takes a new share, and the wait is over when
-/// those that are held have been flushed.
+/// A pending write is sealed under keys that the header holds. If the header changed before that
+/// write reached the file, its keys might be gone, and the write would be lost. A process with
+/// pending writes therefore holds a shared lock, and a process that changes the header holds an
+/// exclusive lock. A process that waits for the exclusive lock announces this on a second byte.
+/// Nobody then takes a new shared lock, and the wait ends when the holders of shared locks have
+/// flushed their writes.
 ///
-/// Locks of the open file description (fcntl(2)), which vanish with their process.
+/// Uses open file description locks (fcntl(2)), which end with their process.
 final class HeaderLock: Sendable {
   private static let holders = 0
   private static let intent = 1
@@ -19,7 +20,8 @@ final class HeaderLock: Sendable {
     self.locks = locks
   }
 
-  /// A share, or nil when somebody changes the header or is about to, or removes the lock file.
+  /// Takes a shared lock; nil while somebody changes the header, is about to, or removes the lock
+  /// file.
   ///
   /// Never waits.
   static func share(_ path: String) throws(StorageError) -> HeaderLock? {
@@ -27,13 +29,14 @@ final class HeaderLock: Sendable {
     guard try lock.locks.file.tryShare(byte: intent), try lock.locks.file.tryShare(byte: holders),
       try lock.locks.isInPlace()
     else { return nil }
-    // Given back, or nobody could announce the intent while this share is held.
+    // Release this byte: a held share of it would prevent others from announcing their intent.
     try lock.locks.file.unlock(byte: intent)
     return lock
   }
 
-  /// Whether somebody waits for all of the lock, or has removed it: then the share is to be given
-  /// back soon.
+  /// Whether the shared lock should be released soon.
+  ///
+  /// True when somebody waits for the exclusive lock or has removed the lock file.
   var isWanted: Bool {
     do throws(StorageError) {
       guard !locks.file.isLocked(byte: Self.intent) else { return true }
@@ -43,7 +46,8 @@ final class HeaderLock: Sendable {
     }
   }
 
-  /// All of the lock, waiting no longer than `deadline` for those before and those with shares.
+  /// Takes the exclusive lock; waits for earlier holders and shared locks, at most until
+  /// `deadline`.
   static func all(_ path: String, waiting deadline: Duration) throws(StorageError) -> HeaderLock {
     do throws(StorageError) {
       return HeaderLock(try LockFile.locking([intent, holders], of: path, waiting: deadline))

@@ -3,14 +3,14 @@ internal import Dispatch
 internal import StorageCore
 
 extension Suite {
-  /// How long a failed flush waits before it is tried again.
+  /// The delay before a failed flush is tried again.
   private static var retryInterval: Duration { .seconds(1) }
 
-  /// Makes the writes in memory, and has them written within `interval`.
+  /// Applies the writes in memory and schedules them to be written within `interval`.
   ///
-  /// - Returns: nil when that can't be done safely now, and they must be written at once: when a
-  ///   write is conditional, since only the file knows whether the condition holds; when somebody
-  ///   changes the header; and after a flush failed, so that the caller gets the next error.
+  /// - Returns: nil when that is not safe, so that the caller must write at once: when a write is
+  ///   conditional, because only the file decides whether the condition holds; when another process
+  ///   changes the header; and after a failed flush, so that the caller gets the next error.
   func commitToMemory(
     _ writes: [RecordWrite], headerVersion: UInt64, within interval: Duration
   ) -> CommitOutcome? {
@@ -19,12 +19,13 @@ extension Suite {
     ExitFlush.register()
     var needsSchedule = false
     let outcome = memory.withLock { memory -> CommitOutcome? in
-      // A share is held for as long as something waits, and no longer.
+      // The shared lock is held only while writes are pending.
       defer { if memory.pending.writes.isEmpty { memory.lease = nil } }
       guard memory.lease != nil, !isWanted, !memory.refusesLeases, !memory.pending.hasFailed
       else { return nil }
       guard memory.headerVersion == headerVersion else { return .headerChanged }
-      // Beside these, a write of now would pass for one of them. An immediate one drops them first.
+      // The queue still holds writes for an earlier file, and a new write would look like one of
+      // them. An immediate write drops them first.
       guard !memory.hasForeignPending else { return nil }
       for write in writes {
         memory.pending.add(write, headerVersion: headerVersion)
@@ -38,10 +39,10 @@ extension Suite {
     return outcome
   }
 
-  /// Takes a share of the header's lock, if this process has none, and reads the file under it.
+  /// Takes a shared header lock, if this process has none, and reads the file under it.
   private func lease() -> HeaderLock? {
     if let lease = memory.withLock({ $0.lease }) { return lease }
-    // What fails here fails in the immediate write as well, which says why.
+    // If a step fails here, the immediate write fails as well and throws the reason.
     do throws(StorageError) {
       try prepareFolder()
       guard let lease = try HeaderLock.share(file.headerLockPath) else { return nil }
@@ -80,10 +81,10 @@ extension Suite {
     }
   }
 
-  /// Writes what is pending, durably.
+  /// Writes the pending writes, durably.
   ///
   /// - Throws: also `outcomeUnknown` when acknowledged writes had to be dropped, during this call
-  ///   or since the last one that said so.
+  ///   or since the last call that reported a loss.
   func flush(waiting deadline: Duration) throws(StorageError) {
     let losses = memory.withLock { $0.losses.count }
     try writePending(waiting: deadline)
@@ -94,22 +95,22 @@ extension Suite {
     }
   }
 
-  /// What became of dropped writes.
+  /// The error for dropped writes.
   static func foreign(_ path: String) -> StorageError {
     StorageError(
       .outcomeUnknown,
       "the file was removed or replaced while writes waited. They were sealed for the old file and "
-        + "were dropped", path: path)
+        + "are lost; write them again", path: path)
   }
 }
 
 extension SuiteMemory {
   /// Drops pending writes that were sealed under another header than the file now has.
   ///
-  /// The lease keeps every program of ours from changing the header, so this happens only when
-  /// somebody removes the file or puts back an older one.
+  /// The shared lock prevents other programs of this package from changing the header. This
+  /// therefore happens only when somebody removes the file or restores an older one.
   ///
-  /// - Returns: their names.
+  /// - Returns: the names of the dropped writes.
   mutating func discardForeignPending() -> [NameHash] {
     guard hasForeignPending else { return [] }
     defer {

@@ -2,14 +2,14 @@ internal import CryptoCore
 internal import StorageCore
 
 extension Suite {
-  /// Lets `body` change the header, alone among all processes and threads.
+  /// Lets `body` change the header, as the only one among all processes and threads.
   ///
-  /// All that is waited for on the way shares one deadline.
+  /// All waits on the way share one deadline.
   func updateHeader(
     waiting deadline: Duration,
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
-    // A turn of its own, since `body` is the caller's and runs on its thread.
+    // A separate turn in the queue, because `body` belongs to the caller and runs on its thread.
     let ticket = WriteTicket(isAlone: true, until: .now + deadline)
     let leads = queue.enter(ticket)
     precondition(leads, "only its own thread settles a ticket that is alone")
@@ -50,7 +50,7 @@ extension Suite {
     return memory.withLock { $0.headerVersion }
   }
 
-  /// The changes that put other records, and under other names, in the place of those that are there.
+  /// The changes that replace the existing records, possibly under other names.
   private static func changes(
     of records: [NameHash: [UInt8]], _ rewrite: HeldRecords.Rewriting
   ) throws(StorageError) -> [RecordWrite] {
@@ -63,7 +63,7 @@ extension Suite {
     return changes
   }
 
-  /// Runs `body` with no write pending in this process, nor becoming so.
+  /// Runs `body` while this process has no pending writes and gets no new ones.
   private func withoutPending<Result>(
     in ticket: WriteTicket, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {

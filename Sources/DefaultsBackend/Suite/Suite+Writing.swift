@@ -3,7 +3,7 @@ internal import StorageCore
 internal import Synchronization
 
 extension Suite {
-  /// Makes all of `writes` or none, durably, if the header is that of the version.
+  /// Makes all of `writes` or none, durably, if the header has the given version.
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
@@ -11,11 +11,12 @@ extension Suite {
     return try write(WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline))
   }
 
-  /// What becomes of a commit that only checks: it needs no lock of other processes, nor a folder
-  /// that can be written to.
+  /// The outcome of a commit that only checks.
   ///
-  /// - Returns: nil for any other, and when something waits to be written: what is found to hold is
-  ///   to be as durable as a write.
+  /// Such a commit needs no lock against other processes and no writable folder.
+  ///
+  /// - Returns: nil for any other commit, and while writes are pending: a check that holds must be
+  ///   as durable as a write.
   private func check(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome? {
@@ -28,7 +29,7 @@ extension Suite {
     }
   }
 
-  /// Writes what is pending, and leaves it to ``flush(waiting:)`` to say what was dropped.
+  /// Writes the pending writes; ``flush(waiting:)`` reports dropped ones.
   func writePending(waiting deadline: Duration) throws(StorageError) {
     guard memory.withLock({ !$0.pending.writes.isEmpty }) else { return }
     _ = try write(WriteTicket(until: .now + deadline))
@@ -43,7 +44,7 @@ extension Suite {
     return try queue.outcome(of: ticket)
   }
 
-  /// Writes the batch and those that wait behind it in one go, and settles each.
+  /// Writes this batch together with the batches that wait behind it, and settles each of them.
   private func lead(_ ticket: WriteTicket) {
     var group = [ticket]
     do throws(StorageError) {
@@ -53,7 +54,7 @@ extension Suite {
         queue.settle(group) { .success(outcomes[$0]) }
       }
     } catch {
-      // One batch may be too large where the others are not.
+      // One batch may be too large while the others are not.
       if error.code == .full, group.count > 1 {
         for ticket in group { retry(ticket) }
       } else {
@@ -75,8 +76,8 @@ extension Suite {
 
   /// Runs `body` as the only writer among all processes.
   ///
-  /// Whatever keeps it from that, or `body` from writing, keeps pending writes from the file too:
-  /// then no more are acknowledged before they are in it.
+  /// A failure here, or in `body`, also keeps pending writes out of the file. Until they are in the
+  /// file, no further write is acknowledged early.
   func withFileLock<Result>(
     waiting deadline: Duration, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -94,7 +95,7 @@ extension Suite {
     }
   }
 
-  /// Makes the folder if need be, unless the suite has to be there and is not.
+  /// Creates the folder if needed; throws if the suite must exist and does not.
   func prepareFolder() throws(StorageError) {
     guard makesNothing.load(ordering: .acquiring), try file.stamp() == .absent else {
       return try file.prepareFolder()
@@ -104,11 +105,11 @@ extension Suite {
 
   // MARK: - Under the file lock, in the queue's lead
 
-  /// What a commit starts from.
+  /// The state from which a commit starts.
   struct Base {
     var contents: SuiteContents
     let headerVersion: UInt64
-    /// The pending writes that `contents` has in it are those up to here.
+    /// `contents` includes the pending writes up to this number.
     let sequence: UInt64
     let hasPending: Bool
   }
@@ -126,9 +127,9 @@ extension Suite {
     return outcomes
   }
 
-  /// Makes a batch's writes in `contents` if it may.
+  /// Applies a batch's writes to `contents` if its conditions hold.
   ///
-  /// All conditions are about what was there before the batch.
+  /// All conditions refer to the state before the batch.
   private static func apply(
     _ ticket: WriteTicket, to contents: inout SuiteContents, version: UInt64,
     changes: inout [RecordWrite]
@@ -138,7 +139,7 @@ extension Suite {
       guard write.isAllowed(over: contents.records[write.name]) else { return .conditionFailed }
     }
     for write in ticket.writes where !write.isCheck {
-      // There is nothing to write, and nothing to tell, when what is removed is not there.
+      // Removing an absent record changes nothing, and observers are not notified.
       guard write.record != nil || contents.records[write.name] != nil else { continue }
       contents.records[write.name] = write.record
       changes.append(write)
@@ -146,7 +147,7 @@ extension Suite {
     return .committed
   }
 
-  /// Looks at the file, and from then on has readers believe memory until ``end(_:with:_:)``.
+  /// Loads the file's state; readers then use memory alone until ``end(_:with:_:)``.
   func begin() throws(StorageError) -> Base {
     try withGate { () throws(StorageError) in
       var hasDiscarded = false
@@ -154,8 +155,8 @@ extension Suite {
         let discarded = memory.discardForeignPending()
         hasDiscarded = !discarded.isEmpty
         for name in discarded {
-          // They were told of the write that is gone. Its name is of the file before, so no version
-          // is said: it would tell listeners that it is hashed as now.
+          // Observers were notified of the dropped write. Its name belongs to the earlier file, so
+          // the notice has no version: a version would say that the name is hashed as now.
           observers.notify(RecordChange(name: name, record: memory.contents.records[name]))
         }
         memory.isCommitting = true
@@ -187,7 +188,7 @@ extension Suite {
       memory.isCommitting = false
       memory.pending.drop(upTo: base.sequence)
       if memory.pending.writes.isEmpty { memory.lease = nil }
-      // A later write is pending already and was told of.
+      // Observers already got the notice of a later pending write.
       for change in changes where memory.pending.writes[change.name] == nil {
         notify(change.name, change.record, memory)
       }

@@ -1,20 +1,23 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What the file of a suite holds.
+/// The contents of a suite's file.
 struct SuiteContents: Sendable, Equatable {
-  /// The key of the header: no name hash, since those have 128 digits.
+  /// The key of the header.
+  ///
+  /// It can't be a name hash, because those have 128 digits.
   static let headerKey: [UInt8] = Array("SecurePropertyStorage".utf8)
 
   var header: [UInt8]?
   var records: [NameHash: [UInt8]] = [:]
 
-  /// Nothing: what a file that is not there holds.
+  /// Empty contents, as for a missing file.
   init() {}
 
   /// Reads a property list.
   ///
-  /// - Throws: `damaged` unless every key is the header's or a name hash, and every value data.
+  /// - Throws: `damaged` unless every key is the header's key or a name hash, and every value is
+  ///   data.
   init(reading bytes: [UInt8]) throws(StorageError) {
     var header: [UInt8]?
     var records: [NameHash: [UInt8]] = [:]
@@ -51,10 +54,9 @@ struct SuiteContents: Sendable, Equatable {
     return writer.finish()
   }
 
-  /// The records that changed on the way from these contents to `others`: first those that are
-  /// gone.
+  /// The records that differ between these contents and `others`, removed records first.
   ///
-  /// With `andAllElse`, those that are the same as well.
+  /// With `andAllElse`, unchanged records are included.
   func changes(
     to others: SuiteContents, andAllElse isEach: Bool = false
   ) -> [(name: NameHash, record: [UInt8]?)] {
@@ -66,7 +68,7 @@ struct SuiteContents: Sendable, Equatable {
     return changes
   }
 
-  /// The name hash that a key is, in lower case only, or nil.
+  /// The name hash that a key encodes, in lower-case hexadecimal, or nil.
   private static func name(of key: ArraySlice<UInt8>) -> NameHash? {
     guard key.count == 2 * NameHash.byteCount else { return nil }
     var bytes: [UInt8] = []

@@ -3,10 +3,10 @@ internal import StorageCore
 
 /// Names of suites and the paths that follow from them.
 enum SuiteName {
-  /// So that the name and the longest suffix of ours fit into a file name (255 bytes).
+  /// With this limit the name and our longest suffix fit into a file name (255 bytes).
   static let limit = 200
 
-  /// - Throws: `invalid` for a name that can't be part of a file's.
+  /// - Throws: `invalid` for a name that can't be part of a file name.
   static func validate(_ name: String) throws(StorageError) {
     let bytes = name.utf8
     guard !bytes.isEmpty, bytes.count <= limit, !bytes.contains(UInt8(ascii: "/")),
@@ -17,7 +17,7 @@ enum SuiteName {
     }
   }
 
-  /// The file of a suite in `folder`, the same text however the folder is spelled.
+  /// The file of a suite in `folder`; the same text for every spelling of the folder's path.
   ///
   /// Foundation on Linux looks for the plist of `UserDefaults(suiteName: "<name>.secure")` in
   /// `$XDG_CONFIG_HOME`, else in `.config` in the home folder.
@@ -26,7 +26,7 @@ enum SuiteName {
     return canonical(folder) + "/" + name + ".secure.plist"
   }
 
-  /// The path without links; the part that doesn't exist yet is kept as it is.
+  /// The path with symbolic links resolved; the part that doesn't exist yet is kept as it is.
   private static func canonical(_ folder: String) -> String {
     if let resolved = unsafe realpath(folder, nil) {
       defer { unsafe free(resolved) }

@@ -1,13 +1,13 @@
 internal import CryptoCore
 
-/// The suites of this process that are in use: one for each file.
+/// The suites that this process uses: one for each file.
 enum SuiteRegistry {
   private struct Entry {
     weak var suite: Suite?
   }
   private static let entries = Lock<[String: Entry]>([:])
 
-  /// The suite at a canonical path; of its ``SuiteFile/trust``, who asks first decides.
+  /// The suite at a canonical path; the first caller determines its ``SuiteFile/trust``.
   static func suite(at path: String, trust: Int64) -> Suite {
     entries.withLock { entries in
       if let suite = entries[path]?.suite { return suite }
@@ -18,7 +18,7 @@ enum SuiteRegistry {
     }
   }
 
-  /// All that are in use.
+  /// All suites in use.
   static var all: [Suite] {
     entries.withLock { $0.values.compactMap(\.suite) }
   }

@@ -1,35 +1,40 @@
-/// Which observers of old values are to be told, or told again.
+/// The observers of old values that must be notified, or notified again.
 ///
-/// Observers are known by the key path of the generation that they have read. Who reads it keeps it, until
-/// the observer is told or given up: so a path that nobody else has needs no telling any more.
+/// An observer is identified by the key path of the generation that it read. It keeps that path
+/// until it is notified or gives up. A path with no other reference therefore needs no more
+/// notices.
 @safe
-// Unchecked, since key paths are not Sendable: none is ever changed.
+// Unchecked, because key paths are not Sendable. No key path is ever changed.
 struct LateObservers<Value: Sendable & Equatable>: @unchecked Sendable {
   typealias Path = LiveSnapshot<Value>.Path
 
   static var shortestPause: Int { 20 }
   static var longestPause: Int { 1000 }
 
-  /// What a thread tells for others, at most: they may change the value faster than it tells.
+  /// How many notices one thread sends for other threads in one turn, at most.
+  ///
+  /// Other threads may change the value faster than one thread can notify.
   private static var mostInTurn: Int { 16 }
 
-  /// Whether a thread is telling, how many paths it told, and what it is to tell next.
+  /// Whether a thread is notifying, how many paths it has handled, and which paths come next.
   private var isTelling = false
   private var turns = 0
   private var waiting: [Path] = []
 
-  /// Those of old values that somebody may have.
+  /// Paths of old values that some observer may still hold.
   private var old: [Path] = []
   private var limit = 64
-  /// The pause in milliseconds that goes on, and which one it is.
+  /// The current pause in milliseconds, and its number.
   private(set) var pause = 0
   private(set) var round = 0
 
   // MARK: - Telling
 
-  /// Where many wait, a path is left to the next pause.
+  /// Starts a notice for a path, or queues it for the thread that is notifying.
   ///
-  /// - Returns: whether nobody is telling, so that the caller is to.
+  /// When many paths are queued, the path waits for the next pause instead.
+  ///
+  /// - Returns: true when no thread is notifying, so that the caller must notify.
   mutating func begin(_ path: Path) -> Bool {
     guard isTelling else {
       (isTelling, turns) = (true, 0)
@@ -50,7 +55,7 @@ struct LateObservers<Value: Sendable & Equatable>: @unchecked Sendable {
 
   /// Adds the path of a value that was replaced.
   ///
-  /// - Returns: the round of the shortest pause, if that is to begin.
+  /// - Returns: the number of a new shortest pause, or nil if one is already running.
   mutating func add(_ path: Path) -> Int? {
     old.append(path)
     if old.count > limit {
@@ -63,9 +68,9 @@ struct LateObservers<Value: Sendable & Equatable>: @unchecked Sendable {
     return round
   }
 
-  /// What is to be told at the end of the pause of a round; nothing when another one has begun.
+  /// The paths to notify at the end of a pause; empty when a newer pause has begun.
   ///
-  /// The next pause is twice as long, if there is one.
+  /// The next pause, if any, is twice as long.
   mutating func take(_ round: Int) -> [Path] {
     guard round == self.round else { return [] }
     drop()
@@ -73,7 +78,7 @@ struct LateObservers<Value: Sendable & Equatable>: @unchecked Sendable {
     return old
   }
 
-  /// Drops what nobody else has.
+  /// Drops the paths that nobody else references.
   private mutating func drop() {
     for index in old.indices.reversed() where isKnownUniquelyReferenced(&old[index]) {
       old.swapAt(index, old.count - 1)

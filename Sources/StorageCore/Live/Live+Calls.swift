@@ -15,16 +15,17 @@ extension Live {
     }
   }
 
-  /// What the property is when there is no value; nil for an optional property.
+  /// The value of the property when the storage has none; nil for an optional property.
   public var defaultValue: Property? {
     if case .defaulted(_, let value) = form { value } else { nil }
   }
 
-  /// The value as the storage has it: nil or the default when there is none.
+  /// Reads the value; nil or the default when there is none.
   ///
-  /// From memory, as the property itself, and observed as that.
+  /// Reads from memory, and is observed, as the property itself.
   ///
-  /// - Throws: `StorageError` when the value can't be read: the default is not an answer to that.
+  /// - Throws: `StorageError` when the value can't be read. The default is not returned in that
+  ///   case.
   public func load() throws(StorageError) -> Property {
     switch form {
     case .optional(let anchor): try anchor.live.load()
@@ -32,14 +33,14 @@ extension Live {
     }
   }
 
-  /// Stores a value, or removes it when it is nil; durable where the place is, before it returns.
+  /// Stores a value, or removes it when `value` is nil.
   ///
-  /// Then every reader in this process has the value. One that is there and damaged is replaced; one of
-  /// another type is not.
+  /// When this returns, the change is durable where the place is durable, and every reader in this
+  /// process sees it. A damaged value is replaced; a value of another type is not.
   ///
-  /// - Throws: `StorageError`: `typeMismatch` when the key has a value of another type, `invalid` for a
-  ///   value that can't be encoded, or why it can't be stored. The old value is then still there, except
-  ///   with `outcomeUnknown`.
+  /// - Throws: `StorageError`: `typeMismatch` when the key holds a value of another type, `invalid`
+  ///   for a value that can't be encoded, or the reason why it can't be stored. The old value then
+  ///   remains, except after `outcomeUnknown`, when the change may or may not have been stored.
   public func save(_ value: Property) throws(StorageError) {
     switch form {
     case .optional(let anchor): try anchor.save(value)
@@ -49,7 +50,8 @@ extension Live {
 
   /// Removes the value, if there is one, whatever its type.
   ///
-  /// - Throws: `StorageError`; the value is then still there, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`. The value then remains, except after `outcomeUnknown`, when it may
+  ///   or may not have been removed.
   public func remove() throws(StorageError) {
     switch form {
     case .optional(let anchor): try anchor.live.remove(from: anchor.storage.store)
@@ -59,10 +61,11 @@ extension Live {
 
   /// Changes the value in one atomic step, across threads and processes.
   ///
-  /// - Parameter body: is given the value, or nil or the default when there is none, and changes it.
-  ///   Runs outside all locks, and again when somebody else wrote meanwhile.
-  /// - Returns: what `body` returned the last time.
-  /// - Throws: what `body` throws, or `StorageError`; the old value is then still there.
+  /// - Parameter body: gets the value, or nil or the default when there is none, and changes it.
+  ///   `body` runs outside all locks, and runs again if another thread or process wrote meanwhile.
+  /// - Returns: what the last run of `body` returned.
+  /// - Throws: what `body` throws, or `StorageError`. The old value then remains, except after
+  ///   `outcomeUnknown`, when the change may or may not have been stored.
   @discardableResult
   public func update<Result>(_ body: (inout Property) throws -> Result) throws -> Result {
     switch form {
@@ -78,9 +81,9 @@ extension Live {
     }
   }
 
-  /// What the property holds: unlike the property itself, it tells absent from failed.
+  /// The current state of the property; unlike the property itself, it tells absent from failed.
   ///
-  /// The value of an optional property is never nil here: that is `absent`.
+  /// For an optional property, an absent value is `absent` and never `value(nil)`.
   public var state: PropertyState<Property> {
     switch form {
     case .optional(let anchor): return anchor.live.state
@@ -93,9 +96,10 @@ extension Live {
     }
   }
 
-  /// What the property holds now, then after every change; see ``PropertyStates``.
+  /// The state of the property now, then after every change; see ``PropertyStates``.
   ///
-  /// Where `Observations` may tell the last of several changes alone, these are all of this process.
+  /// `Observations` may report only the last of several changes; this reports all changes made by
+  /// this process.
   public var states: PropertyStates<Property> {
     switch form {
     case .optional(let anchor): anchor.states(anchor.coder)
@@ -117,7 +121,7 @@ extension Live {
 // MARK: - Without blocking a thread of Swift concurrency
 
 extension Live {
-  /// As ``load()``, for the first read, which asks the storage.
+  /// As ``load()``, for the first read, which accesses the storage.
   ///
   /// - Throws: as ``load()``.
   public func loadAsync() async throws(StorageError) -> Property {
@@ -148,7 +152,7 @@ extension Live {
     try await Blocking.run { try update(body) }
   }
 
-  /// As ``state``, for the first read, which asks the storage.
+  /// As ``state``, for the first read, which accesses the storage.
   public func stateAsync() async -> PropertyState<Property> {
     await Blocking.run { state }
   }
@@ -157,9 +161,10 @@ extension Live {
 // MARK: - The shared value
 
 extension Live {
-  // The other `live` is for optional properties, and both would do for them.
+  // Disfavoured, because both variants of `live` fit optional properties.
 
-  /// The object that all live properties of the key and type share; nil in it is no value.
+  /// The object that all live properties of the key and type share; it holds nil when there is no
+  /// value.
   @_disfavoredOverload
   public var live: LiveValue<Property?> {
     switch form {

@@ -1,15 +1,17 @@
 public import CryptoCore
 
-/// What a live property holds: the way to its value, which is gone at the first use.
+/// The object behind a live property; it looks up the shared value at the first use.
 ///
-/// Making a property looks at nothing; all copies of a wrapper share the anchor.
+/// Creating a property accesses nothing. All copies of a wrapper share the anchor.
 @usableFromInline
 final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Sendable {
   private let made: StorageType
   @usableFromInline let key: StoreKey
   let coder: ValueCoder<Value>
   let absent: Value
-  /// Whether it is a property of the standard storage, whichever that is: in a test, the test's own.
+  /// Whether this is a property of the standard storage.
+  ///
+  /// In a test, such a property uses the test's own standard storage.
   let followsTests: Bool
   @usableFromInline let resolved = SetOnce<LiveValue<Value>>()
 
@@ -29,7 +31,9 @@ final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Senda
     LiveAnchor(made, key, coder, absent: absent, followsTests: true)
   }
 
-  /// The storage in use: another than it was made with where it is used in a test with stores of its own.
+  /// The storage in use.
+  ///
+  /// It differs from `made` when a test that has its own stores uses the property.
   var storage: StorageType {
     guard followsTests, TestStores.inUse != nil,
       let family = StorageType.self as? any StandardStorage.Type
@@ -37,10 +41,10 @@ final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Senda
     return family.standard as? StorageType ?? made
   }
 
-  /// The value, an error reported and nil.
+  /// The value; on an error, reports the error and returns `absent`.
   @inlinable @inline(__always)
   func get() -> Value {
-    // It keeps the shared value, to which the next lines count no reference.
+    // Keeps the anchor, and so the shared value, alive: the lines below retain nothing.
     defer { withExtendedLifetime(self) {} }
     if let value = unsafe resolved.uncounted?._withUnsafeGuaranteedRef({ live in
       live.isClean ? live.observed() : nil
@@ -55,12 +59,12 @@ final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Senda
 
   /// The shared value.
   var live: LiveValue<Value> {
-    // One of another storage is the hub's alone, and lasts as long as somebody looks at it.
+    // The value of another storage is not cached here; it lives as long as someone holds it.
     guard storage === made else { return live(coder, absent: absent) }
     return resolved.load() ?? resolved.storeIfNil(live(coder, absent: absent))
   }
 
-  /// The shared value of this key and of a type.
+  /// The shared value of this key and of another type.
   func live<Other>(_ coder: ValueCoder<Other>, absent: Other) -> LiveValue<Other> {
     let hub = LiveHub.hub(of: storage.store)
     let storage = storage
@@ -69,7 +73,7 @@ final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Senda
     }
   }
 
-  /// What the property's setter does.
+  /// Implements the property's setter.
   func set(_ value: Value) {
     do throws(StorageError) {
       try live.write(value, to: storage.store, isDeliberate: false)
@@ -82,7 +86,7 @@ final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Senda
     try live.write(value, to: storage.store, isDeliberate: true)
   }
 
-  /// Stores a value if, and only if, the key has none.
+  /// Stores a value only if the key has none.
   func register(_ value: Value) {
     guard value != absent else { return }
     do throws(StorageError) {

@@ -6,10 +6,11 @@ extension LiveHub {
   }
   private static let hubs = Lock<[DelegateIdentity: [Entry]]>([:])
 
-  /// The hub of a store: that of another store of the same place whose keys are the same, or a new one.
+  /// The hub of a store: the hub of an equal store of the same place, or a new one.
   ///
-  /// A store that can't be opened, or is opened by other keys, has a hub of its own: nobody is shown
-  /// what his own keys don't open.
+  /// Two stores are equal when their keys and authentication tags are the same. A store that can't
+  /// be opened, or that other keys open, gets its own hub: no caller sees values that its own keys
+  /// don't open.
   static func hub(of store: SealedStore) -> LiveHub {
     let identity = store.identity
     var asked: [LiveHub] = []
@@ -25,7 +26,7 @@ extension LiveHub {
       }
       let new = LiveHub(store)
       let isAdded = hubs.withLock { all in
-        // Somebody else may have been first.
+        // Another thread may have added a hub meanwhile.
         let count = all[identity]?.count ?? 0
         guard count == known.count else { return false }
         all = all.filter { $0.key == identity || $0.value.contains { $0.hub != nil } }
@@ -57,9 +58,9 @@ extension SealedStore {
 }
 
 extension KeySource {
-  /// Whether both are one key of the application's, which opens the same stores.
+  /// Whether both sources are the same application key, which opens the same stores.
   ///
-  /// False for all other sources: what they will give a store that is new, nobody knows.
+  /// False for all other sources: nobody knows which key they will give a new store.
   fileprivate func isSameKey(as other: KeySource) throws(StorageError) -> Bool {
     let (mine, others) = (candidates, other.candidates)
     guard mine.count == 1, others.count == 1, mine[0].kind == .key, others[0].kind == .key,

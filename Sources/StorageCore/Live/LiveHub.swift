@@ -2,26 +2,26 @@ internal import CryptoCore
 internal import Dispatch
 public import Synchronization
 
-/// All live values of one place, and the one observer that keeps them in step with it.
+/// All live values of one place, with the one observer that keeps them up to date.
 ///
-/// A notice comes under the delegate's lock. It is matched by the hash of its name, so it costs a
-/// look-up however many live values there are; the value is marked, and a queue of the hub's own brings
-/// it up to date later, unless a reader is first.
+/// A notice arrives under the delegate's lock. The hub matches it by the hash of its name, so a
+/// notice costs one look-up, however many live values exist. The hub marks the value; the hub's
+/// queue updates the value later, unless a reader does so first.
 @usableFromInline
 final class LiveHub: Sendable {
-  /// What is shared: one object for each key and type.
+  /// Identifies a shared value: one object for each key and type.
   struct Key: Hashable, Sendable {
-    /// The bytes of the name, since `String` compares without regard to normalisation.
+    /// The bytes of the name, because `String` comparison ignores normalisation.
     let name: [UInt8]
     let type: ObjectIdentifier
   }
 
   struct State {
     var nodes: [Key: LiveNode] = [:]
-    /// The nodes whose names are hashed as `space` says.
+    /// The nodes by the hashes of their names under `space`.
     var index: [NameHash: [LiveNode]] = [:]
     var space: OpenKeys.NameSpace?
-    /// How many notices there were of which nobody could tell whose they are.
+    /// The number of notices that could not be matched to a name.
     var doubts = 0
     var dirty: [LiveNode] = []
     var isScheduled = false
@@ -31,7 +31,7 @@ final class LiveHub: Sendable {
 
   let store: SealedStore
   let state = Lock(State())
-  /// Whether a notice came of which nobody could tell whose it is: the keys were changed.
+  /// Whether a notice arrived that could not be matched to a name, because the keys were changed.
   @usableFromInline let isDoubtful = Atomic<Bool>(false)
   private let queue = DispatchQueue(label: "SecurePropertyStorage.live")
 
@@ -39,14 +39,14 @@ final class LiveHub: Sendable {
 
   // MARK: - Values
 
-  /// The value of a key and type; made by `make` in the same step if there is none.
+  /// The value of a key and type; if there is none, `make` creates it in the same locked step.
   func value<Value>(
     _ name: RecordName, _ make: (LiveNode) -> LiveValue<Value>
   ) -> LiveValue<Value> {
     let key = Key(name: Array(name.text.utf8), type: ObjectIdentifier(Value.self))
     let value = state.withLock { state in
       if let value = unsafe state.nodes[key]?.target as? LiveValue<Value> { return value }
-      // One that is being released finds another in its place, and leaves that.
+      // A value that is being released finds another node in its place, and leaves that node.
       let node = LiveNode(name, key)
       let value = make(node)
       unsafe node.target = value
@@ -57,7 +57,7 @@ final class LiveHub: Sendable {
     return value
   }
 
-  /// Forgets a value that is released; the last one ends the observation.
+  /// Removes the node of a released value; removing the last one ends the observation.
   func remove(_ node: LiveNode) {
     let ended = state.withLock { state -> ChangeObservation? in
       if state.nodes[node.key] === node { state.nodes[node.key] = nil }
@@ -70,7 +70,7 @@ final class LiveHub: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Begins to observe, if nobody does.
+  /// Starts to observe the store, unless this hub already does.
   private func start() {
     let isFirst = state.withLock { state in
       guard state.observation == nil, !state.isStarting, !state.nodes.isEmpty else { return false }
@@ -83,14 +83,14 @@ final class LiveHub: Sendable {
       state.isStarting = false
       guard !state.nodes.isEmpty else { return observation }
       state.observation = observation
-      // What another thread has read meanwhile, nobody has followed.
+      // Nobody followed the values that other threads read meanwhile: read them again.
       for node in state.nodes.values { node.note(.look) }
       return nil
     }
     withExtendedLifetime(unused) {}
   }
 
-  /// Has a value read anew that was written while nothing is observed.
+  /// Marks a value for a new read if it was written while the hub observed nothing.
   func noteUnobservedWrite(_ node: LiveNode) {
     if state.withLock({ $0.observation == nil }) { node.note(.look) }
   }
@@ -110,7 +110,7 @@ final class LiveHub: Sendable {
       } else if let open, open.nameSpace === state.space,
         !store.isHeaded || change.headerVersion == open.headerVersion
       {
-        return false  // of a key that nobody has a live value of
+        return false  // no live value has this key
       } else {
         state.doubts += 1
         isDoubtful.store(true, ordering: .releasing)
@@ -127,7 +127,9 @@ final class LiveHub: Sendable {
 
   private func wake() { queue.async { [self] in follow() } }
 
-  /// Brings up to date what has notices; on the queue.
+  /// Updates the values that have notices.
+  ///
+  /// Runs on the queue.
   private func follow() {
     while true {
       if isDoubtful.load(ordering: .acquiring) { settleDoubts() }
@@ -144,10 +146,9 @@ final class LiveHub: Sendable {
 
   // MARK: - Names
 
-  /// Has notices of a node's record find it, from now on.
+  /// From now on matches notices of a record to its node.
   ///
-  /// A store that is new has no hashes yet: its first write is a notice of which nobody can tell whose
-  /// it is.
+  /// A new store has no hashes yet, so the notice of its first write can't be matched to a name.
   func bind(_ node: LiveNode) throws(StorageError) {
     guard let open = try store.keys.forReading() else { return }
     let hash = try node.name.context(in: open).name
@@ -159,7 +160,7 @@ final class LiveHub: Sendable {
     if !isBound { try rebind(open) }
   }
 
-  /// Finds out what the notices were of which nobody could tell whose they are.
+  /// Handles notices that could not be matched to a name.
   func settleDoubts() {
     let doubts = state.withLock { $0.doubts }
     do throws(StorageError) {
@@ -173,7 +174,9 @@ final class LiveHub: Sendable {
     }
   }
 
-  /// Hashes all names as `open` does, and has all read anew, unless they are hashed so already.
+  /// Hashes all names with the keys `open`, and marks all values for a new read.
+  ///
+  /// Does nothing if all names are already hashed with these keys.
   private func rebind(_ open: OpenKeys?) throws(StorageError) {
     let nodes = state.withLock { state -> [LiveNode]? in
       let isBound = open?.nameSpace === state.space && open != nil
@@ -184,7 +187,7 @@ final class LiveHub: Sendable {
     var hashes: [(LiveNode, NameHash)] = []
     if let open {
       for node in nodes {
-        // A name that can't be has no record, and its reader is told.
+        // An invalid name has no record; its reader gets the error.
         do throws(StorageError) {
           hashes.append((node, try node.name.context(in: open).name))
         } catch {}
@@ -194,7 +197,7 @@ final class LiveHub: Sendable {
       for node in nodes { state.unbind(node) }
       state.space = open?.nameSpace
       for (node, hash) in hashes { state.bind(node, hash) }
-      // In the same step: whoever finds all bound relies on this.
+      // In the same locked step: a caller that finds all nodes bound relies on these notices.
       for node in state.nodes.values { node.note(.look) }
       state.queue(state.nodes.values)
       return state.schedule()
@@ -202,7 +205,7 @@ final class LiveHub: Sendable {
     if isWaking { wake() }
   }
 
-  /// Has those read that could not be read before, or have notices anyway.
+  /// Marks all values whose last read failed, or that have a notice, for a new read.
   private func lookAgainAtFailed() {
     let isWaking = state.withLock { state in
       let nodes = state.nodes.values.filter { $0.attention.load(ordering: .acquiring) }
@@ -224,7 +227,7 @@ final class LiveHub: Sendable {
 }
 
 extension LiveHub.State {
-  /// Has values brought up to date by the queue, each once.
+  /// Queues nodes for an update, each only once.
   fileprivate mutating func queue(_ nodes: some Sequence<LiveNode>) {
     for node in nodes where unsafe !node.isDirty {
       unsafe node.isDirty = true

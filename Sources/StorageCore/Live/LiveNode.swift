@@ -2,17 +2,17 @@ internal import CryptoCore
 internal import Glibc
 public import Synchronization
 
-/// What a hub knows of one live value: what has happened to its record and was not looked at yet.
+/// What a hub knows of one live value: the changes of its record that were not handled yet.
 ///
-/// The hub keeps the node and not the value, so a notice, which comes under the delegate's lock, can
-/// never be what releases a value.
+/// The hub holds the node and not the value. A notice arrives under the delegate's lock, and so can
+/// never release the last reference to a value.
 @usableFromInline
 final class LiveNode: Sendable {
-  /// What a notice says.
+  /// The content of a notice.
   enum Notice: Sendable {
-    /// The record may be another one: read the store.
+    /// The record may have changed: read the store.
     case look
-    /// The record is this one now.
+    /// The record is now this one.
     case change(RecordChange)
     /// The store can't be opened.
     case failed(StorageError)
@@ -20,26 +20,32 @@ final class LiveNode: Sendable {
 
   private struct State {
     var notice = Notice.look
-    /// How many notices there were; the first is that nothing was read yet.
+    /// The number of notices.
+    ///
+    /// It starts at 1, because nothing was read yet.
     var noticed: UInt64 = 1
-    /// The notice that the value is up to date with.
+    /// The number of the notice that the value is up to date with.
     var settled: UInt64 = 0
   }
 
   let name: RecordName
   let key: LiveHub.Key
-  /// The live value while there is one.
+  /// The live value, while it exists.
   ///
-  /// Set once, before anybody else knows of the node.
+  /// Set once, before other threads know the node.
   nonisolated(unsafe) weak var target: (any LiveTarget)?
-  /// The name's hash in the hub's index; read and written under the hub's lock alone.
+  /// The name's hash in the hub's index.
+  ///
+  /// Read and written only under the hub's lock.
   nonisolated(unsafe) var hash: NameHash?
-  /// Whether it waits for the hub's queue; read and written under the hub's lock alone.
+  /// Whether the node waits for the hub's queue.
+  ///
+  /// Read and written only under the hub's lock.
   nonisolated(unsafe) var isDirty = false
-  /// Whether a reader has to look closer: there is a notice, or the value could not be read.
+  /// Whether a reader must take the slow path: a notice is waiting, or the value could not be read.
   @usableFromInline let attention = Atomic<Bool>(true)
   private let state = Lock(State())
-  /// The thread that writes the value and brings it up to date afterwards; 0 for none.
+  /// The thread that is writing the value and will bring it up to date; 0 for none.
   private let writer = Atomic<UInt>(0)
 
   init(_ name: RecordName, _ key: LiveHub.Key) {
@@ -47,7 +53,7 @@ final class LiveNode: Sendable {
     self.key = key
   }
 
-  /// Takes a notice; the latest is the one that counts.
+  /// Records a notice; it replaces an earlier one that was not handled yet.
   func note(_ notice: Notice) {
     state.withLock { state in
       state.notice = notice
@@ -56,20 +62,21 @@ final class LiveNode: Sendable {
     }
   }
 
-  /// Runs `body`, which writes the value; notices that come on this thread meanwhile wake nobody.
+  /// Runs `body`, which writes the value; notices on this thread meanwhile do not wake the hub's
+  /// queue.
   ///
-  /// The caller brings the value up to date afterwards, whatever comes of it.
+  /// The caller then brings the value up to date, whether `body` succeeds or not.
   func whileWriting<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    // Of several threads at once one is spared the waking of another.
+    // If several threads write at once, only the first of them avoids waking the queue.
     let (isFirst, _) = writer.compareExchange(
       expected: 0, desired: Self.thread, ordering: .relaxed)
     defer { if isFirst { writer.store(0, ordering: .relaxed) } }
     return try body()
   }
 
-  /// Whether this thread is the one that writes.
+  /// Whether the current thread is the writer.
   var isWrittenHere: Bool { writer.load(ordering: .relaxed) == Self.thread }
 
   private static var thread: UInt { UInt(pthread_self()) }
@@ -77,17 +84,17 @@ final class LiveNode: Sendable {
   /// The number of the latest notice.
   var noticed: UInt64 { state.withLock { $0.noticed } }
 
-  /// The latest notice, unless the value is up to date with the one numbered `goal`.
+  /// The latest notice; nil when the value is up to date with the notice numbered `goal`.
   func unsettled(upTo goal: UInt64) -> (notice: Notice, number: UInt64)? {
     state.withLock { $0.settled >= goal ? nil : ($0.notice, $0.noticed) }
   }
 
   /// Runs `publish` unless the value is up to date with notice `number` or a later one.
   ///
-  /// `publish` replaces the value in memory, and returns whether it could, and whether readers can take
-  /// it without looking closer.
+  /// `publish` replaces the value in memory. It returns whether it succeeded (`isDone`), and
+  /// whether readers can take the value without the slow path (`isClean`).
   ///
-  /// - Returns: false when `publish` could not.
+  /// - Returns: false when `publish` did not succeed.
   func settle(_ number: UInt64, _ publish: () -> (isDone: Bool, isClean: Bool)) -> Bool {
     state.withLock { state in
       guard state.settled < number else { return true }
@@ -95,7 +102,7 @@ final class LiveNode: Sendable {
       guard isDone else { return false }
       state.settled = number
       if state.noticed == number {
-        // The record is sealed, and need not be kept.
+        // The record is sealed and is not needed any more.
         state.notice = .look
         if isClean { attention.store(false, ordering: .releasing) }
       }
@@ -104,8 +111,8 @@ final class LiveNode: Sendable {
   }
 }
 
-/// A live value, whatever its type.
+/// A live value of any type.
 protocol LiveTarget: AnyObject, Sendable {
-  /// Brings the value up to date, and tells its observers if it has changed.
+  /// Brings the value up to date, and notifies its observers if it changed.
   func settle()
 }

@@ -1,31 +1,33 @@
 public import Synchronization
 
-/// What a live value is at one time; never changed.
+/// An immutable state of a live value.
 @safe @usableFromInline
-// Unchecked, since a pointer and a key path are not Sendable: the memory is written in `init` and `deinit`
-// alone, the value in it is Sendable, and a key path is never changed.
+// Unchecked, because a pointer and a key path are not Sendable. The memory is written only in
+// `init` and `deinit`, the value in it is Sendable, and a key path is never changed.
 final class LiveSnapshot<Value: Sendable & Equatable>: @unchecked Sendable {
-  /// The key path under which those who read the value are registered as observers.
+  /// The key path under which readers of the value are registered as observers.
   @usableFromInline typealias Path = KeyPath<LiveValue<Value>, Value>
 
-  /// Where the value is, for those who borrow the snapshot from the ``ReadGate``.
+  /// The memory of the value, for readers that borrow the snapshot from the ``ReadGate``.
   ///
-  /// Memory that the compiler takes for variable: a reader has to have made its copy before it leaves its
-  /// lane, and of a constant property the compiler makes it whenever it likes.
+  /// The compiler treats this memory as mutable. A reader must copy the value before it leaves its
+  /// lane; with a constant property, the compiler could make the copy later.
   @usableFromInline let memory: UnsafeMutablePointer<Value>
-  /// A counted reference to the path of the generation, given up in `deinit`; nil until somebody reads.
+  /// A retained reference to the path of the generation, released in `deinit`; nil until the first
+  /// read.
   ///
-  /// To make one takes as long as the rest of what a change costs here.
+  /// Creating a path takes as long as everything else that a change costs here.
   @usableFromInline let readPath: Atomic<UnsafeRawPointer?>
-  /// How many others there were before; equal values that follow each other are of one generation.
+  /// The number of generations before this one; consecutive equal values share a generation.
   let generation: Int
-  /// Whether the store was found to hold no value.
+  /// Whether the store held no value.
   let isAbsent: Bool
-  /// Why it could not be read.
+  /// Why the value could not be read, or nil.
   let error: StorageError?
 
-  /// A snapshot of a generation of its own, or of the one that `path` is of: who has the path has read this
-  /// generation.
+  /// Creates a snapshot of a new generation, or of the generation that `path` belongs to.
+  ///
+  /// Whoever holds that path has read its generation.
   init(
     _ value: Value, isAbsent: Bool, error: StorageError? = nil, generation: Int, path: Path? = nil
   ) {
@@ -46,8 +48,10 @@ final class LiveSnapshot<Value: Sendable & Equatable>: @unchecked Sendable {
     }
   }
 
-  /// The path of the generation, for a reader who borrows the snapshot: the snapshot keeps it, and readers
-  /// count no reference to what all of them use.
+  /// The path of the generation, for a reader that borrows the snapshot.
+  ///
+  /// The snapshot keeps the path alive, so that readers do not change a reference count that they
+  /// share.
   @inlinable @inline(__always)
   var uncountedPath: Unmanaged<Path> {
     if let path = unsafe readPath.load(ordering: .acquiring) {
@@ -67,14 +71,14 @@ final class LiveSnapshot<Value: Sendable & Equatable>: @unchecked Sendable {
     return unsafe Unmanaged<Path>.fromOpaque(first)
   }
 
-  /// The path if anybody has read the generation.
+  /// The path, or nil if nobody has read the generation.
   var pathIfRead: Path? {
     unsafe readPath.load(ordering: .acquiring).map {
       unsafe Unmanaged<Path>.fromOpaque($0).takeUnretainedValue()
     }
   }
 
-  /// The path, made if nobody has read the generation.
+  /// The path; created if nobody has read the generation.
   var path: Path { unsafe uncountedPath.takeUnretainedValue() }
 
   /// The value; nil when there is none, and when it could not be read.
@@ -82,16 +86,19 @@ final class LiveSnapshot<Value: Sendable & Equatable>: @unchecked Sendable {
 }
 
 extension LiveValue {
-  /// The value, whatever the generation: a key path needs something to lead to.
+  /// The value, whatever the generation.
+  ///
+  /// A key path needs a member to refer to.
   fileprivate subscript(generation _: Int) -> Value { value }
 }
 
-/// The way to the snapshot of now, which readers follow while they occupy a lane of the ``ReadGate``.
+/// A pointer to the current snapshot; readers follow it while they occupy a lane of the
+/// ``ReadGate``.
 @safe @usableFromInline
-// Unchecked, since pointers are not Sendable and this has one: it is read and written in atomic steps,
-// and the object that it points to is Sendable.
+// Unchecked, because the pointer is not Sendable. It is read and written atomically, and the object
+// that it points to is Sendable.
 struct LivePointer<Value: Sendable & Equatable>: ~Copyable, @unchecked Sendable {
-  /// A counted reference, given up in `replace` and `deinit`.
+  /// A retained reference, released in `replace` and `deinit`.
   @usableFromInline let pointer: Atomic<UnsafeRawPointer>
 
   init(_ first: LiveSnapshot<Value>) {
@@ -100,7 +107,7 @@ struct LivePointer<Value: Sendable & Equatable>: ~Copyable, @unchecked Sendable 
 
   deinit { unsafe uncounted.release() }
 
-  /// The snapshot without a reference to it.
+  /// The snapshot, without retaining it.
   @inlinable @inline(__always)
   var uncounted: Unmanaged<LiveSnapshot<Value>> {
     unsafe Unmanaged.fromOpaque(pointer.load(ordering: .acquiring))
@@ -110,9 +117,11 @@ struct LivePointer<Value: Sendable & Equatable>: ~Copyable, @unchecked Sendable 
     unsafe uncounted.toOpaque() == Unmanaged.passUnretained(snapshot).toOpaque()
   }
 
-  /// Leads to another snapshot from now on; to be called by one thread at a time.
+  /// Points to another snapshot from now on.
   ///
-  /// - Returns: the old one, which readers may have in use.
+  /// Only one thread at a time may call this.
+  ///
+  /// - Returns: the old snapshot, which readers may still use.
   func replace(by new: LiveSnapshot<Value>) -> LiveSnapshot<Value> {
     let old = unsafe pointer.exchange(
       UnsafeRawPointer(Unmanaged.passRetained(new).toOpaque()), ordering: .acquiringAndReleasing)

@@ -4,17 +4,18 @@ internal import Observation
 internal import Synchronization
 
 extension LiveValue {
-  /// What a look at the store has found.
+  /// The result of reading the store.
   enum Finding {
     case value(Value)
     case absent
     case failed(StorageError)
   }
 
-  /// Puts what was found in the place of what is in memory, unless that is of a later notice.
+  /// Replaces the value in memory with a finding, unless memory already reflects a later notice.
   ///
-  /// Observers are told before, while no lock is held, and those of the old value again after it: one that
-  /// read between the two has registered too late for the first.
+  /// Observers are notified before the change, while no lock is held. The observers of the old
+  /// value are notified again after the change, because one that read in between registered too
+  /// late for the first notice.
   func publish(_ finding: Finding, _ number: UInt64) {
     while true {
       let old = snapshot
@@ -33,7 +34,8 @@ extension LiveValue {
       }
       guard isDone else { continue }
       let isPassed = releaseRetired()
-      // Where somebody may borrow the old value yet, they may be about to make its path.
+      // A reader that still borrows the old snapshot may be about to create its path, so create it
+      // here.
       if isNews, isReplaced, let path = isPassed ? old.pathIfRead : old.path {
         registrar.didSet(self, keyPath: path)
         tell(path)
@@ -43,9 +45,10 @@ extension LiveValue {
     }
   }
 
-  /// What is to be in memory, or nil when that is what is.
+  /// The snapshot to put in memory, or nil when memory already holds it.
   ///
-  /// An equal value may be another one all the same: it is of the same generation, and nobody is told.
+  /// An equal value may still be a different one, so it replaces the old value. It stays in the
+  /// same generation, and observers are not notified.
   private func snapshot(
     of finding: Finding, after old: LiveSnapshot<Value>
   ) -> LiveSnapshot<Value>? {
@@ -66,9 +69,10 @@ extension LiveValue {
     }
   }
 
-  /// Releases what was replaced, if nobody borrows it any more; else that is for the next change.
+  /// Releases replaced snapshots if no reader borrows them; otherwise leaves them to the next
+  /// change.
   ///
-  /// - Returns: whether nobody borrows what was replaced before the call.
+  /// - Returns: true when no reader borrows a snapshot that was replaced before the call.
   @discardableResult
   private func releaseRetired() -> Bool {
     let old = retired.withLock { retired in
@@ -82,10 +86,10 @@ extension LiveValue {
 
   // MARK: - Telling
 
-  /// Tells those who have read the generation of a path that it changes.
+  /// Notifies the observers that have read the generation of a path.
   ///
-  /// One thread at a time does, also for the others: an observer is told once, and two that tell it at the
-  /// same moment would both reach it.
+  /// Only one thread at a time notifies, also on behalf of the others. An observer must be notified
+  /// once, and two threads that notify at the same moment could both reach it.
   private func tell(_ path: LiveSnapshot<Value>.Path) {
     guard late.withLock({ $0.begin(path) }) else { return }
     var next: LiveSnapshot<Value>.Path? = path
@@ -95,12 +99,13 @@ extension LiveValue {
     }
   }
 
-  /// Has those told who read an old value and are registered only now.
+  /// Notifies observers that read an old value and registered after it was replaced.
   ///
-  /// `withObservationTracking` registers after its closure has returned. A value that changes while the
-  /// closure runs on another thread has changed before anybody was registered, and it may have been the
-  /// last time. So the observers of an old value are told again, in pauses that double up to a second, until
-  /// nobody has its key path any more: a closure that has read it has it until its observer is told.
+  /// `withObservationTracking` registers an observer only after its closure has returned. If the
+  /// value changes on another thread while the closure runs, nobody is registered yet, and that
+  /// change may be the last one. The observers of an old value are therefore notified again, in
+  /// pauses that double up to one second, until nobody holds its key path. A closure that has read
+  /// the path holds it until its observer is notified.
   private func tellLateObservers(_ round: Int) {
     let pause = late.withLock { $0.pause }
     hub.perform(after: .milliseconds(pause)) { [weak self] in

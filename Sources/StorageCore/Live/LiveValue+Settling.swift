@@ -1,14 +1,14 @@
 internal import CryptoCore
 internal import Synchronization
 
-// How a value follows its record. A notice says what the record is, in the order of effect, and is
-// numbered; memory only ever goes on to a later number. So whichever thread comes first may bring the
-// value up to date, nobody waits for another's decoding, and nothing goes back.
+// How a value follows its record. Notices are numbered in the order in which changes take effect,
+// and each says what the record is. Memory only moves on to a later number. Any thread may
+// therefore update the value, no thread waits for another's decoding, and memory never goes back.
 
 extension LiveValue: LiveTarget {
   private static var attempts: Int { 1000 }
 
-  /// Brings the value up to date with every notice that came before the call.
+  /// Brings the value up to date with every notice that arrived before the call.
   func settle() {
     if hub.isDoubtful.load(ordering: .acquiring) { hub.settleDoubts() }
     let goal = node.noticed
@@ -19,15 +19,16 @@ extension LiveValue: LiveTarget {
         continue
       }
       let finding = look()
-      // A notice that came meanwhile may be older or newer than what was read: it decides.
+      // A notice that arrived meanwhile may be older or newer than this read, so use the notice
+      // instead.
       if node.noticed == number { publish(finding, number) }
     }
     publish(
-      .failed(StorageError(.busy, "other writers kept changing the key; try again", key: key)),
+      .failed(StorageError(.busy, "others keep writing to the key; try again", key: key)),
       node.noticed)
   }
 
-  /// What a notice itself says, or nil when the store is to be read.
+  /// The finding that a notice contains, or nil when the store must be read.
   private func finding(of notice: LiveNode.Notice) -> Finding? {
     switch notice {
     case .look: return nil
@@ -36,15 +37,15 @@ extension LiveValue: LiveTarget {
       do throws(StorageError) {
         return try opened(change)
       } catch {
-        return nil  // reading the store tells whether that is so
+        return nil  // reading the store tells whether the error is real
       }
     }
   }
 
-  /// Opens a changed record by the keys that are current, and by no others.
+  /// Opens a changed record with the current keys only.
   ///
-  /// - Returns: nil when it is not the record of this name under the keys of now.
-  /// - Throws: `StorageError` when these keys don't open it.
+  /// - Returns: nil when it is not the record of this name under the current keys.
+  /// - Throws: `StorageError` when the current keys don't open the record.
   private func opened(_ change: RecordChange) throws(StorageError) -> Finding? {
     let store = hub.store
     var keys = store.keys.current

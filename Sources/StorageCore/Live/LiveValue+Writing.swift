@@ -1,16 +1,16 @@
 internal import CryptoCore
 
-// The store decides: it takes a value first, and its notice is what changes memory.
+// A write goes to the store first; the store's notice then updates memory.
 
 extension LiveValue {
-  /// Stores a value, or removes it when it is nil.
+  /// Stores a value, or removes it when `value` equals `absent`.
   ///
-  /// By the store of the property, which may be another one of the same place. A value that can't be read
-  /// is replaced if that `isDeliberate`.
+  /// Writes through the property's own store, which may be another store of the same place. A value
+  /// that can't be read is replaced only if `isDeliberate` is true.
   func write(_ value: Value, to store: SealedStore, isDeliberate: Bool) throws(StorageError) {
     for _ in 0..<1000 {
       let old = upToDate()
-      // One that is of another type is never replaced: the type that was stored first stays.
+      // A value of another type is never replaced: the type that was stored first stays.
       if let error = old.error {
         guard error.code != .typeMismatch else { throw Self.otherType(key) }
         if !isDeliberate {
@@ -19,7 +19,7 @@ extension LiveValue {
         }
       }
       guard value != absent else { return try remove(from: store) }
-      // Where there is nothing, another type may come first.
+      // When there is no value, another writer may store another type first.
       let condition = old.isAbsent ? RecordWrite.Condition.absent : .always
       let isWritten = try writing { () throws(StorageError) in
         try store.write(value, node.name, coder, if: condition)
@@ -27,18 +27,18 @@ extension LiveValue {
       if isWritten { return }
       node.note(.look)
     }
-    throw StorageError(.busy, "other writers kept changing the key; try again", key: key)
+    throw StorageError(.busy, "others keep writing to the key; try again", key: key)
   }
 
   private static func otherType(_ key: StoreKey) -> StorageError {
     StorageError(
       .typeMismatch,
-      "the key already has a value of another type; nothing was changed. To store this type, call "
-        + "remove() first",
+      "the key holds a value of another type, which was stored first; nothing was changed. Call "
+        + "remove() before you store this type",
       key: key)
   }
 
-  /// Removes the value, whatever it is.
+  /// Removes the value, whatever its type.
   func remove(from store: SealedStore) throws(StorageError) {
     try writing { () throws(StorageError) in try store.remove(node.name) }
   }
@@ -57,11 +57,11 @@ extension LiveValue {
     return result
   }
 
-  /// Runs `body`, which writes to the store, and brings memory up to date with it before it goes on.
+  /// Runs `body`, which writes to the store, then brings memory up to date before returning.
   private func writing<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    // Also after an error: there may have been a notice all the same.
+    // Also after an error: the store may have sent a notice all the same.
     defer { followWrite() }
     return try node.whileWriting(body)
   }

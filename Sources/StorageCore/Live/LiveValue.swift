@@ -2,33 +2,35 @@ public import CryptoCore
 public import Observation
 public import Synchronization
 
-/// A value that is kept decoded in memory, and in step with its storage.
+/// A value that is kept decoded in memory and follows its storage.
 ///
-/// All live properties of one place, key and type share one, as long as there are any: it begins to
-/// follow the storage with the first of them and stops when the last one is released. It is
-/// `Observable`: `withObservationTracking` and `Observations` are told of each change, whoever made it,
-/// and not of one to an equal value. They are for state: of changes in quick succession they may tell the
-/// last alone. The closure `onChange` runs on the thread that changed the value, or on one of the
-/// package's own, while no lock is held. One thread at a time tells the observers of a value, so an
-/// `onChange` that does not return keeps the value's other observers from being told; readers,
-/// writers and ``Live/states`` go on. Hand over to a task or a queue there, and return.
+/// All live properties of one place, key and type share one object. It starts to follow the storage
+/// with the first of these properties, and stops when the last one is released.
 ///
-/// `Value` is an optional type, and nil means that there is no value. Any thread may use it. The value
-/// stays in memory in the clear as long as the object lives.
+/// It is `Observable`: `withObservationTracking` and `Observations` report each change, no matter
+/// who made it, but not a change to an equal value. Both are for state: of several changes in quick
+/// succession they may report only the last. The closure `onChange` runs on the thread that changed
+/// the value or on a thread of the package, while no lock is held. One thread at a time notifies
+/// the observers of a value. An `onChange` that does not return therefore blocks the notices to the
+/// value's other observers; readers, writers and ``Live/states`` continue. In `onChange`, hand over
+/// to a task or a queue, and return.
+///
+/// `Value` is an optional type, and nil means that there is no value. Any thread may use the
+/// object. The value stays in memory in the clear as long as the object lives.
 public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable {
   @usableFromInline let hub: LiveHub
   @usableFromInline let node: LiveNode
   let coder: ValueCoder<Value>
-  /// What stands for no value.
+  /// The value that stands for an absent one.
   let absent: Value
   private let report: @Sendable (StorageError) -> Void
 
   @usableFromInline let gate = ReadGate.shared
   @usableFromInline let current: LivePointer<Value>
   @usableFromInline let registrar = ObservationRegistrar()
-  /// Who may have to be told again.
+  /// Observers that may have to be notified again.
   let late = Lock(LateObservers<Value>())
-  /// Snapshots that somebody may borrow yet.
+  /// Replaced snapshots that a reader may still borrow.
   let retired = Lock<[LiveSnapshot<Value>]>([])
 
   init(
@@ -47,24 +49,25 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   /// The key.
   public var key: StoreKey { node.name.text }
 
-  /// The value, or nil when there is none or it could not be read, of which the error closure is told.
+  /// The value; nil when there is none or it could not be read, which the error closure is told.
   ///
-  /// Costs no decryption and no system call once it was read, as long as nothing changes. Sees what any
-  /// thread of this process has written before. After a read that failed, each asks the storage again.
+  /// After the first read, a read costs no decryption and no system call as long as nothing
+  /// changes. A read sees everything that any thread of this process has written before. After a
+  /// failed read, each further read asks the storage again.
   public var value: Value {
     @inlinable get { isClean ? observed() : read().value }
   }
 
-  /// What there is: unlike ``value``, it tells absent from failed.
+  /// The current state; unlike ``value``, it tells absent from failed.
   public var state: PropertyState<Value> {
     let snapshot = readUpToDate()
     if let error = snapshot.error { return .failed(error) }
     return snapshot.isAbsent ? .absent : .value(snapshot.value)
   }
 
-  /// The value, or nil when there is none.
+  /// Reads the value; nil when there is none.
   ///
-  /// - Throws: `StorageError` when it could not be read.
+  /// - Throws: `StorageError` when the value could not be read.
   public func load() throws(StorageError) -> Value {
     let snapshot = readUpToDate()
     if let error = snapshot.error { throw error }
@@ -73,7 +76,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
 
   // MARK: - Reading
 
-  /// Whether memory has the value as it is now.
+  /// Whether the value in memory is up to date.
   @inlinable @inline(__always)
   var isClean: Bool {
     !node.attention.load(ordering: .acquiring) && !hub.isDoubtful.load(ordering: .acquiring)
@@ -83,8 +86,9 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   @inlinable @inline(__always)
   func observed() -> Value {
     let lane = unsafe gate.enter()
-    // All of the snapshot's is used before the lane is left; the value and the path that others keep have
-    // references of their own. Neither runs code of the program's.
+    // Everything taken from the snapshot is used before the lane is left. Copies of the value and
+    // of the path that others keep hold their own references. No code of the program runs
+    // meanwhile.
     let value = unsafe current.uncounted._withUnsafeGuaranteedRef { snapshot in
       noteAccess(snapshot)
       return unsafe snapshot.memory.pointee
@@ -98,7 +102,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     unsafe snapshot.uncountedPath._withUnsafeGuaranteedRef { registrar.access(self, keyPath: $0) }
   }
 
-  /// The value after all notices; an error is reported to `receiver`, or to the storage's closure.
+  /// The value after all notices; an error goes to `receiver`, or to the storage's error closure.
   @usableFromInline
   func read(orReport receiver: ((StorageError) -> Void)? = nil) -> (value: Value, isFailed: Bool) {
     let snapshot = readUpToDate()
@@ -108,13 +112,13 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     return (snapshot.value, snapshot.error != nil)
   }
 
-  /// What there is after all notices; what failed is tried again.
+  /// The snapshot after all notices; a failed read is tried again.
   func upToDate() -> LiveSnapshot<Value> {
     bringUpToDate()
     return snapshot
   }
 
-  /// The same for somebody who reads it, who is to be told when it changes.
+  /// The snapshot after all notices, for a reader that is notified when the value changes.
   private func readUpToDate() -> LiveSnapshot<Value> {
     bringUpToDate()
     return lend { noteAccess($0) }
@@ -126,10 +130,10 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     settle()
   }
 
-  /// What is in memory.
+  /// The snapshot in memory.
   var snapshot: LiveSnapshot<Value> { lend { _ in } }
 
-  /// What is in memory, of which `body` is given a look before it can be replaced unnoticed.
+  /// The snapshot in memory; `body` runs on it before a change can pass unnoticed.
   private func lend(_ body: (LiveSnapshot<Value>) -> Void) -> LiveSnapshot<Value> {
     let lane = unsafe gate.enter()
     let snapshot = unsafe current.uncounted.takeUnretainedValue()

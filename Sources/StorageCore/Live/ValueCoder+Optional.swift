@@ -1,5 +1,5 @@
 extension ValueCoder {
-  /// The same for an optional that is not nil; nil is never written and never read.
+  /// A coder for an optional of this type that is not nil: nil is never written and never read.
   var optional: ValueCoder<Value?> {
     ValueCoder<Value?>(
       append: { [self] (value, bytes) throws(StorageError) in
@@ -9,13 +9,13 @@ extension ValueCoder {
       read: { [self] (bytes, offset) throws(StorageError) in try read(bytes, &offset) })
   }
 
-  /// The same for what is in the optional.
+  /// A coder for the wrapped type of this optional.
   func unwrapped<Wrapped>() -> ValueCoder<Wrapped> where Value == Wrapped? {
     ValueCoder<Wrapped>(
       append: { [self] (value, bytes) throws(StorageError) in try append(value, &bytes) },
       read: { [self] (bytes, offset) throws(StorageError) in
         guard let value = try read(bytes, &offset) else {
-          throw StorageError(.damaged, "there is no value where one was stored")
+          throw StorageError(.damaged, "the stored value decodes to nil, which is never stored")
         }
         return value
       })
@@ -23,13 +23,14 @@ extension ValueCoder {
 }
 
 extension SealedStore {
-  /// How a live property's values become bytes: as `@Store` has them, and as JSON where the delegate keeps
-  /// them in the clear.
+  /// The coder of a live property's values.
+  ///
+  /// It encodes as `@Store` does, or as JSON where the delegate keeps values in the clear.
   func liveCoder<Value: Codable>() -> ValueCoder<Value> {
     isClear ? .coding(.json) : .automatic()
   }
 
-  /// The same for an optional type, or nil when the type is none.
+  /// A live property's coder for an optional type; nil when the type is not optional.
   func optionalCoder<Value>() -> ValueCoder<Value>? {
     guard let type = Value.self as? any LiveOptional.Type else { return nil }
     return optionalCoder(type) as? ValueCoder<Value>
@@ -40,8 +41,9 @@ extension SealedStore {
   }
 }
 
-/// An optional type, found out where a generic initialiser can't name what is wrapped: among
-/// initialisers, one that is generic itself loses to one that is not.
+/// Finds out that a type is optional, for an initialiser that can't name the wrapped type.
+///
+/// Overload resolution prefers an initialiser that is not generic over one that is.
 private protocol LiveOptional {
   static func coder(in store: SealedStore) -> Any
 }

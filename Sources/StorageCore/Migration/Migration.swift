@@ -1,6 +1,6 @@
 internal import CryptoCore
 
-/// Copies records from one store to another, batch by batch: copy, read back, remove.
+/// Copies records from one store to another in batches: copies, reads back, removes.
 struct Migration {
   /// A record of the source.
   struct Item {
@@ -10,7 +10,7 @@ struct Migration {
     let payload: PlainPayload
   }
 
-  /// How many names, and about how many bytes, are copied in one commit.
+  /// How many names, and about how many bytes, one commit copies.
   private static let batchLimit = (names: 256, bytes: 1 << 20)
 
   let source: SealedStore
@@ -18,7 +18,9 @@ struct Migration {
   let policy: MigrationConflictPolicy
   let removes: Bool
   private(set) var report = MigrationReport()
-  /// Names that no record was found under; what was removed meanwhile is no longer to be migrated.
+  /// Names under which no record was found.
+  ///
+  /// A record that was removed meanwhile needs no migration.
   private var absent: [NameHash] = []
 
   init(
@@ -36,8 +38,8 @@ struct Migration {
     guard !removes || source.keyed != nil else {
       throw StorageError(
         .unsupported,
-        "the source's delegate can't compare and remove in one step, so a value that is saved "
-          + "meanwhile could be lost; migrate without removing, then remove when nobody writes")
+        "the source's delegate can't compare and remove in one step, so a value saved meanwhile "
+          + "could be lost; migrate without removing, then remove the values while nobody writes")
     }
     guard source !== destination else { throw Self.sameStore }
     guard try source.keys.forReading() != nil else { return }
@@ -50,15 +52,15 @@ struct Migration {
       try remove(verified(copied(batch)))
       progress?(done, names.count)
     }
-    // Also those that another name leads to: what is in such disorder can't be removed, and is to be
-    // repaired first.
+    // Also count records that another name leads to. Such a damaged source must be repaired before
+    // its records can be removed.
     report.unreadable += census.missing
     report.unreadable += try source.strays(among: absent, in: delegate).count
   }
 
-  /// A store that is copied onto itself has every value already, and would lose it.
+  /// Refuses to copy a store onto itself: it has every value already, and would lose it.
   private func requireTwoStores() throws(StorageError) {
-    // Without a header, the identity of a store says only which key it has.
+    // Without a header, the identity of a store tells only which key it has.
     guard source.keyed != nil, let from = try source.keys.forReading(),
       let to = try destination.keys.forReading(), from.store == to.store
     else { return }
@@ -70,7 +72,7 @@ struct Migration {
 
   // MARK: - Reading
 
-  /// The next records that can be opened.
+  /// Reads and opens the next records.
   private mutating func read(
     _ names: [NameHash], from position: inout Int, in delegate: any EnumerableDelegate
   ) throws(StorageError) -> [Item] {
@@ -93,7 +95,7 @@ struct Migration {
     return items
   }
 
-  /// The record with its plaintext, or nil when it can't be opened.
+  /// The record with its plaintext, or nil when the record can't be opened.
   private func open(
     _ sealed: SealedStore.Sealed, _ hash: NameHash
   ) throws(StorageError) -> Item? {
@@ -103,7 +105,7 @@ struct Migration {
         opened = (try Payload.name(payload), PlainPayload(payload))
       }
       guard let (key, payload) = opened,
-        // A payload under the name of another would be looked for there, and not be found.
+        // Under the name of another record, the payload would not be found in the destination.
         try source.name(key).context(in: sealed.keys).name == hash
       else { return nil }
       return Item(hash: hash, record: sealed.record, key: key, payload: payload)
@@ -117,7 +119,7 @@ struct Migration {
 
   private enum Outcome { case copied, alreadyThere, conflict }
 
-  /// Those that the destination has now, as far as its answers to the writes say.
+  /// The items that the destination now holds, according to the results of the writes.
   private mutating func copied(
     _ items: [Item]
   ) throws(StorageError) -> [(item: Item, isNew: Bool)] {
@@ -147,7 +149,7 @@ struct Migration {
   private static func copy(
     _ item: Item, in transaction: StorageTransaction, _ policy: MigrationConflictPolicy
   ) throws(StorageError) -> Outcome {
-    // Apart, since an error of the look-up is one of the whole store.
+    // The look-up stays outside the `do`, because its errors concern the whole store.
     if try transaction.contains(item.key) {
       do throws(StorageError) {
         var isSame = false
@@ -165,13 +167,13 @@ struct Migration {
     return .copied
   }
 
-  /// The same in a destination that can't commit several writes at once.
+  /// Copies one item to a destination that can't commit several writes at once.
   private func copyAlone(_ item: Item) throws(StorageError) -> Outcome {
     let name = destination.name(item.key)
     for _ in 0..<SealedStore.attempts {
       guard let isSame = try compare(item, with: name) else {
         if try destination.commit(item.payload.bytes, name, if: .absent) { return .copied }
-        continue  // somebody was faster
+        continue  // another writer was first
       }
       switch isSame {
       case .same: return .alreadyThere
@@ -182,14 +184,14 @@ struct Migration {
       }
     }
     throw StorageError(
-      .busy, "other writers kept changing the key; migrate again", key: item.key)
+      .busy, "others kept writing to the key; migrate again", key: item.key)
   }
 
   // MARK: - Reading back
 
   private enum Comparison { case same, other, unreadable }
 
-  /// How the destination's value is to an item's, or nil when it has none.
+  /// How the destination's value compares to an item's value; nil when there is none.
   private func compare(
     _ item: Item, with name: RecordName
   ) throws(StorageError) -> Comparison? {
@@ -206,7 +208,7 @@ struct Migration {
     }
   }
 
-  /// Those that the destination gives back as they were.
+  /// The items that the destination returns unchanged.
   private mutating func verified(
     _ items: [(item: Item, isNew: Bool)]
   ) throws(StorageError) -> [Item] {
@@ -217,13 +219,13 @@ struct Migration {
         if isNew { report.copied += 1 } else { report.alreadyThere += 1 }
         verified.append(item)
       case .other:
-        // Somebody saved another value since.
+        // Another writer has saved another value since.
         report.conflicts.append(item.key)
       case .unreadable, nil:
         throw StorageError(
           .io,
-          "the value was copied but can't be read back from the destination, so the source keeps "
-            + "it. Find out why, then migrate again", key: item.key)
+          "the value was copied, but can't be read back from the destination; the source still has "
+            + "it. Find the cause, then migrate again", key: item.key)
       }
     }
     return verified
@@ -231,7 +233,7 @@ struct Migration {
 
   // MARK: - Removing
 
-  /// Removes from the source what is still the record that was copied.
+  /// Removes records from the source that are unchanged since they were copied.
   private mutating func remove(_ items: [Item]) throws(StorageError) {
     guard removes, let delegate = source.keyed, !items.isEmpty else { return }
     let removals = items.map { RecordWrite(nil, for: $0.hash, if: .equals($0.record)) }
@@ -248,7 +250,7 @@ struct Migration {
     _ removals: [RecordWrite], in delegate: any KeysetDelegate
   ) throws(StorageError) -> Bool {
     for _ in 0..<SealedStore.attempts {
-      // A delegate may need the keys that go with the version, to keep its manifest in step.
+      // A delegate may need the keys of this version to keep its manifest in step.
       guard let open = try source.keys.refresh() else { return false }
       switch try delegate.commit(removals, headerVersion: open.headerVersion) {
       case .committed: return true
@@ -267,6 +269,6 @@ extension Migration: Sendable {}
 extension Migration: RedactedDescription {}
 
 extension StorageError {
-  /// Whether the record is there and can't be opened, now or later.
+  /// Whether the record exists but can't be opened, now or later.
   fileprivate var cannotBeOpened: Bool { code == .damaged || code == .unsupported }
 }

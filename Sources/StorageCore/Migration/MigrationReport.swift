@@ -1,30 +1,32 @@
-/// What a migration does with a key that has another value in the destination already.
+/// What a migration does with a key that already has another value in the destination.
 public enum MigrationConflictPolicy: Hashable, Sendable {
   /// Both values stay where they are, and the report names the key.
   case keepBoth
-  /// The source's value replaces the destination's, unless that can't be opened: then both stay.
+  /// The source's value replaces the destination's value.
+  ///
+  /// If the destination's value can't be opened, both stay.
   case replace
 }
 
-/// What became of the values of a migration.
+/// What happened to the values of a migration.
 public struct MigrationReport: Hashable, Sendable {
-  /// Values that were written to the destination and read back.
+  /// The number of values that were written to the destination and read back.
   public internal(set) var copied = 0
-  /// Values that the destination had already, byte for byte.
+  /// The number of values that the destination already held, byte for byte.
   public internal(set) var alreadyThere = 0
-  /// Keys with another value in the destination, or one that can't be opened there.
+  /// Keys that have another value in the destination, or an unreadable one.
   ///
-  /// Both values were left as they are.
+  /// Both values were left unchanged.
   public internal(set) var conflicts: [StoreKey] = []
-  /// Records of the source that can't be opened: damaged ones, those of another authentication tag,
-  /// and those that a vault should have and lacks.
+  /// The number of source records that can't be opened.
   ///
-  /// They were left as they are.
+  /// These are damaged records, records sealed with another authentication tag, and records that a
+  /// vault should have but lacks. They were left unchanged.
   public internal(set) var unreadable = 0
-  /// Values that were removed from the source.
+  /// The number of values that were removed from the source.
   ///
-  /// One that was copied, and was saved again in the source before it could be removed, is not among
-  /// them.
+  /// A value that was copied, and then saved again in the source before it could be removed, does
+  /// not count.
   public internal(set) var removed = 0
 
   /// The report of a migration that found nothing.

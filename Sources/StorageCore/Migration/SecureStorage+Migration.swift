@@ -1,28 +1,31 @@
 extension SecureStorage {
-  /// Moves, or copies, all values of one storage to another: copied, read back, and only then
-  /// removed.
+  /// Moves or copies all values of one storage to another.
+  ///
+  /// Each value is copied, read back, and only then removed.
   ///
   ///     try SecureStorage.migrate(from: UserDefaultsStorage.standard, to: vault)
   ///
-  /// Values keep their keys and are the same bytes, whatever their types; each is sealed anew with
-  /// the keys of the destination. At every moment a value is in the one place or the other, or in
-  /// both, also when the process is killed: migrate again to finish. Both storages may be in use
-  /// meanwhile. A value is removed from the source only if it is still the one that was copied; what
-  /// is saved there under a new key while the migration runs may stay.
+  /// Values keep their keys, their types and their bytes; each is sealed again with the keys of the
+  /// destination. At every moment a value is in one of the places or in both, even if the process
+  /// is killed; migrate again to finish. Both storages may be in use meanwhile. A value is removed
+  /// from the source only if it has not changed since it was copied. A value that is saved in the
+  /// source under a new key during the migration may stay there.
   ///
-  /// Goes in batches of some hundred values, each one commit. Their plaintext is wiped.
+  /// Works in batches of a few hundred values, each batch in one commit. Plaintext is wiped from
+  /// memory.
   ///
   /// - Parameters:
-  ///   - source: where the values are. Its delegate must be able to list and, when values are to be
-  ///     removed, be a ``KeysetDelegate``, since others can't compare and remove in one step.
-  ///   - destination: where they go.
-  ///   - policy: what to do with a key that has another value there.
-  ///   - removingFromSource: whether a value that is safe in the destination leaves the source.
-  ///   - progress: told after each batch how many records of how many were looked at.
-  /// - Returns: what became of the values.
-  /// - Throws: `StorageError`: `unsupported` for a source that can't do what is asked; `invalid` when
-  ///   both are the same store; or why the one can't be read or the other written. Batches before
-  ///   the error are done, and no value is lost.
+  ///   - source: the storage that holds the values. Its delegate must be able to list. To remove
+  ///     values, it must be a ``KeysetDelegate``, because others can't compare and remove in one
+  ///     step.
+  ///   - destination: the storage that receives the values.
+  ///   - policy: what to do with a key that has another value in the destination.
+  ///   - removingFromSource: whether a value is removed from the source once the destination has it.
+  ///   - progress: called after each batch with the number of records done and the total.
+  /// - Returns: what happened to the values.
+  /// - Throws: `StorageError`: `unsupported` when the source can't list or remove; `invalid` when
+  ///   both are the same store; or the reason why the source can't be read or the destination
+  ///   written. Batches before the error are complete, and no value is lost.
   @discardableResult
   public static func migrate(
     from source: some Storage, to destination: some Storage,

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// A place in the program's source.
+/// A position in the program's source.
 package struct SourcePlace: Sendable, CustomStringConvertible {
   let fileID: StaticString
   let line: UInt
 
-  /// A place as `#fileID` and `#line` give it.
+  /// A position as `#fileID` and `#line` give it.
   package init(_ fileID: StaticString, _ line: UInt) {
     (self.fileID, self.line) = (fileID, line)
   }
@@ -13,12 +13,12 @@ package struct SourcePlace: Sendable, CustomStringConvertible {
   package var description: String { "\(fileID):\(line)" }
 }
 
-/// What uses a standard storage first, so that an error can name it.
+/// Records which property or key first uses a standard storage, so that an error can name it.
 enum StandardUse {
   /// The property or key for which a store is being opened.
   @TaskLocal static var current: RecordName?
 
-  /// Runs `body`, which opens a store for the sake of `name`.
+  /// Runs `body`, which opens a store for the property or key `name`.
   static func by<Result>(
     _ name: RecordName, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -28,7 +28,7 @@ enum StandardUse {
     }.get()
   }
 
-  /// What is being used, in the words of an error.
+  /// A description of the current use, for an error message.
   static var description: String {
     guard let name = current else { return "a standard storage, or SecureStorage.configuration," }
     return name.place == nil

@@ -1,35 +1,39 @@
-/// Whether a store is made where there is none.
+/// Whether opening a storage creates a missing store.
 public enum StoreExistence: Hashable, Sendable {
-  /// A store that is missing is made.
+  /// A missing store is created.
   case madeIfMissing
-  /// A store that is missing is the error `unavailable`, now and from then on: a first start is not told
-  /// from a disk that was not mounted, nor from a store that somebody deleted.
+  /// A missing store is the error `unavailable`, now and from then on.
+  ///
+  /// Use this where a missing store may mean a disk that is not mounted or a store that somebody
+  /// deleted: nothing tells these from a first start.
   case mustExist
 }
 
 extension SecureStorage {
-  /// What a program's standard storages may do with what they find, and with what they do not find.
+  /// What a program's standard storages may do with their stores, and with missing ones.
   public enum Access: Hashable, Sendable {
-    /// Reading and writing; a store that is missing is made at the first write.
+    /// Reading and writing; a missing store is created at the first write.
     case readWrite
-    /// Reading and writing of stores that are there; one that is missing is the error `unavailable`, of
-    /// reads as well, and is never made. ``StoreExistence/mustExist`` says so of one storage.
+    /// Reading and writing of existing stores; a missing store is never created.
+    ///
+    /// With a missing store, reads and writes are the error `unavailable`.
+    /// ``StoreExistence/mustExist`` does the same for one storage.
     case mustExist
-    /// Reading alone: every write is the error `readOnly`, and nothing is made.
+    /// Reading only: every write is the error `readOnly`, and nothing is created.
     case readOnly
   }
 }
 
-/// A place that knows what a program may do there, and can be told to make nothing.
+/// A place that knows what a program may do there, and can be told to create nothing.
 package protocol PlaceDelegate: KeysetDelegate {
-  /// What may be done.
+  /// What the program may do.
   var allowance: SecureStorage.Access { get }
-  /// From now on makes no store where there is none, nor a folder or a file for one.
+  /// From now on creates no missing store, and no folder or file for one.
   func makeNothing()
 }
 
 extension PlaceDelegate {
-  /// Refuses a write where nothing may be written.
+  /// Throws `readOnly` if the program may not write here.
   package func requireWritable() throws(StorageError) {
     guard allowance == .readOnly else { return }
     throw StorageError(.readOnly, "the storage was opened read-only", path: location)
@@ -37,12 +41,12 @@ extension PlaceDelegate {
 }
 
 extension StorageError {
-  /// Of a store that has to be there.
+  /// The error for a missing store that must exist.
   package static func missing(_ path: String?) -> StorageError {
     StorageError(
       .unavailable,
-      "the store does not exist, and the program requires that it does, so no store was made: "
-        + "check that the path is right and that its disk is mounted, or restore a backup. To make a "
-        + "new store, open it once without that requirement", path: path)
+      "the store does not exist, and the program requires it to exist, so none was created. Check "
+        + "that the path is right and its disk is mounted, or restore a backup. To create a new store, "
+        + "open it once with a program that does not use .mustExist", path: path)
   }
 }

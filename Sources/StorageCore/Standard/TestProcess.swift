@@ -1,9 +1,9 @@
 internal import CryptoCore
 internal import Glibc
 
-/// Whether this process runs tests, which should leave the data of the program alone.
+/// Whether this process runs tests, which should not touch the program's data.
 enum TestProcess {
-  /// The names and variables of `swift test`, of Xcode and of Swift Testing's own runner.
+  /// The process names and variables of `swift test`, Xcode and Swift Testing's own runner.
   private static let isOne: Bool = {
     let name = SecureStorage.executableName
     return name.hasSuffix(".xctest") || name == "swiftpm-testing-helper"
@@ -12,9 +12,9 @@ enum TestProcess {
   }()
   private static let warned = Lock(false)
 
-  /// Says once, in a process of tests, that data of the program itself is used.
+  /// In a test process, reports once that the program's own data is used.
   ///
-  /// Not where SPS_PRIVATE_ENVIRONMENT says that the home folder is there for the tests.
+  /// Reports nothing when SPS_PRIVATE_ENVIRONMENT says that the home folder is for tests only.
   static func warn(of use: String) {
     guard isOne, StandardFolders.environment("SPS_PRIVATE_ENVIRONMENT") == nil else { return }
     let isFirst = warned.withLock { warned in
@@ -24,8 +24,8 @@ enum TestProcess {
     guard isFirst else { return }
     StorageDiagnostics.say(
       "these tests use the real data of \"\(SecureStorage.configuration.applicationID)\" in the user's "
-        + "home folder: \(use) was used, and not inside of .storage(). Give the test stores of its own with "
-        + "the trait .storage() of StorageTesting, or with StorageTestCase for XCTest. Where the home folder "
-        + "is there for the tests, set SPS_PRIVATE_ENVIRONMENT=1")
+        + "home folder: \(use) was used outside of .storage(). Give the test its own stores with the "
+        + "trait .storage() of StorageTesting, or with StorageTestCase for XCTest. If the home folder "
+        + "exists only for the tests, set SPS_PRIVATE_ENVIRONMENT=1")
   }
 }

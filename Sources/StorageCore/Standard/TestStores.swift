@@ -1,28 +1,29 @@
 internal import CryptoCore
 internal import Synchronization
 
-/// The stores that a test uses in the place of the program's own.
+/// The stores that a test uses instead of the program's own.
 ///
-/// Task-local: `StorageTesting` sets it. A standard storage asks for it in two moments. `standard` itself
-/// is the test's while a test has stores, so a wrapper that is made in a test keeps the test's storage,
-/// also on threads that know of no test. And a wrapper of a standard storage that was made elsewhere, as a
-/// global one, looks at each access; outside of tests that costs one relaxed load.
+/// They are task-local; `StorageTesting` sets them. They take effect at two moments. First,
+/// `standard` is the test's storage while the test has stores. A wrapper created in a test
+/// therefore keeps the test's storage, even on threads outside the test's tasks. Second, a wrapper
+/// of a standard storage that was created elsewhere, such as a global one, checks at each access.
+/// Outside of tests that check costs one relaxed load.
 @usableFromInline
 package final class TestStores: Sendable {
-  /// Those of the current task, or nil outside of tests.
+  /// The current task's stores, or nil outside of tests.
   @TaskLocal package static var current: TestStores?
-  /// How many there are, so that nobody looks at the task where there are none.
+  /// The number of instances, so that the task-local value is read only if there are any.
   private static let alive = Atomic<Int>(0)
 
-  /// Whether any test has stores of its own.
+  /// Whether any test has its own stores.
   @usableFromInline package static var areInUse: Bool { alive.load(ordering: .relaxed) > 0 }
 
-  /// Those of the current task, or nil; quick outside of tests.
+  /// The current task's stores, or nil; fast outside of tests.
   package static var inUse: TestStores? { areInUse ? current : nil }
 
-  /// Where files are, or nil where everything is in memory.
+  /// The folder of the files, or nil when everything is in memory.
   package let folder: String?
-  /// A key of the test's own, in the place of the bootstrapped source.
+  /// The test's own key, used instead of the bootstrapped source.
   package let keySource: KeySource
   private let makeDelegate: @Sendable () -> any KeysetDelegate
   private struct State {
@@ -31,11 +32,11 @@ package final class TestStores: Sendable {
   }
   private let state = Lock(State())
 
-  /// Stores in a folder, which is there, or in memory.
+  /// Creates stores in an existing folder, or in memory.
   ///
   /// - Parameters:
-  ///   - folder: where files are; nil for none.
-  ///   - makeDelegate: makes a delegate in memory.
+  ///   - folder: the folder of the files; nil for memory.
+  ///   - makeDelegate: creates an in-memory delegate.
   package init(
     folder: String?, makeDelegate: @escaping @Sendable () -> any KeysetDelegate
   ) {
@@ -45,14 +46,14 @@ package final class TestStores: Sendable {
     Self.alive.add(1, ordering: .relaxed)
   }
 
-  // A task may outlive the test that started it, and holds it.
+  // A task holds this object, and may outlive the test that started the task.
   deinit { Self.alive.subtract(1, ordering: .relaxed) }
 
-  /// The test's object of a type, which is made once.
+  /// The test's instance of a type; created once.
   package func kept<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
     let id = ObjectIdentifier(Object.self)
     if let object = state.withLock({ $0.objects[id] }) as? Object { return object }
-    // Outside the lock: it may ask for a delegate.
+    // Outside the lock, because `make` may ask for a delegate.
     let object = make()
     return state.withLock { state in
       if let first = state.objects[id] as? Object { return first }
@@ -61,7 +62,7 @@ package final class TestStores: Sendable {
     }
   }
 
-  /// The test's delegate in memory for a place, which is made once.
+  /// The test's in-memory delegate for a place; created once.
   package func delegate(of place: String) -> any KeysetDelegate {
     state.withLock { state in
       if let delegate = state.delegates[place] { return delegate }
@@ -71,9 +72,9 @@ package final class TestStores: Sendable {
     }
   }
 
-  /// The error of a call that needs a file, where a test keeps its values in memory.
+  /// The error of a call that needs a file when a test keeps its values in memory.
   package static let hasNoFile = StorageError(
     .unsupported,
-    "the test keeps this storage in memory, where it has no file; give the test files with "
-      + ".storage(.temporaryFolder)")
+    "the test keeps this storage in memory, so it has no file; use .storage(.temporaryFolder) to give "
+      + "the test files")
 }

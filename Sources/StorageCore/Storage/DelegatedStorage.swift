@@ -2,41 +2,43 @@ public import CryptoCore
 
 public import struct Foundation.Data
 
-/// A storage that seals and hands on to a delegate.
+/// A storage that seals values and passes the sealed records to a delegate.
 ///
 /// Any thread may use it, many at once.
 open class DelegatedStorage: Storage, @unchecked Sendable {
-  // Immutable but for the closure, which is behind a lock. Not final, because SingletonStorage and
-  // the like are kinds of it.
+  // All state is immutable except the closure, which a lock protects. Not final, because
+  // SingletonStorage and others are subclasses.
   private let closure: Lock<ErrorReceiver>
 
-  /// Not the closure itself: the compiler wraps a function that is lent as the value of a generic type,
-  /// once more at each call, until letting go of it overflows the stack.
+  /// Wraps the closure in a struct.
+  ///
+  /// The compiler would re-wrap a bare function value that is passed through a generic type, once
+  /// per call, until releasing it overflows the stack.
   private struct ErrorReceiver: Sendable {
     var closure: StorageErrorClosure?
   }
 
-  /// The sealed store that all calls go through.
+  /// The sealed store that performs all calls.
   public let store: SealedStore
 
-  /// Takes the errors of calls that can't throw; when nil, ``StorageDiagnostics`` does.
+  /// Receives the errors of calls that can't throw; when nil, ``StorageDiagnostics`` receives them.
   public var errorClosure: StorageErrorClosure? {
     get { closure.withLock { $0.closure } }
     set { closure.withLock { $0.closure = newValue } }
   }
 
-  /// A storage over `delegate` with a key of the application's own.
+  /// Creates a storage over `delegate` with the application's own key.
   ///
-  /// Where the delegate can hold a header (``KeysetDelegate``) this is the key source
+  /// Where the delegate can hold a header (``KeysetDelegate``), this uses the key source
   /// `.key(symmetricKey)`. Elsewhere all keys are derived from `symmetricKey`, values are sealed
-  /// with XAES-256-GCM, and two places with the same key are not told apart.
+  /// with XAES-256-GCM, and two places with the same key can't be told apart.
   ///
   /// - Parameters:
-  ///   - delegate: where the records live. Nil is the error `unavailable` at every use.
-  ///   - symmetricKey: 256 bits. Nil is the error `keyUnavailable` at every use: never plaintext.
+  ///   - delegate: stores the records. With nil, every use is the error `unavailable`.
+  ///   - symmetricKey: 256 bits. With nil, every use is the error `keyUnavailable`; the storage never
+  ///     writes plaintext.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  ///   - errorClosure: takes the errors of calls that can't throw.
-  @_disfavoredOverload  // Else a `SymmetricKey.generate()` without `try` is the one that throws.
+  ///   - errorClosure: receives the errors of calls that can't throw.
   public convenience init(
     _ delegate: (any StorageDelegate)? = nil, symmetricKey: SymmetricKey? = nil,
     authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
@@ -64,16 +66,16 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
       authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
 
-  /// A storage over `delegate` whose key comes from a source.
+  /// Creates a storage over `delegate` whose key comes from a source.
   ///
-  /// The store is opened, or made, at its first use.
+  /// The store is opened, or created, at its first use.
   ///
   /// - Parameters:
-  ///   - delegate: where the records live. One that can't hold a header takes only `.key`.
-  ///   - keySource: where the key comes from.
-  ///   - algorithm: what seals, if the store is new; a store that exists keeps its own.
+  ///   - delegate: stores the records. A delegate that can't hold a header accepts only `.key`.
+  ///   - keySource: supplies the key.
+  ///   - algorithm: seals the values of a new store; an existing store keeps its own algorithm.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  ///   - errorClosure: takes the errors of calls that can't throw.
+  ///   - errorClosure: receives the errors of calls that can't throw.
   public init(
     _ delegate: any StorageDelegate, keySource: KeySource,
     algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
@@ -85,18 +87,18 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
     closure = Lock(ErrorReceiver(closure: errorClosure))
   }
 
-  /// Opens the store now, or makes it, so that a start-up fails where it should.
+  /// Opens the store now, or creates it, so that a faulty set-up fails at start-up.
   ///
   ///     try VaultStorage.standard.open(.mustExist)
   ///
-  /// With `.mustExist` it is not made, now or later, by whatever uses this storage, whether this call
-  /// succeeds or not: where the store is gone, reads and writes are the error `unavailable`. A program that
-  /// reads from memory notices at its next write that a file was removed.
+  /// With `.mustExist` this storage never creates the store, now or later, whether this call
+  /// succeeds or not: if the store is missing, reads and writes are the error `unavailable`. A
+  /// program that reads from memory notices at its next write that a file was removed.
   ///
-  /// - Parameter existence: whether a store that is missing is made.
-  /// - Throws: `StorageError`: why it can't be opened; `unavailable` when it has to be there and is not, or
-  ///   is for reading alone and is not there; `unsupported` for `.mustExist` where the place keeps no
-  ///   header.
+  /// - Parameter existence: whether a missing store is created.
+  /// - Throws: `StorageError`: the reason why the store can't be opened; `unavailable` when the
+  ///   store is missing and must exist or is opened read-only; `unsupported` for `.mustExist` where
+  ///   the place keeps no header.
   public func open(_ existence: StoreExistence = .madeIfMissing) throws(StorageError) {
     switch existence {
     case .madeIfMissing: _ = try store.keys.openOrCreate()
@@ -108,16 +110,16 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
 extension DelegatedStorage: RedactedDescription {}
 
 extension KeySource {
-  /// What a storage without a key gets.
+  /// The source of a storage that was created without a key: every use fails.
   package static let missing = KeySource(
     failing: StorageError(
-      .keyUnavailable, "the storage was made without a key; give it a key or a key source"))
+      .keyUnavailable, "the storage was created without a key; pass it a key or a key source"))
 }
 
-/// What a storage without a delegate gets.
+/// The delegate of a storage that was created without one: every use fails.
 private struct MissingDelegate: StorageDelegate {
   private static let error = StorageError(
-    .unavailable, "the storage was made without a delegate; give it a delegate")
+    .unavailable, "the storage was created without a delegate; pass it one")
 
   func record(for name: NameHash) throws(StorageError) -> [UInt8]? { throw Self.error }
   func set(_ record: [UInt8], for name: NameHash) throws(StorageError) { throw Self.error }

@@ -1,10 +1,10 @@
-/// The keys of a storage.
+/// The keys of a storage, and the number of its unreadable records.
 public struct KeyListing: Hashable, Sendable {
   /// The keys that have a value, in any order.
   public let keys: [StoreKey]
-  /// How many records can't be opened: damaged ones, and those of another authentication tag, whose
-  /// keys are therefore not known.
+  /// The number of records that can't be opened, so that their keys are unknown.
   ///
-  /// In a vault also those that are not there, and that nobody with its keys removed.
+  /// These are damaged records and records sealed with another authentication tag. In a vault,
+  /// missing records also count: records that were deleted without the vault's keys.
   public let unreadable: Int
 }

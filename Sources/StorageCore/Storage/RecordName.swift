@@ -1,19 +1,21 @@
 internal import CryptoCore
 
-/// A key name and, once it was used, its keyed hash: a wrapper computes it once and keeps it.
+/// A key name with its keyed hash, which is computed at the first use and then cached.
 @safe @usableFromInline
 package final class RecordName: @unchecked Sendable {
   package let text: String
   private let tag: [UInt8]
-  /// Where the property of this name is in the program's source, if it said so.
+  /// The property's position in the program's source, if known.
   let place: SourcePlace?
-  /// The context under the first name key that was seen, which is the only one for most programs.
+  /// The context under the first name key seen.
+  ///
+  /// Most programs see only one name key.
   private let first = SetOnce<RecordContext>()
   /// The context under a name key that came later.
   ///
-  /// Read and written under `rebinding` alone.
+  /// Read and written only under the lock `rebinding`.
   private nonisolated(unsafe) var later: RecordContext?
-  /// One for all names: keys are seldom replaced, and a name is made for many a single call.
+  /// One lock for all names: keys are seldom replaced, and many calls create a name each.
   private static let rebinding = Lock(())
 
   package init(_ text: String, tag: [UInt8], at place: SourcePlace? = nil) {
@@ -22,10 +24,10 @@ package final class RecordName: @unchecked Sendable {
     self.place = place
   }
 
-  /// The key, and where its property is.
+  /// The key, and its property's position in the source, if known.
   var title: String { "\"\(text)\"" + (place.map { " at \($0)" } ?? "") }
 
-  /// What the record of this name is bound to under `keys`.
+  /// The context that the record of this name is sealed with under `keys`.
   @inline(__always)
   func context(in keys: OpenKeys) throws(StorageError) -> RecordContext {
     if let context = unsafe uncounted?.takeUnretainedValue(), context.origin === keys.nameSpace {

@@ -1,28 +1,29 @@
 internal import CryptoCore
 
-// Whose record a change is of: only the keys can tell, and they may be others than at the change.
+// Only the keys can tell which name a change belongs to, and they may have changed since.
 
 extension SealedStore {
   /// Whether a change may be of the record of `name`.
   ///
-  /// Called under the delegate's lock, where the store can't be opened: while its keys are not those
-  /// of the header that the change was made under, every change may be.
+  /// Called under the delegate's lock, where the store can't be opened. While the current keys are
+  /// not those of the change's header, this returns true for every change.
   func mayBeChange(_ change: RecordChange, of name: RecordName) -> Bool {
     guard let open = keys.current, isCurrent(change, open) else { return true }
     do throws(StorageError) {
       return try name.context(in: open).name == change.name
     } catch {
-      return false  // a name that can't be has no record
+      return false  // an invalid name has no record
     }
   }
 
-  /// The keys and the context under which a change is one of the record of `name`, or nil when it is
-  /// of another.
+  /// The keys and context under which a change is one of the record of `name`; nil when the change
+  /// is of another name.
   ///
-  /// The keys may be ones of before, which are to open nothing: ``opening(_:named:)`` does.
+  /// The keys may be former ones, which must not open the record; use ``opening(_:named:)`` for
+  /// that.
   ///
-  /// A store that was removed and made anew hashes names otherwise: changes from before and after
-  /// may wait in the same queue.
+  /// A store that was removed and created again hashes names differently. The same queue may hold
+  /// changes from before and after that.
   func owner(
     of change: RecordChange, _ name: RecordName
   ) throws(StorageError) -> (OpenKeys, RecordContext)? {
@@ -39,17 +40,17 @@ extension SealedStore {
     }
   }
 
-  /// How names are hashed now, if there are keys, where a change was made.
+  /// How names are hashed now in the store where a change was made; nil when the store has no keys.
   func nameSpace(after change: RecordChange) throws(StorageError) -> OpenKeys.NameSpace? {
     if let open = keys.current, !isCurrent(change, open) { try keys.refresh() }
     return keys.current?.nameSpace
   }
 
-  /// The record of a change with the keys that the store has now, or nil when they lack the one that
-  /// the record names.
+  /// A change's record with the store's current keys; nil when these lack the key that the record
+  /// names.
   ///
-  /// Never with keys of before. A rotation ends keys that somebody else may have: what is put back
-  /// that was sealed under them is not to be believed, and no read believes it.
+  /// Former keys are never used. A rotation ends keys that someone else may have. A record sealed
+  /// under an ended key could have been put back by them, so no read accepts it.
   func opening(
     _ change: RecordChange, named name: RecordName
   ) throws(StorageError) -> Sealed? {
@@ -59,7 +60,7 @@ extension SealedStore {
       if isRefreshed { try keys.refresh() }
       guard let open = keys.current, isRefreshed || isCurrent(change, open) else { continue }
       let context = try name.context(in: open)
-      // One that names no key opens by none, which is what is to be told.
+      // A record that names no key opens with none; the caller gets that error.
       if context.name == change.name, id.map(open.holds) ?? true {
         return Sealed(record: record, keys: open, context: context)
       }

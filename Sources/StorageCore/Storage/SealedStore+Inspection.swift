@@ -1,47 +1,47 @@
 package import CryptoCore
 
 extension SealedStore {
-  /// What opens the store.
+  /// The source of the key that opens the store.
   package var keySource: KeySource { keys.source }
 
-  /// Further data that must match when a record is opened; empty for none.
+  /// Further data that must match when a record is opened; empty when there is none.
   package var authenticationTag: [UInt8] { tag }
 
-  /// Opens the keys of the store as it is now.
+  /// Opens the store's current keys.
   ///
-  /// - Returns: whether there are any; a new store has none.
-  /// - Throws: `StorageError`: why the store can't be opened.
+  /// - Returns: whether the store has keys; a new store has none.
+  /// - Throws: `StorageError`: the reason why the store can't be opened.
   @discardableResult
   package func openKeys() throws(StorageError) -> Bool { try keys.refresh() != nil }
 
-  /// What tells the store from others, and its present keys from those before.
+  /// The id of the store and the id of its current primary key.
   ///
   /// - Returns: nil when the store is new and has no keys.
-  /// - Throws: `StorageError`: why the store can't be opened.
+  /// - Throws: `StorageError`: the reason why the store can't be opened.
   package func storeIdentity() throws(StorageError) -> (store: StoreID, primaryKeyID: UInt32)? {
     try keys.forReading().map { ($0.store, $0.primary.id) }
   }
 
-  /// Whether the record of a name is sealed under the data key that seals now; nil when there is none.
+  /// Whether a name's record is sealed under the primary data key; nil when there is no record.
   ///
-  /// - Throws: `StorageError`: why the store can't be read.
+  /// - Throws: `StorageError`: the reason why the store can't be read.
   package func isUnderPrimaryKey(_ name: RecordName) throws(StorageError) -> Bool? {
     guard let sealed = try fetch(name) else { return nil }
     return Self.header(of: sealed.record)?.keyID == sealed.keys.primary.id
   }
 
-  /// What opens records by the keys of the store as it is now, and by no others later.
+  /// An inspector that opens records with the store's current keys, and never with later ones.
   ///
   /// - Returns: nil when the store is new and has no keys.
-  /// - Throws: `StorageError`: why the store can't be opened.
+  /// - Throws: `StorageError`: the reason why the store can't be opened.
   package func inspector() throws(StorageError) -> RecordInspector? {
     try keys.refresh().map { RecordInspector(self, $0) }
   }
 }
 
-/// Opens records by the keys of one header, whatever becomes of the store's.
+/// Opens records with the keys of one header, even after the store's keys change.
 package struct RecordInspector {
-  /// The version of a header that these are the keys of.
+  /// The version of the header that holds these keys.
   package let headerVersion: UInt64
   private let store: SealedStore
   private let keys: OpenKeys
@@ -52,10 +52,10 @@ package struct RecordInspector {
     headerVersion = keys.headerVersion
   }
 
-  /// The same with the keys of another header, without asking the key source.
+  /// An inspector with the keys of another header of this store; does not ask the key source.
   ///
-  /// - Returns: nil when the header is of another root key, or of another store.
-  /// - Throws: `StorageError`: `damaged` for what is no header.
+  /// - Returns: nil when the header has another root key or belongs to another store.
+  /// - Throws: `StorageError`: `damaged` when `bytes` is not a header.
   package func following(_ bytes: [UInt8]) throws(StorageError) -> RecordInspector? {
     let header = try StoreHeader(reading: bytes)
     guard let root = keys.root, try root.isRoot(of: header) else { return nil }
@@ -67,9 +67,10 @@ package struct RecordInspector {
   /// The keys of the manifest; nil for a store without a header.
   package var manifestKeys: ManifestKeys? { keys.manifest }
 
-  /// The key name of a record that was found under `hash`, or nil when it does not open there.
+  /// The key name in a record that was found under `hash`; nil when the record does not open there.
   ///
-  /// - Throws: `StorageError` for what says nothing about the record, as a lack of memory.
+  /// - Throws: `StorageError` for failures that say nothing about the record, such as lack of
+  ///   memory.
   package func clearName(of record: [UInt8], under hash: NameHash) throws(StorageError) -> String? {
     let context = RecordContext(store: keys.store, name: hash, authenticationTag: store.tag)
     var name: String?
@@ -84,21 +85,23 @@ package struct RecordInspector {
     return name
   }
 
-  /// Whether a record is sealed under the data key that seals now.
+  /// Whether a record is sealed under the primary data key, which seals new records.
   package func isUnderPrimaryKey(_ record: [UInt8]) -> Bool {
     SealedStore.header(of: record)?.keyID == keys.primary.id
   }
 
-  /// Whether a record is sealed under a data key that was retired, so that it opens only when it is taken
-  /// back on purpose.
+  /// Whether a record is sealed under a retired data key.
+  ///
+  /// Such a record opens only when it is readmitted on purpose.
   package func isSetAside(_ record: [UInt8]) -> Bool {
     SealedStore.header(of: record).map { keys.isRetired($0.keyID) } ?? false
   }
 
-  /// A header in which the data keys are retired that a rotation was ending, and what opens records by it.
+  /// Creates a header that retires the data keys that a rotation was ending, with an inspector for
+  /// it.
   ///
   /// - Returns: nil when no data key is ending.
-  /// - Throws: `StorageError`: `damaged` when the header is not that of these keys.
+  /// - Throws: `StorageError`: `damaged` when the header does not belong to these keys.
   package func retiringEndingKeys(
     of bytes: [UInt8]
   ) throws(StorageError) -> (header: [UInt8], inspector: RecordInspector)? {
@@ -111,7 +114,7 @@ package struct RecordInspector {
 
   /// The hash of a key name.
   ///
-  /// - Throws: `StorageError`: `invalid` for a name that no key can have.
+  /// - Throws: `StorageError`: `invalid` for a name that is not a valid key.
   package func hash(of key: String) throws(StorageError) -> NameHash {
     try store.name(key).context(in: keys).name
   }

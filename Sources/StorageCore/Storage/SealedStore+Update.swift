@@ -1,14 +1,15 @@
 package import CryptoCore
 
 extension SealedStore {
-  /// How long an update tries again after others' writes.
+  /// How long an update retries while others write.
   private static var updateDeadline: Duration { .seconds(30) }
 
-  /// Reads, lets `body` change, and writes if nobody else wrote meanwhile; else starts over.
+  /// Reads the value, lets `body` change it, and writes it if nobody else wrote meanwhile;
+  /// otherwise starts over.
   ///
   /// `body` runs outside every lock and may run several times.
   ///
-  /// - Returns: what `body` returned the last time.
+  /// - Returns: what the last run of `body` returned.
   func update<Value, Result>(
     _ name: RecordName, _ coder: ValueCoder<Value>, _ body: (inout Value?) throws -> Result
   ) throws -> Result {
@@ -31,7 +32,7 @@ extension SealedStore {
       if try replace(with: value, name, coder, if: condition) { return result }
     }
     throw StorageError(
-      .busy, "other writers kept changing the key; try again", key: name.text)
+      .busy, "others kept writing to the key; try again", key: name.text)
   }
 
   private func replace<Value>(
@@ -43,7 +44,8 @@ extension SealedStore {
     return try commit(nil, name, if: condition)
   }
 
-  /// The clear names of all records that can be opened, and how many there are or should be besides.
+  /// The clear names of all records that open, and the number of records that don't open or are
+  /// missing.
   func listing() throws(StorageError) -> KeyListing {
     let delegate = try enumerable()
     guard try keys.forReading() != nil else { return KeyListing(keys: [], unreadable: 0) }
@@ -69,7 +71,7 @@ extension SealedStore {
     return KeyListing(keys: names, unreadable: unreadable)
   }
 
-  /// The clear names of some records, as far as they are there, and how many of them don't open.
+  /// The clear names of the given records that exist, and the number of those that don't open.
   package func listing(of hashes: [NameHash]) throws(StorageError) -> KeyListing {
     let delegate = try enumerable()
     var names: [String] = []
@@ -96,7 +98,7 @@ extension SealedStore {
     }
   }
 
-  /// The record under a hash with the keys that are current with it, or nil when there is none.
+  /// The record under a hash and the keys current at that moment; nil when there is no record.
   func fetch(
     _ hash: NameHash, in delegate: any EnumerableDelegate
   ) throws(StorageError) -> Sealed? {
@@ -108,7 +110,7 @@ extension SealedStore {
         return record.map { Sealed(record: $0, keys: open, context: context) }
       }
       let (record, version) = try keyed.lookup(hash)
-      // Under another header the record may be sealed with a key that these don't have.
+      // Under another header the record may be sealed with a key that `open` lacks.
       if version == open.headerVersion {
         return record.map { Sealed(record: $0, keys: open, context: context) }
       }
@@ -117,7 +119,8 @@ extension SealedStore {
     throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }
 
-  /// Removes all records, also those that can't be read, in one commit where the delegate can.
+  /// Removes all records, including unreadable ones, in one commit where the delegate supports
+  /// that.
   func removeAll() throws(StorageError) {
     guard let keyed else {
       let delegate = try enumerable()
@@ -126,8 +129,9 @@ extension SealedStore {
     }
     var failures = 0
     while failures < Self.attempts {
-      // A delegate may need the keys to keep its manifest in step; the others do without. In this
-      // order: the keys of this version are open when something is written for it.
+      // A delegate may need open keys to keep its manifest in step; other delegates work without
+      // keys. The version is read first, so that its keys are open when something is written for
+      // it.
       let version = try keyed.header().version
       var refusal: StorageError?
       do throws(StorageError) { try keys.refresh() } catch { refusal = error }
@@ -138,8 +142,8 @@ extension SealedStore {
       guard strayCount == 0 else {
         throw StorageError(
           .damaged,
-          "\(strayCount) of the records can't be removed, since their names are damaged; repair the "
-            + "store first")
+          "\(strayCount) of the records can't be removed, because their names are damaged; repair "
+            + "the store first")
       }
       var rest = removals[...]
       do throws(StorageError) {
@@ -157,7 +161,7 @@ extension SealedStore {
     throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }
 
-  /// Keeps each value whose name has none yet, all in one commit where the delegate can.
+  /// Stores each value whose name has none, in one commit where the delegate supports that.
   func writeWhereAbsent(
     _ values: [(RecordName, [UInt8])]
   ) throws(StorageError) {
@@ -189,6 +193,6 @@ extension SealedStore {
         try keys.refresh()
       }
     }
-    throw StorageError(.busy, "other writers kept changing the store; try again")
+    throw StorageError(.busy, "others kept writing to the store; try again")
   }
 }

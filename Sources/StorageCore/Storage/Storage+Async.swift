@@ -1,7 +1,9 @@
-/// The calls for async code: each blocks a thread of its own, and none of Swift concurrency.
+/// The same calls for async code.
 ///
-/// A cancelled task ends its call where the place can be told, as the desktop's keyring can:
-/// `cancelled`, or `outcomeUnknown` in the write itself.
+/// Each call runs on a dedicated thread and blocks no thread of Swift concurrency.
+///
+/// Cancelling the task ends the call where the place supports that, as the desktop's keyring does.
+/// The call then throws `cancelled`, or `outcomeUnknown` when it was already writing.
 extension Storage {
   /// As ``load(_:forKey:)``.
   ///
@@ -25,7 +27,7 @@ extension Storage {
 
   /// As ``saveIfAbsent(_:forKey:)``.
   ///
-  /// - Returns: whether it was stored.
+  /// - Returns: whether the value was stored.
   /// - Throws: as ``saveIfAbsent(_:forKey:)``.
   @discardableResult
   public func saveIfAbsentAsync<Value: Sendable>(
@@ -38,7 +40,7 @@ extension Storage {
 
   /// As ``update(_:forKey:_:)``.
   ///
-  /// - Returns: what `body` returned the last time.
+  /// - Returns: what the last run of `body` returned.
   /// - Throws: as ``update(_:forKey:_:)``.
   @discardableResult
   public func updateAsync<Value: Sendable, Result: Sendable>(
@@ -107,7 +109,7 @@ extension Storage {
 
   /// As ``transaction(deadline:_:)``.
   ///
-  /// - Returns: what `body` returned the last time.
+  /// - Returns: what the last run of `body` returned.
   /// - Throws: as ``transaction(deadline:_:)``.
   @discardableResult
   public func transactionAsync<Result: Sendable>(
@@ -148,7 +150,7 @@ extension DelegatedStorage {
 extension SecureStorage {
   /// As ``migrate(from:to:onConflict:removingFromSource:progress:)``, for async code.
   ///
-  /// - Returns: what became of the values.
+  /// - Returns: what happened to the values.
   /// - Throws: as ``migrate(from:to:onConflict:removingFromSource:progress:)``.
   @discardableResult
   public static func migrateAsync(

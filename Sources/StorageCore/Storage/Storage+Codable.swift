@@ -1,25 +1,26 @@
 extension Storage {
-  /// The value of a key that was stored as `Codable`, or nil when there is none.
+  /// Reads the value of a key that was stored as `Codable`; nil when there is none.
   ///
   /// - Parameters:
   ///   - type: the type of the value.
   ///   - key: the key.
-  ///   - coding: how it was encoded.
+  ///   - coding: how the value was encoded.
   /// - Returns: the value, or nil.
-  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or why the store can't be read.
+  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or the reason why the store can't be
+  ///   read.
   public func load<Value: Decodable>(
     decodable type: Value.Type, forKey key: StoreKey, coding: CodableCoding = .json
   ) throws(StorageError) -> Value? {
     try store.read(store.name(key), ValueCoder<Value>.decoding(coding))
   }
 
-  /// Stores a value as `Codable`, whatever other form its type has; nil removes it.
+  /// Stores a value as `Codable`, even if its type has its own stored form; nil removes the value.
   ///
   /// - Parameters:
   ///   - value: the value.
   ///   - key: the key.
-  ///   - coding: how it is encoded.
-  /// - Throws: `StorageError`; the old value is then still there, except with `outcomeUnknown`.
+  ///   - coding: how the value is encoded.
+  /// - Throws: `StorageError`. The old value then remains, except after `outcomeUnknown`.
   public func save<Value: Encodable>(
     encodable value: Value?, forKey key: StoreKey, coding: CodableCoding = .json
   ) throws(StorageError) {

@@ -1,13 +1,13 @@
 internal import CryptoCore
 public import Foundation
 
-// The calls of the Apple package. None of them throws: an error goes to the error closure, and a
-// read then returns what it returns for a key without a value.
+// The calls of the Apple package. None of them throws: errors go to the error closure. A read that
+// fails returns the same as a read of a key without a value.
 
 extension Storage {
-  /// Stores each value whose key has none, all or none of them.
+  /// Stores each value whose key has none; stores all of them or none.
   ///
-  /// Unlike `UserDefaults`, the values are stored. A stored value is never replaced.
+  /// Unlike in `UserDefaults`, the values are stored. An existing value is never replaced.
   public func register(defaults registration: [StoreKey: Any]) {
     _ = reporting { () throws(StorageError) in
       var values: [(RecordName, [UInt8])] = []
@@ -24,12 +24,12 @@ extension Storage {
     }
   }
 
-  /// The value of a key, or nil when there is none or it could not be read.
+  /// The value of a key; nil when there is none or it could not be read.
   public func value<V>(forKey key: StoreKey) -> V? {
     reporting { () throws(StorageError) in try load(V.self, forKey: key) }
   }
 
-  /// The value of a key, of whatever type that is not `Codable` alone, or nil.
+  /// The value of a key; nil when there is none or it was stored only as `Codable`.
   public func value(forKey key: StoreKey) -> Any? {
     reporting { () throws(StorageError) in try load(Any.self, forKey: key) }
   }
@@ -75,14 +75,14 @@ extension Storage {
   /// The `URL` of a key, or nil.
   public func url(forKey key: StoreKey) -> URL? { value(forKey: key) }
 
-  /// Stores a value of any type that can be stored; removes the key's value when it is nil.
+  /// Stores a value of any storable type; nil removes the key's value.
   public func set<V>(_ value: V?, forKey key: StoreKey) {
     _ = reporting { () throws(StorageError) in
       try save(value, forKey: key)
     }
   }
 
-  /// Stores a value as `Codable`, in JSON; removes the key's value when it is nil.
+  /// Stores a value as `Codable`, in JSON; nil removes the key's value.
   public func set(encodable: (any Encodable)?, forKey key: StoreKey) {
     _ = reporting { () throws(StorageError) in
       guard let encodable else { return try delete(forKey: key) }

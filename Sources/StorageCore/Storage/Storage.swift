@@ -1,37 +1,40 @@
 /// The name of a stored property: any text of 1 to 1,024 UTF-8 bytes.
 ///
-/// Names are compared by their bytes: two that differ only in Unicode normalisation are two names.
+/// Names are compared byte by byte: two that differ only in Unicode normalisation are different
+/// names.
 public typealias StoreKey = String
 
-/// Takes the errors of a storage's calls that can't throw.
+/// Receives the errors of a storage's calls that can't throw.
 ///
-/// The error is a ``StorageError``.
+/// The error is always a ``StorageError``.
 public typealias StorageErrorClosure = @Sendable (any Error) -> Void
 
-/// A place for typed, named, sealed values.
+/// A place that stores typed values, sealed, under names.
 ///
-/// ``DelegatedStorage`` is the implementation: give it a ``StorageDelegate`` of your own for a new
-/// place. Conform a type of yours by forwarding ``store`` and ``errorClosure`` to one.
-/// Any thread, task or actor may call, many at once. Calls are synchronous: they take as long as
-/// the place does.
+/// ``DelegatedStorage`` implements this protocol: for a new place, give it your own
+/// ``StorageDelegate``. To conform your own type, forward ``store`` and ``errorClosure`` to a
+/// `DelegatedStorage`.
+///
+/// Any thread, task or actor may call a storage, many at once. Calls are synchronous: each blocks
+/// until the place has answered.
 public protocol Storage: AnyObject, Sendable {
-  /// The sealed store that all calls go through.
+  /// The sealed store that performs all calls.
   var store: SealedStore { get }
 
-  /// Takes the errors of calls that can't throw; when nil, ``StorageDiagnostics`` does.
+  /// Receives the errors of calls that can't throw; when nil, ``StorageDiagnostics`` receives them.
   ///
-  /// It is called while no lock of the package is held, and may use the storage.
+  /// The closure runs while the package holds no lock, and may use the storage.
   var errorClosure: StorageErrorClosure? { get set }
 }
 
-/// A storage with one instance that a program shares, which a family of wrappers uses.
+/// A storage type with one shared instance, which a family of wrappers uses.
 public protocol StandardStorage: Storage {
   /// The shared instance.
   static var standard: Self { get }
 }
 
 extension Storage {
-  /// Hands an error to the error closure, or to the diagnostics when there is none.
+  /// Passes an error to the error closure, or to the diagnostics when there is no closure.
   @usableFromInline
   package func report(_ error: StorageError) {
     guard let errorClosure else { return StorageDiagnostics.report(error) }
@@ -52,31 +55,37 @@ extension Storage {
 // MARK: - Calls that throw
 
 extension Storage {
-  /// The value of a key, or nil when there is none.
+  /// Reads the value of a key; nil when there is none.
   ///
   /// - Parameters:
-  ///   - type: the type that was stored. A `Codable` type without a form of its own is read as JSON.
+  ///   - type: the type that was stored. A `Codable` type without its own stored form is read as
+  ///     JSON.
   ///   - key: the key.
   /// - Returns: the value, or nil.
-  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or why the store can't be read.
+  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or the reason why the store can't be
+  ///   read.
   public func load<Value>(
     _ type: Value.Type = Value.self, forKey key: StoreKey
   ) throws(StorageError) -> Value? {
     try store.read(store.name(key), ValueCoder<Value>.automatic())
   }
 
-  /// Stores a value, durably where the place is durable, before it returns; nil removes it.
+  /// Stores a value, or removes it when `value` is nil.
   ///
-  /// - Throws: `StorageError`; the old value is then still there, except with `outcomeUnknown`.
+  /// Where the place is durable, the change is durable when this returns.
+  ///
+  /// - Throws: `StorageError`. The old value then remains, except after `outcomeUnknown`, when the
+  ///   change may or may not have been stored.
   public func save<Value>(_ value: Value?, forKey key: StoreKey) throws(StorageError) {
     guard let value else { return try delete(forKey: key) }
     try store.write(value, store.name(key), ValueCoder<Value>.automatic())
   }
 
-  /// Stores a value if the key has none, in one atomic step.
+  /// Stores a value only if the key has none, in one atomic step.
   ///
-  /// - Returns: whether it was stored.
-  /// - Throws: `StorageError`; nothing is then stored, except with `outcomeUnknown`.
+  /// - Returns: whether the value was stored.
+  /// - Throws: `StorageError`. Nothing was stored, except after `outcomeUnknown`, when the value
+  ///   may or may not have been stored.
   @discardableResult
   public func saveIfAbsent<Value>(
     _ value: Value, forKey key: StoreKey
@@ -89,11 +98,13 @@ extension Storage {
   /// - Parameters:
   ///   - type: the type of the value.
   ///   - key: the key.
-  ///   - body: is given the value, or nil when there is none, and changes it; nil removes it. Runs
-  ///     outside all locks, and again when somebody else wrote meanwhile.
-  /// - Returns: what `body` returned the last time.
-  /// - Throws: what `body` throws, or `StorageError`: `busy` after 30 s of others' writes,
-  ///   `unsupported` where the place can't compare. The old value is then still there.
+  ///   - body: gets the value, or nil when there is none, and changes it; setting it to nil removes
+  ///     the value. `body` runs outside all locks, and runs again if another thread or process
+  ///     wrote meanwhile.
+  /// - Returns: what the last run of `body` returned.
+  /// - Throws: what `body` throws, or `StorageError`: `busy` when other writers kept changing the
+  ///   value for 30 s; `unsupported` when the place can't compare records. The old value then
+  ///   remains, except after `outcomeUnknown`.
   @discardableResult
   public func update<Value, Result>(
     _ type: Value.Type = Value.self, forKey key: StoreKey, _ body: (inout Value?) throws -> Result
@@ -103,14 +114,17 @@ extension Storage {
 
   /// Removes a value, if there is one.
   ///
-  /// - Throws: `StorageError`; the value is then still there, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`. The value then remains, except after `outcomeUnknown`, when it may
+  ///   or may not have been removed.
   public func delete(forKey key: StoreKey) throws(StorageError) {
     try store.remove(store.name(key))
   }
 
-  /// Whether a key has a value, of whatever type.
+  /// Whether a key has a value of any type.
   ///
-  /// - Throws: `StorageError` when that can't be known. A damaged value is a value.
+  /// A damaged value counts as a value.
+  ///
+  /// - Throws: `StorageError` when the store can't be read.
   public func contains(_ key: StoreKey) throws(StorageError) -> Bool {
     try store.fetch(store.name(key)) != nil
   }
@@ -119,36 +133,37 @@ extension Storage {
   ///
   /// Opens every record.
   ///
-  /// - Throws: `StorageError`: `unsupported` where the place can't list, `damaged` when a record
-  ///   can't be opened, also one of another authentication tag; see ``listing()``.
+  /// - Throws: `StorageError`: `unsupported` when the place can't list its records; `damaged` when
+  ///   a record can't be opened, for example one sealed with another authentication tag.
+  ///   ``listing()`` returns the readable keys in that case.
   public func keys() throws(StorageError) -> [StoreKey] {
     let listing = try listing()
     guard listing.unreadable == 0 else {
       throw StorageError(
         .damaged,
-        "\(listing.unreadable) of the records are damaged or of another authentication tag; "
-          + "listing() gives the keys of the others")
+        "\(listing.unreadable) of the records can't be read: they are damaged, missing, or sealed "
+          + "with another authentication tag. Call listing() for the keys of the others")
     }
     return listing.keys
   }
 
-  /// The keys whose record can be opened, and how many there are besides.
+  /// The keys whose records can be opened, and the number of records that can't be opened.
   ///
-  /// - Throws: `StorageError`: `unsupported` where the place can't list, or why the store can't be
-  ///   read.
+  /// - Throws: `StorageError`: `unsupported` when the place can't list its records, or the reason
+  ///   why the store can't be read.
   public func listing() throws(StorageError) -> KeyListing {
     try store.listing()
   }
 
-  /// Removes all values, also those that can't be read.
+  /// Removes all values, including unreadable ones.
   ///
-  /// The store keeps its keys. All go in one atomic step where the delegate is a
-  /// ``KeysetDelegate``; elsewhere one after the other. A value that somebody else saves meanwhile
-  /// may stay.
+  /// The store keeps its keys. Where the delegate is a ``KeysetDelegate``, all values are removed
+  /// in one atomic step; elsewhere they are removed one after the other. A value that another
+  /// thread or process saves meanwhile may remain.
   ///
-  /// - Throws: `StorageError`: `unsupported` where the place can't list, `damaged` where one of its
-  ///   names does not lead to its record, as in a damaged vault. All values are then still there,
-  ///   except with `outcomeUnknown` and where they go one after the other.
+  /// - Throws: `StorageError`: `unsupported` when the place can't list its records; `damaged` when
+  ///   a listed name does not lead to its record, as in a damaged vault. All values then remain,
+  ///   except after `outcomeUnknown`, and where values are removed one after the other.
   public func removeAll() throws(StorageError) {
     try store.removeAll()
   }

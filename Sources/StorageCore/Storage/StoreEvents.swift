@@ -1,19 +1,20 @@
 internal import CryptoCore
 internal import Synchronization
 
-/// What is done through a store, for whoever counts it.
+/// Reports what a store does, for example to count reads and writes.
 ///
-/// A read that succeeds tells nothing. With nobody watching, anything else costs the load of a flag.
+/// A successful read sends no event. While nobody watches, any other event costs one load of a
+/// flag.
 package final class StoreEvents: Sendable {
-  /// Something that was done, or not.
+  /// An operation that succeeded or failed.
   package enum Event: Hashable, Sendable {
-    /// So many values were saved or removed, durably where the place is durable.
+    /// This many values were saved or removed, durably where the place is durable.
     case wrote(Int)
     /// A value could not be read.
     case failedToRead(StorageError.Code)
     /// Values could not be saved or removed.
     case failedToWrite(StorageError.Code)
-    /// The store has other keys than it was used with before, whoever changed them.
+    /// The store's keys differ from those used before, no matter who changed them.
     case changedKeys
   }
 
@@ -26,7 +27,7 @@ package final class StoreEvents: Sendable {
 
   /// Calls `sink` for each event, until the observation is released.
   ///
-  /// It may be called under a lock of the store: it must be quick and must not use the store.
+  /// `sink` may run under a lock of the store: it must be quick and must not use the store.
   package func watch(_ sink: @escaping @Sendable (Event) -> Void) -> ChangeObservation {
     let id = sinks.withLock { sinks in
       defer { sinks.nextID += 1 }
@@ -55,6 +56,6 @@ package final class StoreEvents: Sendable {
 }
 
 extension SealedStore {
-  /// What is done through this store.
+  /// The events of this store.
   package var events: StoreEvents { keys.events }
 }

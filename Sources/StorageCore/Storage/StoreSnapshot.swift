@@ -1,8 +1,8 @@
 internal import CryptoCore
 
-/// The records of a store as they were at one moment, and the keys that open them.
+/// The records of a store at one moment, with the keys that open them.
 ///
-/// Values stay sealed until they are asked for.
+/// Values stay sealed until they are loaded.
 package struct StoreSnapshot: Sendable {
   private let store: SealedStore
   /// Nil for a new store, which has no records.
@@ -15,9 +15,10 @@ package struct StoreSnapshot: Sendable {
     self.records = records
   }
 
-  /// The value that a name had, or nil when there was none.
+  /// The value that a key had; nil when there was none.
   ///
-  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or `invalid` for a name that no key can have.
+  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or `invalid` for a name that is not a
+  ///   valid key.
   package func load<Value>(
     _ type: Value.Type = Value.self, forKey key: StoreKey
   ) throws(StorageError) -> Value? {
@@ -39,17 +40,18 @@ package struct StoreSnapshot: Sendable {
 }
 
 extension SealedStore {
-  /// All records, as they are now.
+  /// Reads all records.
   ///
-  /// They are of one moment where the delegate is a ``SnapshotDelegate``: a vault, a suite, memory. Elsewhere
-  /// one is read after the other, and others may write meanwhile.
+  /// Where the delegate is a ``SnapshotDelegate`` (a vault, a suite, memory), all records are from
+  /// one moment. Elsewhere they are read one after the other, and others may write meanwhile.
   ///
-  /// - Throws: `StorageError`: `unsupported` where the place can't list, or why it can't be read.
+  /// - Throws: `StorageError`: `unsupported` when the place can't list its records, or the reason
+  ///   why the store can't be read.
   package func snapshot() throws(StorageError) -> StoreSnapshot {
     for _ in 0..<Self.attempts {
       guard let open = try keys.forReading() else { return StoreSnapshot(self, nil, [:]) }
       let found = try allRecords(open)
-      // Under another header, names may hash otherwise.
+      // Under another header, names may have other hashes.
       if found.headerVersion == open.headerVersion {
         return StoreSnapshot(self, open, found.records)
       }
@@ -76,9 +78,9 @@ extension SealedStore {
     return AllRecords(records: records, headerVersion: open.headerVersion)
   }
 
-  /// Calls `observer` whenever the value of a name may have changed.
+  /// Calls `observer` each time the value of a name may have changed.
   ///
-  /// The observer is called under the delegate's lock: it must be quick and must not use the store.
+  /// The observer runs under the delegate's lock: it must be quick and must not use the store.
   package func observe(
     _ name: RecordName, _ observer: @escaping @Sendable () -> Void
   ) -> ChangeObservation {

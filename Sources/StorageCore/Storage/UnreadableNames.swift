@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Synchronization
 
 extension SealedStore {
-  /// Throws when the last read of `name` failed and there is what an assignment would destroy.
+  /// Throws if the last read of `name` failed and an assignment would destroy an existing record.
   @usableFromInline
   func refuseToReplaceUnreadable(_ name: RecordName) throws(StorageError) {
     guard let error = unreadable[name.text] else { return }
@@ -13,28 +13,28 @@ extension SealedStore {
     }
     throw StorageError(
       error.code,
-      "the value was not replaced, since the last read of it failed: \(error.message). "
-        + "Use save(_:) or remove() to replace it on purpose",
+      "the value was not replaced, because the last read of it failed: \(error.message). "
+        + "Call save(_:) or remove() to replace it on purpose",
       key: name.text)
   }
 }
 
-/// The names that could not be read at the last attempt, for whatever reason.
+/// The names whose last read failed, for any reason.
 ///
-/// `count += 1` through a wrapper is a read and a write: after a read that failed, the write would
-/// replace what could not be read by something made of a default. So assignment to such a name is
-/// refused, until a read succeeds or the program saves or removes on purpose.
+/// `count += 1` through a wrapper reads and then writes. After a failed read, the write would
+/// replace the unreadable value with one computed from a default. Assignments to such a name are
+/// therefore refused until a read succeeds, or until the program calls `save(_:)` or `remove()`.
 final class UnreadableNames: Sendable {
-  /// By the bytes of the names, since `String` compares without regard to normalisation.
+  /// Keyed by the bytes of the names, because `String` comparison ignores normalisation.
   private let names = Lock<[[UInt8]: StorageError]>([:])
-  /// How many there are, so that the usual case costs one load.
+  /// The number of names, so that the usual check (none) costs one atomic load.
   private let count = Atomic<Int>(0)
 
   func remember(_ name: String, _ error: StorageError) {
     do throws(StorageError) {
       try Payload.check(name: name)
     } catch {
-      return  // a name that can't be holds nothing
+      return  // an invalid name has no record
     }
     names.withLock { names in
       names[Array(name.utf8)] = error
@@ -51,7 +51,7 @@ final class UnreadableNames: Sendable {
     }
   }
 
-  /// The error of the last read of `name`, if that failed.
+  /// The error of the last read of `name`, or nil if that read succeeded.
   @inline(__always)
   subscript(name: String) -> StorageError? {
     guard count.load(ordering: .relaxed) > 0 else { return nil }

@@ -1,18 +1,18 @@
-/// What is known of a stored value without reading it as a Swift type.
+/// The type and size of a stored value, known without decoding it as a Swift type.
 public struct ValueSummary: Hashable, Sendable {
-  /// The type that it is stored as.
+  /// The type under which the value is stored.
   public let type: ValueType
-  /// How many bytes the value takes: the UTF-8 bytes of a text, the bytes of data, the encoded form
-  /// of anything else.
+  /// The size of the value in bytes: the UTF-8 bytes of a text, the bytes of data, or the encoded
+  /// form of any other type.
   public let byteCount: Int
 }
 
 extension Storage {
-  /// The type and the size of a key's value, or nil when there is none.
+  /// The type and the size of a key's value; nil when there is none.
   ///
-  /// Works for every type, also for one that this program doesn't know; the record is opened.
+  /// Works for every type, including types that this program doesn't know. The record is opened.
   ///
-  /// - Throws: `StorageError`: `damaged`, or why the store can't be read.
+  /// - Throws: `StorageError`: `damaged`, or the reason why the store can't be read.
   public func summary(forKey key: StoreKey) throws(StorageError) -> ValueSummary? {
     var summary: ValueSummary?
     _ = try store.withPayload(store.name(key)) { (payload) throws(StorageError) in
@@ -23,12 +23,12 @@ extension Storage {
 }
 
 extension StorageTransaction {
-  /// The type and the size of a key's value, or nil when there is none.
+  /// The type and the size of a key's value; nil when there is none.
   ///
-  /// Works for every type, also for one that this program doesn't know. A value that this transaction has
-  /// written counts.
+  /// Works for every type, including types that this program doesn't know. Values that this
+  /// transaction has written count.
   ///
-  /// - Throws: `StorageError`: `damaged`, or why the store can't be read.
+  /// - Throws: `StorageError`: `damaged`, or the reason why the store can't be read.
   public func summary(forKey key: StoreKey) throws(StorageError) -> ValueSummary? {
     var summary: ValueSummary?
     _ = try withPayload(key) { (payload) throws(StorageError) in
@@ -44,14 +44,14 @@ extension ValueSummary {
     let type = try ValueType.read(payload, at: &offset)
     if type.isCounted { offset += MemoryLayout<UInt32>.size }
     guard offset <= payload.byteCount else {
-      throw StorageError(.damaged, "the value is shorter than it says")
+      throw StorageError(.damaged, "the value is shorter than its type requires")
     }
     self.init(type: type, byteCount: payload.byteCount - offset)
   }
 }
 
 extension ValueType {
-  /// Whether a value is bytes behind their count and nothing else.
+  /// Whether the stored form is a byte count followed by that many bytes, and nothing else.
   fileprivate var isCounted: Bool {
     switch tag {
     case .string, .data, .url, .decimal, .json, .propertyList, .archive: true

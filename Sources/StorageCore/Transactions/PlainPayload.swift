@@ -1,13 +1,13 @@
 internal import CryptoCore
 
-/// A payload in the clear, wiped with the last reference to it.
+/// A plaintext payload, wiped when the last reference to it is released.
 ///
-/// Not SecureBytes, which has pages of its own for anything longer than a key.
+/// Not SecureBytes, which allocates its own memory pages for anything longer than a key.
 final class PlainPayload {
-  /// Not to be kept: a second owner of the array would keep its bytes.
+  /// Do not store a copy: a second owner of the array would keep its bytes alive.
   private(set) var bytes: [UInt8]
 
-  /// The payload of a name, with the value that `append` adds.
+  /// Creates the payload of a name, with the value that `append` adds.
   init(
     name: String, _ append: (inout [UInt8]) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -16,7 +16,7 @@ final class PlainPayload {
     guard bytes.count <= Payload.valueLimit else { throw Payload.tooLarge }
   }
 
-  /// A copy of a payload that was opened.
+  /// Copies an opened payload.
   init(_ payload: RawSpan) { bytes = payload.copied() }
 
   deinit { Wipe.bytes(&bytes) }
@@ -29,7 +29,7 @@ final class PlainPayload {
     return try unsafe body(lent.span.bytes)
   }
 
-  /// Whether the bytes are the same.
+  /// Whether `payload` has the same bytes.
   func equals(_ payload: RawSpan) -> Bool {
     unsafe payload.withUnsafeBytes { unsafe $0.elementsEqual(bytes) }
   }

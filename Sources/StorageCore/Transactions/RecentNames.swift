@@ -1,19 +1,19 @@
 internal import CryptoCore
 internal import Glibc
 
-/// The names that transactions used lately, with their hashes.
+/// The names that recent transactions used, with their hashes.
 ///
-/// A transaction is often about the names of the one before it, and to hash them anew would take a
-/// seventh of its time.
+/// A transaction often uses the same names as the one before it. Hashing them again would take a
+/// seventh of the transaction's time.
 final class RecentNames: Sendable {
-  /// How many are kept, half a kilobyte each.
+  /// How many names are kept; each takes about half a kilobyte.
   private static let limit = 2048
   private let names = Lock<[NameBytes: RecordName]>([:])
 
-  /// All of them.
+  /// All recent names.
   var all: [NameBytes: RecordName] { names.withLock { $0 } }
 
-  /// Adds names; where there are too many, all others are forgotten.
+  /// Adds names; when the limit is reached, all earlier names are dropped.
   func add(_ new: [RecordName]) {
     names.withLock { names in
       for name in new.prefix(Self.limit) {
@@ -24,13 +24,13 @@ final class RecentNames: Sendable {
   }
 }
 
-/// A name, compared by its bytes: `String` compares without regard to normalisation.
+/// A name, compared by its bytes, because `String` comparison ignores normalisation.
 struct NameBytes: Hashable {
   let text: String
 
   static func == (left: NameBytes, right: NameBytes) -> Bool {
     var (left, right) = (left.text, right.text)
-    // Not element by element, as the views or `elementsEqual(_:)` would.
+    // memcmp compares whole blocks; the views and `elementsEqual(_:)` compare byte by byte.
     return left.withUTF8 { left in
       right.withUTF8 { right in
         guard left.count == right.count, let start = left.baseAddress,

@@ -1,18 +1,18 @@
 internal import CryptoCore
 
 extension SealedStore {
-  /// How long a transaction is made again after others' writes unless said otherwise.
+  /// How long a transaction is retried, by default, while others write.
   static var transactionDeadline: Duration { .seconds(30) }
 
-  /// Runs `body` until all that it read was there at one moment, at which its writes are made.
+  /// Runs `body` until everything it read still holds at the moment when its writes are committed.
   ///
-  /// - Returns: what `body` returned the last time.
+  /// - Returns: what the last run of `body` returned.
   func transaction<Result>(
     within deadline: Duration, _ body: (StorageTransaction) throws -> Result
   ) throws -> Result {
     guard keyed != nil else {
       throw StorageError(
-        .unsupported, "this storage's delegate can't compare, so it has no transactions")
+        .unsupported, "this storage's delegate can't compare records, so it has no transactions")
     }
     let start = ContinuousClock.now
     while true {
@@ -30,12 +30,12 @@ extension SealedStore {
       if try commitTelling(transaction.items) { return result }
       guard start.duration(to: .now) < deadline else {
         throw StorageError(
-          .busy, "other writers kept changing what the transaction had read; try again")
+          .busy, "others kept writing to values that the transaction had read; try again")
       }
     }
   }
 
-  /// The same for a body that throws no other error.
+  /// The same for a body that throws only `StorageError`.
   func transaction<Result>(
     within deadline: Duration,
     typed body: (StorageTransaction) throws(StorageError) -> Result
@@ -45,23 +45,24 @@ extension SealedStore {
     } catch let error as StorageError {
       throw error
     } catch {
-      throw StorageError(.io, "an error of another kind, \(type(of: error)); this is a bug")
+      throw StorageError(.io, "an unexpected error of type \(type(of: error)); this is a bug")
     }
   }
 
-  /// Whether the error of a body may come from reads that were never true together.
+  /// Whether a body's error may come from reads that never held at the same moment.
   ///
-  /// A body that is told of two halves of different commits may well throw. Looked up and not
-  /// committed: what can't be written to can be read, and an error of reading is told as it is.
+  /// A body that sees parts of two different commits may well throw. This reads the records and
+  /// commits nothing, because a store that can't be written can still be read. Read errors stay as
+  /// they are.
   private func isOutdated(_ items: [TransactionItem]) -> Bool {
     do throws(StorageError) {
       for item in items where item.seen != nil {
-        // No two records are the same bytes: one that is there again was there all the time.
+        // No two records have the same bytes: an equal record was there all the time.
         if try fetch(item.name)?.record != item.seenRecord { return true }
       }
       return false
     } catch {
-      return false  // the caller gets the error of the body, which came first
+      return false  // the caller gets the error that the body threw first
     }
   }
 
@@ -77,15 +78,15 @@ extension SealedStore {
     }
   }
 
-  /// Makes the writes of a transaction if all that it read is still there.
+  /// Commits the writes of a transaction if everything it read is unchanged.
   ///
-  /// - Returns: whether it is.
+  /// - Returns: whether everything was unchanged.
   private func commit(_ items: [TransactionItem]) throws(StorageError) -> Bool {
     guard let keyed else { return false }
     let makesStore = items.contains { $0.payload != nil }
     for _ in 0..<Self.attempts {
       guard let open = makesStore ? try keys.forWriting() : try keys.forReading() else {
-        // A store that is new, or was removed, has no records.
+        // A new or removed store has no records.
         return items.allSatisfy { $0.seenRecord == nil }
       }
       guard let writes = try writes(of: items, open) else { continue }
@@ -101,13 +102,14 @@ extension SealedStore {
     throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }
 
-  /// The items as writes, or nil when the keys have to be looked at again first.
+  /// The items as writes; nil when the keys must be reloaded first.
   private func writes(
     of items: [TransactionItem], _ open: OpenKeys
   ) throws(StorageError) -> [RecordWrite]? {
     var writes: [RecordWrite] = []
     writes.reserveCapacity(items.count)
-    // Who seemed absent may have been hidden: what keeps account of removals is told of each.
+    // A record that seemed absent may have been hidden, so a delegate that accounts for removals is
+    // told of every removal.
     let countsRemovals = keyed is any AccountsDelegate
     for item in items {
       let context = try item.name.context(in: open)
@@ -119,7 +121,7 @@ extension SealedStore {
       case .nothing where item.condition != .absent || countsRemovals:
         writes.append(RecordWrite(nil, for: context.name, if: item.condition))
       case .nothing, nil:
-        // A name that was mentioned, and neither read nor written.
+        // The transaction used the name, but neither read nor wrote it.
         guard item.seen != nil else { continue }
         writes.append(.check(item.seenRecord, for: context.name))
       }
@@ -127,7 +129,7 @@ extension SealedStore {
     return writes
   }
 
-  /// Opens a record, and remembers whether its name could be read.
+  /// Opens a record and records whether its name could be read.
   func openRemembering(
     _ sealed: Sealed, _ name: RecordName, _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) {

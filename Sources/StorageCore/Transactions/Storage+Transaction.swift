@@ -7,24 +7,29 @@ extension Storage {
   ///       try transaction.update(Int.self, forKey: "to") { $0 = ($0 ?? 0) + amount }
   ///     }
   ///
-  /// What is written is written all at once or not at all, and only if everything that was read,
-  /// also what was absent, is still so: as if nobody else had run meanwhile. That holds for one that
-  /// only reads as well. No lock is held while `body` runs; when somebody else changed what it had
-  /// read, it runs again, so let it have no effects but on its transaction. Until it has ended it may
-  /// see values that were never there together: what comes of that is thrown away, an error too.
+  /// All writes take effect together or not at all. They take effect only if everything that the
+  /// transaction read is unchanged, including values that were absent, as if nobody else had run
+  /// meanwhile. A transaction that only reads gets the same guarantee.
   ///
-  /// Calls on the storage itself, or on a property, inside `body` are not part of the transaction:
-  /// they take effect at once, don't see its writes, and one that changes what the transaction has
-  /// read makes `body` run again. A transaction inside another is one of its own.
+  /// No lock is held while `body` runs. If another thread or process changes something that `body`
+  /// read, `body` runs again, so it should have no effects outside its transaction. Until it ends,
+  /// `body` may see values that never existed together. The results of such a run are discarded,
+  /// including an error that it throws.
+  ///
+  /// Calls inside `body` on the storage itself, or on a property, are not part of the transaction.
+  /// They take effect at once and don't see its writes. If such a call changes something that the
+  /// transaction has read, `body` runs again. A transaction inside another one is independent of
+  /// it.
   ///
   /// - Parameters:
-  ///   - deadline: how long `body` is run again after others' writes. It runs once at least, and one
-  ///     that runs is not stopped.
-  ///   - body: reads and writes through the ``StorageTransaction`` that it is given, which is of no
-  ///     use when it has ended.
-  /// - Returns: what `body` returned the last time.
-  /// - Throws: what `body` throws, or `StorageError`: `busy` at the deadline, `unsupported` where the
-  ///   delegate is no ``KeysetDelegate``. Nothing is then written, except with `outcomeUnknown`.
+  ///   - deadline: how long `body` is run again when others write. It runs at least once, and a
+  ///     running `body` is not interrupted.
+  ///   - body: reads and writes through the ``StorageTransaction`` that it gets. The transaction
+  ///     can't be used after `body` has returned.
+  /// - Returns: what the last run of `body` returned.
+  /// - Throws: what `body` throws, or `StorageError`: `busy` at the deadline; `unsupported` where
+  ///   the delegate is not a ``KeysetDelegate``. Nothing was then written, except after
+  ///   `outcomeUnknown`.
   @discardableResult
   public func transaction<Result>(
     deadline: Duration = .seconds(30), _ body: (StorageTransaction) throws -> Result
@@ -32,17 +37,17 @@ extension Storage {
     try store.transaction(within: deadline, body)
   }
 
-  /// Stores many values at once, all or none of them; nil removes a value.
+  /// Stores many values in one atomic step, all or none; nil removes a value.
   ///
   ///     try storage.saveAll(["name": name, "age": 42, "user": user, "token": nil])
   ///
-  /// Each is stored in the form of its own type, as ``save(_:forKey:)`` does: `load(Int.self, ...)`
-  /// reads the `42`.
+  /// Each value is stored in the form of its own type, as ``save(_:forKey:)`` does: `load(Int.self,
+  /// ...)` reads the `42`.
   ///
-  /// - Parameter values: the values, of any types that can be stored. A stored value is replaced.
-  /// - Throws: `StorageError`: `unsupported` where the delegate is no ``KeysetDelegate`` or for a type
-  ///   that can't be stored, `invalid` for a key or a value that can't be. Nothing is then stored,
-  ///   except with `outcomeUnknown`.
+  /// - Parameter values: the values, of any storable types. Existing values are replaced.
+  /// - Throws: `StorageError`: `unsupported` where the delegate is not a ``KeysetDelegate``, or for
+  ///   a type that can't be stored; `invalid` for an invalid key or value. Nothing was then stored,
+  ///   except after `outcomeUnknown`.
   public func saveAll(_ values: [StoreKey: Any?]) throws(StorageError) {
     try store.transaction(within: SealedStore.transactionDeadline) {
       (transaction) throws(StorageError) in
@@ -52,7 +57,7 @@ extension Storage {
 }
 
 extension StorageTransaction {
-  /// Stores a value in the form of the type that it turns out to have.
+  /// Stores a value in the form of its dynamic type.
   fileprivate func saveOpened(_ value: Any?, forKey key: StoreKey) throws(StorageError) {
     guard let value else { return try delete(forKey: key) }
     func save<Value>(_ value: Value) throws(StorageError) {

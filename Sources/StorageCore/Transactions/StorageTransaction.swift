@@ -1,14 +1,14 @@
 public import CryptoCore
 
-/// Reads and writes that take effect together or not at all: what the body of
-/// ``Storage/transaction(deadline:_:)`` is given.
+/// Reads and writes that take effect together or not at all.
 ///
-/// A value is read once from the storage and stays what it was then; a write is kept here, where
-/// later reads find it, until the body has ended. After that every call is the error `invalid`.
-/// Not for several threads at once.
+/// The body of ``Storage/transaction(deadline:_:)`` gets a transaction. It reads each value from
+/// the storage once; later reads return the same value. It holds all writes until `body` has
+/// returned, and reads see them. After that, every call is the error `invalid`. Only one thread at
+/// a time may use a transaction.
 public final class StorageTransaction {
   private let store: SealedStore
-  /// What it knows of the names that it has used.
+  /// The names that the transaction has used, with what it read and wrote.
   private var names: TransactionNames
 
   init(_ store: SealedStore) {
@@ -16,33 +16,35 @@ public final class StorageTransaction {
     names = TransactionNames(store)
   }
 
-  /// In the order in which names were used first.
+  /// The items, in the order in which names were first used.
   var items: [TransactionItem] { names.items }
 
-  /// Forgets everything, and refuses every call from now on.
+  /// Drops everything; every later call throws `invalid`.
   func end() { names.end() }
 
   // MARK: - Calls
 
-  /// The value of a key, or nil when there is none.
+  /// Reads the value of a key; nil when there is none.
   ///
   /// - Parameters:
-  ///   - type: the type that was stored. A `Codable` type without a form of its own is read as JSON.
+  ///   - type: the type that was stored. A `Codable` type without its own stored form is read as
+  ///     JSON.
   ///   - key: the key.
-  /// - Returns: the value that this transaction has written, or else the stored one, or nil.
-  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or why the store can't be read.
+  /// - Returns: the value that this transaction has written, else the stored value, else nil.
+  /// - Throws: `StorageError`: `typeMismatch`, `damaged`, or the reason why the store can't be
+  ///   read.
   public func load<Value>(
     _ type: Value.Type = Value.self, forKey key: StoreKey
   ) throws(StorageError) -> Value? {
     try read(key, ValueCoder<Value>.automatic())
   }
 
-  /// The value of a key that was stored as `Codable`, or nil when there is none.
+  /// Reads the value of a key that was stored as `Codable`; nil when there is none.
   ///
   /// - Parameters:
   ///   - type: the type of the value.
   ///   - key: the key.
-  ///   - coding: how it was encoded.
+  ///   - coding: how the value was encoded.
   /// - Returns: the value, or nil.
   /// - Throws: as ``load(_:forKey:)``.
   public func load<Value: Decodable>(
@@ -51,21 +53,21 @@ public final class StorageTransaction {
     try read(key, ValueCoder<Value>.decoding(coding))
   }
 
-  /// Stores a value, when the transaction ends; nil removes it.
+  /// Stores a value when the transaction ends; nil removes the value.
   ///
-  /// - Throws: `StorageError`: `invalid` for a key or a value that can't be, `unsupported` for a type
-  ///   that can't be stored.
+  /// - Throws: `StorageError`: `invalid` for an invalid key or value, `unsupported` for a type that
+  ///   can't be stored.
   public func save<Value>(_ value: Value?, forKey key: StoreKey) throws(StorageError) {
     guard let value else { return try delete(forKey: key) }
     try write(value, key, ValueCoder<Value>.automatic())
   }
 
-  /// Stores a value as `Codable`, when the transaction ends; nil removes it.
+  /// Stores a value as `Codable` when the transaction ends; nil removes the value.
   ///
   /// - Parameters:
   ///   - value: the value.
   ///   - key: the key.
-  ///   - coding: how it is encoded.
+  ///   - coding: how the value is encoded.
   /// - Throws: as ``save(_:forKey:)``.
   public func save<Value: Encodable>(
     encodable value: Value?, forKey key: StoreKey, coding: CodableCoding = .json
@@ -74,9 +76,9 @@ public final class StorageTransaction {
     try write(value, key, ValueCoder<Value>.encoding(coding))
   }
 
-  /// Stores a value if the key has none.
+  /// Stores a value only if the key has none.
   ///
-  /// - Returns: whether it is stored when the transaction ends.
+  /// - Returns: whether the value will be stored when the transaction ends.
   /// - Throws: as ``load(_:forKey:)`` and ``save(_:forKey:)``.
   @discardableResult
   public func saveIfAbsent<Value>(
@@ -92,7 +94,8 @@ public final class StorageTransaction {
   /// - Parameters:
   ///   - type: the type of the value.
   ///   - key: the key.
-  ///   - body: is given the value, or nil when there is none, and changes it; nil removes it.
+  ///   - body: gets the value, or nil when there is none, and changes it; setting it to nil removes
+  ///     the value.
   /// - Returns: what `body` returned.
   /// - Throws: what `body` throws, or `StorageError`.
   @discardableResult
@@ -108,14 +111,16 @@ public final class StorageTransaction {
 
   /// Removes a value, if there is one, when the transaction ends.
   ///
-  /// - Throws: `StorageError`: `invalid` for a key that can't be.
+  /// - Throws: `StorageError`: `invalid` for an invalid key.
   public func delete(forKey key: StoreKey) throws(StorageError) {
     try names.write(.nothing, key)
   }
 
-  /// Whether a key has a value, of whatever type.
+  /// Whether a key has a value of any type.
   ///
-  /// - Throws: `StorageError` when that can't be known. A damaged value is a value.
+  /// A damaged value counts as a value.
+  ///
+  /// - Throws: `StorageError` when the store can't be read.
   public func contains(_ key: StoreKey) throws(StorageError) -> Bool {
     let position = try names.position(of: key)
     switch names.items[position].written {
@@ -129,7 +134,7 @@ public final class StorageTransaction {
 
   // MARK: - Payloads
 
-  /// Lends the payload of a key to `body`, unless there is none.
+  /// Lends the payload of a key to `body`, if there is one.
   ///
   /// - Returns: whether there is one.
   func withPayload(
@@ -150,7 +155,7 @@ public final class StorageTransaction {
     }
   }
 
-  /// Keeps a payload of a key until the end.
+  /// Holds a payload for a key until the transaction ends.
   func write(_ payload: PlainPayload, _ key: StoreKey) throws(StorageError) {
     try names.write(.payload(payload), key)
   }
@@ -178,7 +183,7 @@ public final class StorageTransaction {
     }
   }
 
-  /// What the storage has under the name of an item, as it was at the first look.
+  /// What the storage held under an item's name at the first read.
   private func seen(_ position: Int) throws(StorageError) -> TransactionItem.Seen {
     let item = names.items[position]
     if let seen = item.seen { return seen }

@@ -1,24 +1,24 @@
 /// What a transaction knows of one name.
 struct TransactionItem {
-  /// What was there at the first look.
+  /// What the first read found.
   enum Seen {
     case nothing
     case record(SealedStore.Sealed)
   }
 
-  /// What is to be there.
+  /// What to write.
   enum Written {
     case nothing
     case payload(PlainPayload)
   }
 
   let name: RecordName
-  /// Nil when nobody looked.
+  /// Nil when the name was not read.
   var seen: Seen?
-  /// Nil when nobody wrote.
+  /// Nil when the name was not written.
   var written: Written?
 
-  /// What must hold at the end for all that was read to have been so at one moment.
+  /// The condition under which the item's read still holds at commit.
   var condition: RecordWrite.Condition {
     switch seen {
     case nil: .always
@@ -27,13 +27,13 @@ struct TransactionItem {
     }
   }
 
-  /// The record that was seen, if there was one.
+  /// The record that was read, or nil when there was none.
   var seenRecord: [UInt8]? {
     guard case .record(let sealed) = seen else { return nil }
     return sealed.record
   }
 
-  /// The payload to keep, if there is one.
+  /// The payload to store, or nil.
   var payload: PlainPayload? {
     guard case .payload(let payload) = written else { return nil }
     return payload

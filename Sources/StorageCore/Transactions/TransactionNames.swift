@@ -1,16 +1,16 @@
-/// What a transaction knows of all the names that it has used.
+/// The names that a transaction has used, with what it read and wrote.
 ///
-/// One value, so that a call of the transaction accesses it once: each access to a property of an
-/// object is checked to be the only one.
+/// A single struct, so that each call accesses one stored property: Swift checks every access to a
+/// class property for exclusivity.
 struct TransactionNames {
   private let store: SealedStore
-  /// In the order in which names were used first.
+  /// In the order in which names were first used.
   private(set) var items: [TransactionItem] = []
-  /// By the bytes of the names.
+  /// Positions by the bytes of the names.
   private var positions: [NameBytes: Int] = [:]
-  /// Names that were hashed already.
+  /// Names that were already hashed for recent transactions.
   private var recent: [NameBytes: RecordName]
-  /// Whether one was used that is not among them.
+  /// Whether the transaction used a name that is not in `recent`.
   private var hasNew = false
   private var isOver = false
 
@@ -19,7 +19,7 @@ struct TransactionNames {
     recent = store.recentNames.all
   }
 
-  /// Forgets everything, and refuses every name from now on.
+  /// Drops everything; every later use of a name throws `invalid`.
   mutating func end() {
     isOver = true
     recent = [:]
@@ -28,11 +28,11 @@ struct TransactionNames {
     positions = [:]
   }
 
-  /// The position of a name among the items, where it gets one at its first use.
+  /// The index of a name's item; the first use of a name adds the item.
   mutating func position(of key: StoreKey) throws(StorageError) -> Int {
     guard !isOver else {
       throw StorageError(
-        .invalid, "the transaction is over; use a transaction only inside its closure",
+        .invalid, "the transaction has ended; use it only inside the closure that received it",
         key: key)
     }
     do throws(StorageError) {
@@ -42,7 +42,7 @@ struct TransactionNames {
     }
     let bytes = NameBytes(text: key)
     let next = items.count
-    // One look-up that finds the position or sets it.
+    // A single dictionary look-up finds the position or sets it.
     let position = Self.read(&positions[bytes, default: next])
     guard position == next else { return position }
     let name = recent[bytes]
@@ -53,14 +53,14 @@ struct TransactionNames {
 
   private static func read(_ position: inout Int) -> Int { position }
 
-  /// Says what is to be there under a name.
+  /// Records what to write under a name.
   mutating func write(
     _ written: TransactionItem.Written, _ key: StoreKey
   ) throws(StorageError) {
     items[try position(of: key)].written = written
   }
 
-  /// Says what was there at a position at the first look.
+  /// Records what the first read at a position found.
   mutating func see(_ seen: TransactionItem.Seen, _ position: Int) { items[position].seen = seen }
 }
 

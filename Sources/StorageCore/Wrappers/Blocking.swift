@@ -1,12 +1,15 @@
 internal import CryptoCore
 internal import Dispatch
 
-/// Runs blocking calls on threads of their own, since Swift concurrency has only as many as cores.
+/// Runs blocking calls on dedicated threads, because Swift concurrency has only one thread per
+/// core.
 package enum Blocking {
-  /// Executors that are idle.
+  /// Idle executors, kept for reuse.
   private static let idle = Lock<[BlockingExecutor]>([])
 
-  /// Runs `body` to its end, as a part of the task, with a ``Cancellation`` that follows the task's.
+  /// Runs `body` on a thread that may block, as part of the current task.
+  ///
+  /// Cancelling the task cancels the ``Cancellation`` that `body` sees as `Cancellation.current`.
   package static func run<Success: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Success
   ) async throws(Failure) -> Success {
@@ -14,7 +17,7 @@ package enum Blocking {
     let start = ContinuousClock.now
     let executor = idle.withLock { $0.popLast() } ?? BlockingExecutor()
     defer { idle.withLock { $0.append(executor) } }
-    // The handler takes errors of no type but `any Error`.
+    // withTaskCancellationHandler can rethrow only `any Error`, hence the Result.
     let result = await withTaskCancellationHandler {
       await withTaskExecutorPreference(executor) {
         cancellation.delay(by: start.duration(to: .now))
@@ -27,14 +30,14 @@ package enum Blocking {
   }
 }
 
-/// Runs a task on a thread that may block.
+/// Runs a task's jobs on a thread that may block.
 ///
-/// The task stays the same, with its task-local values, so what overrides an injection or names a test
-/// holds in the body, too.
+/// The task stays the same and keeps its task-local values. An injection override or a test's own
+/// stores therefore also apply inside the body.
 ///
-/// Each has a serial queue, which gets a thread at once, where Dispatch makes one of at most 255. A
-/// concurrent queue gets its threads from the pool that Swift's tasks run on, too, which grows by
-/// one a second: fifty calls that wait would hold it for as long.
+/// Each executor has its own serial queue. Dispatch gives such a queue a thread at once, up to 255
+/// threads. A concurrent queue takes its threads from the pool that Swift tasks also use. That pool
+/// grows by one thread a second, so fifty blocked calls would block it for about fifty seconds.
 private final class BlockingExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "SecurePropertyStorage.blocking")
 
@@ -44,9 +47,9 @@ private final class BlockingExecutor: TaskExecutor {
   }
 }
 
-/// Whether the task is cancelled for which a thread makes a blocking call.
+/// Tells a blocking call whether the task that made the call is cancelled.
 package final class Cancellation: Sendable {
-  /// That of the blocking call which the thread is in, or nil when nobody can cancel it.
+  /// The cancellation of the blocking call on this thread, or nil when the call can't be cancelled.
   @TaskLocal package static var current: Cancellation?
 
   private struct State {
@@ -57,13 +60,13 @@ package final class Cancellation: Sendable {
   }
   private let state = Lock(State())
 
-  /// Not cancelled.
+  /// Creates a cancellation that is not cancelled.
   package init() {}
 
-  /// Whether it was cancelled.
+  /// Whether ``cancel()`` was called.
   package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Cancels, and runs what waits for that.
+  /// Cancels, then runs the actions that were registered with ``whenCancelled(_:)``.
   package func cancel() {
     let actions = state.withLock { state in
       state.isCancelled = true
@@ -75,7 +78,9 @@ package final class Cancellation: Sendable {
 
   fileprivate func delay(by duration: Duration) { state.withLock { $0.delay = duration } }
 
-  /// How long the call has waited for a thread; asked for once, by what is to be that much shorter.
+  /// Returns how long the call waited for a thread, once; later calls return zero.
+  ///
+  /// The caller shortens its own waiting time by this duration.
   package func takeDelay() -> Duration {
     state.withLock { state in
       defer { state.delay = .zero }
@@ -83,7 +88,9 @@ package final class Cancellation: Sendable {
     }
   }
 
-  /// Runs `action` once it is cancelled, at once if it is already, until the observation is released.
+  /// Runs `action` on cancellation, or at once if already cancelled.
+  ///
+  /// Releasing the observation unregisters the action.
   package func whenCancelled(_ action: @escaping @Sendable () -> Void) -> ChangeObservation {
     let id = state.withLock { state -> Int? in
       guard !state.isCancelled else { return nil }

@@ -1,10 +1,13 @@
 internal import CryptoCore
 
-/// A queue that one task takes from.
+/// A queue of record changes with one consumer task.
 final class ChangeQueue: Sendable {
   private struct State {
     var changes: [RecordChange] = []
-    /// How many of `changes` were taken: removing the first of an array moves all others.
+    /// How many elements of `changes` the consumer has taken.
+    ///
+    /// Removing the first element of an array moves all others, so taken elements are removed in
+    /// batches.
     var taken = 0
     var waiting: CheckedContinuation<RecordChange?, Never>?
     var isCancelled = false
@@ -24,10 +27,13 @@ final class ChangeQueue: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
 
-  /// Empties the queue; nothing may have been taken from it yet.
+  /// Empties the queue.
+  ///
+  /// Call it only before the consumer has taken an element.
   func removeAll() { state.withLock { $0.changes = [] } }
 
-  /// Removes all up to the last that led to `record` under `name`; none if none did.
+  /// Removes all changes up to the last one that stored `record` under `name`; without one, removes
+  /// nothing.
   func removeAll(through record: [UInt8]?, of name: NameHash) {
     state.withLock { state in
       let last = state.changes[state.taken...].lastIndex { $0.name == name && $0.record == record }
@@ -37,11 +43,13 @@ final class ChangeQueue: Sendable {
     }
   }
 
-  /// Whether a change of the record under `name` waits.
+  /// Whether a change of the record under `name` is waiting in the queue.
   func holdsChange(of name: NameHash) -> Bool {
     state.withLock { state in state.changes[state.taken...].contains { $0.name == name } }
   }
 
+  /// Appends a change.
+  ///
   /// Called under the delegate's lock, in the order of the changes.
   func add(_ change: RecordChange) {
     let waiting = state.withLock { state in

@@ -1,32 +1,33 @@
 public import CryptoCore
 
-/// A property of a `Codable` type that is kept in a storage, and `nil` when there is no value.
+/// A stored property of a `Codable` type; it is `nil` when the storage has no value for its key.
 ///
 ///     @CodableStore(storage, "user") var user: User?
 ///
-/// Kept as JSON unless another ``CodableCoding`` is given. In everything else as ``Store``.
+/// The value is encoded as JSON unless you pass another ``CodableCoding``. Everything else works as
+/// in ``Store``.
 @propertyWrapper
 public struct CodableStore<Value: Codable, StorageType: Storage>: OptionalStoredProperty, Sendable {
-  /// Storage, name and coder.
+  /// The storage, the name and the coder.
   public let core: PropertyCore<Value, StorageType>
 
-  /// A property without an initial value.
+  /// Creates a property without an initial value.
   ///
   /// - Parameters:
-  ///   - storage: where it is kept.
-  ///   - key: its key.
-  ///   - coding: how the value becomes bytes.
+  ///   - storage: the storage that holds the value.
+  ///   - key: the property's key.
+  ///   - coding: how the value is encoded.
   public init(_ storage: StorageType, _ key: StoreKey, coding: CodableCoding = .json) {
     core = PropertyCore(storage, key, .coding(coding))
   }
 
-  /// A property with an initial value, stored if the key has none.
+  /// Creates a property with an initial value, which is stored if the key has no value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: the initial value; nil is none.
-  ///   - storage: where it is kept.
-  ///   - key: its key.
-  ///   - coding: how the value becomes bytes.
+  ///   - wrappedValue: the initial value; nil means no initial value.
+  ///   - storage: the storage that holds the value.
+  ///   - key: the property's key.
+  ///   - coding: how the value is encoded.
   public init(
     wrappedValue: Value?, _ storage: StorageType, _ key: StoreKey, coding: CodableCoding = .json
   ) {
@@ -34,21 +35,21 @@ public struct CodableStore<Value: Codable, StorageType: Storage>: OptionalStored
     core.register(wrappedValue)
   }
 
-  /// A property whose key is a case of an enumeration over `String`.
+  /// Creates a property whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
     _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
   ) {
     self.init(storage, key.rawValue, coding: coding)
   }
 
-  /// A property with an initial value, whose key is a case of an enumeration over `String`.
+  /// Creates a property with an initial value, whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
     wrappedValue: Value?, _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
   ) {
     self.init(wrappedValue: wrappedValue, storage, key.rawValue, coding: coding)
   }
 
-  /// The stored value, or nil when there is none or it could not be read.
+  /// The stored value; nil when there is none or when it could not be read.
   public var wrappedValue: Value? {
     @inlinable get { core.get() }
     @inlinable nonmutating set { core.set(newValue) }
@@ -59,9 +60,9 @@ public struct CodableStore<Value: Codable, StorageType: Storage>: OptionalStored
 }
 
 extension CodableStore where StorageType: StandardStorage {
-  /// A property of the standard storage.
+  /// Creates a property of the standard storage.
   ///
-  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  /// Errors name the source position that `fileID` and `line` give.
   public init(
     _ key: StoreKey, coding: CodableCoding = .json, fileID: StaticString = #fileID,
     line: UInt = #line
@@ -69,9 +70,10 @@ extension CodableStore where StorageType: StandardStorage {
     core = PropertyCore(standard: key, .coding(coding), at: SourcePlace(fileID, line))
   }
 
-  /// A property of the standard storage with an initial value, stored if the key has none.
+  /// Creates a property of the standard storage with an initial value, which is stored if the key
+  /// has no value.
   ///
-  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  /// Errors name the source position that `fileID` and `line` give.
   public init(
     wrappedValue: Value?, _ key: StoreKey, coding: CodableCoding = .json,
     fileID: StaticString = #fileID,
@@ -81,19 +83,20 @@ extension CodableStore where StorageType: StandardStorage {
     core.register(wrappedValue)
   }
 
-  /// A property of the standard storage whose key is a case of an enumeration over `String`.
+  /// Creates a property of the standard storage whose key is a case of an enumeration over
+  /// `String`.
   ///
-  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  /// Errors name the source position that `fileID` and `line` give.
   public init<Key: RawRepresentable<String>>(
     _ key: Key, coding: CodableCoding = .json, fileID: StaticString = #fileID, line: UInt = #line
   ) {
     self.init(key.rawValue, coding: coding, fileID: fileID, line: line)
   }
 
-  /// A property of the standard storage with an initial value, whose key is a case of an
+  /// Creates a property of the standard storage with an initial value, whose key is a case of an
   /// enumeration over `String`.
   ///
-  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  /// Errors name the source position that `fileID` and `line` give.
   public init<Key: RawRepresentable<String>>(
     wrappedValue: Value?, _ key: Key, coding: CodableCoding = .json, fileID: StaticString = #fileID,
     line: UInt = #line

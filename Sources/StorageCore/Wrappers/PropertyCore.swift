@@ -1,13 +1,15 @@
 public import CryptoCore
 
-/// What all wrappers are made of: a storage, a name whose hash is kept, and a coder.
+/// The parts that every wrapper consists of: a storage, a name with its cached hash, and a coder.
 ///
-/// Opaque: it is there for ``StoredProperty``. Printing it shows the key.
+/// Opaque; only ``StoredProperty`` needs it. Printing it shows the key.
 public struct PropertyCore<Value, StorageType: Storage>: Sendable {
   @usableFromInline let storage: StorageType
   @usableFromInline let name: RecordName
   @usableFromInline let coder: ValueCoder<Value>
-  /// Whether it is a property of the standard storage, whichever that is: in a test, the test's own.
+  /// Whether this is a property of the standard storage.
+  ///
+  /// In a test, such a property uses the test's own standard storage.
   @usableFromInline let followsTests: Bool
 
   init(_ storage: StorageType, _ key: StoreKey, _ coder: ValueCoder<Value>) {
@@ -17,8 +19,10 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
     followsTests = false
   }
 
-  /// The storage in use: another than ``storage`` where a wrapper of the program, or of another test, is
-  /// used in a test that has stores of its own.
+  /// The storage in use.
+  ///
+  /// It differs from ``storage`` when a test that has its own stores uses a wrapper that the
+  /// program or another test created.
   @usableFromInline
   var current: StorageType {
     guard followsTests, TestStores.inUse != nil,
@@ -27,11 +31,11 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
     return family.standard as? StorageType ?? storage
   }
 
-  // Inlinable down to the calls that are not generic: `make bench` shows a read through generics of
-  // another module, unspecialised, at twice the time.
+  // Everything is inlinable down to the first calls that are not generic. `make bench` shows that a
+  // read through unspecialised generics of another module takes twice the time.
   @inlinable
   func load() throws(StorageError) -> Value? {
-    // Two calls, and not one of either storage: that would count references to it in every read.
+    // Two separate calls: choosing the storage first would retain and release it in every read.
     if TestStores.areInUse { return try current.store.read(name, coder) }
     return try storage.store.read(name, coder)
   }
@@ -51,7 +55,7 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
     }
   }
 
-  /// What a wrapper's getter does: an error is reported, and then there is nothing to return.
+  /// Implements a wrapper's getter: reports an error and then returns nil.
   @inlinable
   func get() -> Value? {
     do throws(StorageError) {
@@ -62,7 +66,7 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
     }
   }
 
-  /// What a wrapper's setter does.
+  /// Implements a wrapper's setter: refuses to replace an unreadable value, and reports errors.
   @inlinable
   func set(_ value: Value?) {
     do throws(StorageError) {
@@ -77,11 +81,11 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
     }
   }
 
-  /// Stores a default if, and only if, the key has no value.
+  /// Stores an initial value only if the key has no value.
   func register(_ value: Value?) {
     guard let value else { return }
     do throws(StorageError) {
-      // A value that is there, of whatever kind, costs a read and no write.
+      // When the key already has a value of any type, this costs one read and no write.
       guard try storage.store.fetch(name) == nil else { return }
       try storage.store.write(value, name, coder, if: .absent)
     } catch {
@@ -91,7 +95,7 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
 }
 
 extension PropertyCore where StorageType: StandardStorage {
-  /// A property of the standard storage, which is at `place` in the program's source.
+  /// Creates a property of the standard storage; `place` is its position in the program's source.
   init(standard key: StoreKey, _ coder: ValueCoder<Value>, at place: SourcePlace) {
     storage = .standard
     name = storage.store.name(key, at: place)

@@ -8,12 +8,12 @@ public enum PropertyState<Value> {
   case absent
   /// There is a value.
   case value(Value)
-  /// There may be a value, and it could not be read.
+  /// There may be a value, but it could not be read.
   case failed(StorageError)
 }
 
 extension PropertyState {
-  /// What a read gives.
+  /// Calls `read` and turns its result into a state.
   package init(_ read: () throws(StorageError) -> Value?) {
     do throws(StorageError) {
       self = try read().map { .value($0) } ?? .absent

@@ -1,40 +1,46 @@
 public import CryptoCore
 
-/// What a property holds now, then after every change, without end.
+/// The state of a property now, then after every change, without end.
 ///
-/// Changes of this process come all, and in order; of changes by another process at least the
-/// latest comes, where the backend sees them. A change that was sealed under keys which were replaced
-/// before the listener came to it is not opened any more: the listener gets what there is now. Any
-/// number of listeners may iterate, from any isolation; each has a queue of its own, without bound,
-/// that holds sealed records. Iteration ends when its task is cancelled.
+/// Changes made by this process all arrive, in order. Of the changes made by another process, at
+/// least the latest arrives, if the backend sees them. If a change was sealed under keys that were
+/// replaced before the listener read the change, the listener gets the current state instead.
+///
+/// Any number of listeners may iterate, from any isolation. Each listener has its own unbounded
+/// queue of sealed records. Iteration ends when its task is cancelled.
 public struct PropertyStates<Value>: AsyncSequence, Sendable {
-  /// What is iterated over.
+  /// The type of the elements.
   public typealias Element = PropertyState<Value>
 
   let store: SealedStore
   let name: RecordName
   let coder: ValueCoder<Value>
 
-  /// Starts listening; where the storage asks a service, with the first state that is asked for.
+  /// Starts listening.
+  ///
+  /// If the storage asks a service, listening starts with the first call to `next()`.
   public func makeAsyncIterator() -> Iterator {
     Iterator(self)
   }
 
-  /// Goes through the states of a property.
+  /// Iterates over the states of a property.
   public struct Iterator: AsyncIteratorProtocol {
     private let states: PropertyStates
     private let queue = ChangeQueue()
-    /// Nil until it listens.
+    /// Nil until the iterator listens.
     private var observation: ChangeObservation?
-    /// Nil until it listens, and once it was told.
+    /// What the store held at the start; nil before the iterator listens and after that state was
+    /// returned.
     private var beginning: Beginning?
-    /// The record of a state that was read, whose notice may still be on its way.
+    /// The record of a state that was read from the store.
+    ///
+    /// Its change notice may still arrive.
     private var readRecord: [UInt8]?
     private var told = Told()
 
     fileprivate init(_ states: PropertyStates) {
       self.states = states
-      // A service may take its time to answer, and this may be a thread of Swift's own.
+      // A service may take long to answer, and this may be a thread of Swift concurrency.
       if !states.asksOthers {
         beginning = states.begin(queue)
         observation = beginning?.observation
@@ -66,7 +72,8 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       return nil
     }
 
-    /// The state that a change led to, or nil when it is one of another property, or no news.
+    /// The state after a change; nil when the change is of another property or repeats the last
+    /// state.
     private mutating func state(
       of change: RecordChange, isolation actor: isolated (any Actor)?
     ) async -> PropertyState<Value>? {
@@ -84,35 +91,38 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
           nameSpace: found.nameSpace, record: found.sealed?.record, isKnown: true)
         guard !isToldAlready(change), !isRepeated else { return nil }
         if let sealed = found.sealed, found.isRead {
-          // What led to it is older, and itself no news.
+          // The changes up to this record are older than the state just read; skip them.
           queue.removeAll(through: sealed.record, of: sealed.context.name)
           readRecord = sealed.record
         }
         return states.state(of: found.sealed)
       case .failure(let error):
-        // Whose changes these are can't be known: it is one failure, and not one for each of them.
+        // The store can't tell which property these changes belong to, so report one failure for
+        // all.
         guard told.failure != error else { return nil }
         (told.failure, told.isKnown) = (error, false)
         return isToldAlready(change) ? nil : .failed(error)
       }
     }
 
-    /// Whether a change led to the record that was read before; no two records are the same bytes.
+    /// Whether the change stored the record that was already read.
+    ///
+    /// No two records have the same bytes.
     private mutating func isToldAlready(_ change: RecordChange) -> Bool {
       defer { readRecord = nil }
       return change.record != nil && change.record == readRecord
     }
   }
 
-  /// What of the state that was told last decides about the next.
+  /// What the iterator remembers of the last state it returned.
   fileprivate struct Told: Sendable {
-    /// How names were hashed in the store that it is of.
+    /// How the store hashed names at that time.
     var nameSpace: OpenKeys.NameSpace?
-    /// The record that was told, or nil when there was none.
+    /// The record of that state, or nil when there was none.
     var record: [UInt8]?
-    /// Whether `record` says what was told.
+    /// Whether `record` describes the state that was returned.
     var isKnown = false
-    /// Why the store could not be opened, if it was that.
+    /// Why the store could not be opened, if that was the state.
     var failure: StorageError?
   }
 
@@ -127,17 +137,17 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     }
   }
 
-  /// Where a change has led to: nil in `sealed` when the record was removed.
+  /// The record after a change: `sealed` is nil when the record was removed.
   fileprivate struct Found: Sendable {
     let sealed: SealedStore.Sealed?
     let nameSpace: OpenKeys.NameSpace
-    /// Whether it is what there is now, and not of the change alone.
+    /// Whether the record was read from the store just now, rather than taken from the change.
     var isRead = false
   }
 
   fileprivate var asksOthers: Bool { store.asksOthers }
 
-  /// Listens, and reads; the queue then holds only what came after.
+  /// Starts listening and reads the record; afterwards the queue holds only later changes.
   fileprivate func begin(_ queue: ChangeQueue) -> Beginning {
     let observation = store.observe { change in
       if store.mayBeChange(change, of: name) { queue.add(change) }
@@ -148,8 +158,9 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       queue.removeAll()
       do throws(StorageError) {
         let sealed = try store.fetch(name)
-        // A change during the read may or may not be in what was read: read again. Where others
-        // write all the time, what was read is found among the changes, or is older than all.
+        // If a change arrived during the read, the read may or may not include it: read again.
+        // Under constant writes give up after 8 attempts; the record read is then either found
+        // among the queued changes or older than all of them.
         attempts += 1
         guard queue.isEmpty || attempts > 8 else { continue }
         if let open = sealed?.keys ?? store.keys.current {
@@ -186,7 +197,8 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     return value.map { .value($0) } ?? .absent
   }
 
-  /// Where a change has led to, or nil when it is one of another property, or no news.
+  /// The record after a change; nil when the change is of another property or repeats the last
+  /// state.
   fileprivate func find(
     _ change: RecordChange, _ told: Told, _ queue: ChangeQueue
   ) -> Result<Found?, StorageError> {
@@ -198,12 +210,12 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
       if let sealed = try store.opening(change, named: name) {
         return .success(Found(sealed: sealed, nameSpace: sealed.keys.nameSpace))
       }
-      // No key that the store has now opens it. A later change says what became of it, if one waits.
+      // No key of the store opens this record. If a later change is queued, it gives the new state.
       if queue.holdsChange(of: context.name) { return .success(nil) }
       guard let space = store.keys.current?.nameSpace else {
         return .success(Found(sealed: nil, nameSpace: open.nameSpace))
       }
-      // Under the hash that the name had before there is nothing of this property.
+      // Names are hashed differently now, and the old hash holds nothing of this property.
       if space !== open.nameSpace, space === told.nameSpace { return .success(nil) }
       return .success(try read(space))
     } catch {
@@ -217,15 +229,15 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     guard let space = try store.nameSpace(after: change), space !== former else {
       return Found(sealed: nil, nameSpace: former)
     }
-    // The record that is gone says nothing of the one in its place, of which there was a notice.
+    // The removed record used an old hash; a notice of the record that replaced it already came.
     guard space !== told.nameSpace else { return nil }
-    // In another store there is nothing until a notice says so; in this one names are hashed
-    // anew, of which there may be none.
+    // In a new store the property is absent until a notice says otherwise. In the same store names
+    // are hashed anew, possibly without a notice: read.
     guard space.store == former.store else { return Found(sealed: nil, nameSpace: former) }
     return try read(space)
   }
 
-  /// What there is now.
+  /// Reads the current record.
   private func read(_ space: OpenKeys.NameSpace) throws(StorageError) -> Found {
     let sealed = try store.fetch(name)
     return Found(sealed: sealed, nameSpace: sealed?.keys.nameSpace ?? space, isRead: true)

@@ -1,13 +1,13 @@
 public import CryptoCore
 
-/// The values of a property: now, then after every change, without end.
+/// The value of a property now, then after every change, without end.
 ///
-/// As ``PropertyStates``, but for failures: a state that failed is no value, so it is left out here
-/// and reported to the storage's error closure.
+/// Works as ``PropertyStates``, except that failures are not elements: they go to the storage's
+/// error closure.
 public struct PropertyValues<Value, Element>: AsyncSequence {
   private let states: PropertyStates<Value>
   private let report: @Sendable (StorageError) -> Void
-  /// What stands for no value.
+  /// The element for an absent value.
   private let fallback: Element
   private let wrap: @Sendable (Value) -> Element
 
@@ -21,12 +21,14 @@ public struct PropertyValues<Value, Element>: AsyncSequence {
     self.wrap = wrap
   }
 
-  /// Starts listening; where the storage asks a service, with the first value that is asked for.
+  /// Starts listening.
+  ///
+  /// If the storage asks a service, listening starts with the first call to `next()`.
   public func makeAsyncIterator() -> Iterator {
     Iterator(base: states.makeAsyncIterator(), values: self)
   }
 
-  /// Goes through the values of a property.
+  /// Iterates over the values of a property.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var base: PropertyStates<Value>.Iterator
     fileprivate let values: PropertyValues

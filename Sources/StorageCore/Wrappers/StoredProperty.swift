@@ -1,13 +1,14 @@
-/// What all wrappers offer through `$property`: calls that throw where the property can't.
+/// What all wrappers offer through `$property`: calls that throw, which a property can't do.
 ///
-/// `Value` is the type of a stored value; a property of the optional wrappers is a `Value?`.
+/// `Value` is the type of the stored value. A property of an optional wrapper has the type
+/// `Value?`.
 public protocol StoredProperty<Value, StorageType> {
-  /// The type of a stored value.
+  /// The type of the stored value.
   associatedtype Value
   /// The type of the storage.
   associatedtype StorageType: Storage
 
-  /// Storage, name and coder.
+  /// The storage, the name and the coder.
   var core: PropertyCore<Value, StorageType> { get }
 }
 
@@ -20,23 +21,24 @@ extension StoredProperty {
 
   /// Removes the value, if there is one.
   ///
-  /// - Throws: `StorageError`; the value is then still there, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`. The value then remains, except after `outcomeUnknown`, when it may
+  ///   or may not have been removed.
   public func remove() throws(StorageError) {
     try core.save(nil)
   }
 
-  /// What the property holds: unlike the property itself, it tells absent from failed.
+  /// The current state of the property; unlike the property itself, it tells absent from failed.
   public var state: PropertyState<Value> {
     PropertyState { () throws(StorageError) in try core.load() }
   }
 
-  /// As ``state``, without blocking a thread of Swift concurrency.
+  /// As ``state``, but does not block a thread of Swift concurrency.
   public func stateAsync() async -> PropertyState<Value> where Value: Sendable {
     let core = core
     return await Blocking.run { PropertyState { () throws(StorageError) in try core.load() } }
   }
 
-  /// What the property holds now, then after every change; see ``PropertyStates``.
+  /// The state of the property now, then after every change; see ``PropertyStates``.
   public var states: PropertyStates<Value> {
     let core = core
     return PropertyStates(store: core.current.store, name: core.name, coder: core.coder)
@@ -44,8 +46,8 @@ extension StoredProperty {
 
   /// Removes the value without blocking a thread of Swift concurrency.
   ///
-  /// When the task is cancelled, a call that waits for the keyring's service ends with `cancelled`;
-  /// one of another place ends as it would have. So with all of these.
+  /// When the task is cancelled, a call that waits for the keyring's service ends with `cancelled`.
+  /// Calls to other places ignore cancellation. This holds for all async calls of a property.
   ///
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {
@@ -58,26 +60,31 @@ extension StoredProperty {
 public protocol OptionalStoredProperty: StoredProperty {}
 
 extension OptionalStoredProperty {
-  /// The value, or nil when there is none.
+  /// Reads the value; nil when there is none.
   ///
-  /// - Throws: `StorageError` when that can't be known, or the value can't be read.
+  /// - Throws: `StorageError` when the store can't be read or the value can't be decoded.
   public func load() throws(StorageError) -> Value? {
     try core.load()
   }
 
-  /// Stores a value, or removes it when it is nil; durable where the place is, before it returns.
+  /// Stores a value, or removes it when `value` is nil.
   ///
-  /// - Throws: `StorageError`; the old value is then still there, except with `outcomeUnknown`.
+  /// Where the place is durable, the change is durable when this returns.
+  ///
+  /// - Throws: `StorageError`. The old value then remains, except after `outcomeUnknown`, when the
+  ///   change may or may not have been stored.
   public func save(_ value: Value?) throws(StorageError) {
     try core.save(value)
   }
 
   /// Changes the value in one atomic step, across threads and processes.
   ///
-  /// - Parameter body: is given the value, or nil, and changes it; nil removes it. Runs outside all
-  ///   locks, and again when somebody else wrote meanwhile.
-  /// - Returns: what `body` returned the last time.
-  /// - Throws: what `body` throws, or `StorageError`; the old value is then still there.
+  /// - Parameter body: gets the value, or nil when there is none, and changes it; setting it to nil
+  ///   removes the value. `body` runs outside all locks, and runs again if another thread or
+  ///   process wrote meanwhile.
+  /// - Returns: what the last run of `body` returned.
+  /// - Throws: what `body` throws, or `StorageError`. The old value then remains, except after
+  ///   `outcomeUnknown`, when the change may or may not have been stored.
   @discardableResult
   public func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
     try core.current.store.update(core.name, core.coder, body)
@@ -88,7 +95,7 @@ extension OptionalStoredProperty {
     PropertyValues(states, report: core.current.report, fallback: nil) { $0 }
   }
 
-  /// The value, without blocking a thread of Swift concurrency.
+  /// Reads the value without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``load()``.
   public func loadAsync() async throws(StorageError) -> Value? where Value: Sendable {
@@ -96,7 +103,7 @@ extension OptionalStoredProperty {
     return try await Blocking.run { () throws(StorageError) in try core.load() }
   }
 
-  /// Stores or removes, without blocking a thread of Swift concurrency.
+  /// Stores or removes the value without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``save(_:)``.
   public func saveAsync(_ value: Value?) async throws(StorageError) where Value: Sendable {
@@ -104,7 +111,7 @@ extension OptionalStoredProperty {
     try await Blocking.run { () throws(StorageError) in try core.save(value) }
   }
 
-  /// Changes the value, without blocking a thread of Swift concurrency.
+  /// Changes the value without blocking a thread of Swift concurrency.
   ///
   /// - Returns: as ``update(_:)``.
   /// - Throws: as ``update(_:)``.
@@ -117,35 +124,40 @@ extension OptionalStoredProperty {
   }
 }
 
-/// A property that is its default when there is no value.
+/// A property that has a default, which it returns when there is no value.
 ///
-/// The default is never written.
+/// The default is never stored.
 public protocol DefaultedStoredProperty: StoredProperty {
-  /// What the property is when there is no value.
+  /// The value of the property when the storage has none.
   var defaultValue: Value { get }
 }
 
 extension DefaultedStoredProperty {
-  /// The value, or the default when there is none.
+  /// Reads the value, or returns the default when there is none.
   ///
-  /// - Throws: `StorageError` when the value can't be read: the default is not an answer to that.
+  /// - Throws: `StorageError` when the value can't be read. The default is not returned in that
+  ///   case.
   public func load() throws(StorageError) -> Value {
     try core.load() ?? defaultValue
   }
 
-  /// Stores a value; durable where the place is, before it returns.
+  /// Stores a value.
   ///
-  /// - Throws: `StorageError`; the old value is then still there, except with `outcomeUnknown`.
+  /// Where the place is durable, the value is durable when this returns.
+  ///
+  /// - Throws: `StorageError`. The old value then remains, except after `outcomeUnknown`, when the
+  ///   new value may or may not have been stored.
   public func save(_ value: Value) throws(StorageError) {
     try core.save(value)
   }
 
   /// Changes the value in one atomic step, across threads and processes.
   ///
-  /// - Parameter body: is given the value, or the default when there is none, and changes it. Runs
-  ///   outside all locks, and again when somebody else wrote meanwhile.
-  /// - Returns: what `body` returned the last time.
-  /// - Throws: what `body` throws, or `StorageError`; the old value is then still there.
+  /// - Parameter body: gets the value, or the default when there is none, and changes it. `body`
+  ///   runs outside all locks, and runs again if another thread or process wrote meanwhile.
+  /// - Returns: what the last run of `body` returned.
+  /// - Throws: what `body` throws, or `StorageError`. The old value then remains, except after
+  ///   `outcomeUnknown`, when the change may or may not have been stored.
   @discardableResult
   public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
     try core.current.store.update(core.name, core.coder) { value in
@@ -161,7 +173,7 @@ extension DefaultedStoredProperty {
     PropertyValues(states, report: core.current.report, fallback: defaultValue) { $0 }
   }
 
-  /// The value, without blocking a thread of Swift concurrency.
+  /// Reads the value without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``load()``.
   public func loadAsync() async throws(StorageError) -> Value where Value: Sendable {
@@ -169,7 +181,7 @@ extension DefaultedStoredProperty {
     return try await Blocking.run { () throws(StorageError) in try core.load() } ?? defaultValue
   }
 
-  /// Stores a value, without blocking a thread of Swift concurrency.
+  /// Stores a value without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``save(_:)``.
   public func saveAsync(_ value: Value) async throws(StorageError) where Value: Sendable {
@@ -177,7 +189,7 @@ extension DefaultedStoredProperty {
     try await Blocking.run { () throws(StorageError) in try core.save(value) }
   }
 
-  /// Changes the value, without blocking a thread of Swift concurrency.
+  /// Changes the value without blocking a thread of Swift concurrency.
   ///
   /// - Returns: as ``update(_:)``.
   /// - Throws: as ``update(_:)``.

@@ -1,26 +1,27 @@
 public import CryptoCore
 
-/// A property of a `Codable` type that is kept in a storage, and its default when there is no value.
+/// A stored property of a `Codable` type; it has its default when the storage has no value.
 ///
 ///     @UnwrappedCodableStore(storage, "settings") var settings = Settings()
 ///
-/// Kept as JSON unless another ``CodableCoding`` is given. In everything else as ``UnwrappedStore``.
+/// The value is encoded as JSON unless you pass another ``CodableCoding``. Everything else works as
+/// in ``UnwrappedStore``.
 @propertyWrapper
 public struct UnwrappedCodableStore<Value: Codable, StorageType: Storage>:
   DefaultedStoredProperty
 {
-  /// Storage, name and coder.
+  /// The storage, the name and the coder.
   public let core: PropertyCore<Value, StorageType>
-  /// What the property is when there is no value.
+  /// The value of the property when the storage has none.
   public let defaultValue: Value
 
-  /// A property with a default.
+  /// Creates a property with a default.
   ///
   /// - Parameters:
   ///   - wrappedValue: the default.
-  ///   - storage: where the property is kept.
-  ///   - key: its key.
-  ///   - coding: how the value becomes bytes.
+  ///   - storage: the storage that holds the value.
+  ///   - key: the property's key.
+  ///   - coding: how the value is encoded.
   public init(
     wrappedValue: Value, _ storage: StorageType, _ key: StoreKey, coding: CodableCoding = .json
   ) {
@@ -28,14 +29,14 @@ public struct UnwrappedCodableStore<Value: Codable, StorageType: Storage>:
     defaultValue = wrappedValue
   }
 
-  /// A property whose key is a case of an enumeration over `String`.
+  /// Creates a property whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
     wrappedValue: Value, _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
   ) {
     self.init(wrappedValue: wrappedValue, storage, key.rawValue, coding: coding)
   }
 
-  /// The stored value, or the default when there is none or it could not be read.
+  /// The stored value; the default when there is none or when it could not be read.
   public var wrappedValue: Value {
     @inlinable get { core.get() ?? defaultValue }
     @inlinable nonmutating set { core.set(newValue) }
@@ -48,9 +49,9 @@ public struct UnwrappedCodableStore<Value: Codable, StorageType: Storage>:
 extension UnwrappedCodableStore: Sendable where Value: Sendable {}
 
 extension UnwrappedCodableStore where StorageType: StandardStorage {
-  /// A property of the standard storage.
+  /// Creates a property of the standard storage.
   ///
-  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  /// Errors name the source position that `fileID` and `line` give.
   public init(
     wrappedValue: Value, _ key: StoreKey, coding: CodableCoding = .json,
     fileID: StaticString = #fileID,
@@ -60,9 +61,10 @@ extension UnwrappedCodableStore where StorageType: StandardStorage {
     defaultValue = wrappedValue
   }
 
-  /// A property of the standard storage whose key is a case of an enumeration over `String`.
+  /// Creates a property of the standard storage whose key is a case of an enumeration over
+  /// `String`.
   ///
-  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  /// Errors name the source position that `fileID` and `line` give.
   public init<Key: RawRepresentable<String>>(
     wrappedValue: Value, _ key: Key, coding: CodableCoding = .json, fileID: StaticString = #fileID,
     line: UInt = #line

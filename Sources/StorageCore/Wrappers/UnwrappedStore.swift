@@ -1,39 +1,42 @@
 public import CryptoCore
 
-/// A property that is kept in a storage, and its default when there is no value.
+/// A stored property; it has its default when the storage has no value for its key.
 ///
 ///     @UnwrappedStore(storage, "attempts") var attempts = 0
 ///
-/// The default is returned and never written. Reading the property when the storage fails gives the
-/// default and reports the error; `$property.load()` throws it. After a read that failed, assigning is
-/// refused until a read succeeds or `$property.save(_:)` is called, so that `attempts += 1` can't
-/// replace a value that could not be read. A wrapper is a value; copies address the same stored value.
+/// The default is never stored. Reading the property when the storage fails gives the default and
+/// reports the error; `$property.load()` throws the error.
+///
+/// After a failed read, assignments are refused until a read succeeds or you call
+/// `$property.save(_:)`. Otherwise `attempts += 1` could replace a value that could not be read.
+///
+/// A wrapper is a value; its copies share the same stored value.
 @propertyWrapper
 public struct UnwrappedStore<Value, StorageType: Storage>: DefaultedStoredProperty {
-  /// Storage, name and coder.
+  /// The storage, the name and the coder.
   public let core: PropertyCore<Value, StorageType>
-  /// What the property is when there is no value.
+  /// The value of the property when the storage has none.
   public let defaultValue: Value
 
-  /// A property with a default.
+  /// Creates a property with a default.
   ///
   /// - Parameters:
   ///   - wrappedValue: the default.
-  ///   - storage: where the property is kept.
-  ///   - key: its key.
+  ///   - storage: the storage that holds the value.
+  ///   - key: the property's key.
   public init(wrappedValue: Value, _ storage: StorageType, _ key: StoreKey) {
     core = PropertyCore(storage, key, .automatic())
     defaultValue = wrappedValue
   }
 
-  /// A property whose key is a case of an enumeration over `String`.
+  /// Creates a property whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
     wrappedValue: Value, _ storage: StorageType, _ key: Key
   ) {
     self.init(wrappedValue: wrappedValue, storage, key.rawValue)
   }
 
-  /// The stored value, or the default when there is none or it could not be read.
+  /// The stored value; the default when there is none or when it could not be read.
   public var wrappedValue: Value {
     @inlinable get { core.get() ?? defaultValue }
     @inlinable nonmutating set { core.set(newValue) }
@@ -46,9 +49,9 @@ public struct UnwrappedStore<Value, StorageType: Storage>: DefaultedStoredProper
 extension UnwrappedStore: Sendable where Value: Sendable {}
 
 extension UnwrappedStore where StorageType: StandardStorage {
-  /// A property of the standard storage.
+  /// Creates a property of the standard storage.
   ///
-  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  /// Errors name the source position that `fileID` and `line` give.
   public init(
     wrappedValue: Value, _ key: StoreKey, fileID: StaticString = #fileID,
     line: UInt = #line
@@ -57,9 +60,10 @@ extension UnwrappedStore where StorageType: StandardStorage {
     defaultValue = wrappedValue
   }
 
-  /// A property of the standard storage whose key is a case of an enumeration over `String`.
+  /// Creates a property of the standard storage whose key is a case of an enumeration over
+  /// `String`.
   ///
-  /// `fileID` and `line` are its place in the program's source, for errors that name it.
+  /// Errors name the source position that `fileID` and `line` give.
   public init<Key: RawRepresentable<String>>(
     wrappedValue: Value, _ key: Key, fileID: StaticString = #fileID,
     line: UInt = #line
