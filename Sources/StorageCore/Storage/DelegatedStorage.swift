@@ -39,6 +39,7 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
   ///     writes plaintext.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   ///   - errorClosure: receives the errors of calls that can't throw.
+  @_disfavoredOverload  // Else a `SymmetricKey.generate()` without `try` is the one that throws.
   public convenience init(
     _ delegate: (any StorageDelegate)? = nil, symmetricKey: SymmetricKey? = nil,
     authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
