@@ -37,7 +37,7 @@ struct CommandLineTests {
     for arguments in [["-q"], ["--app", "list"], ["--json", "--wait", "3"]] {
       let refused = try tool.run(arguments)
       #expect(refused.code == 64)
-      #expect(refused.errors.contains("a command is needed"), "\(refused.errors)")
+      #expect(refused.errors.contains("a command must follow"), "\(refused.errors)")
     }
     #expect(try tool.run("--app", "x", "lst").errors.contains("near is list"))
     // A value is not one of these: -- ends them.
