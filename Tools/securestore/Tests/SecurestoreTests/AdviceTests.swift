@@ -100,18 +100,18 @@ struct AdviceTests {
     let tool = try Tool(hasVault: false)
     let standard = try tool.run("init")
     #expect(standard.code == 0)
-    #expect(!standard.errors.contains("was not there"))
+    #expect(!standard.errors.contains("did not exist"))
     let made = try tool.run(
       "init", "--vault", "new/deep/a.vault", "--key-file", "keys/a.key", "--json")
     #expect(try made.json()["folders"] as? [String] == [tool.path("keys"), tool.path("new")])
     let again = try tool.run("init", "--vault", "new/deep/b.vault", "--key-file", "keys/a.key")
-    #expect(!again.errors.contains("was not there"))
+    #expect(!again.errors.contains("did not exist"))
 
     #expect(try tool.run("backup", "copy.vault").code == 0)
     let named = try tool.run(
       "restore", "copy.vault", "--vault", "other/c.vault", "--key-file", tool.keyFile)
     #expect(named.code == 0, "\(named.errors)")
-    #expect(named.errors.contains("\(tool.path("other")) was not there, and was made"))
+    #expect(named.errors.contains("\(tool.path("other")) did not exist, and was created"))
   }
 
   @Test func whatIsInTheWayIsCalledWhatItIs() throws {

@@ -169,7 +169,7 @@ struct AnswerTests {
     }
     try tool.write("text", to: "file")
     let refused = try tool.run("init", "--vault", "file/a.vault", "--key-file", "a.key")
-    #expect(refused.code == 3 && refused.errors.contains("a file is where a folder is needed"))
+    #expect(refused.code == 3 && refused.errors.contains("a file stands where a folder is needed"))
   }
 
   @Test func aHyphenIsNoFileToWriteTo() throws {
@@ -186,7 +186,7 @@ struct AnswerTests {
     try tool.write("correct horse\n", to: "pass")
     #expect(try tool.run("doctor").text.contains("master.key does not exist; init creates it"))
     #expect(try tool.run("init", "--passphrase-file", "pass").code == 0)
-    #expect(try tool.run("doctor").text.contains("master.key is not there\n"))
+    #expect(try tool.run("doctor").text.contains("master.key does not exist\n"))
   }
 
   @Test func aPlaceThatIsNotThereIsUnavailable() throws {

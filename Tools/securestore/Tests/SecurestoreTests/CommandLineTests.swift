@@ -88,10 +88,10 @@ struct CommandLineTests {
   @Test func anUnexpectedArgumentIsExplained() throws {
     let tool = try Tool()
     let list = try tool.run("list", "A")
-    #expect(list.errors.contains("securestore list takes options and nothing else"))
+    #expect(list.errors.contains("securestore list takes only options"))
     let get = try tool.run("get", "my", "name")
     #expect(get.errors.contains("securestore get takes <name> and options"))
-    #expect(get.errors.contains("A name with spaces goes in quotes"))
+    #expect(get.errors.contains("Put a name with spaces in quotes"))
     #expect(get.errors.contains("Usage: securestore get [<options>] <name>"))
   }
 

@@ -90,7 +90,7 @@ struct DoctorTests {
     try FileManager.default.removeItem(atPath: tool.keyFile)
     let gone = try tool.run("doctor")
     #expect(gone.code == 2)
-    #expect(gone.text.contains("was there once and is gone"))
+    #expect(gone.text.contains("existed once and is gone"))
     #expect(!FileManager.default.fileExists(atPath: tool.keyFile))
   }
 }

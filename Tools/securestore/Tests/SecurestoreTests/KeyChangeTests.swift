@@ -114,7 +114,7 @@ struct KeyChangeTests {
     #expect(try typed.json()["keyFile"] is NSNull)
 
     let added = try tool.run("slots", "add", "--new-key-file", "keys/new.key")
-    #expect(added.errors.contains("\(tool.path("keys")) was not there, and was made"))
+    #expect(added.errors.contains("\(tool.path("keys")) did not exist, and was created"))
     #expect(added.errors.contains("created the key file \(tool.path("keys/new.key"))"))
     for (command, name) in [("add", "more"), ("change", "last")] {
       let consent = command == "change" ? ["--yes"] : []

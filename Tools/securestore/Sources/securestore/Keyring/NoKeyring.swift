@@ -1,5 +1,5 @@
 #if !Keyring
-  // A build without libsecret: the trait Keyring is off. What needs a keyring says so.
+  // A build without libsecret: the trait Keyring is off. Everything that needs a keyring says so.
   internal import DefaultsBackend
   internal import StorageCore
 
@@ -10,14 +10,14 @@
   }
 
   extension VaultPlace {
-    /// There is none.
+    /// Always throws: this build has no keyring.
     func keyring(_ name: String) throws -> KeySource { throw Failure.noKeyring }
 
-    /// There is none of a desktop.
+    /// Always throws: this build has no keyring.
     func desktop() throws -> KeySource { throw Failure.noKeyring }
   }
 
-  /// The sealed store of an application in the keyring: there is none.
+  /// The sealed store of an application in the keyring; this build has none.
   enum KeychainPlace {
     init(application: String, _ place: VaultPlace) throws { throw Failure.noKeyring }
 
@@ -28,7 +28,7 @@
     ) -> UserDefaultsStorage { switch self {} }
   }
 
-  /// That nothing of a keyring can be looked at.
+  /// The findings of a build that can't check a keyring.
   struct KeyringFindings {
     let needed: Set<String>
 
