@@ -74,7 +74,7 @@ struct ConsentTests {
   @Test(arguments: [
     ("aaaaaaaaaaaaaaaa", "again and again"), ("abababababab", "again and again"),
     ("123456789", "count up or down"), ("hgfedcba", "count up or down"),
-    ("password2026!", "try first"), ("P4$$w0rd", "tried first"), ("qwertyuiop", "tried first"),
+    ("password2026!", "try first"), ("P4$$w0rd", "try first"), ("qwertyuiop", "try first"),
     ("Tr4vel-x", "fewer than 12 characters"), ("hunter22222", "try first"),
   ])
   func aTrivialPassphraseIsWarnedOf(_ passphrase: String, _ reason: String) throws {
