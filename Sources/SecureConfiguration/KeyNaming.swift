@@ -1,22 +1,22 @@
 #if Configuration
   public import Configuration
 
-  /// How a configuration key names a stored value.
+  /// How a configuration key maps to the name of a stored value.
   public enum KeyNaming: Hashable, Sendable {
     /// The components of the key with dots between them: `http.server.port`.
     ///
     /// `securestore import` stores the nested values of a JSON or YAML file under such names.
     case dotted
-    /// As `EnvironmentVariablesProvider` does it: `HTTP_SERVER_PORT`.
+    /// Like `EnvironmentVariablesProvider`: `HTTP_SERVER_PORT`.
     ///
     /// Capitals, `_` between components and before a capital within one, and `_` for every character that
-    /// is no letter or digit. `securestore import` stores the values of an env file under such names. Two
-    /// keys may share one name, as `http.port` and `http-port`.
+    /// is not a letter or digit. `securestore import` stores the values of an env file under such names. Two
+    /// keys may map to one name, such as `http.port` and `http-port`.
     case environment
 
-    /// The name of the value that a key stands for.
+    /// The name of a key's value.
     ///
-    /// - Parameter key: the key. Its context is not looked at.
+    /// - Parameter key: the key. Its context is ignored.
     /// - Returns: the name.
     public func name(of key: AbsoluteConfigKey) -> String {
       switch self {

@@ -3,7 +3,7 @@
   public import Configuration
   public import StorageCore
 
-  /// A provider of swift-configuration whose values are in a storage: a vault, a suite, the keyring or memory.
+  /// A provider of swift-configuration that reads a storage: a vault, a suite, the keyring or memory.
   ///
   ///     let config = ConfigReader(providers: [
   ///       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
@@ -11,22 +11,22 @@
   ///     ])
   ///     let password = try config.requiredString(forKey: "database.password")
   ///
-  /// A value that can't be read is an error, and never one that is not there. Note that
-  /// `config.string(forKey:)` without `required` answers nil for any error of a provider, as swift-configuration
-  /// has it: read what has to be there with the required forms, or fetch it.
+  /// A value that can't be read throws an error and never counts as absent. But `config.string(forKey:)`
+  /// without `required` returns nil for any error of a provider; that is how swift-configuration works. For
+  /// values that must exist, use the required forms or `fetch`.
   ///
-  /// - `value`, as `string(forKey:)` uses it, reads as a property does: from memory for a vault, a suite or
-  ///   memory, and it sees every write that was done before. The keyring's first read of a value waits for its
+  /// - `value`, which `string(forKey:)` calls, reads as a property does: from memory for a vault, a suite or
+  ///   memory, and it sees every earlier write. The first read of a keyring's value waits for the keyring's
   ///   service; use `fetch` or `watch` there, which block no thread of Swift concurrency.
-  /// - `snapshot()` holds all values of one moment, whoever writes meanwhile, of a vault, a suite or memory. Of
-  ///   the keyring and of delegates of your own it holds values that were read one after the other. Values stay
-  ///   sealed in it until they are asked for. Making one reads all records of the storage. A snapshot that can't
-  ///   be made throws the reason from each look-up.
-  /// - `watchValue` and `watchSnapshot` give the current state, then each later one, and leave out those that
-  ///   were replaced before the listener came to them. An error is a state too.
+  /// - `snapshot()` of a vault, a suite or memory holds all values of one moment, even if others write
+  ///   meanwhile. For the keyring and for your own delegates the values are read one after the other. Values
+  ///   stay sealed in the snapshot until they are read. Creating a snapshot reads all records of the storage.
+  ///   If that fails, each look-up in the snapshot throws the reason.
+  /// - `watchValue` and `watchSnapshot` deliver the current state, then each later one. They skip states that
+  ///   were replaced before the listener received them. An error is a state too.
   ///
-  /// What is stored may have another type than is asked for, where the value stays exactly the same; anything
-  /// else is the error `typeMismatch`. The context of keys is not looked at.
+  /// A value may be read as another type than its stored one if the conversion is exact; otherwise the read
+  /// throws `typeMismatch`. The context of keys is ignored.
   ///
   /// | asked for | stored |
   /// |---|---|
@@ -37,23 +37,23 @@
   /// | `bytes` | `Data`, `[UInt8]`, or a text that the decoder reads, by default Base64 |
   /// | lists of these | a list of such elements, or a text with a separator, by default `,` |
   ///
-  /// Texts are taken since an env file has nothing else.
+  /// Texts are accepted because an env file contains nothing else.
   public struct SecureStorageProvider: ConfigProvider {
-    /// The name in reports of access, as in `SecureStorageProvider[VaultStorage]`.
+    /// The name in access reports, such as `SecureStorageProvider[VaultStorage]`.
     public let providerName: String
     private let storage: any Storage
     private let reading: ValueReading
 
-    /// A provider of the values of a storage.
+    /// Creates a provider for the values of a storage.
     ///
     /// - Parameters:
-    ///   - storage: where the values are.
-    ///   - naming: how keys name values.
-    ///   - secrets: which values are secret, by their names in the storage; logs and reports of access show
-    ///     no secret value. All of them, unless the application says otherwise.
-    ///   - bytesDecoder: how a stored text is read as bytes. Stored data is bytes as it is.
-    ///   - arraySeparator: what separates the elements of a list in a stored text.
-    ///   - name: further tells the provider from others, in its name.
+    ///   - storage: the storage.
+    ///   - naming: how keys map to names of values.
+    ///   - secrets: which values are secret, by their names in the storage; logs and access reports never
+    ///     show a secret value. By default all values are secret.
+    ///   - bytesDecoder: how a stored text is read as bytes. Stored data is used unchanged.
+    ///   - arraySeparator: the separator between the elements of a list in a stored text.
+    ///   - name: distinguishes this provider from others, in its name.
     public init(
       _ storage: any Storage, naming: KeyNaming = .dotted,
       secrets: SecretsSpecifier<String, ConfigContent> = .all,
@@ -69,7 +69,7 @@
           bytesDecoder: bytesDecoder, arraySeparator: arraySeparator))
     }
 
-    /// The value of a key as it is stored now, or none.
+    /// The present value of a key, or none.
     ///
     /// - Throws: `StorageError`: `typeMismatch`, or why the value can't be read.
     public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
@@ -78,7 +78,7 @@
       }
     }
 
-    /// The same, without holding a thread of Swift concurrency while the storage waits for another program.
+    /// The present value of a key; holds no thread of Swift concurrency while the storage waits.
     ///
     /// - Throws: as ``value(forKey:type:)``.
     public func fetchValue(
@@ -88,9 +88,9 @@
       return try await Blocking.run { try self.value(forKey: key, type: type) }
     }
 
-    /// Gives `updatesHandler` the value of a key now, and each later one that differs.
+    /// Calls `updatesHandler` with the updates of a key's value: the present one and each later one that differs.
     ///
-    /// - Throws: what `updatesHandler` throws.
+    /// - Throws: an error of `updatesHandler`.
     public nonisolated(nonsending) func watchValue<Return: ~Copyable>(
       forKey key: AbsoluteConfigKey, type: ConfigType,
       updatesHandler:
@@ -107,14 +107,14 @@
       return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
     }
 
-    /// All values of one moment; the type's documentation says where it is several.
+    /// All values of one moment; the type's documentation names the storages that can't promise that.
     public func snapshot() -> any ConfigSnapshot {
       SecureStorageSnapshot(providerName, reading, of: storage)
     }
 
-    /// Gives `updatesHandler` all values of now, and those after each change.
+    /// Calls `updatesHandler` with the snapshots of the storage: the present one and one after each change.
     ///
-    /// - Throws: what `updatesHandler` throws.
+    /// - Throws: an error of `updatesHandler`.
     public nonisolated(nonsending) func watchSnapshot<Return: ~Copyable>(
       updatesHandler:
         nonisolated(nonsending) (

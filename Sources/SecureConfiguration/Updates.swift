@@ -1,7 +1,7 @@
 #if Configuration
   internal import StorageCore
 
-  /// What there is now, then after each change; what was replaced meanwhile is left out.
+  /// The present element, then one after each change; elements that were replaced meanwhile are skipped.
   struct Updates<Element: Sendable>: AsyncSequence, Sendable {
     typealias Failure = Never
 
@@ -11,7 +11,7 @@
     private let read: @Sendable () -> Element
     private let isSame: @Sendable (Element, Element) -> Bool
 
-    /// What `read` gives now and whenever the value of a name, or of any, may have changed.
+    /// The results of `read`: now, and whenever the value of a name, or of any name, may have changed.
     static func of(
       _ storage: any Storage, named name: RecordName?, _ read: @escaping @Sendable () -> Element,
       isSame: @escaping @Sendable (Element, Element) -> Bool
@@ -23,7 +23,7 @@
         guard let name else { return store.observe { _ in continuation.yield() } }
         return store.observe(name) { continuation.yield() }
       }
-      // A service may take its time to answer.
+      // A service may answer slowly.
       let observation = store.asksOthers ? await Blocking.run { observe() } : observe()
       continuation.yield()
       return Updates(

@@ -2,14 +2,14 @@
   internal import Configuration
   internal import Foundation
 
-  /// What a stored value is as a value of a configuration, where it stays exactly the same.
+  /// Converts a stored value to a configuration value, if the conversion is exact.
   ///
   /// The documentation of ``SecureStorageProvider`` has the table.
   struct ValueConversion: Sendable {
     let bytesDecoder: any ConfigBytesFromStringDecoder
     let arraySeparator: Character
 
-    /// The content, or nil when the value is no such type.
+    /// The content, or nil if the value does not convert to the type.
     func content(of stored: Any, as type: ConfigType) -> ConfigContent? {
       switch type {
       case .string: string(stored).map { .string($0) }
@@ -34,7 +34,7 @@
       return Self.all(stored, read)
     }
 
-    /// All elements, or nil when one can't be read: none is left out.
+    /// All elements, or nil if one can't be converted; no element is dropped.
     private static func all<Element>(
       _ elements: [Any], _ read: (Any) -> Element?
     ) -> [Element]? {

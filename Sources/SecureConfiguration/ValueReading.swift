@@ -2,7 +2,7 @@
   internal import Configuration
   internal import StorageCore
 
-  /// How a key is looked up, wherever the values are.
+  /// Looks up a key, in any storage.
   struct ValueReading: Sendable {
     let naming: KeyNaming
     let secrets: SecretsSpecifier<String, ConfigContent>
@@ -10,7 +10,7 @@
 
     /// Looks a key up by its name in the storage.
     ///
-    /// - Throws: `typeMismatch` for a value that is no such type, or what `load` throws.
+    /// - Throws: `typeMismatch` for a value that does not convert to the type, or an error of `load`.
     func look(
       up key: AbsoluteConfigKey, as type: ConfigType,
       _ load: (String) throws(StorageError) -> Any?
@@ -20,8 +20,8 @@
       guard let content = conversion.content(of: stored, as: type) else {
         throw StorageError(
           .typeMismatch,
-          "the value is stored as \(Swift.type(of: stored)) and can't be read as \(type.rawValue) without "
-            + "a change; it is left as it is", key: name)
+          "the value is stored as \(Swift.type(of: stored)) and does not convert exactly to \(type.rawValue); "
+            + "it was not changed", key: name)
       }
       let isSecret = secrets.isSecret(key: name, value: content)
       return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: isSecret))

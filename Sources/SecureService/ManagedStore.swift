@@ -5,7 +5,7 @@
 
   /// A storage that a ``StorageService`` opens, checks and closes.
   public struct ManagedStore: Sendable {
-    /// Tells the store from others in logs, metrics and errors.
+    /// The name of the store in logs, metrics and errors.
     ///
     /// Not a secret.
     public let name: String
@@ -16,15 +16,15 @@
     private let look: @Sendable () throws(StorageError) -> Void
     private let end: @Sendable () throws(StorageError) -> Void
 
-    /// A vault.
+    /// Manages a vault.
     ///
     /// - Parameters:
     ///   - storage: the vault, such as `VaultStorage.standard`.
-    ///   - name: tells it from others.
-    ///   - existence: whether a vault that is missing is made. With `.mustExist` a disk that is not mounted is
+    ///   - name: the name of the store.
+    ///   - existence: whether a missing vault is created. With `.mustExist` a disk that is not mounted is
     ///     an error at the start.
-    ///   - verifies: whether the start looks at each record, as `VaultStorage.verify` does; it costs
-    ///     reading and opening the whole vault. An unsound vault is then an error at the start.
+    ///   - verifies: whether the start checks each record, as `VaultStorage.verify` does; this reads and opens
+    ///     the whole vault. A vault that is not sound is then an error at the start.
     /// - Returns: the store.
     public static func vault(
       _ storage: VaultStorage, named name: String = "vault",
@@ -46,12 +46,12 @@
       }
     }
 
-    /// A suite.
+    /// Manages a suite.
     ///
     /// - Parameters:
-    ///   - storage: the suite. What its writes have not yet put on disk is written at shutdown.
-    ///   - name: tells it from others.
-    ///   - existence: whether a suite that is missing is made.
+    ///   - storage: the suite. Shutdown writes everything to disk that is not there yet.
+    ///   - name: the name of the store.
+    ///   - existence: whether a missing suite is created.
     /// - Returns: the store.
     public static func defaults(
       _ storage: UserDefaultsStorage, named name: String = "defaults",
@@ -65,12 +65,12 @@
       }
     }
 
-    /// Any other storage, such as the keychain or one in memory.
+    /// Manages any other storage, such as the keychain or one in memory.
     ///
     /// - Parameters:
     ///   - storage: the storage.
-    ///   - name: tells it from others.
-    ///   - existence: whether a store that is missing is made.
+    ///   - name: the name of the store.
+    ///   - existence: whether a missing store is created.
     /// - Returns: the store.
     public static func storage(
       _ storage: DelegatedStorage, named name: String, existence: StoreExistence = .madeIfMissing
@@ -96,7 +96,7 @@
       self.end = end
     }
 
-    /// Opens the store, and looks at it as far as it was asked for.
+    /// Opens the store, and verifies it if that was requested.
     func open() async throws(StorageError) {
       try await Blocking.run { () throws(StorageError) in
         try storage.open(existence)
@@ -104,10 +104,10 @@
       }
     }
 
-    /// Looks whether the store can be read, past what is in memory.
+    /// Checks that the store can be read; reads the place and not only memory.
     func check() async throws(StorageError) { try await Blocking.run(look) }
 
-    /// Has everything on disk, and closes files.
+    /// Writes everything to disk, and closes the files.
     func close() async throws(StorageError) { try await Blocking.run(end) }
   }
 #endif

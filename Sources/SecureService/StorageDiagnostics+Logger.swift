@@ -3,12 +3,12 @@
   public import StorageCore
 
   extension StorageDiagnostics {
-    /// Hands what no caller can be told to a logger, as the failed read of a property.
+    /// Logs the errors that no caller receives, such as the failed read of a property.
     ///
-    /// The logger gets each thing once. What comes again is counted, and the count is logged when something
-    /// else goes wrong in the same place, each minute while it goes on, and when a ``StorageService`` ends.
-    /// The metadata has the error's `code`, and where it has one its `key`, `path` and `number`; no secret
-    /// is among them. The `errorClosure` of a storage comes before it, as before any handler.
+    /// The logger gets each error once. Repetitions are counted. The count is logged when another error occurs
+    /// in the same place, every minute while the error continues, and when a ``StorageService`` ends.
+    /// The metadata has the error's `code` and, if known, its `key`, `path` and `number`; it contains no
+    /// secret. The `errorClosure` of a storage runs before the logger, as before any handler.
     ///
     /// - Parameters:
     ///   - logger: the logger.

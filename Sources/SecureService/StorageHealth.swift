@@ -1,19 +1,19 @@
 #if Server
   public import StorageCore
 
-  /// What is known of a store of a running server.
+  /// The state of a store in a running server.
   public struct StorageHealth: Hashable, Sendable {
     /// The store's name.
     public let store: String
-    /// Why the last look at the store failed; nil when it can be read.
+    /// Why the last check of the store failed; nil if it can be read.
     public let readFailure: StorageError?
-    /// The code of the last write when that failed for a reason of the place, as `full`; nil after a write
-    /// that was made, and before the first.
+    /// The code of the last write if it failed because of the place, such as `full`; nil after a successful
+    /// write, and before the first.
     public let writeFailure: StorageError.Code?
-    /// How long ago the store was last found readable, past what is in memory; nil before it was opened.
+    /// The time since the last successful check of the place itself; nil before the store was opened.
     public let age: Duration?
 
-    /// What is known of a store; for tests and for stores that a ``StorageService`` does not look at.
+    /// Creates a state, for tests and for stores that no ``StorageService`` checks.
     public init(
       store: String, readFailure: StorageError?, writeFailure: StorageError.Code?, age: Duration?
     ) {
@@ -23,11 +23,11 @@
       self.age = age
     }
 
-    /// Whether the store can be read, as far as is known.
+    /// Whether the last check could read the store.
     public var isReadable: Bool { readFailure == nil && age != nil }
-    /// Whether the store can be read, and the last write was made.
+    /// Whether the store can be read, and the last write succeeded.
     ///
-    /// A store that can be read and not be written to, as on a full disk, still serves what needs no write.
+    /// A store that can only be read, as on a full disk, still serves requests that need no write.
     public var isWhole: Bool { isReadable && writeFailure == nil }
   }
 #endif

@@ -5,26 +5,26 @@
   public import ServiceLifecycle
   internal import StorageCore
 
-  /// Opens the stores of a server at its start, looks at them while it runs, and closes them at its end.
+  /// Opens the stores of a server at its start, checks them while it runs, and closes them at its end.
   ///
   ///     let stores = StorageService([.vault(.standard, existence: .mustExist)], logger: logger)
-  ///     try await stores.open()  // the start fails here, with the reason
+  ///     try await stores.open()  // a store that can't be opened fails the start here, with the reason
   ///     let group = ServiceGroup(services: [stores, server], gracefulShutdownSignals: [.sigterm], logger: logger)
   ///     try await group.run()
   ///
-  /// A service group ends its services in the reverse of their order: put this one before those that use the
-  /// stores, so that it closes them last.
+  /// A service group ends its services in reverse order: put this service before those that use the stores,
+  /// so that it closes them last.
   ///
-  /// With a metrics system bootstrapped it counts, for each store, under the label `store`:
+  /// With a metrics system bootstrapped it reports, for each store, under the label `store`:
   ///
   /// | metric | |
   /// |---|---|
   /// | `securestorage_writes` | values saved or removed through the given storage |
   /// | `securestorage_failures` | reads and writes of values that failed; labels `operation` and `code` |
-  /// | `securestorage_key_changes` | changes of keys that this process saw, whoever made them |
-  /// | `securestorage_check_age_seconds` | how long ago the store was last found readable, past what is in memory |
+  /// | `securestorage_key_changes` | changes of keys that this process saw, by any process |
+  /// | `securestorage_check_age_seconds` | the time since the last successful check of the place itself |
   ///
-  /// Reads that succeed are not counted, and cost what they cost without it.
+  /// Successful reads are not counted and cost the same as without the service.
   public final class StorageService: Service {
     /// The stores.
     public let stores: [ManagedStore]
@@ -35,14 +35,14 @@
     private let observations = Lock<[ChangeObservation]>([])
     private let opening = Opening()
 
-    /// A service for stores; nothing is opened yet.
+    /// Creates a service for stores; opens nothing yet.
     ///
     /// - Parameters:
     ///   - stores: the stores, in the order in which they are opened.
-    ///   - logger: told what is opened, what fails, and that it works again.
-    ///   - checkInterval: how long after one look at the stores the next begins. A look costs one small
-    ///     read of each.
-    ///   - metrics: makes the metrics; nil for what `MetricsSystem` was bootstrapped with.
+    ///   - logger: receives a message when a store is opened, fails, or works again.
+    ///   - checkInterval: the time between the end of one check of the stores and the next. A check costs one
+    ///     small read of each store.
+    ///   - metrics: creates the metrics; nil for the factory that `MetricsSystem` was bootstrapped with.
     public init(
       _ stores: [ManagedStore], logger: Logger, checkInterval: Duration = .seconds(15),
       metrics: (any MetricsFactory)? = nil
@@ -55,10 +55,10 @@
       self.metrics = stores.map { StoreMetrics(store: $0.name, factory) }
     }
 
-    /// Opens all stores, or makes those that are new; does nothing when that was done.
+    /// Opens all stores, and creates new ones; does nothing if they are already open.
     ///
-    /// Call it before the service group runs, so that nothing is served without the stores; ``run()`` does it
-    /// otherwise.
+    /// Call it before the service group runs, so that nothing is served without the stores. Otherwise ``run()``
+    /// opens them.
     ///
     /// - Throws: ``StorageStartError``: which store can't be used, why, and what to do.
     public func open() async throws(StorageStartError) {
@@ -83,9 +83,9 @@
       observations.withLock { $0 = all }
     }
 
-    /// Opens the stores, looks at them now and then, and closes them when it is to end.
+    /// Opens the stores, checks them regularly, and closes them when the service ends.
     ///
-    /// - Throws: ``StorageStartError`` when they can't be opened; `StorageError` when something could not be
+    /// - Throws: ``StorageStartError`` if they can't be opened; `StorageError` if something could not be
     ///   written at the end.
     public func run() async throws {
       try await open()
@@ -95,9 +95,9 @@
       try await close()
     }
 
-    /// Waits for the next look.
+    /// Waits until the next check.
     ///
-    /// - Returns: false when the task is to end.
+    /// - Returns: false if the task must end.
     private func pause() async -> Bool {
       do {
         try await Task.sleep(for: interval)
@@ -107,7 +107,7 @@
       }
     }
 
-    /// Looks at each store now, past what is in memory, and gives ``health``.
+    /// Checks the place of each store now, and returns ``health``.
     @discardableResult
     public func check() async -> [StorageHealth] {
       for (index, store) in stores.enumerated() {
@@ -122,7 +122,7 @@
       return health
     }
 
-    /// What is known of the stores, without looking at them.
+    /// The last known state of the stores, without a new check.
     public var health: [StorageHealth] {
       states.withLock { states in
         zip(stores, states).map { store, state in
@@ -184,7 +184,7 @@
     var checked: ContinuousClock.Instant?
   }
 
-  /// Does a thing once; who comes meanwhile waits for the outcome.
+  /// Runs an operation once; concurrent callers wait for its result.
   private actor Opening {
     private var task: Task<Result<Void, StorageStartError>, Never>?
 
@@ -200,14 +200,14 @@
         }
       self.task = task
       let result = await task.value
-      // A start that failed may be tried again.
+      // A failed start may be tried again.
       if case .failure = result { self.task = nil }
       try result.get()
     }
   }
 
   extension StorageError.Code {
-    /// Whether the place can't take writes, whatever is written.
+    /// Whether the place rejects all writes, whatever their content.
     fileprivate var isOfThePlace: Bool {
       switch self {
       case .invalid, .unsupported, .typeMismatch, .cancelled, .busy: false

@@ -10,11 +10,11 @@
 
     /// For the operator: which store, why, and what to do.
     ///
-    /// No secret is in it.
+    /// Contains no secret.
     public var description: String { "the store \"\(store)\" can't be opened: \(reason)" }
 
-    /// What a program should exit with: the codes of `securestore`, such as 10 for a key that is not there,
-    /// 11 for a wrong key, 12 for damage, 16 for a full disk, 69 for a store that is not there.
+    /// The exit code for the program: the codes of `securestore`, such as 10 for a missing key, 11 for a wrong
+    /// key, 12 for damage, 16 for a full disk, 69 for a missing store.
     public var exitCode: Int32 { reason.code.exitCode }
   }
 #endif

@@ -36,7 +36,7 @@
     }
 
     private func failed(_ operation: String, _ code: StorageError.Code) {
-      // Made where it is needed: most programs see few of the codes, or none.
+      // Created on first use: most programs see few of the codes, or none.
       Counter(
         label: "securestorage_failures",
         dimensions: [("store", store), ("operation", operation), ("code", "\(code)")],

@@ -5,9 +5,9 @@ internal import Glibc
 internal import StorageCore
 internal import VaultBackend
 
-/// What is stored and not declared.
+/// Finds stored data that no key declares.
 extension Audit {
-  /// A place that several keys share, as the address of no key.
+  /// The address of a whole place that several keys share.
   private func shared(_ address: PlaceAddress) -> PlaceAddress {
     var container = PlaceAddress(
       kind: address.kind, container: address.kind == .vault ? "" : address.container, name: "")
@@ -16,7 +16,7 @@ extension Audit {
     return container
   }
 
-  /// Looks through the places of the declared keys, of those that the ledger knows, and the standard ones.
+  /// Searches the places of the declared keys and of the ledger's entries, and the standard places.
   mutating func lookForStrays(_ addresses: [PlaceAddress]) {
     let all = Set((addresses + recorded.map(\.address) + standardAddresses()).map { shared($0) })
     let containers = all.sorted { $0.order.lexicographicallyPrecedes($1.order) }
@@ -30,7 +30,7 @@ extension Audit {
     }
   }
 
-  /// The places of domains that no key may have, where a former release of the program left something.
+  /// The standard places, where a former release of the program may have left data.
   private func standardAddresses() -> [PlaceAddress] {
     var domains: [StorageDomain] = [
       .userDefaults, .keychain(service: nil), .fileSystem(directory: .documents),
@@ -48,7 +48,7 @@ extension Audit {
     var addresses: [PlaceAddress] = []
     for domain in domains {
       for isPlain in [true, false] {
-        // A configuration that names no folder was said of the keys that need it.
+        // A missing folder in the configuration is already reported for the keys that need it.
         do throws(StorageError) {
           addresses.append(try addressing.address(of: "x", in: domain, isPlain: isPlain))
         } catch { continue }
@@ -80,7 +80,7 @@ extension Audit {
     }
   }
 
-  /// Says that more users can use a file than should.
+  /// Reports a file that more users can access than should.
   private mutating func checkRights(_ container: PlaceAddress) throws(StorageError) {
     guard container.kind != .file, !places.isInMemory, let path = try places.path(of: container)
     else { return }
@@ -123,7 +123,7 @@ extension Audit {
     }
   }
 
-  /// What a place of ours has in its folder beside the files of keys.
+  /// The files that our places keep in a folder, besides the files of keys.
   private static let ownFiles: Set<String> = [
     ".lock", ".new", ".sealed", CacheTag.name, GroupKey.file, GroupKey.marker,
   ]
@@ -134,7 +134,7 @@ extension Audit {
         $0.utf8.lexicographicallyPrecedes($1.utf8)
       }
     } catch {
-      throw StorageError(.denied, "the folder can't be listed by this user", path: folder)
+      throw StorageError(.denied, "this user can't list the folder", path: folder)
     }
   }
 
@@ -142,7 +142,7 @@ extension Audit {
     of path: String, _ status: FileStatus
   ) throws(StorageError) -> String {
     guard status.isRegular else {
-      return status.isFolder ? "a folder that no key declares" : "no file, and no key declares it"
+      return status.isFolder ? "a folder that no key declares" : "not a regular file, and no key declares it"
     }
     let size = AuditText.count(status.size, "byte")
     var head: [UInt8] = []
@@ -152,7 +152,7 @@ extension Audit {
       }
       head = try file.readFirst(Envelope.mark.count)
     } catch {
-      return "a file of \(size) that no key declares, and that this user can't read"
+      return "a file of \(size) that no key declares and this user can't read"
     }
     return "a \(head == Envelope.mark ? "sealed" : "readable") file of \(size) that no key declares"
   }
@@ -186,13 +186,13 @@ extension Audit {
     }
   }
 
-  /// Names what is in a sealed suite and is no record: one such entry makes the whole suite `damaged`.
+  /// Names the entries of a sealed suite that are not records: one such entry makes the whole suite `damaged`.
   private mutating func nameForeignEntries(_ container: PlaceAddress) throws(StorageError) {
     guard !places.isInMemory, let path = try places.path(of: container) else { return }
     let folder = SharedFolder(path: FilePath.folder(of: path))
     guard let bytes = try folder.read(FilePath.name(of: path)) else { return }
     let entries: [String: [UInt8]]
-    // What is no property list at all was said.
+    // A file that is not a property list was already reported.
     do throws(StorageError) { entries = try PlainPropertyList.entries(of: bytes) } catch { return }
     for (entry, value) in entries.sorted(by: { $0.key < $1.key }) {
       let isHash = entry.count == 128 && entry.allSatisfy(\.isHexDigit)
@@ -200,12 +200,12 @@ extension Audit {
       findings.append(
         StorageAuditFinding(
           .plaintext, name: entry, place: container.description,
-          "an entry of \(AuditText.count(value.count, "byte")) in a sealed suite that is no record, so the "
-            + "suite as a whole is refused; remove the entry"))
+          "an entry of \(AuditText.count(value.count, "byte")) in a sealed suite that is not a record, so the "
+            + "whole suite is refused; remove the entry"))
     }
   }
 
-  /// The names of a storage, and how many records have none that can be read.
+  /// Compares the names in a storage with the declared keys, and counts records whose name is unreadable.
   private mutating func lookThroughRecords(
     _ storage: DelegatedStorage, _ container: PlaceAddress
   ) throws(StorageError) {
@@ -223,7 +223,7 @@ extension Audit {
     return "a sealed entry\(size.map { " of \($0)" } ?? "") that no key declares"
   }
 
-  /// Records that can't be opened, of which those of declared keys were named.
+  /// Reports the records that can't be opened, without those of declared keys, which are already reported.
   private mutating func addUnreadable(_ count: Int, _ container: PlaceAddress) {
     let place = container.storeDescription
     let named = Set(
@@ -276,7 +276,7 @@ extension Audit {
     add(try vault.verify(), container)
   }
 
-  /// What a vault's own verification finds beside damaged records: removed ones, and older ones put back.
+  /// Adds the vault's own findings besides damaged records: removed records, and older ones put back.
   private mutating func add(_ report: VaultReport, _ container: PlaceAddress) {
     for finding in report.findings where finding.kind != .damagedRecord {
       findings.append(
@@ -296,7 +296,7 @@ extension Audit {
     let report = try folder.verify()
     add(report.index, container)
     for finding in report.findings {
-      // Those of declared keys were found when they were read; a blob may go from a cache.
+      // Damaged values of declared keys were found when they were read; cache files may disappear.
       if let name = finding.name, declared[container.named(name)] != nil { continue }
       if container.isPurgeable, finding.kind == .missingBlob { continue }
       findings.append(
@@ -345,7 +345,7 @@ extension PlaceAddress {
 }
 
 extension StorageKeyDescriptor {
-  /// Stands for the master key, which no catalog declares.
+  /// A stand-in for the master key, which no catalog declares.
   fileprivate static let masterKey = StorageKeyDescriptor(
     name: "", domain: .keychain(service: nil), security: .none, serializer: "", valueType: "",
     owner: "", description: "", availability: .all, syncPolicy: .never)

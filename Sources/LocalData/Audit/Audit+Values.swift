@@ -3,7 +3,7 @@ internal import Foundation
 internal import StorageCore
 
 extension Audit {
-  /// Says how a value is protected that is there, and what is wrong with that.
+  /// Determines how a stored value is protected, and reports differences from the declaration.
   mutating func checkValue(_ bytes: Data, _ entry: inout StorageAuditEntry, _ plan: Plan) {
     let place = plan.address.description
     guard bytes.starts(with: Envelope.mark) else {
@@ -23,12 +23,12 @@ extension Audit {
     if envelope.serializer != form {
       add(
         .otherSerializer, entry.key, place,
-        "it was serialized as \(envelope.serializer), and is declared as \(entry.key.serializer)")
+        "the value was serialized as \(envelope.serializer), but the key declares \(entry.key.serializer)")
     }
     open(envelope, &entry, plan)
   }
 
-  /// What is no envelope: right for a plain value, and only for that.
+  /// Checks bytes without an envelope, which are right only for a plain value.
   private mutating func checkBare(
     _ bytes: Data, _ entry: inout StorageAuditEntry, _ plan: Plan
   ) {
@@ -37,14 +37,14 @@ extension Audit {
       entry.protection = "nothing"
       if !Self.isWellFormed(bytes, entry.key.serializer) {
         entry.state = .unreadable
-        add(.damaged, entry.key, place, "it is not \(entry.key.serializer), as it is declared")
+        add(.damaged, entry.key, place, "the bytes are not \(entry.key.serializer), as the key declares")
       }
       return
     }
     guard !plan.address.kind.isSealing else {
       entry.protection = "its place"
       return add(
-        .damaged, entry.key, place, "its place seals it, and it is no value that a router wrote")
+        .damaged, entry.key, place, "its place seals it, but it is not a value that a router wrote")
     }
     entry.state = .unreadable
     guard Self.isReadable(bytes) else {
@@ -53,10 +53,10 @@ extension Audit {
     entry.protection = "nothing"
     add(
       .plaintext, entry.key, place,
-      "it is not sealed, as it is declared; the router refuses to read it")
+      "the value is not sealed, but the key declares it as sealed; the router refuses to read it")
   }
 
-  /// Compares how a value is sealed with how it is declared.
+  /// Compares the stored protection with the declared one.
   private mutating func checkPolicy(
     _ envelope: Envelope, _ key: StorageKeyDescriptor, _ plan: Plan
   ) {
@@ -66,20 +66,20 @@ extension Audit {
       return add(
         .otherPolicy, key, place,
         "it is \(stored?.words(isOfGroup: key.domain.isOfGroup) ?? "marked as sealed by its place"), "
-          + "and declared in plaintext")
+          + "but the key declares plaintext")
     }
     guard stored != nil || plan.address.kind.isSealing else {
-      return add(.plaintext, key, place, "it is not sealed, as it is declared")
+      return add(.plaintext, key, place, "the value is not sealed, but the key declares it as sealed")
     }
     let isOfGroup = key.domain.isOfGroup
     let byPlace = "sealed by its place alone"
     let words = stored?.words(isOfGroup: isOfGroup) ?? byPlace
     let declared = plan.protection.sealing?.pattern.words(isOfGroup: isOfGroup) ?? byPlace
     guard words != declared else { return }
-    add(.otherPolicy, key, place, "it is \(words), and declared as \(declared)")
+    add(.otherPolicy, key, place, "it is \(words), but declared as \(declared)")
   }
 
-  /// Opens a value, as far as its material is to be had here.
+  /// Opens a value, if its material is available here.
   private mutating func open(
     _ envelope: Envelope, _ entry: inout StorageAuditEntry, _ plan: Plan
   ) {
@@ -102,7 +102,7 @@ extension Audit {
       case .masterKey:
         guard let material = try material(of: entry.key.domain) else {
           throw StorageError(
-            .keyUnavailable, "it is sealed, and the key that it is under is not there")
+            .keyUnavailable, "it is sealed, and the key that it is sealed under does not exist")
         }
         materials = [material]
       }
@@ -113,18 +113,18 @@ extension Audit {
     }
   }
 
-  /// Opens a value and looks whether it is what its serializer writes.
+  /// Opens a value and checks that its bytes are what its serializer writes.
   static func open(
     _ envelope: Envelope, _ sealer: ValueSealer, _ materials: [SecureBytes]
   ) throws(StorageError) {
     var opened = try sealer.open(envelope, materials)
     defer { Wipe.data(&opened) }
     guard isWellFormed(opened, envelope.serializer.name) else {
-      throw StorageError(.damaged, "what is sealed is not \(envelope.serializer)")
+      throw StorageError(.damaged, "the sealed bytes are not \(envelope.serializer)")
     }
   }
 
-  /// What is to be said of a value that does not open.
+  /// The finding for a value that does not open.
   static func finding(
     of error: StorageError, _ key: StorageKeyDescriptor, _ place: String
   ) -> StorageAuditFinding {
@@ -138,7 +138,7 @@ extension Audit {
       kind, domain: key.domain, name: key.name, place: place, "\(error.code): \(error.message)")
   }
 
-  /// The master key, or the group's; nil when there is none.
+  /// The master key, or the group's key; nil if it does not exist.
   private func material(of domain: StorageDomain) throws(StorageError) -> SecureBytes? {
     let group: String?
     switch domain.kind {
@@ -160,7 +160,7 @@ extension Audit {
 
   // MARK: - Bytes
 
-  /// Whether bytes are what a serializer writes; of one of the application's own that can't be known.
+  /// Whether the bytes are what a serializer writes; always true for a custom serializer.
   static func isWellFormed(_ bytes: Data, _ serializer: String) -> Bool {
     do {
       switch serializer {
@@ -185,7 +185,7 @@ extension Audit {
     }
   }
 
-  /// Stands for a declared key where its type is not known.
+  /// A stand-in for a declared key whose type is not known.
   private struct Probe: StorageKey {
     typealias Value = Data
     let key: StorageKeyDescriptor
@@ -197,10 +197,10 @@ extension Audit {
 }
 
 extension PlaceAddress.Kind {
-  /// Whether the place seals what is in it.
+  /// Whether the place seals its contents.
   var isSealing: Bool { self != .file && self != .plainSuite }
 
-  /// How a value is protected there, in words.
+  /// How a value is protected in this place, in words.
   func protection(_ sealing: Envelope.Sealing?, isOfGroup: Bool) -> String {
     guard let sealing else { return isSealing ? "its place" : "nothing" }
     return sealing.words(isOfGroup: isOfGroup) + (isSealing ? ", within its place" : "")
@@ -208,7 +208,7 @@ extension PlaceAddress.Kind {
 }
 
 extension Envelope.Sealing {
-  /// The cipher, the derivation and whose material it is: without the salt.
+  /// The cipher, the derivation and the owner of the material; without the salt.
   func words(isOfGroup: Bool) -> String {
     let function =
       switch self.function {
@@ -228,14 +228,14 @@ extension Envelope.Sealing {
 }
 
 extension Serializer {
-  /// The form of a declared serializer.
+  /// The form of a serializer by its declared name.
   static func form(named name: String) -> Form {
     [json, plist, data].first { $0.name == name }?.form ?? .custom
   }
 }
 
 extension Serializer.Form {
-  /// The name as keys declare it; that of a custom one says nothing.
+  /// The name as keys declare it; for a custom serializer always `custom`.
   var name: String {
     switch self {
     case .json: Serializer.json.name

@@ -4,9 +4,9 @@ internal import StorageCore
 internal import struct Foundation.Data
 internal import struct Foundation.Date
 
-/// Compares what is declared with what is stored.
+/// Compares declared keys with stored data.
 ///
-/// It reads and changes nothing, and blocks.
+/// It only reads, and it blocks.
 struct Audit {
   let places: Places
   let addressing: Addressing
@@ -16,16 +16,16 @@ struct Audit {
   let recorded: [Ledger.Entry]
   var entries: [StorageAuditEntry] = []
   var findings: [StorageAuditFinding] = []
-  /// The declared keys, by where they are.
+  /// The declared keys, by their addresses.
   var declared: [PlaceAddress: StorageKeyDescriptor] = [:]
-  /// Values that only a provider's material opens, which can't be asked here.
+  /// Values that only a provider's material opens; this type can't ask the provider.
   var pending: [PendingValue] = []
-  /// Stores that don't open, each of which is said once.
+  /// Stores that don't open; each is reported once.
   private var closed: Set<String> = []
 
   /// A value that waits for a provider.
   struct PendingValue: Sendable {
-    /// Its number among the entries.
+    /// The index of its entry.
     let index: Int
     let key: StorageKeyDescriptor
     let place: String
@@ -50,7 +50,7 @@ struct Audit {
       faults.append(
         StorageAuditFinding(
           .unreadable, name: Ledger.file, place: "the ledger",
-          "the record of where values were put can't be read: \(error.message)"))
+          "the record of the places of values can't be read: \(error.message)"))
     }
     keychain =
       switch configuration.keychain {
@@ -65,9 +65,9 @@ struct Audit {
       keychain: keychain)
   }
 
-  /// Looks at everything.
+  /// Checks everything.
   ///
-  /// - Parameter keys: what is declared.
+  /// - Parameter keys: the declared keys.
   mutating func run(_ keys: [StorageAuditEntry]) {
     findings += StorageAuditFinding.ofDeclarations(keys.map(\.key))
     let keys = keys.sorted()
@@ -88,13 +88,13 @@ struct Audit {
 
   // MARK: - Declarations
 
-  /// What a declaration comes to on this machine.
+  /// The plan for a declaration on this machine.
   struct Plan {
     let protection: ProtectionPlan
     let address: PlaceAddress
   }
 
-  /// The plan of a key; nil, with a finding, for one that can't be kept here.
+  /// The plan of a key; nil, with a finding, if this machine can't keep the key.
   private mutating func plan(of key: StorageKeyDescriptor) -> Plan? {
     do throws(StorageError) {
       try KeyName.check(key.name, "a key")
@@ -136,7 +136,7 @@ struct Audit {
     return entry
   }
 
-  /// Says what can't be read: of a store that does not open, once.
+  /// Reports an unreadable value; a store that does not open is reported once.
   private mutating func fail(
     _ entry: inout StorageAuditEntry, _ address: PlaceAddress, _ error: StorageError
   ) {
@@ -148,7 +148,7 @@ struct Audit {
     add(kind, entry.key, address.description, error.message)
   }
 
-  /// Says that a store does not open.
+  /// Reports a store that does not open.
   mutating func close(_ address: PlaceAddress, _ error: StorageError) {
     let place = address.storeDescription
     guard closed.insert(place).inserted else { return }
@@ -180,7 +180,7 @@ struct Audit {
     entry.modifiedOf = address.kind == .file ? .value : .store
   }
 
-  /// Says that a record is under a key from before.
+  /// Reports a record that is still under an older key.
   private mutating func checkAge(
     _ key: StorageKeyDescriptor, _ address: PlaceAddress
   ) throws(StorageError) {
@@ -192,7 +192,7 @@ struct Audit {
       "its record is sealed under a data key from before the last rotation")
   }
 
-  /// Looks where the ledger says that the key's value was put.
+  /// Checks the other places that the ledger names for the key's value.
   private mutating func lookElsewhere(_ index: Int, _ plan: Plan?) {
     let key = entries[index].key
     let text = DomainText(key.domain)
@@ -206,8 +206,8 @@ struct Audit {
         if entries[index].state == .absent { entries[index].state = .elsewhere }
         add(
           .otherPlace, key, entry.address.description,
-          "a value is there, where the key was kept before; it is declared for "
-            + (plan.map { $0.address.description } ?? "a place that can't be had"))
+          "a value is at a former place of the key; the key now belongs to "
+            + (plan.map { $0.address.description } ?? "a place that this machine does not have"))
       } catch {
         close(entry.address, error)
       }
@@ -216,7 +216,7 @@ struct Audit {
 
   // MARK: - Places
 
-  /// Whether a store is there: one that is not is not made.
+  /// Whether a store exists; the audit creates none.
   func isThere(_ address: PlaceAddress) throws(StorageError) -> Bool {
     try Self.isThere(try places.path(of: address), places)
   }
@@ -230,7 +230,7 @@ struct Audit {
 }
 
 extension Places {
-  /// The file that a store or a plain value is in; nil for what has none here.
+  /// The file of a store or a plain value; nil if it has no file here.
   func path(of address: PlaceAddress) throws(StorageError) -> String? {
     switch address.kind {
     case .sealedSuite:
@@ -248,7 +248,7 @@ extension Places {
     try locations.data() + "/" + file
   }
 
-  /// The storage and the name in it, where a value is a record of one.
+  /// The storage of a value that is a record, and the record's name.
   func record(
     of address: PlaceAddress
   ) throws(StorageError) -> (storage: DelegatedStorage, name: String)? {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import StorageCore
 
-/// The configuration that a report was made under, in a form that can be stored.
+/// The configuration behind a report, in a form that can be stored.
 struct AuditConfiguration: Codable, Hashable, Sendable {
   var defaultKeychainService: String?
   var defaultAppGroupIdentifier: String?

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import StorageCore
 
-/// A report as JSON: docs/localdata-catalog.md describes it.
+/// A report as JSON, as docs/localdata-catalog.md describes it.
 struct AuditDocument: Codable, Sendable {
   enum Kind: String, Codable { case catalog, audit }
 
@@ -10,7 +10,7 @@ struct AuditDocument: Codable, Sendable {
     var name: String
     var domain: DomainText
     var security: SecurityText
-    /// For people and for filters; `security` says the same.
+    /// For people and filters; `security` contains the same information.
     var plaintext: Bool
     var serializer: String
     var valueType: String
@@ -34,7 +34,7 @@ struct AuditDocument: Codable, Sendable {
     var message: String
   }
 
-  /// The version, which is read before all else.
+  /// The schema version, which is read first.
   struct Version: Codable { var schema: Int }
 
   var schema: Int
@@ -57,12 +57,12 @@ struct AuditDocument: Codable, Sendable {
     }
   }
 
-  /// The largest catalog that is read.
+  /// The size of the largest catalog that is read, in bytes.
   static let sizeLimit = 1 << 24
 
-  /// Reads a report, of which what is declared counts.
+  /// Reads the declarations of a report.
   ///
-  /// - Throws: `invalid` for what is none, `unsupported` for one of a later release.
+  /// - Throws: `invalid` if the data is not a report, `unsupported` for a report of a later release.
   init(reading data: Data) throws(StorageError) {
     guard data.count <= Self.sizeLimit else {
       throw StorageError(.invalid, "a catalog has at most 16 MiB")
@@ -81,11 +81,11 @@ struct AuditDocument: Codable, Sendable {
       throw error
     } catch {
       throw StorageError(
-        .invalid, "it is no catalog of LocalData: \(CodableCoding.reason(error))")
+        .invalid, "this is not a catalog of LocalData: \(CodableCoding.reason(error))")
     }
   }
 
-  /// The text of it: members in order, and a line break at the end.
+  /// The JSON text, with sorted members and a line break at the end.
   var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -118,12 +118,12 @@ extension AuditDocument.Key {
     modifiedOf = entry.modifiedOf
   }
 
-  /// What the key declares.
+  /// The declaration of the key.
   ///
   /// - Throws: `invalid`.
   func entry() throws(StorageError) -> StorageAuditEntry {
     guard let sync = SyncPolicy(rawValue: sync) else {
-      throw StorageError(.invalid, "a sync policy of the catalog is not one", key: name)
+      throw StorageError(.invalid, "the catalog has an unknown sync policy", key: name)
     }
     return StorageAuditEntry(
       catalog: catalog,

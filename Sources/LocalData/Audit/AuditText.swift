@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Text of names and declarations as a report shows it.
+/// Makes text of names and declarations safe to show in a report.
 enum AuditText {
-  /// The text on one line, with a `?` for what would end it, hide in it, or steer a terminal.
+  /// The text on one line, with a `?` for characters that end a line, are invisible, or control a terminal.
   static func line(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -14,7 +14,7 @@ enum AuditText {
     return String(shown)
   }
 
-  /// The same as text of a page, also within an attribute.
+  /// The text escaped for HTML, also for attributes.
   static func html(_ text: String) -> String {
     var shown = ""
     for scalar in line(text).unicodeScalars {
@@ -30,7 +30,7 @@ enum AuditText {
     return shown
   }
 
-  /// A document of JSON in which nothing hides or steers: what could, which is within strings, is escaped.
+  /// A JSON document in which control and invisible characters, which occur only in strings, are escaped.
   static func json(_ text: String) -> String {
     var shown = ""
     for scalar in text.unicodeScalars {
@@ -50,7 +50,7 @@ enum AuditText {
   /// A time in UTC, to the second.
   static func time(_ date: Date) -> String { date.formatted(.iso8601) }
 
-  /// A count of things, in the plural where there is not one.
+  /// A number with its noun, which gets an s unless the number is 1.
   static func count(_ count: Int, _ noun: String) -> String {
     "\(count) \(noun)\(count == 1 ? "" : "s")"
   }

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// A policy as it is declared, in a form that can be stored: without salts.
+/// A declared policy in a form that can be stored, without salts.
 struct SecurityText: Codable, Hashable, Sendable {
   private enum Kind: String, Codable { case none, keychain, encrypted }
   private enum Algorithm: String, Codable {
@@ -44,7 +44,7 @@ struct SecurityText: Codable, Hashable, Sendable {
 
   /// The policy.
   ///
-  /// - Throws: `invalid` for what is none.
+  /// - Throws: `invalid` if the text is not a policy.
   func policy() throws(StorageError) -> SecurityPolicy {
     switch kind {
     case .none: return .none
@@ -71,10 +71,10 @@ struct SecurityText: Codable, Hashable, Sendable {
     }
   }
 
-  private static let invalid = StorageError(.invalid, "a policy of the catalog is not one")
+  private static let invalid = StorageError(.invalid, "the catalog has an invalid policy")
 }
 
-/// On which machines a key may be used, in a form that can be stored.
+/// The machines on which a key may be used, in a form that can be stored.
 struct AvailabilityText: Codable, Hashable, Sendable {
   private enum Kind: String, Codable {
     case all, phoneOnly, watchOnly, phoneWithWatchSync, machines

@@ -1,49 +1,49 @@
 public import struct Foundation.Date
 
-/// What a key declares and, in a live report, what is stored of it.
+/// The declaration of a key and, in a live report, the state of its stored value.
 public struct StorageAuditEntry: Hashable, Sendable {
-  /// What there is of a declared key.
+  /// The state of a declared key's value.
   public enum State: String, Hashable, Sendable, Codable, CaseIterable {
     /// Nothing is stored.
     case absent
-    /// There is a value, and it opens.
+    /// A value is stored, and it opens.
     case present
-    /// There is a value, sealed under material that was not asked for: a passcode's, or a provider's
-    /// that the audit has not.
+    /// A value is stored, but sealed under material that the audit did not have: a passcode's or a
+    /// provider's.
     case unopened
-    /// There is a value at another place than declared.
+    /// A value is stored at another place than declared.
     case elsewhere
-    /// There is something, and it can't be read.
+    /// A value is stored, and it can't be read.
     case unreadable
-    /// It can't be known.
+    /// The state can't be determined.
     case unknown
     /// The key is for other machines than this one.
     case otherMachine
   }
 
-  /// What a time is the time of.
+  /// Which file a modification time belongs to.
   public enum TimeOrigin: String, Hashable, Sendable, Codable {
     /// The value's own file.
     case value
-    /// The file of the store, which was last changed for this value or for another.
+    /// The file of the store, whose last change may be for another value.
     case store
   }
 
   /// The name of the catalog.
   public let catalog: String
-  /// What the key declares.
+  /// The declaration of the key.
   public let key: StorageKeyDescriptor
-  /// What there is; nil in a static report.
+  /// The state; nil in a static report.
   public internal(set) var state: State?
   /// The place of the value; nil in a static report.
   public internal(set) var place: String?
-  /// How the value that is there is protected, in words; nil when there is none.
+  /// How the stored value is protected, in words; nil if there is none.
   public internal(set) var protection: String?
-  /// The bytes that are stored, with what sealing adds; nil when there are none.
+  /// The number of stored bytes, including those that sealing adds; nil if there is no value.
   public internal(set) var size: Int?
-  /// When the file that the value is in was last changed; nil when there is none.
+  /// When the file that holds the value was last changed; nil if there is none.
   public internal(set) var modified: Date?
-  /// Whether that is the value's own file.
+  /// Whether that is the value's own file or its store's.
   public internal(set) var modifiedOf: TimeOrigin?
 
   init(catalog: String, key: StorageKeyDescriptor) {
@@ -51,7 +51,7 @@ public struct StorageAuditEntry: Hashable, Sendable {
     self.key = key
   }
 
-  /// Whether the value is stored as it is, by the key's own declaration.
+  /// Whether the key declares that its value is stored in plaintext.
   public var isPlaintext: Bool { key.security == .none }
 }
 

@@ -1,46 +1,46 @@
 internal import StorageCore
 
-/// Something that is not as it is declared, or as it should be: without a value.
+/// A difference between declaration and storage, or another problem; contains no value.
 public struct StorageAuditFinding: Hashable, Sendable {
   /// The kinds of findings.
   public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Two keys of a catalog are the same name in the same domain.
+    /// Two keys of a catalog have the same name in the same domain.
     case duplicate
     /// A key does not say what its data is.
     case undescribed
-    /// A key declares what its domain, or this machine, can't keep.
+    /// A key declares a protection that its domain, or this machine, can't keep.
     case impossible
-    /// It is stored, and no key declares it.
+    /// A value is stored, and no key declares it.
     case stray
-    /// It was altered, cut or moved, or is nothing that the key's serializer writes.
+    /// The value was altered, truncated or moved, or is not what the key's serializer writes.
     case damaged
-    /// It can be read by who can read the file, and the key declares that it is sealed.
+    /// The value is readable to anyone who can read the file, but the key declares that it is sealed.
     case plaintext
-    /// It is protected in another way than the key declares.
+    /// The value is protected in another way than the key declares.
     case otherPolicy
-    /// It is at another place than the key and the configuration say.
+    /// The value is at another place than the key and the configuration say.
     case otherPlace
-    /// It was serialized in another way than the key declares.
+    /// The value was serialized in another way than the key declares.
     case otherSerializer
-    /// It is sealed under another key than the one that there is now.
+    /// The value is sealed under another key than the present one.
     case wrongKey
-    /// It is sealed under a key from before the last rotation.
+    /// The value is sealed under a key from before the last rotation.
     case oldKey
-    /// It can't be read: the store does not open, or the material is not to be had.
+    /// The value can't be read: the store does not open, or the key material is not available.
     case unreadable
     /// More users can read or change the file than should.
     case rights
   }
 
-  /// What is wrong.
+  /// The kind of problem.
   public let kind: Kind
-  /// The domain of the key; nil for what belongs to none.
+  /// The domain of the key; nil if the finding is not about a key.
   public let domain: String?
-  /// The name of the key, of the entry or of the file; nil for a store as a whole.
+  /// The name of the key, of the entry or of the file; nil for a whole store.
   public let name: String?
-  /// Where it is: a store or a path; empty for a declaration.
+  /// The place: a store or a path; empty for a declaration.
   public let place: String
-  /// What was found, in a sentence, without a value.
+  /// What was found, in one sentence, without a value.
   public let message: String
 
   init(
@@ -73,7 +73,7 @@ extension StorageAuditFinding: Comparable {
 }
 
 extension StorageAuditFinding {
-  /// What is wrong with declarations as such, wherever they are used.
+  /// The findings about the declarations alone.
   static func ofDeclarations(_ keys: [StorageKeyDescriptor]) -> [StorageAuditFinding] {
     var findings: [StorageAuditFinding] = []
     var seen: Set<String> = []
@@ -96,11 +96,11 @@ extension StorageAuditFinding {
     return findings
   }
 
-  /// Why a declaration is impossible on every machine; nil when it is not.
+  /// Why a declaration is impossible on every machine; nil if it is possible.
   private static func fault(of key: StorageKeyDescriptor) -> String? {
     do throws(StorageError) {
       try KeyName.check(key.name, "a key")
-      // On a vault or on a keyring: one of the two may keep what the other can't.
+      // Checked for a vault and for a keyring: one of them may keep what the other can't.
       do throws(StorageError) {
         _ = try plan(of: key, .vault)
       } catch {

@@ -1,5 +1,5 @@
 extension StorageAuditReport {
-  /// The report as a page of HTML that needs nothing else: no script, no network, no other file.
+  /// The report as one self-contained HTML page: no script, no network, no other file.
   ///
   /// It reads at the width of a phone and prints on paper. Plaintext has a column of its own.
   public var html: String {
@@ -124,19 +124,19 @@ extension StorageAuditReport {
     var items = [
       (
         "Plaintext",
-        "The key declares that its value is stored as it is: who can read the file can read it."
+        "The key declares plaintext: anyone who can read the file can read the value."
       ),
-      ("Protection", "What the key declares. The place may seal besides."),
+      ("Protection", "What the key declares. The place may also seal the value."),
     ]
     if isLive {
       items += [
         (
           "State",
-          "\"No value\" is no finding. \"Not opened\" is a value under a passcode, or under material "
-            + "that the audit has not."
+          "\"No value\" is not a finding. \"Not opened\" means a value under a passcode, or under material "
+            + "that the audit did not have."
         ),
-        ("Stored as", "How the value that is there is protected."),
-        ("Size", "What is stored, with what sealing adds."),
+        ("Stored as", "How the stored value is protected."),
+        ("Size", "The stored bytes, including those that sealing adds."),
       ]
       items += Set(findings.map(\.kind)).sorted { $0.rawValue < $1.rawValue }.map {
         ($0.rawValue, $0.explanation)
@@ -148,25 +148,25 @@ extension StorageAuditReport {
 }
 
 extension StorageAuditFinding.Kind {
-  /// What it means, and what to do about it.
+  /// The meaning of the finding, and what to do about it.
   var explanation: String {
     switch self {
     case .duplicate: "Two keys are one piece of data. Give one of them another name."
-    case .undescribed: "Say what the data is."
-    case .impossible: "The domain can't keep what is declared: the router refuses the key."
-    case .stray: "It is stored, and no key declares it. Declare it, migrate it or remove it."
-    case .damaged: "It does not open or is nothing that the key's serializer writes. Restore it."
+    case .undescribed: "Describe what the data is."
+    case .impossible: "The domain can't keep the declared protection: the router refuses the key."
+    case .stray: "No key declares this data. Declare it, migrate it or remove it."
+    case .damaged: "It does not open, or is not what the key's serializer writes. Restore it."
     case .plaintext:
-      "It can be read by who can read the file, and is declared as sealed. Write it anew."
+      "Anyone who can read the file can read it, but it is declared as sealed. Write it again."
     case .otherPolicy:
-      "It is protected otherwise than declared. The next write, or a migration, changes it."
+      "Its protection differs from the declaration. The next write, or a migration, changes it."
     case .otherPlace: "It is where an older declaration or configuration put it. Migrate the key."
-    case .otherSerializer: "It was written by another serializer. Migrate the key."
+    case .otherSerializer: "Another serializer wrote it. Migrate the key."
     case .wrongKey:
-      "It is sealed under another key than the one that is there now. Put that key back."
+      "It is sealed under another key than the present one. Restore the old key."
     case .oldKey: "It is sealed under a key from before the last rotation. Finish the rotation."
-    case .unreadable: "It could not be looked at, so nothing is said about what is in it."
-    case .rights: "More users can read or change the file than should. Take the rights away."
+    case .unreadable: "It could not be read, so the audit says nothing about its contents."
+    case .rights: "More users can read or change the file than should. Restrict its permissions."
     }
   }
 }

@@ -1,7 +1,7 @@
 extension StorageAuditReport {
-  /// The report for a terminal or a mail: a paragraph for each key, then the findings.
+  /// The report for a terminal or an e-mail: a paragraph for each key, then the findings.
   ///
-  /// What would end a line or steer a terminal in a name is a `?`.
+  /// Characters in names that end a line or control a terminal become `?`.
   public var text: String {
     var lines = [title, summary, ""]
     for entry in keys { lines += Self.lines(of: entry) + [""] }
@@ -62,7 +62,7 @@ extension StorageAuditEntry {
 }
 
 extension StorageAuditEntry.State {
-  /// The state for people.
+  /// The state in words, for people.
   var words: String {
     switch self {
     case .absent: "no value"
@@ -77,7 +77,7 @@ extension StorageAuditEntry.State {
 }
 
 extension StorageAuditFinding {
-  /// What it is about.
+  /// The key, entry or place of the finding.
   var subject: String {
     let key =
       switch (domain, name) {

@@ -1,24 +1,24 @@
-/// What an application keeps, for a person who reviews it: without a value.
+/// What an application stores, for people who review it; contains no value.
 ///
-/// A static report says what the keys declare, and opens nothing:
+/// A static report lists the declarations of the keys, and opens nothing:
 ///
 ///     print(StorageAuditReport.renderText(for: AppStorageCatalog.self))
 ///
-/// A live one compares that with what is stored: see ``StorageRouter/audit()``. The same state gives the
-/// same bytes, in each form: everything is in order, and the time of the audit is not in it.
+/// A live report compares them with the stored data: see ``StorageRouter/audit()``. The same state gives
+/// the same bytes in each form: everything is sorted, and the time of the audit is not included.
 public struct StorageAuditReport: Hashable, Sendable {
-  /// The version of the form of ``json``; docs/localdata-catalog.md describes it.
+  /// The schema version of ``json``; docs/localdata-catalog.md describes it.
   public static let schemaVersion = 1
 
-  /// The application's id; nil in a report of a catalog alone.
+  /// The application's id; nil in a report of only a catalog.
   public let applicationID: String?
-  /// Whether it says what is stored, and not only what is declared.
+  /// Whether the report is live: it includes stored data, not only declarations.
   public let isLive: Bool
-  /// What the keys declare and, in a live report, what is there: by domain and name.
+  /// The declarations of the keys and, in a live report, their stored values, by domain and name.
   public let keys: [StorageAuditEntry]
-  /// What is not as it is declared, or as it should be: by place and name.
+  /// The differences between declarations and storage, and other problems, by place and name.
   public let findings: [StorageAuditFinding]
-  /// The configuration that it was made under; nil in a report of a catalog alone.
+  /// The configuration behind the report; nil in a report of only a catalog.
   let configuration: AuditConfiguration?
 
   init(
@@ -32,18 +32,18 @@ public struct StorageAuditReport: Hashable, Sendable {
     self.configuration = configuration
   }
 
-  /// What the keys of a list declare; nothing is opened.
+  /// Creates a static report of a list of keys; opens nothing.
   ///
   /// - Parameters:
   ///   - keys: the keys.
-  ///   - catalog: what the list is called.
+  ///   - catalog: the name of the list.
   public init(of keys: [AnyStorageKey], catalog: String) {
     self.init(
       isLive: false, keys: keys.map { StorageAuditEntry(catalog: catalog, key: $0.descriptor) },
       findings: StorageAuditFinding.ofDeclarations(keys.map(\.descriptor)))
   }
 
-  /// What the keys of a catalog declare; nothing is opened.
+  /// Creates a static report of a catalog; opens nothing.
   public init<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) {
     self.init(of: Catalog.allKeys, catalog: "\(Catalog.self)")
   }
@@ -55,13 +55,13 @@ public struct StorageAuditReport: Hashable, Sendable {
 
   /// The static report of a catalog as JSON, with a schema version.
   ///
-  /// `securestore audit` reads it; ``StorageRouter/catalogReport()`` gives one that has the configuration
-  /// as well.
+  /// `securestore audit` reads it. ``StorageRouter/catalogReport()`` gives a report that includes the
+  /// configuration.
   public static func renderJSON<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) -> String {
     StorageAuditReport(for: catalog).json
   }
 
-  /// The static report of a catalog as a page that needs nothing else: no script and no network.
+  /// The static report of a catalog as a self-contained HTML page: no script and no network.
   public static func renderHTML<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) -> String {
     StorageAuditReport(for: catalog).html
   }

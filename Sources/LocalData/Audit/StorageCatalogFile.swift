@@ -4,14 +4,14 @@ internal import VaultBackend
 public import struct Foundation.Data
 public import struct Foundation.URL
 
-/// What an application declares, as it exported that: for who audits its data without running it.
+/// The exported declarations of an application, for an audit of its data without running it.
 ///
-/// The file is ``StorageAuditReport/json``, of ``StorageRouter/catalogReport()`` or of a catalog alone, or of
-/// a former audit. docs/localdata-catalog.md describes it.
+/// The file is ``StorageAuditReport/json`` of ``StorageRouter/catalogReport()``, of a catalog alone, or of
+/// an earlier audit. docs/localdata-catalog.md describes it.
 public struct StorageCatalogFile: Sendable {
-  /// The application's id; nil in a report of a catalog alone.
+  /// The application's id; nil in a report of only a catalog.
   public let applicationID: String?
-  /// What the keys declare.
+  /// The declarations of the keys.
   public let keys: [StorageKeyDescriptor]
   private let entries: [StorageAuditEntry]
   private let configuration: AuditConfiguration?
@@ -19,7 +19,7 @@ public struct StorageCatalogFile: Sendable {
   /// Reads a catalog.
   ///
   /// - Parameter json: at most 16 MiB.
-  /// - Throws: `StorageError`: `invalid` for what is no catalog, `unsupported` for one of a later release.
+  /// - Throws: `StorageError`: `invalid` if it is not a catalog, `unsupported` for one of a later release.
   public init(json: Data) throws(StorageError) {
     let document = try AuditDocument(reading: json)
     applicationID = document.application
@@ -30,23 +30,23 @@ public struct StorageCatalogFile: Sendable {
     keys = self.entries.map(\.key)
   }
 
-  /// Compares what is declared with what is stored, as ``StorageRouter/audit()`` does.
+  /// Compares the declarations with the stored data, as ``StorageRouter/audit()`` does.
   ///
-  /// Vaults and sealed folders are opened read-only. No provider and no passcode is asked. Blocks.
+  /// Opens vaults and sealed folders read-only. Asks no provider and for no passcode. Blocks.
   ///
   /// - Parameters:
-  ///   - applicationID: whose data it is; nil is that of the file.
-  ///   - keySource: what opens its stores.
-  ///   - folder: the folder that holds all of its places, where it gave its router one; nil for the
+  ///   - applicationID: the application; nil means the id in the file.
+  ///   - keySource: the source of the key of its stores.
+  ///   - folder: the folder that holds all of its places, if its router was created with one; nil for the
   ///     standard places.
   /// - Returns: the live report.
-  /// - Throws: `StorageError`: `invalid` when there is no id, or it can't be one.
+  /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one.
   public func audit(
     applicationID: String? = nil, keySource: KeySource, folder: URL? = nil
   ) throws(StorageError) -> StorageAuditReport {
     guard let id = applicationID ?? self.applicationID else {
       throw StorageError(
-        .invalid, "the catalog does not say which application it is of; give its id")
+        .invalid, "the catalog does not name its application; give the application's id")
     }
     try SecureStorage.validate(id)
     let root: String? = if let folder { try PathText.absolute(folder) } else { nil }

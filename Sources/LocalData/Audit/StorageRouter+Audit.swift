@@ -2,11 +2,11 @@ internal import CryptoCore
 public import StorageCore
 
 extension StorageRouter {
-  /// What the keys of all registered catalogs declare, and the configuration: opens nothing.
+  /// The declarations of all registered catalogs, and the configuration; opens nothing.
   ///
-  /// Its ``StorageAuditReport/json`` is the file that `securestore audit` takes.
+  /// `securestore audit` reads its ``StorageAuditReport/json``.
   ///
-  /// - Throws: `StorageError` when the application has no id that can be one.
+  /// - Throws: `StorageError` if the application has no valid id.
   public nonisolated func catalogReport() throws(StorageError) -> StorageAuditReport {
     let entries = auditEntries()
     return StorageAuditReport(
@@ -15,20 +15,20 @@ extension StorageRouter {
       configuration: AuditConfiguration(core.state.withLock { $0 }))
   }
 
-  /// Compares what the registered catalogs declare with what is stored.
+  /// Compares the registered catalogs with the stored data.
   ///
-  /// Reads and opens every value, and changes none; nothing is made. It costs what reading everything
-  /// costs. Passcodes are not asked for: such a value is ``StorageAuditEntry/State/unopened``. Registered
-  /// providers are asked, all at once, each within its deadline. What can't be read is a finding, and the
-  /// rest is looked at.
+  /// Reads and opens every value; changes and creates nothing. The cost is that of reading everything.
+  /// The audit does not ask for passcodes: such a value is ``StorageAuditEntry/State/unopened``. It asks all
+  /// registered providers at once, each within its deadline. A value that can't be read is a finding, and
+  /// the audit continues.
   ///
   /// - Returns: the live report. The same state gives the same bytes.
-  /// - Throws: `StorageError` when no catalog was registered, `invalid`, or the application has no id.
+  /// - Throws: `StorageError`: `invalid` if no catalog was registered; or if the application has no valid id.
   public nonisolated func audit() async throws(StorageError) -> StorageAuditReport {
     let entries = auditEntries()
     guard !entries.isEmpty else {
       throw StorageError(
-        .invalid, "no catalog was registered, so there is nothing to compare with; register one")
+        .invalid, "no catalog was registered, so there is nothing to compare; register one")
     }
     let core = self.core
     let state = core.state.withLock { $0 }
@@ -53,14 +53,14 @@ extension StorageRouter {
 }
 
 extension Audit {
-  /// What became of a value that waited for a provider.
+  /// The result for a value that waited for a provider.
   private struct Answer: Sendable {
     let value: PendingValue
     let state: StorageAuditEntry.State
     let finding: StorageAuditFinding?
   }
 
-  /// Opens what only providers' material opens.
+  /// Opens the values that only a provider's material opens.
   mutating func askProviders(_ state: RouterState) async {
     let waiting = pending
     let answers = await withTaskGroup(of: Answer.self) { group in
@@ -94,7 +94,7 @@ extension Audit {
       }
       let finding = StorageAuditFinding(
         .oldKey, domain: value.key.domain, name: value.key.name, place: value.place,
-        "it is sealed under material of \(call.source.id) from before")
+        "it is sealed under older material of \(call.source.id)")
       return Answer(value: value, state: .present, finding: isPresent ? nil : finding)
     } catch {
       return Answer(

@@ -1,17 +1,17 @@
-/// A key of any type of value, for lists of them.
+/// A key with any type of value, for lists of keys.
 public struct AnyStorageKey: Sendable {
   /// The key itself.
   package let base: any StorageKey
 
   private init(erasing key: any StorageKey) { base = key }
 
-  /// A key for a list.
+  /// Wraps a key for a list.
   public static func key(_ key: some StorageKey) -> AnyStorageKey { AnyStorageKey(erasing: key) }
 
-  /// A key for a list.
+  /// Wraps a key for a list.
   public init(_ key: some StorageKey) { self.init(erasing: key) }
 
-  /// What the key declares.
+  /// The declaration of the key.
   public var descriptor: StorageKeyDescriptor { StorageKeyDescriptor(of: base) }
 }
 

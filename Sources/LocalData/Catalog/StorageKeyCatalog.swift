@@ -6,7 +6,7 @@
 ///       }
 ///     }
 ///
-/// A promise: it lists each key once, and the same ones each time. See
+/// A conforming type promises: it lists each key once, and the same keys each time. See
 /// ``StorageRouter/registerCatalog(_:)``.
 public protocol StorageKeyCatalog {
   /// All keys.

@@ -1,4 +1,4 @@
-/// What a key declares, for reports: no value, and no key material.
+/// The declaration of a key, for reports: no value, and no key material.
 public struct StorageKeyDescriptor: Hashable, Sendable {
   /// The name.
   public let name: String
@@ -10,16 +10,16 @@ public struct StorageKeyDescriptor: Hashable, Sendable {
   public let serializer: String
   /// The type of the value, as Swift writes it.
   public let valueType: String
-  /// Who answers for the data.
+  /// Who is responsible for the data.
   public let owner: String
   /// What the data is.
   public let description: String
   /// On which machines the key may be used.
   public let availability: PlatformAvailability
-  /// Whether the value goes to other machines.
+  /// Whether the value is sent to other machines.
   public let syncPolicy: SyncPolicy
 
-  /// What a key declares.
+  /// Describes a key.
   public init<Key: StorageKey>(of key: Key) {
     name = key.name
     domain = key.domain

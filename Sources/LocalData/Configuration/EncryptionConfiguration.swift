@@ -1,25 +1,25 @@
-/// Where the master key is, and what keys that leave out a detail get.
+/// Where the master key is, and values for keys that omit a detail.
 public struct EncryptionConfiguration: Hashable, Sendable {
   /// The service under which the keychain keeps the master key.
   public var masterKeyService: String
   /// The account under which the keychain keeps the master key.
   public var masterKeyAccount: String
-  /// The length in bytes of a master key that is made: 32 or 64.
+  /// The length in bytes of a new master key: 32 or 64.
   ///
-  /// One that is there keeps its own.
+  /// An existing master key keeps its length.
   public var masterKeyLength: Int
-  /// The iterations of PBKDF2 where a key names none: 1 to 10,000,000.
+  /// The iterations of PBKDF2 for keys that name none: 1 to 10,000,000.
   public var pbkdf2Iterations: Int
-  /// How long a call waits for a provider of key material before it is the error `timedOut`.
+  /// How long a call waits for a provider of key material before it throws `timedOut`.
   public var keyMaterialDeadline: Duration
 
-  /// Where the master key is, and what keys that leave out a detail get.
+  /// Creates a configuration.
   ///
   /// - Parameters:
   ///   - masterKeyService: the service of the master key in the keychain.
-  ///   - masterKeyAccount: its account.
+  ///   - masterKeyAccount: the account of the master key in the keychain.
   ///   - masterKeyLength: the length in bytes of a new master key: 32 or 64.
-  ///   - pbkdf2Iterations: the iterations of PBKDF2 where a key names none.
+  ///   - pbkdf2Iterations: the iterations of PBKDF2 for keys that name none.
   ///   - keyMaterialDeadline: how long a call waits for a provider of key material.
   public init(
     masterKeyService: String = "LocalData", masterKeyAccount: String = "MasterKey",

@@ -1,11 +1,11 @@
-/// Where in the standard folders the files of keys are.
+/// Where the files of keys are within the standard folders.
 public struct FileStorageConfiguration: Hashable, Sendable {
-  /// The name of a folder in `Documents` and in the cache folder, which holds all that is written
-  /// there; nil is none.
+  /// The name of a folder in `Documents` and in the cache folder that holds all files; nil for no such
+  /// folder.
   public var subDirectory: String?
 
-  /// Where in the standard folders the files of keys are.
+  /// Creates a configuration.
   ///
-  /// - Parameter subDirectory: the name of a folder, without a slash; nil is none.
+  /// - Parameter subDirectory: the name of a folder, without a slash; nil for no such folder.
   public init(subDirectory: String? = nil) { self.subDirectory = subDirectory }
 }

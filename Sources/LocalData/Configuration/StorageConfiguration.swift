@@ -1,44 +1,44 @@
 public import struct Foundation.URL
 
-/// What keys that leave out a service or a group get, and where shared places are.
+/// The values for keys that omit a service or a group, and where shared places are.
 public struct StorageConfiguration: Hashable, Sendable {
   /// Where the values of the domain `keychain` are.
   public enum KeychainPlace: String, Hashable, Sendable, Codable {
-    /// In the keyring where the session has one, else in the vault.
+    /// In the keyring if the session has one, else in the vault.
     ///
-    /// Decided once, when the first value is written, and kept: see ``StorageConfiguration/keychain``.
+    /// Decided once, when the first value is written, and then kept: see ``StorageConfiguration/keychain``.
     case automatic
     /// In the vault `keychain.vault` in the application's data folder.
     case vault
-    /// In the desktop's keyring; without one each call is the error that says why.
+    /// In the desktop's keyring; if there is none, each call throws the reason.
     case keyring
   }
 
-  /// The service of keys that name none; nil is the application's id.
+  /// The service for keys that name none; nil means the application's id.
   public var defaultKeychainService: String?
-  /// The group of keys that name none; nil makes them the error `invalidAppGroupIdentifier`.
+  /// The group for keys that name none; with nil such keys throw `invalidAppGroupIdentifier`.
   public var defaultAppGroupIdentifier: String?
   /// Where the values of the domain `keychain` are.
   ///
-  /// What was chosen is recorded when the first value is written, and never changed silently: another
-  /// choice is the error `configurationConflict` while there are values at the former place.
+  /// The choice is recorded when the first value is written, and never changes silently: another choice
+  /// throws `configurationConflict` while values exist at the former place.
   public var keychain: KeychainPlace
   /// The folders of groups that an administrator made for several users, by the id of the group.
   ///
-  /// Such a folder has the mode 2770 and belongs to the users' group; what is written in it can be read
-  /// and written by that group. Other groups are in `$XDG_DATA_HOME/groups/<id>`, for one user alone.
+  /// Such a folder has the mode 2770 and belongs to the users' group, which can read and write everything
+  /// in it. Other groups are in `$XDG_DATA_HOME/groups/<id>`, for one user alone.
   public var groupFolders: [String: URL]
-  /// What this machine is, for ``PlatformAvailability``.
+  /// The tags of this machine, for ``PlatformAvailability``.
   public var machineTags: Set<String>
 
-  /// What keys that leave out a service or a group get.
+  /// Creates a configuration.
   ///
   /// - Parameters:
-  ///   - defaultKeychainService: the service of keys that name none.
-  ///   - defaultAppGroupIdentifier: the group of keys that name none.
+  ///   - defaultKeychainService: the service for keys that name none.
+  ///   - defaultAppGroupIdentifier: the group for keys that name none.
   ///   - keychain: where the values of the domain `keychain` are.
   ///   - groupFolders: the folders of groups that several users share.
-  ///   - machineTags: what this machine is.
+  ///   - machineTags: the tags of this machine.
   public init(
     defaultKeychainService: String? = nil, defaultAppGroupIdentifier: String? = nil,
     keychain: KeychainPlace = .automatic, groupFolders: [String: URL] = [:],

@@ -1,9 +1,9 @@
-/// What is sent to other machines by itself.
+/// The limit for values that are sent to other machines automatically.
 public struct SyncConfiguration: Hashable, Sendable {
   /// The largest value in bytes that ``SyncPolicy/automaticSmall`` sends.
   public var maxAutoSyncSize: Int
 
-  /// What is sent to other machines by itself.
+  /// Creates a configuration.
   ///
   /// - Parameter maxAutoSyncSize: the largest value in bytes that ``SyncPolicy/automaticSmall`` sends.
   public init(maxAutoSyncSize: Int = 100_000) { self.maxAutoSyncSize = maxAutoSyncSize }

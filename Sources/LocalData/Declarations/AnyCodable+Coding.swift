@@ -1,7 +1,7 @@
 private import Foundation
 
 extension AnyCodable: Codable {
-  /// What an object of one key stands for.
+  /// The names of one-member objects that stand for other types.
   private enum Tag: String {
     case double = "$double"
     case uint = "$uint"
@@ -9,12 +9,12 @@ extension AnyCodable: Codable {
     case date = "$date"
   }
 
-  /// The depth of arrays and objects in each other that is read at most.
+  /// The largest depth of nested arrays and objects that is read.
   private static let depthLimit = 256
 
   /// Writes the value.
   ///
-  /// - Throws: what the encoder throws.
+  /// - Throws: an error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -25,7 +25,7 @@ extension AnyCodable: Codable {
     case .uint(let value): try container.encode([Tag.uint.rawValue: "\(value)"])
     case .double(let value) where value.isFinite && value != value.rounded():
       try container.encode(value)
-    // The text of a Double is the shortest that gives the same value again.
+    // The text of a Double is the shortest one that reads back as the same value.
     case .double(let value): try container.encode([Tag.double.rawValue: "\(value)"])
     case .string(let value): try container.encode(value)
     case .data(let value):
@@ -42,18 +42,18 @@ extension AnyCodable: Codable {
     }
   }
 
-  /// The name of the only value, if it begins with `prefix`.
+  /// The name of the only member, if it begins with `prefix`.
   private static func onlyName(of values: [String: AnyCodable], prefix: String) -> String? {
     values.count == 1 ? values.keys.first.flatMap { $0.hasPrefix(prefix) ? $0 : nil } : nil
   }
 
   /// Reads a value.
   ///
-  /// - Throws: a `DecodingError` for what no `AnyCodable` was written as.
+  /// - Throws: a `DecodingError` for input that no `AnyCodable` was encoded as.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard decoder.codingPath.count < Self.depthLimit else {
-      throw Self.corrupted(decoder, "it is nested too deep")
+      throw Self.corrupted(decoder, "the value is nested too deeply")
     }
     if container.decodeNil() {
       self = .null
@@ -75,7 +75,7 @@ extension AnyCodable: Codable {
     return nil
   }
 
-  /// Nil for what is of another type, which is asked for next.
+  /// The result of `body`, or nil for a value of another type; the caller then tries the next type.
   private static func attempt<Value>(_ body: () throws -> Value) -> Value? {
     do { return try body() } catch { return nil }
   }
@@ -92,7 +92,7 @@ extension AnyCodable: Codable {
     if case .string(let text)? = values[name], let value = Self.value(of: tag, text) {
       return value
     }
-    throw corrupted(decoder, "an object of the one key \(name) has no such value")
+    throw corrupted(decoder, "the value of an object with the single key \(name) is not valid")
   }
 
   private static func value(of tag: Tag, _ text: String) -> AnyCodable? {

@@ -3,9 +3,10 @@ public import struct Foundation.Date
 
 /// A value of any of the types that JSON and property lists have, for payloads of mixed types.
 ///
-/// What is stored comes back as the same case: JSON has one kind of number, so a `Double` without a
-/// fraction, a `UInt64` that an `Int64` could be, data and dates are stored as an object of one key that
-/// begins with `$`, as `{"$double": "2"}`. Such an object of the program's own is kept apart from these.
+/// A stored value is read back as the same case. JSON has only one kind of number. So a `Double` without a
+/// fraction, a `UInt64` that fits an `Int64`, data and dates are stored as an object with a single key
+/// that begins with `$`, such as `{"$double": "2"}`. Objects of the program with such a key are marked, so
+/// that they are not confused with these.
 public enum AnyCodable: Hashable, Sendable {
   /// No value.
   case null
@@ -23,17 +24,17 @@ public enum AnyCodable: Hashable, Sendable {
   case data(Data)
   /// A point in time.
   case date(Date)
-  /// Values in their order.
+  /// Values in order.
   case array([AnyCodable])
   /// Values by name.
   case dictionary([String: AnyCodable])
 
-  /// A value of one of the types above, of a smaller integer or `Float`, or of arrays and dictionaries
+  /// Creates a value from one of the types above, a smaller integer or `Float`, or arrays and dictionaries
   /// of these.
   ///
   /// Nil for any other type.
   ///
-  /// - Parameter value: the value; an `AnyCodable` is taken as it is.
+  /// - Parameter value: the value; an `AnyCodable` is used unchanged.
   public init?(_ value: Any) {
     switch value {
     case let value as AnyCodable: self = value
@@ -96,7 +97,7 @@ extension AnyCodable: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
   public init(stringLiteral value: String) { self = .string(value) }
   /// Values in their order.
   public init(arrayLiteral elements: AnyCodable...) { self = .array(elements) }
-  /// Values by name; of two of one name the last one counts.
+  /// Values by name; if a name repeats, the last value counts.
   public init(dictionaryLiteral elements: (String, AnyCodable)...) {
     self = .dictionary(Dictionary(elements) { $1 })
   }

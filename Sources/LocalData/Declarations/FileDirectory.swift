@@ -2,18 +2,18 @@ public import struct Foundation.URL
 
 /// The folder that a key's file is in.
 public enum FileDirectory: Hashable, Sendable {
-  /// What is to stay: `Documents` in the application's data folder.
+  /// For data that must stay: `Documents` in the application's data folder.
   ///
   /// The data folder is `$STATE_DIRECTORY` under systemd, else `$XDG_DATA_HOME/<application id>`.
   case documents
-  /// What may go at any time, and is made anew then: the application's cache folder.
+  /// For data that may be deleted at any time and can be created again: the application's cache folder.
   ///
   /// `$CACHE_DIRECTORY` under systemd, else `$XDG_CACHE_HOME/<application id>`. A `CACHEDIR.TAG` tells
-  /// backup programs to leave it out.
+  /// backup programs to skip the folder.
   case caches
   /// A folder of the caller's choice: an absolute file URL.
   ///
-  /// ``FileStorageConfiguration`` does not change it.
+  /// ``FileStorageConfiguration`` does not apply to it.
   case custom(URL)
 }
 
@@ -27,7 +27,7 @@ extension FileDirectory: CustomStringConvertible {
     }
   }
 
-  /// The path, which is the same for a URL with and without a slash at its end.
+  /// The path, which is the same for a URL with or without a final slash.
   private static func path(of url: URL) -> String {
     let path = url.path(percentEncoded: false)
     return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path

@@ -1,20 +1,20 @@
-/// What reading a value of the keychain needs besides, as the Keychain of Apple's platforms words it.
+/// The extra condition for reading a value of the keychain, in the terms of Apple's Keychain.
 ///
-/// There is no biometry here: what a finger or a face alone may open is the error `unsupported`. A
-/// passcode is asked for by the application, see ``StorageRouter/registerPasscode(_:)``, and the value
-/// is sealed under it.
+/// There is no biometry on Linux: a value that only a finger or a face may open fails with `unsupported`.
+/// The application asks for a passcode, see ``StorageRouter/registerPasscode(_:)``, and the value is
+/// sealed under it.
 public enum KeychainAccessControl: String, Hashable, Sendable, CaseIterable {
-  /// That somebody is there, by whatever means: here the passcode.
+  /// The user must be present, proven by any means; here by the passcode.
   case userPresence
   /// A finger or a face: `unsupported`.
   case biometryAny
-  /// A finger or a face that is enrolled now: `unsupported`.
+  /// A finger or a face from the present enrolment: `unsupported`.
   case biometryCurrentSet
   /// The passcode.
   case devicePasscode
-  /// A finger or a face, or else the passcode: here the passcode.
+  /// A finger or a face, or else the passcode; here always the passcode.
   case biometryAnyOrDevicePasscode
-  /// A finger or a face that is enrolled now, or else the passcode: here the passcode.
+  /// A finger or a face from the present enrolment, or else the passcode; here always the passcode.
   case biometryCurrentSetOrDevicePasscode
 
   /// Whether the passcode is enough.

@@ -1,20 +1,20 @@
-/// On which machines a key may be used.
+/// The machines on which a key may be used.
 ///
-/// The names are those of phones and watches. Here a machine's tags say what it is, see
-/// ``StorageConfiguration/machineTags``: a machine of the tag `watch` is a watch, any other a phone.
+/// The names come from phones and watches. Here a machine's tags say what the machine is, see
+/// ``StorageConfiguration/machineTags``: a machine with the tag `watch` is a watch, any other is a phone.
 public enum PlatformAvailability: Hashable, Sendable {
   /// On every machine.
   case all
   /// On machines without the tag `watch`.
   case phoneOnly
-  /// On machines of the tag `watch`.
+  /// On machines with the tag `watch`.
   case watchOnly
-  /// Kept on machines without the tag `watch`, and sent to those of it.
+  /// Kept on machines without the tag `watch`, and sent to machines with it.
   case phoneWithWatchSync
   /// On machines that have at least one of these tags.
   case machines(Set<String>)
 
-  /// Whether a machine of these tags may use the key.
+  /// Whether a machine with these tags may use the key.
   package func allows(machineOf tags: Set<String>) -> Bool {
     switch self {
     case .all, .phoneWithWatchSync: true
@@ -24,7 +24,7 @@ public enum PlatformAvailability: Hashable, Sendable {
     }
   }
 
-  /// The tag of a machine that is a watch.
+  /// The tag that makes a machine a watch.
   package static let watchTag = "watch"
 }
 

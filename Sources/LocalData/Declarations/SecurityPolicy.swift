@@ -2,49 +2,49 @@ public import struct Foundation.Data
 
 /// How the value of a key is protected.
 public enum SecurityPolicy: Hashable, Sendable {
-  /// Not at all: who can read the file can read the value.
+  /// Not protected: anyone who can read the file can read the value.
   ///
-  /// For files and settings. What the keychain and sealed folders keep is always sealed, so they
-  /// refuse it with `unsupported`.
+  /// For files and settings. The keychain and sealed folders always seal their values, so they refuse
+  /// this policy with `unsupported`.
   case none
-  /// By the keychain, which seals it; for the domain `keychain` alone.
+  /// Sealed by the keychain; only for the domain `keychain`.
   ///
-  /// What the machine's keychain can't promise is the error `unsupported`, when the key is registered.
+  /// Registering the key throws `unsupported` if the machine's keychain can't keep the promise.
   case keychain(accessibility: KeychainAccessibility, accessControl: KeychainAccessControl? = nil)
-  /// Sealed under a key that is derived for this value alone, in whatever domain.
+  /// Sealed under a key that is derived for this value alone; for any domain.
   case encrypted(EncryptionPolicy)
 
-  /// ChaCha20-Poly1305 under a key by HKDF.
+  /// ChaCha20-Poly1305 under a key derived by HKDF.
   public static let recommended: SecurityPolicy = .encrypted(.recommended)
 
-  /// What seals, and where its key comes from.
+  /// The cipher, and where its key comes from.
   public enum EncryptionPolicy: Hashable, Sendable {
     /// AES-256-GCM, under a key derived from the master key.
     case aes256(keyDerivation: KeyDerivation)
     /// ChaCha20-Poly1305, under a key derived from the master key.
     case chacha20Poly1305(keyDerivation: KeyDerivation)
-    /// ChaCha20-Poly1305, under a key derived from what a provider gives.
+    /// ChaCha20-Poly1305, under a key derived from a provider's material.
     ///
     /// See ``StorageRouter/registerKeyMaterialProvider(_:for:)``.
     case external(source: KeyMaterialSource, keyDerivation: KeyDerivation = .hkdf())
 
-    /// ChaCha20-Poly1305 under a key by HKDF.
+    /// ChaCha20-Poly1305 under a key derived by HKDF.
     public static let recommended: EncryptionPolicy = .chacha20Poly1305(keyDerivation: .hkdf())
   }
 
   /// How the key of a value is derived.
   ///
-  /// What is used is stored beside the value: a declaration that changes takes effect with the next
-  /// write, and older values stay readable.
+  /// The derivation is stored beside the value: a changed declaration takes effect with the next write, and
+  /// older values stay readable.
   public enum KeyDerivation: Hashable, Sendable {
-    /// PBKDF2 with HMAC-SHA-256, for material that is no uniform key, as a passphrase.
+    /// PBKDF2 with HMAC-SHA-256, for material that is not a uniform key, such as a passphrase.
     ///
-    /// `iterations` is 1 to 10,000,000; nil is ``EncryptionConfiguration/pbkdf2Iterations``. `salt` has
-    /// at most 255 bytes; nil is 32 random ones.
+    /// `iterations` is 1 to 10,000,000; nil means ``EncryptionConfiguration/pbkdf2Iterations``. `salt` has
+    /// at most 255 bytes; nil means 32 random bytes.
     case pbkdf2(iterations: Int? = nil, salt: Data? = nil)
     /// HKDF with SHA-256, for material that is a key.
     ///
-    /// `salt` and `info` have at most 255 bytes each; a `salt` of nil is 32 random ones.
+    /// `salt` and `info` have at most 255 bytes each; a `salt` of nil means 32 random bytes.
     case hkdf(salt: Data? = nil, info: Data? = nil)
   }
 }

@@ -3,7 +3,7 @@ internal import StorageCore
 
 /// How the value of a key becomes bytes.
 public struct Serializer: Sendable {
-  /// Which form, as stored beside a sealed value.
+  /// The form of the bytes, as stored beside a sealed value.
   package enum Form: UInt8, Sendable {
     case json = 1
     case propertyList = 2
@@ -11,14 +11,14 @@ public struct Serializer: Sendable {
     case custom = 4
   }
 
-  /// The coding of a custom serializer, for the type that it is of.
+  /// The closures of a custom serializer, for one type of value.
   private struct Coding<Value>: Sendable {
     let encode: @Sendable (Value) throws -> Data
     let decode: @Sendable (Data) throws -> Value
   }
 
   package let form: Form
-  /// The name of a custom one; else that of the form.
+  /// The name of a custom serializer; otherwise that of the form.
   public let name: String
   private let coding: (any Sendable)?
 
@@ -28,25 +28,25 @@ public struct Serializer: Sendable {
     self.coding = coding
   }
 
-  /// JSON, by Foundation's encoder; objects have their keys in order.
+  /// JSON, by Foundation's encoder; the keys of objects are sorted.
   public static let json = Serializer(.json, "json")
   /// A binary property list, by Foundation's encoder; the value must be a container, not a scalar.
   public static let plist = Serializer(.propertyList, "plist")
-  /// The bytes as they are, for values of type `Data`.
+  /// The bytes unchanged, for values of type `Data`.
   public static let data = Serializer(.data, "data")
 
-  /// A serializer that needs nothing of the application's, by its name.
+  /// The built-in serializer of that name; nil if there is none.
   package static func standard(named name: String) -> Serializer? {
     [json, plist, data].first { $0.name == name }
   }
 
-  /// A serializer of the application's own.
+  /// Creates a serializer of the application's own.
   ///
   /// - Parameters:
-  ///   - name: what reports call it.
-  ///   - encode: makes bytes of a value.
-  ///   - decode: makes a value of bytes.
-  /// - Returns: the serializer, for keys of that type of value alone; others are refused.
+  ///   - name: the name in reports.
+  ///   - encode: turns a value into bytes.
+  ///   - decode: turns bytes into a value.
+  /// - Returns: the serializer, for keys of that type of value; keys of other types are refused.
   public static func custom<Value>(
     _ name: String = "custom", encode: @escaping @Sendable (Value) throws -> Data,
     decode: @escaping @Sendable (Data) throws -> Value
@@ -68,13 +68,13 @@ public struct Serializer: Sendable {
     return encoder
   }()
 
-  /// Why values of a type can't be serialized, or nil.
+  /// Why values of a type can't be serialized, or nil if they can.
   func fault<Value>(for type: Value.Type) -> String? {
     switch form {
     case .data where Value.self != Data.self:
-      "the serializer data is for values of type Data, and the key's are of \(Value.self)"
+      "the serializer data takes values of type Data, but the key has values of \(Value.self)"
     case .custom where !(coding is Coding<Value>):
-      "the serializer \(name) is for values of another type than \(Value.self)"
+      "the serializer \(name) takes values of another type than \(Value.self)"
     default: nil
     }
   }
@@ -97,7 +97,7 @@ public struct Serializer: Sendable {
     throw mismatch(Value.self)
   }
 
-  /// The value of bytes.
+  /// The value of the bytes.
   package func decode<Value: Decodable>(
     _ type: Value.Type, _ bytes: Data
   ) throws(StorageError) -> Value {
@@ -111,14 +111,14 @@ public struct Serializer: Sendable {
     } catch {
       throw StorageError(
         .typeMismatch,
-        "the value does not decode as \(Value.self) (\(name)): \(CodableCoding.reason(error)). It is "
-          + "left as it is")
+        "the value does not decode as \(Value.self) (\(name)): \(CodableCoding.reason(error)). It was "
+          + "not changed")
     }
     throw mismatch(Value.self)
   }
 
   private func mismatch(_ type: Any.Type) -> StorageError {
-    StorageError(.unsupported, "the serializer \(name) is for values of another type than \(type)")
+    StorageError(.unsupported, "the serializer \(name) takes values of another type than \(type)")
   }
 }
 

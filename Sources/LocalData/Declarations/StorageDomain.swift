@@ -1,6 +1,6 @@
 /// Where the value of a key is kept.
 public struct StorageDomain: Hashable, Sendable {
-  /// Which of the places, with what the declaration says of it.
+  /// The kind of place, with the details of the declaration.
   package enum Kind: Hashable, Sendable {
     case userDefaults(suite: String?)
     case appGroupUserDefaults(identifier: String?)
@@ -15,13 +15,13 @@ public struct StorageDomain: Hashable, Sendable {
 
   /// Settings: a property list in the user's configuration folder.
   ///
-  /// Sealed, in `<application id>.localdata.secure.plist`; with ``SecurityPolicy/none`` readable, in
-  /// `<application id>.localdata.plain.plist`.
+  /// Sealed values are in `<application id>.localdata.secure.plist`. Values with ``SecurityPolicy/none`` are
+  /// readable, in `<application id>.localdata.plain.plist`.
   public static let userDefaults = StorageDomain(.userDefaults(suite: nil))
 
   /// Settings in a suite of their own.
   ///
-  /// - Parameter suite: 1 to 200 bytes without a slash; nil is the application's own.
+  /// - Parameter suite: 1 to 200 bytes without a slash; nil means the application's own suite.
   /// - Returns: the domain.
   public static func userDefaults(suite: String?) -> StorageDomain {
     StorageDomain(.userDefaults(suite: suite))
@@ -29,18 +29,18 @@ public struct StorageDomain: Hashable, Sendable {
 
   /// Settings that several programs share: a property list in the folder of their group.
   ///
-  /// - Parameter identifier: the group; nil is ``StorageConfiguration/defaultAppGroupIdentifier``. A
-  ///   missing or malformed one is the error `invalidAppGroupIdentifier`.
+  /// - Parameter identifier: the group; nil means ``StorageConfiguration/defaultAppGroupIdentifier``. A
+  ///   missing or malformed identifier throws `invalidAppGroupIdentifier`.
   /// - Returns: the domain.
   public static func appGroupUserDefaults(identifier: String?) -> StorageDomain {
     StorageDomain(.appGroupUserDefaults(identifier: identifier))
   }
 
-  /// Credentials and other secrets: the desktop's keyring where there is one, else a vault.
+  /// Credentials and other secrets: in the desktop's keyring if there is one, else in a vault.
   ///
   /// See ``StorageConfiguration/keychain``.
   ///
-  /// - Parameter service: whose secrets they are; nil is
+  /// - Parameter service: the owner of the secrets; nil means
   ///   ``StorageConfiguration/defaultKeychainService``.
   /// - Returns: the domain.
   public static func keychain(service: String?) -> StorageDomain {
@@ -52,7 +52,7 @@ public struct StorageDomain: Hashable, Sendable {
     StorageDomain(.fileSystem(directory))
   }
 
-  /// Values of any size in a sealed folder, which shows neither names nor bytes.
+  /// Values of any size in a sealed folder, which hides names and contents.
   public static func encryptedFileSystem(directory: FileDirectory) -> StorageDomain {
     StorageDomain(.encryptedFileSystem(directory))
   }
@@ -61,7 +61,7 @@ public struct StorageDomain: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - id: the group, as in ``appGroupUserDefaults(identifier:)``.
-  ///   - directory: the folder within that of the group; a custom one is the error `unsupported`.
+  ///   - directory: the folder within the group's folder; a custom one throws `unsupported`.
   /// - Returns: the domain.
   public static func appGroupFileSystem(id: String?, directory: FileDirectory) -> StorageDomain {
     StorageDomain(.appGroupFileSystem(id: id, directory))
@@ -84,10 +84,10 @@ extension StorageDomain: CustomStringConvertible {
     }
   }
 
-  /// A name as it is shown, or `default` where none is declared.
+  /// The shown name, or `default` if none is declared.
   ///
-  /// One that could be taken for that, or that could end early, is quoted, so that no two domains have one
-  /// text.
+  /// A name that is `default` or contains a delimiter is quoted, so that different domains always have
+  /// different texts.
   private static func text(_ name: String?) -> String {
     guard let name else { return "default" }
     let isClear = name != "default" && !name.contains { "\"(),".contains($0) }

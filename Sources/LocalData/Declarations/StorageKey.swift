@@ -1,4 +1,4 @@
-/// A piece of stored data, declared: where it is kept, how it is protected, whose it is and what for.
+/// A declared piece of stored data: where it is kept, how it is protected, who owns it and why it exists.
 ///
 ///     extension StorageKeys {
 ///       struct Theme: StorageKey {
@@ -10,32 +10,32 @@
 ///       }
 ///     }
 ///
-/// A promise of who declares one: two keys of one domain and one name are the same data, and have one
-/// type. ``StorageRouter/registerCatalog(_:)`` checks that. A key is a small value that is made wherever
-/// it is needed; ``StoredKey`` is one that needs no type of its own.
+/// A conforming type promises: two keys with the same domain and name are the same data and have the same
+/// type. ``StorageRouter/registerCatalog(_:)`` checks that. A key is a small value; create one wherever
+/// you need it. ``StoredKey`` is a key that needs no type of its own.
 public protocol StorageKey<Value>: Sendable {
   /// The type of the value.
   associatedtype Value: Codable & Sendable
 
-  /// The name: 1 to 200 UTF-8 bytes without control characters. It stays the same for good.
+  /// The name: 1 to 200 UTF-8 bytes without control characters. Never change it.
   var name: String { get }
   /// Where the value is kept.
   var domain: StorageDomain { get }
-  /// How the value is protected there; ``SecurityPolicy/recommended`` unless said otherwise.
+  /// How the value is protected there; default ``SecurityPolicy/recommended``.
   var security: SecurityPolicy { get }
-  /// How the value becomes bytes; ``Serializer/json`` unless said otherwise.
+  /// How the value becomes bytes; default ``Serializer/json``.
   var serializer: Serializer { get }
-  /// The part of the program, or the team, that answers for the data.
+  /// The part of the program, or the team, that is responsible for the data.
   var owner: String { get }
-  /// What the data is, for a person who reviews it. Never empty.
+  /// What the data is, for people who review it. Never empty.
   var description: String { get }
-  /// On which machines the key may be used; ``PlatformAvailability/all`` unless said otherwise.
+  /// On which machines the key may be used; default ``PlatformAvailability/all``.
   var availability: PlatformAvailability { get }
-  /// Whether the value goes to other machines; ``SyncPolicy/never`` unless said otherwise.
+  /// Whether the value is sent to other machines; default ``SyncPolicy/never``.
   var syncPolicy: SyncPolicy { get }
-  /// Where the value was before this key was declared; nil unless said otherwise.
+  /// Where the value was before this key was declared; default nil.
   ///
-  /// Nothing moves by itself: see ``StorageRouter/migrate(for:from:dryRun:)``.
+  /// Values move only when you call ``StorageRouter/migrate(for:from:dryRun:)``.
   var migration: StorageMigration? { get }
 }
 
@@ -48,6 +48,6 @@ extension StorageKey {
   public var availability: PlatformAvailability { .all }
   /// ``SyncPolicy/never``.
   public var syncPolicy: SyncPolicy { .never }
-  /// None.
+  /// Nil.
   public var migration: StorageMigration? { nil }
 }

@@ -1,4 +1,4 @@
-/// The namespace that an application's keys are in.
+/// The namespace for an application's keys.
 ///
 ///     extension StorageKeys {
 ///       struct UserToken: StorageKey { ... }

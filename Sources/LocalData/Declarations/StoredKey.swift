@@ -1,4 +1,4 @@
-/// A key that is a value: for catalogs that are a struct, and keys that need no type of their own.
+/// A key that is a plain value: for catalogs that are structs, and for keys without a type of their own.
 ///
 ///     struct AppKeys {
 ///       let token = StoredKey<String>(
@@ -15,26 +15,26 @@ public struct StoredKey<Value: Codable & Sendable>: StorageKey {
   public let security: SecurityPolicy
   /// How the value becomes bytes.
   public let serializer: Serializer
-  /// Who answers for the data.
+  /// Who is responsible for the data.
   public let owner: String
   /// What the data is.
   public let description: String
   /// On which machines the key may be used.
   public let availability: PlatformAvailability
-  /// Whether the value goes to other machines.
+  /// Whether the value is sent to other machines.
   public let syncPolicy: SyncPolicy
 
-  /// A key.
+  /// Creates a key.
   ///
   /// - Parameters:
   ///   - name: 1 to 200 UTF-8 bytes without control characters.
   ///   - domain: where the value is kept.
   ///   - security: how it is protected there.
   ///   - serializer: how it becomes bytes.
-  ///   - owner: who answers for the data.
+  ///   - owner: who is responsible for the data.
   ///   - description: what the data is; not empty.
   ///   - availability: on which machines the key may be used.
-  ///   - syncPolicy: whether the value goes to other machines.
+  ///   - syncPolicy: whether the value is sent to other machines.
   public init(
     _ name: String, in domain: StorageDomain, security: SecurityPolicy = .recommended,
     serializer: Serializer = .json, owner: String, description: String,

@@ -1,9 +1,9 @@
-/// Whether the value of a key goes to other machines.
+/// Whether the value of a key is sent to other machines.
 public enum SyncPolicy: String, Hashable, Sendable, CaseIterable {
   /// It stays on this machine.
   case never
-  /// When the program says so.
+  /// Sent when the program calls for it.
   case manual
-  /// With each write, as long as it is no larger than ``SyncConfiguration/maxAutoSyncSize``.
+  /// Sent with each write, unless it is larger than ``SyncConfiguration/maxAutoSyncSize``.
   case automaticSmall
 }

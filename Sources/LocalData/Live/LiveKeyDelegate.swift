@@ -2,16 +2,16 @@ internal import CryptoCore
 internal import Foundation
 internal import StorageCore
 
-/// The value of one key, as a place that live properties can follow.
+/// The value of one key, as a place that live properties can observe.
 ///
-/// The value is JSON here, whatever the key's serializer is: it stays in memory, as that of every live
-/// property does.
+/// The value is kept as JSON here, whatever the key's serializer. It stays in memory, like the value of
+/// every live property.
 final class LiveKeyDelegate<Key: StorageKey>: ClearDelegate, ObservableDelegate {
   let records: ClearRecords
   private let core: RouterCore
   private let key: Key
   private let observers = ChangeObservers()
-  /// The value that was told or read last, as JSON, and its name; held while the place is read.
+  /// The last reported or read value, as JSON, and its name; the lock is held while the place is read.
   private let told = Lock(Told())
   private let watch = Lock<Watch?>(nil)
 
@@ -107,7 +107,7 @@ final class LiveKeyDelegate<Key: StorageKey>: ClearDelegate, ObservableDelegate 
 
   private func start() {
     guard watch.withLock({ $0 == nil }) else { return }
-    // What can't be followed is an error to whoever reads.
+    // If the place can't be observed, the next read throws the error.
     do throws(StorageError) {
       let route = try core.route(for: key)
       let new = Watch(
@@ -122,7 +122,7 @@ final class LiveKeyDelegate<Key: StorageKey>: ClearDelegate, ObservableDelegate 
     } catch {}
   }
 
-  /// Tells what there is, if it is news.
+  /// Reports the present value to the observers if it differs from the last one.
   private func look(isOwn: Bool) {
     told.withLock { told in
       guard let name = told.name else { return }
@@ -132,7 +132,7 @@ final class LiveKeyDelegate<Key: StorageKey>: ClearDelegate, ObservableDelegate 
         told.json = json
         observers.notify(RecordChange(name: name, record: try record(json, name)))
       } catch {
-        // Whoever reads next gets the error: that something changed is all that can be told.
+        // The next read throws the error; here only the change itself can be reported.
         observers.notify(RecordChange(name: name, record: []))
       }
     }

@@ -1,17 +1,17 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// The storages that live properties of a router's keys follow, one for each key.
+/// The storages behind the live properties of a router's keys, one for each key.
 final class LiveStorages: Sendable {
-  /// One for all, so that storages of one key hash names alike.
+  /// One key for all, so that all storages of one key hash names alike.
   private static let key = SymmetricKey(size: .bits256)
-  /// Kept by the properties, and not by the router that they keep.
+  /// Weak: the properties keep the storage alive, and the storage keeps the router alive.
   private struct Entry {
     weak var storage: DelegatedStorage?
   }
   private let storages = Lock<[RouteKey: Entry]>([:])
 
-  /// The storage of a key, which is made once.
+  /// The storage of a key, created on first use.
   func storage(of key: some StorageKey, _ core: RouterCore) -> DelegatedStorage {
     let id = RouteKey(key)
     if let storage = storages.withLock({ $0[id]?.storage }) { return storage }

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Tells who follows a place of what this process has written there.
+/// Notifies observers of a place about writes of this process.
 final class PlaceChanges: Sendable {
   private struct Listeners {
     var next = 0
@@ -19,7 +19,7 @@ final class PlaceChanges: Sendable {
     return ChangeObservation { [self] in listeners.withLock { $0.all[id] = nil } }
   }
 
-  /// Says that something was written.
+  /// Notifies the observers of a write.
   func tell() {
     let all = listeners.withLock { Array($0.all.values) }
     for listener in all { listener() }

@@ -1,18 +1,18 @@
 /// The configuration under which values were stored before it changed.
 public struct FormerConfiguration: Hashable, Sendable {
-  /// What keys that leave out a service or a group got; nil is as now.
+  /// The former values for keys that omit a service or a group; nil means unchanged.
   public var storage: StorageConfiguration?
-  /// Where the master key was; nil is as now.
+  /// Where the master key was; nil means unchanged.
   public var encryption: EncryptionConfiguration?
-  /// Where in the standard folders files were; nil is as now.
+  /// Where files were within the standard folders; nil means unchanged.
   public var files: FileStorageConfiguration?
 
-  /// A former configuration; what is nil is as now.
+  /// Creates a former configuration; nil means unchanged.
   ///
   /// - Parameters:
-  ///   - storage: what keys that leave out a service or a group got.
-  ///   - encryption: where the master key was. It is still there: values are opened with it.
-  ///   - files: where in the standard folders files were.
+  ///   - storage: the former values for keys that omit a service or a group.
+  ///   - encryption: where the master key was. The key must still be there: it opens the old values.
+  ///   - files: where files were within the standard folders.
   public init(
     storage: StorageConfiguration? = nil, encryption: EncryptionConfiguration? = nil,
     files: FileStorageConfiguration? = nil
@@ -22,12 +22,12 @@ public struct FormerConfiguration: Hashable, Sendable {
     self.files = files
   }
 
-  /// The state of a router as it was before.
+  /// The router's state with this configuration applied.
   func applied(to state: RouterState) -> RouterState {
     var former = state
     if let storage {
       former.storage = storage
-      // What this machine is now counts for what it may read.
+      // The machine's present tags decide which values it may read.
       former.storage.machineTags = state.storage.machineTags
     }
     if let encryption { former.encryption = encryption }

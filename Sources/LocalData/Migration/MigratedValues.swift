@@ -3,7 +3,7 @@ public import StorageCore
 
 internal import struct Foundation.Data
 
-/// The values of the sources of a migration, while they are made into one.
+/// The values of a migration's sources, while one value is made from them.
 public struct MigratedValues: Sendable {
   private let values: [String: Data]
   private let sources: [AnyStorageKey]
@@ -15,16 +15,16 @@ public struct MigratedValues: Sendable {
     self.values = values
   }
 
-  /// The value of a source, or nil when it has none.
+  /// The value of a source.
   ///
   /// - Parameter key: one of the sources.
-  /// - Returns: the value, or nil.
-  /// - Throws: `StorageError`: `invalid` for a key that is no source of the migration, `typeMismatch`
-  ///   when the value is no value of the key.
+  /// - Returns: the value, or nil if the source has none.
+  /// - Throws: `StorageError`: `invalid` for a key that is not a source of the migration, `typeMismatch`
+  ///   if the stored bytes are not a value of the key.
   public func value<Key: StorageKey>(of key: Key) throws(StorageError) -> Key.Value? {
     let name = AnyStorageKey(key).description
     guard sources.contains(where: { $0.description == name }) else {
-      throw StorageError(.invalid, "the key is no source of the migration", key: key.name)
+      throw StorageError(.invalid, "the key is not a source of the migration", key: key.name)
     }
     guard let bytes = values[name] else { return nil }
     do throws(StorageError) {

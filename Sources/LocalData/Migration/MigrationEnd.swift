@@ -2,33 +2,33 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// One end of a migration: a key's place under a configuration, and the way between bytes and value.
+/// The source or destination of a migration: a key's place, and the conversion between bytes and value.
 struct MigrationEnd: Sendable {
   /// The domain and the name of the key.
   let label: String
   let name: String
   let domain: StorageDomain
-  /// How the ledger would record a value that is stored here.
+  /// The entry that the ledger would hold for a value stored here.
   let entry: Ledger.Entry
   let place: any ValuePlace
-  /// Replaces what is stored, if it is the first, and tells who follows the place.
+  /// Replaces the stored bytes if they equal the first argument, and notifies observers of the place.
   let exchange: @Sendable (Data?, Data?) throws(StorageError) -> Bool
-  /// The serialized bytes of what is stored.
+  /// The serialized value of stored bytes.
   let open: @Sendable (Data) async throws(StorageError) -> Data
-  /// What is stored of serialized bytes.
+  /// The bytes to store for a serialized value.
   let seal: @Sendable (Data) async throws(StorageError) -> Data
-  /// Refuses serialized bytes that are no value of the key.
+  /// Refuses serialized bytes that are not a value of the key.
   let check: @Sendable (Data) throws(StorageError) -> Void
   /// Whether two serialized values are the same.
   let areEqual: @Sendable (Data, Data) -> Bool
-  /// Records the choice of the keychain's place, where the key needs it.
+  /// Records the choice of the keychain's place, if the key needs one.
   let settle: @Sendable () throws(StorageError) -> Void
   /// Refuses a key whose value is stored in another way.
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
 
   var address: PlaceAddress { entry.address }
 
-  /// Whether what the ledger recorded is at this end.
+  /// Whether the ledger's entry is for this end.
   func isWhere(_ recorded: Ledger.Entry) -> Bool {
     recorded.address == entry.address && recorded.protection == entry.protection
   }
@@ -65,7 +65,7 @@ extension RouterCore {
   }
 }
 
-/// Whether serialized values are equal, where their type can say so.
+/// Compares serialized values by their decoded values, if the type is Equatable.
 ///
 /// A set has no order, so one value of it may be serialized in several ways.
 private enum ValueEquality {
@@ -78,7 +78,7 @@ private enum ValueEquality {
       }
       return isEqual(left, try serializer.decode(Value.self, other))
     } catch {
-      // What can't be decoded is not known to be equal: both then stay.
+      // Values that can't be decoded count as different, so both stay.
       return false
     }
   }

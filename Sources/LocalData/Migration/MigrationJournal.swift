@@ -3,20 +3,20 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// How far a migration is: recorded before its copy is written, so that a later run can tell its own copy
-/// from a value of somebody else's.
+/// The progress of a migration. It is recorded before the copy is written, so that a later run can
+/// distinguish its own copy from another program's value.
 struct MigrationJournal: Codable, Equatable, Sendable {
-  /// The digests of what the sources stored; nil for one that had nothing.
+  /// The digests of the stored bytes of the sources; nil for a source without a value.
   var sources: [[UInt8]?]
-  /// The digest of what the destination is to store.
+  /// The digest of the bytes that the destination is to store.
   var destination: [UInt8]
   /// Whether the copy was read back and opened.
   var isCopied = false
-  /// Whether the destination's own value is to stay.
+  /// Whether the destination keeps its own value.
   var isAdopted = false
 }
 
-/// The name of a migration's journal: it follows from the places, so that a run after a restart finds it.
+/// The name of a migration's journal, derived from the places, so that a run after a restart finds it.
 struct JournalName: Hashable, Sendable {
   let text: String
 

@@ -3,19 +3,19 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// A step of a migration that is done, durably.
+/// A completed step of a migration, already durable.
 package enum MigrationStep: String, Hashable, Sendable, CaseIterable {
   case began, wrote, readBack, copied, recorded, removed, cleared
 }
 
 /// Runs one migration: copies, reads back, compares, then removes at the source.
 ///
-/// Whatever was done is looked up and not remembered, so that a run may follow one that was killed, and
-/// two may run at once. Each change of a place compares with what was read before.
+/// Each attempt reads the present state instead of remembering it. So a run may follow a killed one, and
+/// two may run at once. Each change of a place compares with the bytes that were read before.
 struct Migrator: Sendable {
   typealias Outcome = StorageMigrationReport.Outcome
 
-  /// What to do.
+  /// One migration, ready to run.
   struct Work: Sendable {
     let sources: [MigrationEnd]
     let destination: MigrationEnd
@@ -32,8 +32,8 @@ struct Migrator: Sendable {
 
   /// Runs a migration.
   ///
-  /// - Returns: what became of it; never `failed` or `notStarted`.
-  /// - Throws: why not; no value is lost.
+  /// - Returns: the outcome; never `failed` or `notStarted`.
+  /// - Throws: the reason of a failure; no value is lost.
   func run(_ work: Work) async throws(StorageError) -> Outcome {
     do throws(StorageError) {
       let isInPlace = try Self.isInPlace(work)
@@ -57,7 +57,7 @@ struct Migrator: Sendable {
     guard work.sources[0].entry != work.destination.entry else {
       throw StorageError(
         .invalid,
-        "source and destination are one place with one protection, so nobody could tell whether the value "
+        "source and destination are one place with one protection, so it would be unknown whether the value "
           + "was migrated; give the destination another name")
     }
     return true
@@ -65,7 +65,7 @@ struct Migrator: Sendable {
 
   // MARK: - From place to place
 
-  /// What was found, in one look.
+  /// The state that one look found.
   private struct Found: Sendable {
     var journal: MigrationJournal?
     var sources: [Data?]
@@ -88,7 +88,7 @@ struct Migrator: Sendable {
     }
   }
 
-  /// One attempt; nil when there is to be another look.
+  /// One attempt; nil if another look is needed.
   private func move(_ work: Work) async throws(StorageError) -> Outcome? {
     let found = try await look(work)
     var isReplacing = false
@@ -105,13 +105,13 @@ struct Migrator: Sendable {
     {
       throw StorageError(
         .conflict,
-        "the value was copied, part of its sources were removed, and then somebody removed the copy; the "
-          + "rest is left as it is. Remove it, or put a value back")
+        "the value was copied and part of its sources removed, and then another program removed the copy. The "
+          + "remaining sources were not changed: remove them, or store the value again")
     }
     guard found.sources.contains(where: { $0 != nil }) else {
       if found.journal != nil, !isDryRun { try await clear(work) }
       if found.destination != nil { return .alreadyThere }
-      // There may be a value elsewhere, which is not nothing.
+      // The value may be at a third place, so this is not `absent`.
       try await Blocking.run { () throws(StorageError) in
         try work.destination.requireNoConflict()
       }
@@ -120,7 +120,7 @@ struct Migrator: Sendable {
     return try await copy(work, found, isReplacing: isReplacing)
   }
 
-  /// Copies, or adopts what is at the destination; the next attempt reads back and removes.
+  /// Copies the value, or accepts the destination's; the next attempt reads back and removes.
   private func copy(
     _ work: Work, _ found: Found, isReplacing: Bool
   ) async throws(StorageError) -> Outcome? {
@@ -131,7 +131,7 @@ struct Migrator: Sendable {
       let isSame = work.destination.areEqual(existing, new)
       switch (isSame, work.winner) {
       case (true, _), (false, .destination):
-        // What is no value of the destination's key must not cost the source.
+        // The source must stay if the destination's bytes are not a value of its key.
         try work.destination.check(existing)
         if isDryRun { return .alreadyThere }
         try await begin(work, found, stored, isAdopted: true)
@@ -147,7 +147,7 @@ struct Migrator: Sendable {
     try await Blocking.run { [core] () throws(StorageError) in
       try work.destination.settle()
       try Self.recordFirst(work, core.ledger)
-      // Whatever else was written meanwhile is looked at in the next attempt.
+      // The next attempt handles other writes that happened meanwhile.
       _ = try work.destination.exchange(found.destination, sealed)
     }
     onStep(.wrote)
@@ -169,8 +169,8 @@ struct Migrator: Sendable {
     }
   }
 
-  /// Records the destination's place before there is a value, except where the ledger names the
-  /// source's: until that is copied, the value is there, and nowhere else.
+  /// Records the destination's place before a value is there. Exception: if the ledger names the source's
+  /// place, that entry stays until the copy is done, since the only value is there.
   private static func recordFirst(_ work: Work, _ ledger: Ledger) throws(StorageError) {
     let destination = work.destination
     let recorded = try ledger.entry(destination.domain, destination.name)
@@ -190,13 +190,13 @@ struct Migrator: Sendable {
   private enum Finish: Sendable {
     case done(Outcome)
     case lookAgain
-    /// The source has a newer value than the copy, which nobody else has changed.
+    /// The source changed after the copy, and nobody else changed the copy.
     case copyAgain
-    /// The journal is not about what is at the destination.
+    /// The destination's value is not the one that the journal describes.
     case isAnothers
   }
 
-  /// Goes on where the journal says that an earlier attempt was.
+  /// Continues an earlier attempt from the journal.
   private func finish(
     _ work: Work, _ found: Found, _ journal: MigrationJournal, _ stored: Data
   ) async throws(StorageError) -> Finish {
@@ -204,10 +204,10 @@ struct Migrator: Sendable {
     guard isOurs || journal.isCopied else { return .isAnothers }
     if isDryRun { return .done(journal.isAdopted ? .alreadyThere : .moved) }
     if !isOurs {
-      // Somebody has written there since: what that is has to open, before it is all that is left.
+      // Another program wrote to the destination: its value must open before the source is removed.
       try work.destination.check(try await work.destination.open(stored))
     } else if !journal.isCopied {
-      // Read back, and byte for byte what was written: now whether it opens.
+      // The bytes that were read back equal the written ones; now check that they open.
       try work.destination.check(try await work.destination.open(stored))
       onStep(.readBack)
       var copied = journal
@@ -238,7 +238,7 @@ struct Migrator: Sendable {
     return .done(journal.isAdopted ? .alreadyThere : .moved)
   }
 
-  /// Somebody has written to a source since it was copied.
+  /// Handles a source that changed after it was copied.
   private func sourceChanged(
     _ work: Work, _ found: Found, _ journal: MigrationJournal, isOurs: Bool
   ) async throws(StorageError) -> Finish {
@@ -259,7 +259,7 @@ struct Migrator: Sendable {
 
   // MARK: - Within one place
 
-  /// One attempt to put a value under another protection; nil when there is to be another look.
+  /// One attempt to change the protection of a value in place; nil if another look is needed.
   private func reseal(_ work: Work) async throws(StorageError) -> Outcome? {
     let (source, destination) = (work.sources[0], work.destination)
     let found = try await look(work)
@@ -311,14 +311,14 @@ struct Migrator: Sendable {
 
   // MARK: - Values
 
-  /// What is stored of serialized bytes, once it was opened again.
+  /// The bytes to store for a serialized value, after a test that they open again.
   ///
-  /// In one place it replaces the value itself; and a passcode that was mistyped once is found out here.
+  /// In one place they replace the only value; the test also detects a mistyped passcode.
   private func sealed(_ new: Data, _ destination: MigrationEnd) async throws(StorageError) -> Data {
     let sealed = try await destination.seal(new)
     guard try await destination.open(sealed) == new else {
       throw StorageError(
-        .damaged, "what was sealed does not open to the same bytes; nothing was moved")
+        .damaged, "the sealed bytes do not open to the same value; nothing was moved")
     }
     return sealed
   }
@@ -355,7 +355,7 @@ struct Migrator: Sendable {
     }
   }
 
-  /// An error of the program's; its text may hold a value.
+  /// Wraps an error of the program without its text, which may contain a value.
   private static func failure(_ error: any Error, _ part: String) -> StorageError {
     if let error = error as? StorageError { return error }
     if error is CancellationError {
@@ -370,7 +370,7 @@ struct Migrator: Sendable {
     return StorageError(
       .conflict,
       "\(work.destination.label) in \(work.destination.address) and \(from) hold different values, and "
-        + "the migration does not say which counts. All are left as they are: say it with preferring, or "
-        + "remove one")
+        + "the migration does not say which one to keep. Nothing was changed: call preferring, or "
+        + "remove one of them")
   }
 }

@@ -4,9 +4,9 @@ internal import StorageCore
 internal import struct Foundation.Data
 
 extension RouterCore {
-  /// A migration that is to run.
+  /// A migration to run.
   enum PlannedMigration: Sendable {
-    /// Of a key from where a former configuration put it.
+    /// Moves a key from the place that a former configuration gave it.
     case configuration(AnyStorageKey)
     case declared(StorageMigration)
 
@@ -31,7 +31,7 @@ extension RouterCore {
     }
   }
 
-  /// What is to run for a key, in its order.
+  /// The migrations to run for a key, in order.
   static func plan(
     _ key: AnyStorageKey, _ former: FormerConfiguration?
   ) -> [PlannedMigration] {
@@ -40,7 +40,7 @@ extension RouterCore {
     return plan
   }
 
-  /// Runs what is planned.
+  /// Runs the planned migrations.
   func migrate(
     _ plan: [PlannedMigration], from former: FormerConfiguration?, isDryRun: Bool,
     onStep: @escaping @Sendable (MigrationStep) -> Void,
@@ -93,7 +93,7 @@ extension RouterCore {
     key.base.availability.allows(machineOf: state.storage.machineTags)
   }
 
-  /// Whether a key that is where it belongs has a value.
+  /// Whether a key has a value at its present place.
   private func present(
     _ key: any StorageKey, _ state: RouterState
   ) async throws(StorageError) -> StorageMigrationReport.Outcome {
@@ -106,7 +106,7 @@ extension RouterCore {
 
   // MARK: - Configurations
 
-  /// The move of a key from where a former configuration put it; nil when there is nothing to move.
+  /// The move of a key from the place of a former configuration; nil if there is nothing to move.
   private func configurationWork<Key: StorageKey>(
     _ key: Key, _ state: RouterState, _ former: FormerConfiguration?
   ) throws(StorageError) -> Migrator.Work? {
@@ -118,7 +118,7 @@ extension RouterCore {
     let name = try JournalName([before], now)
     let recorded = try ledger.entry(key.domain, key.name)
     if try ledger.journal(name) == nil, let recorded {
-      // Moved before; or elsewhere, which `present` refuses.
+      // Already moved; or at a third place, which `present` refuses.
       guard before.isWhere(recorded) else { return nil }
     }
     return Migrator.Work(
@@ -132,7 +132,7 @@ extension RouterCore {
     _ migration: StorageMigration, _ state: RouterState, _ former: FormerConfiguration?
   ) throws(StorageError) -> Migrator.Work {
     guard !migration.sources.isEmpty else {
-      throw StorageError(.invalid, "a migration has a source", key: migration.destination.base.name)
+      throw StorageError(.invalid, "a migration needs a source", key: migration.destination.base.name)
     }
     try Self.requireRegistration(of: migration.destination.base, in: state)
     let destination = try end(of: migration.destination.base, under: state)
@@ -150,7 +150,7 @@ extension RouterCore {
       journal: try JournalName(sources, destination))
   }
 
-  /// The end of a source: where the ledger says that its value is, under this configuration or the former.
+  /// The end of a source: the place in the ledger, under this configuration or the former one.
   private func source(
     _ key: any StorageKey, _ state: RouterState, _ former: FormerConfiguration?,
     _ destination: MigrationEnd
@@ -163,7 +163,7 @@ extension RouterCore {
       let before = try end(of: key, under: former.applied(to: state))
       if before.isWhere(recorded) { return before }
     }
-    // The destination has the source's name and domain, and the value already.
+    // The destination has the same name and domain as the source, and already holds the value.
     if destination.label == now.label, destination.isWhere(recorded) { return now }
     try now.requireNoConflict()
     return now

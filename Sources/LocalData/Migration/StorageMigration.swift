@@ -2,7 +2,7 @@ public import CryptoCore
 
 internal import struct Foundation.Data
 
-/// The move of a value from where it was to the key that it is declared under now.
+/// Describes how a value moves from its former place to the key that now declares it.
 ///
 ///     extension StorageKeys.UserToken {
 ///       var migration: StorageMigration? {
@@ -11,29 +11,29 @@ internal import struct Foundation.Data
 ///     }
 ///     let report = try await StorageRouter.shared.migrateAll()
 ///
-/// A value that says what to do and does nothing: ``StorageRouter/migrate(for:from:dryRun:)`` and
-/// ``StorageRouter/migrateAll(_:from:dryRun:progress:)`` run it. A run can be killed anywhere and started
+/// Creating a migration moves nothing: ``StorageRouter/migrate(for:from:dryRun:)`` and
+/// ``StorageRouter/migrateAll(_:from:dryRun:progress:)`` run it. A run can be killed at any point and started
 /// again: the value is copied, read back and compared, and only then removed at the source.
 public struct StorageMigration: Sendable {
-  /// Which value counts where source and destination hold different ones.
+  /// Which value to keep if source and destination hold different ones.
   public enum Winner: Hashable, Sendable {
-    /// None: both stay, and the migration is the error `conflict`.
+    /// Neither is chosen: both stay, and the migration throws `conflict`.
     case neither
-    /// The source's replaces the destination's.
+    /// The source's value replaces the destination's.
     case source
-    /// The destination's stays, and the source's is removed.
+    /// The destination's value stays, and the source's is removed.
     case destination
   }
 
-  /// The keys that the value comes from.
+  /// The keys that hold the value now.
   public let sources: [AnyStorageKey]
-  /// The key that the value goes to.
+  /// The key that will hold the value.
   public let destination: AnyStorageKey
-  /// Which value counts where source and destination hold different ones.
+  /// Which value to keep if source and destination hold different ones.
   public private(set) var winner = Winner.neither
-  /// All have to be true.
+  /// The migration runs only if all conditions are true.
   private(set) var conditions: [@Sendable () async throws -> Bool] = []
-  /// Makes the serialized value of the destination of those of the sources; nil leaves them.
+  /// Makes the destination's serialized value from those of the sources; nil leaves the sources unchanged.
   let produce: @Sendable ([Data?]) throws -> Data?
 
   private init(
@@ -45,11 +45,11 @@ public struct StorageMigration: Sendable {
     self.produce = produce
   }
 
-  /// Moves a value as it is, to another name, another domain or another protection.
+  /// Moves a value unchanged to another name, another domain or another protection.
   ///
   /// - Parameters:
-  ///   - source: where the value was.
-  ///   - destination: where it belongs.
+  ///   - source: the former key.
+  ///   - destination: the new key.
   /// - Returns: the migration.
   public static func move<Source: StorageKey, Destination: StorageKey>(
     from source: Source, to destination: Destination
@@ -57,12 +57,12 @@ public struct StorageMigration: Sendable {
     transform(from: source, to: destination) { $0 }
   }
 
-  /// Moves a value and changes it on the way.
+  /// Moves a value and transforms it.
   ///
   /// - Parameters:
-  ///   - source: where the value was.
-  ///   - destination: where it belongs.
-  ///   - body: makes the new value; nil leaves the old one where it is. It may run more than once.
+  ///   - source: the former key.
+  ///   - destination: the new key.
+  ///   - body: makes the new value; nil leaves the old value in place. `body` may run more than once.
   /// - Returns: the migration.
   public static func transform<Source: StorageKey, Destination: StorageKey>(
     from source: Source, to destination: Destination,
@@ -73,16 +73,16 @@ public struct StorageMigration: Sendable {
     }
   }
 
-  /// Makes one value of several.
+  /// Combines several values into one.
   ///
   ///     .combine([.key(First()), .key(Last())], into: Name()) { values in
   ///       Name.Value(first: try values.value(of: First()), last: try values.value(of: Last()))
   ///     }
   ///
   /// - Parameters:
-  ///   - sources: where the values were; at least one of them has a value when `body` runs.
-  ///   - destination: where the new value belongs; none of the sources.
-  ///   - body: makes the new value; nil leaves the old ones where they are. It may run more than once.
+  ///   - sources: the former keys; at least one of them has a value when `body` runs.
+  ///   - destination: the new key; must not be one of the sources.
+  ///   - body: makes the new value; nil leaves the old values in place. `body` may run more than once.
   /// - Returns: the migration.
   public static func combine<Destination: StorageKey>(
     _ sources: [AnyStorageKey], into destination: Destination,
@@ -94,10 +94,10 @@ public struct StorageMigration: Sendable {
     }
   }
 
-  /// The same migration, when a condition is met; else the values stay, and the outcome is `skipped`.
+  /// Adds a condition; if it is false, the values stay, and the outcome is `skipped`.
   ///
-  /// - Parameter condition: asked before anything is copied. A copy that was interrupted is finished
-  ///   without asking again.
+  /// - Parameter condition: called before anything is copied. An interrupted migration is finished
+  ///   without another call.
   /// - Returns: the migration with the condition.
   public func when(
     _ condition: @escaping @Sendable () async throws -> Bool
@@ -107,7 +107,7 @@ public struct StorageMigration: Sendable {
     return result
   }
 
-  /// The same migration, with a rule for where source and destination hold different values.
+  /// Adds a rule for the case that source and destination hold different values.
   public func preferring(_ winner: Winner) -> StorageMigration {
     var result = self
     result.winner = winner

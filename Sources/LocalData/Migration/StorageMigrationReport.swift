@@ -1,31 +1,31 @@
 public import StorageCore
 
-/// What became of migrations: names and reasons, and never a value.
+/// The outcomes of migrations: names and reasons, never a value.
 public struct StorageMigrationReport: Hashable, Sendable {
-  /// What became of one.
+  /// The outcome of one migration.
   public enum Outcome: Hashable, Sendable {
-    /// The value is at the destination, was read back there, and is gone from the source.
+    /// The value is at the destination, was read back there, and was removed from the source.
     case moved
-    /// The destination had the value before, and the source has none now.
+    /// The destination already had the value, and the source has none now.
     case alreadyThere
-    /// There is no value, neither at the source nor at the destination.
+    /// Neither the source nor the destination has a value.
     case absent
-    /// The values were left where they are: a condition was not met, the transformation gave none, or
-    /// the key is not for this machine.
+    /// The values stay in place: a condition was false, the transformation returned nil, or the key is not
+    /// for this machine.
     case skipped
-    /// Why not; no value was lost.
+    /// The migration failed with this error; no value was lost.
     case failed(StorageError)
-    /// The run was cancelled before.
+    /// The run was cancelled before this migration started.
     case notStarted
   }
 
   /// One migration.
   public struct Entry: Hashable, Sendable {
-    /// Where the value was: domain and name of each key, or the former place of the same key.
+    /// The source: domain and name of each key, or the former place of the same key.
     public let sources: [String]
-    /// Domain and name of the key that it is for.
+    /// Domain and name of the destination's key.
     public let destination: String
-    /// What became of it; in a dry run, what would.
+    /// The outcome; in a dry run, the outcome that a real run would have.
     public let outcome: Outcome
 
     /// The error of a migration that failed, or nil.
@@ -37,18 +37,18 @@ public struct StorageMigrationReport: Hashable, Sendable {
 
   /// The migrations, in the order in which they ran.
   public internal(set) var entries: [Entry] = []
-  /// Whether nothing was changed, and the outcomes are what would be.
+  /// Whether this was a dry run: nothing was changed.
   public let isDryRun: Bool
 
-  /// Those of an outcome that is not a failure.
+  /// The migrations with a given outcome other than `failed`.
   public func entries(_ outcome: Outcome) -> [Entry] { entries.filter { $0.outcome == outcome } }
-  /// Those that moved a value.
+  /// The migrations that moved a value.
   public var moved: [Entry] { entries(.moved) }
-  /// Those whose value was at the destination before.
+  /// The migrations whose value was already at the destination.
   public var alreadyThere: [Entry] { entries(.alreadyThere) }
-  /// Those that failed.
+  /// The migrations that failed.
   public var failed: [Entry] { entries.filter { $0.error != nil } }
-  /// Whether each one ran, and none failed.
+  /// Whether every migration ran and none failed.
   public var isComplete: Bool { failed.isEmpty && entries(.notStarted).isEmpty }
 }
 
@@ -74,12 +74,12 @@ extension StorageMigrationReport.Entry: CustomStringConvertible {
   }
 }
 
-/// How far a run of migrations is.
+/// The progress of a run of migrations.
 public struct StorageMigrationProgress: Hashable, Sendable {
-  /// How many are done, whatever became of them.
+  /// How many migrations are done, with any outcome.
   public let done: Int
-  /// How many there are in this run.
+  /// How many migrations this run has.
   public let total: Int
-  /// The one that was done last.
+  /// The migration that was done last.
   public let last: StorageMigrationReport.Entry
 }

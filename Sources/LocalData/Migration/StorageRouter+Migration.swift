@@ -1,23 +1,23 @@
 internal import CryptoCore
 public import StorageCore
 
-/// Moving values: from an older key, or from where a former configuration put them.
+/// Moves values from an older key, or from the place that a former configuration gave them.
 ///
 /// Each value is copied to the destination, read back and compared; only then is it removed at the source.
-/// A journal in the ledger says how far each one is. A run that was killed is started again with the same
-/// call, and finishes. Values are not moved by reading or writing a key.
+/// A journal in the ledger records the progress of each migration. If a run is killed, make the same call
+/// again; it finishes the run. Reading or writing a key never moves a value.
 extension StorageRouter {
-  /// Moves the value of a key: from where a former configuration put it, and as its `migration` says.
+  /// Moves the value of a key, from the place of a former configuration and as its `migration` says.
   ///
   /// - Parameters:
   ///   - key: the key. Its own ``StorageKey/migration`` says where the value may be; without one, only
   ///     the former configuration counts.
-  ///   - former: the configuration that was in use before, where that changed.
-  ///   - dryRun: whether only to find out what would be done; nothing is written then.
-  /// - Returns: what became of each part, which is empty when the key has no migration and no former
+  ///   - former: the configuration before the last change, if it changed.
+  ///   - dryRun: whether to report only what would be done; nothing is written then.
+  /// - Returns: the outcome of each part; empty if the key has no migration and no former
   ///   configuration is given.
-  /// - Throws: the error of the part that failed: `conflict` where source and destination hold different
-  ///   values, which are both left; `unregisteredKey`; or why a place can't be read or written. No value
+  /// - Throws: the error of the part that failed: `conflict` if source and destination hold different
+  ///   values, which both stay; `unregisteredKey`; or why a place can't be read or written. No value
   ///   is lost.
   @discardableResult
   public nonisolated func migrate<Key: StorageKey>(
@@ -26,7 +26,7 @@ extension StorageRouter {
     if let migration = key.migration, migration.destination.description != "\(AnyStorageKey(key))" {
       throw StorageError(
         .invalid,
-        "the key's migration leads to \(migration.destination), and not to the key itself",
+        "the key's migration has the destination \(migration.destination), not the key itself",
         key: key.name)
     }
     return try await checked(
@@ -38,10 +38,10 @@ extension StorageRouter {
   /// Runs one migration.
   ///
   /// - Parameters:
-  ///   - migration: the migration. Once catalogs are registered, its destination has to be in one.
-  ///   - former: the configuration that was in use before, where that changed.
-  ///   - dryRun: whether only to find out what would be done.
-  /// - Returns: what became of it.
+  ///   - migration: the migration. If catalogs are registered, one of them must contain its destination.
+  ///   - former: the configuration before the last change, if it changed.
+  ///   - dryRun: whether to report only what would be done.
+  /// - Returns: the outcome.
   /// - Throws: as ``migrate(for:from:dryRun:)``.
   @discardableResult
   public nonisolated func migrate(
@@ -57,22 +57,22 @@ extension StorageRouter {
   ) throws(StorageError) -> StorageMigrationReport {
     if let error = report.failed.first?.error { throw error }
     guard report.entries(.notStarted).isEmpty else {
-      throw StorageError(.cancelled, "the caller's task was cancelled before the migration")
+      throw StorageError(.cancelled, "the task was cancelled before the migration started")
     }
     return report
   }
 
   /// Moves the values of all keys of the registered catalogs, one after the other.
   ///
-  /// A migration that fails stops none of the others. When the task is cancelled, the one that runs is
-  /// left where it is, for a later run to finish, and the rest is not started.
+  /// A failed migration does not stop the others. If the task is cancelled, the running migration stops
+  /// where it is, a later run finishes it, and the rest is not started.
   ///
   /// - Parameters:
-  ///   - migrations: further ones, which run after those that keys declare.
-  ///   - former: the configuration that was in use before, where that changed.
-  ///   - dryRun: whether only to find out what would be done; nothing is written then.
-  ///   - progress: told after each one, from the task that migrates.
-  /// - Returns: what moved, what was there already, and what failed and why.
+  ///   - migrations: more migrations, which run after those that keys declare.
+  ///   - former: the configuration before the last change, if it changed.
+  ///   - dryRun: whether to report only what would be done; nothing is written then.
+  ///   - progress: called after each migration, from the task that migrates.
+  /// - Returns: what was moved, what was already there, and what failed and why.
   public nonisolated func migrateAll(
     _ migrations: [StorageMigration] = [], from former: FormerConfiguration? = nil,
     dryRun: Bool = false, progress: (@Sendable (StorageMigrationProgress) -> Void)? = nil
@@ -81,7 +81,7 @@ extension StorageRouter {
       migrations, from: former, dryRun: dryRun, onStep: { _ in }, progress: progress)
   }
 
-  /// The same, telling each step that is done: for tests that end the process there.
+  /// Like the public call, but reports each completed step, for tests that end the process there.
   package nonisolated func runMigrations(
     _ migrations: [StorageMigration] = [], from former: FormerConfiguration? = nil,
     dryRun: Bool = false, onStep: @escaping @Sendable (MigrationStep) -> Void,

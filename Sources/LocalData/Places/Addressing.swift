@@ -1,11 +1,11 @@
 internal import StorageCore
 
-/// Which place a declared key's value is at, under a configuration.
+/// Finds the place of a declared key's value under a configuration.
 struct Addressing: Sendable {
   let locations: Locations
   let storage: StorageConfiguration
   let files: FileStorageConfiguration
-  /// Where the values of the domain `keychain` are, which was settled.
+  /// Where the values of the domain `keychain` are; already decided.
   let keychain: PlaceAddress.Kind
 
   /// The address of a key.
@@ -13,11 +13,11 @@ struct Addressing: Sendable {
   /// - Parameters:
   ///   - name: its name.
   ///   - domain: its domain.
-  ///   - isPlain: whether the value is kept as it is, by the key's own declaration.
-  ///   - isOfDevice: whether the keychain is to bind it to this machine.
+  ///   - isPlain: whether the key declares that the value is stored in plaintext.
+  ///   - isOfDevice: whether the keychain must bind the value to this machine.
   /// - Returns: the address.
-  /// - Throws: `invalidAppGroupIdentifier`, `invalid` for a name that can't be a file's, or that there
-  ///   is no folder for such data.
+  /// - Throws: `invalidAppGroupIdentifier`, `invalid` for a name that can't name a file, or an error if
+  ///   there is no folder for such data.
   func address(
     of name: String, in domain: StorageDomain, isPlain: Bool, isOfDevice: Bool = false
   ) throws(StorageError) -> PlaceAddress {
@@ -50,7 +50,7 @@ struct Addressing: Sendable {
   ) throws(StorageError) -> PlaceAddress {
     let suite = if let suite { suite } else { try locations.suite() }
     guard (1...200).contains(suite.utf8.count), !suite.contains("/"), suite != ".", suite != ".."
-    else { throw StorageError(.invalid, "a suite has 1 to 200 bytes and no slash") }
+    else { throw StorageError(.invalid, "a suite must have 1 to 200 bytes and no slash") }
     guard isPlain else {
       return PlaceAddress(kind: .sealedSuite, container: suite, name: name)
     }
@@ -89,7 +89,7 @@ struct Addressing: Sendable {
     case .caches: group.path + "/Caches" + (try subfolder())
     case .custom:
       throw StorageError(
-        .unsupported, "a group's files are in its documents or its caches, and nowhere else")
+        .unsupported, "a group's files can only be in its documents or its caches")
     }
   }
 
@@ -97,20 +97,20 @@ struct Addressing: Sendable {
     guard let name = files.subDirectory else { return "" }
     guard (1...200).contains(name.utf8.count), !name.contains("/"), !name.hasPrefix(".") else {
       throw StorageError(
-        .invalid, "a subDirectory has 1 to 200 bytes, no slash and no dot at its start")
+        .invalid, "a subDirectory must have 1 to 200 bytes, no slash and no dot at its start")
     }
     return "/" + name
   }
 }
 
-/// Names that programs give.
+/// Checks names that programs choose.
 enum KeyName {
   /// Refuses a name that is empty, too long, or has control characters.
   static func check(_ name: String, _ subject: String) throws(StorageError) {
     guard (1...200).contains(name.utf8.count), !name.utf8.contains(where: { $0 < 32 || $0 == 127 })
     else {
       throw StorageError(
-        .invalid, "the name of \(subject) has 1 to 200 bytes and no control characters")
+        .invalid, "the name of \(subject) must have 1 to 200 bytes and no control characters")
     }
   }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A domain as it is declared, in a form that can be stored.
+/// A declared domain in a form that can be stored.
 struct DomainText: Codable, Equatable, Sendable {
   private enum Kind: String, Codable {
     case userDefaults, appGroupUserDefaults, keychain
@@ -12,7 +12,7 @@ struct DomainText: Codable, Equatable, Sendable {
   /// `documents` or `caches`, or the path of another folder.
   private var directory: String?
 
-  /// The form of a domain.
+  /// Creates the form of a domain.
   init(_ domain: StorageDomain) {
     switch domain.kind {
     case .userDefaults(let suite): (kind, owner) = (.userDefaults, suite)

@@ -5,13 +5,13 @@ internal import StorageCore
 struct GroupContainer: Sendable {
   let id: String
   let path: String
-  /// Whether an administrator made it for several users.
+  /// Whether an administrator created the folder for several users.
   let isShared: Bool
 
-  /// Where in the group's folder files are.
+  /// The group's folder, if an administrator created it.
   var root: String? { isShared ? path : nil }
 
-  /// Finds the folder; nothing is looked at.
+  /// Determines the folder, without accessing it.
   ///
   /// - Throws: `invalidAppGroupIdentifier`.
   init(
@@ -25,7 +25,7 @@ struct GroupContainer: Sendable {
     guard Self.isValid(id) else {
       throw StorageError(
         .invalidAppGroupIdentifier,
-        "the id of a group has 1 to 128 letters, digits, dots, - and _, and begins with a letter or a "
+        "the id of a group must have 1 to 128 letters, digits, dots, - and _, and begin with a letter or a "
           + "digit")
     }
     self.id = id
@@ -58,7 +58,7 @@ enum PathText {
     let path = url.isFileURL ? url.standardizedFileURL.path(percentEncoded: false) : ""
     guard path.hasPrefix("/"), path.utf8.count <= 700 else {
       throw StorageError(
-        .invalid, "a folder is an absolute file URL whose path has at most 700 bytes")
+        .invalid, "a folder must be an absolute file URL whose path has at most 700 bytes")
     }
     return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
   }

@@ -2,9 +2,9 @@
   internal import KeyringBackend
   internal import StorageCore
 
-  /// The desktop's keyring, where the program was built with it.
+  /// The desktop's keyring, if the program was built with it.
   enum KeyringChoice {
-    /// The storage of a service; one that is bound to this machine is a store of its own.
+    /// The storage of a service; values that are bound to this machine have a store of their own.
     static func storage(
       of service: String, isOfDevice: Bool, keySource: KeySource, bus: String?
     ) -> DelegatedStorage {
@@ -14,7 +14,7 @@
         keySource: keySource.isAutomatic ? nil : keySource, access: KeyringAccess(bus: bus))
     }
 
-    /// Whether a service answers on the session's bus, locked or not.
+    /// Whether a keyring service, locked or not, answers on the session bus.
     static func isThere(bus: String?) -> Bool {
       let storage = KeychainStorage(service: "LocalData.probe", access: KeyringAccess(bus: bus))
       do throws(StorageError) {

@@ -1,16 +1,16 @@
 internal import StorageCore
 
-/// What a router remembers of where it put values: a vault, `localdata.vault` beside the application's.
+/// A router's record of where it put values: the vault `localdata.vault` beside the application's vault.
 ///
-/// An entry is made before the first value is, so that no value is without one. An entry whose value is
-/// gone does no harm: the place is looked at before it counts.
+/// The entry is written before the first value, so every value has an entry. An entry without a value is
+/// harmless: the router checks the place before it relies on the entry.
 struct Ledger: Sendable {
-  /// Where a key's value is, and under what master key.
+  /// Where a key's value is, and what protects it.
   struct Entry: Codable, Equatable, Sendable {
     var domain: DomainText
     var name: String
     var address: PlaceAddress
-    /// What protects it.
+    /// The protection of the value.
     var protection: StoredProtection
     /// The name of the serializer.
     var serializer: String
@@ -46,23 +46,23 @@ struct Ledger: Sendable {
     return entries
   }
 
-  /// Where the values of the domain `keychain` are, once that was settled.
+  /// Where the values of the domain `keychain` are; nil until that is decided.
   func keychainPlace() throws(StorageError) -> PlaceAddress.Kind? {
     try storage.load(String.self, forKey: Self.choice).flatMap { PlaceAddress.Kind(rawValue: $0) }
   }
 
-  /// Settles it, unless somebody did; gives what counts.
+  /// Records the keychain's place, unless it is already recorded; returns the recorded place.
   func settle(_ place: PlaceAddress.Kind) throws(StorageError) -> PlaceAddress.Kind {
     try storage.saveIfAbsent(place.rawValue, forKey: Self.choice)
     return try keychainPlace() ?? place
   }
 
-  /// Changes it, once there is nothing at the former place.
+  /// Changes the keychain's place; the former place must be empty.
   func change(to place: PlaceAddress.Kind) throws(StorageError) {
     try storage.save(place.rawValue, forKey: Self.choice)
   }
 
-  /// The check value of a master key that was made, or nil.
+  /// The check value of a master key that was created, or nil.
   func check(ofMasterKey id: String) throws(StorageError) -> [UInt8]? {
     try storage.load([UInt8].self, forKey: "master key:\(id)")
   }

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import StorageCore
 
-/// The folders that a router's places are in.
+/// The folders of a router's places.
 struct Locations: Sendable {
-  /// The program's id, which may be settled at the first use.
+  /// The program's id, which may be decided at the first use.
   let application: @Sendable () throws(StorageError) -> String
-  /// The folder that holds all of them, for a router that was given one.
+  /// The folder that holds all places, if the router was created with one.
   let root: String?
 
-  /// Where suites are.
+  /// The folder of suites.
   func configuration() throws(StorageError) -> String {
     if let root { return root + "/config" }
     return try StandardFolders.configuration()
@@ -28,12 +28,12 @@ struct Locations: Sendable {
     return try StandardFolders.caches(application: application)
   }
 
-  /// The folder of the groups of one user.
+  /// The folder of a single user's groups.
   func groups() throws(StorageError) -> String {
     if let root { return root + "/groups" }
     return try StandardFolders.sharedData() + "/groups"
   }
 
-  /// The suite of the application.
+  /// The name of the application's suite.
   func suite() throws(StorageError) -> String { try application() + ".localdata" }
 }

@@ -1,7 +1,7 @@
-/// Which place a value is at: recorded, so that a value is found again when the configuration changed.
+/// The place of a value; recorded, so that the value is found again after a change of configuration.
 package struct PlaceAddress: Hashable, Sendable, Codable {
   package enum Kind: String, Sendable, Codable {
-    /// A sealed suite of the user's configuration folder; the container is its name.
+    /// A sealed suite in the user's configuration folder; the container is its name.
     case sealedSuite
     /// A readable property list; the container is its path.
     case plainSuite
@@ -9,20 +9,20 @@ package struct PlaceAddress: Hashable, Sendable, Codable {
     case vault
     /// The desktop's keyring; the container is the service.
     case keyring
-    /// The same under a key of this machine.
+    /// The desktop's keyring, bound to this machine by a key of the machine.
     case deviceKeyring
     /// A readable file; the container is the path of its folder.
     case file
-    /// A value of a sealed folder; the container is the path of that.
+    /// A value in a sealed folder; the container is the folder's path.
     case sealedFolder
   }
   package let kind: Kind
   package let container: String
   /// The name of the key.
   package let name: String
-  /// The folder of the group that it is in, where an administrator made that.
+  /// The folder of the value's group, if an administrator created it.
   package var groupRoot: String?
-  /// Whether it is in a cache.
+  /// Whether the value is in a cache.
   package var isPurgeable = false
 }
 

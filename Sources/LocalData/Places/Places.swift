@@ -5,14 +5,14 @@ internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
-/// The places of a router: which one a key's value is at, and the storages that are open.
+/// Opens the storages of a router, each once, and finds the place of an address in them.
 final class Places: Sendable {
   let locations: Locations
   let keySource: KeySource
-  /// The stores of a test in memory; nil elsewhere.
+  /// The stores of a test; nil outside of tests.
   private let test: TestStores?
   private let keyringBus: String?
-  /// What vaults and sealed folders are opened for.
+  /// The access for vaults and sealed folders.
   private let access: VaultAccess
 
   private struct Open {
@@ -34,7 +34,7 @@ final class Places: Sendable {
 
   // MARK: - Storages
 
-  /// The storage of a name, which is made once; nothing is looked at.
+  /// The storage of that name, created once and not yet opened.
   private func storage(_ name: String, _ make: () -> DelegatedStorage) -> DelegatedStorage {
     open.withLock { open in
       if let storage = open.storages[name] { return storage }
@@ -57,7 +57,7 @@ final class Places: Sendable {
     }
   }
 
-  /// Whether the stores are in the memory of a test.
+  /// Whether the stores are a test's stores in memory.
   var isInMemory: Bool { test != nil && test?.folder == nil }
 
   func suite(_ name: String) -> DelegatedStorage {
@@ -95,7 +95,7 @@ final class Places: Sendable {
     }
   }
 
-  /// The vault that has the names of a sealed folder.
+  /// The vault that holds the names of a sealed folder.
   func index(of path: String) throws(StorageError) -> DelegatedStorage { try folder(path).index }
 
   /// Whether the session has a keyring.

@@ -8,7 +8,7 @@ struct PlainFilePlace: ValuePlace {
   let folder: SharedFolder
   /// The file's name, see ``FileName``.
   let file: String
-  /// Whether the folder is a cache, which gets a tag that backup programs know.
+  /// Whether the folder is a cache, which gets a tag for backup programs.
   let isCache: Bool
 
   func read() throws(StorageError) -> Data? { try folder.read(file).map { Data($0) } }
@@ -45,7 +45,7 @@ struct PlainFilePlace: ValuePlace {
   }
 }
 
-/// The file that says that a folder is a cache: bford.info/cachedir.
+/// The file that marks a folder as a cache: bford.info/cachedir.
 enum CacheTag {
   static let name = "CACHEDIR.TAG"
   private static let content = Array(
@@ -57,12 +57,12 @@ enum CacheTag {
   }
 }
 
-/// The name of a key as that of a file.
+/// Converts between the name of a key and the name of its file.
 enum FileName {
-  /// So that it fits into a file name (255 bytes).
+  /// The longest encoded name in bytes, so that it fits into a file name (255 bytes).
   static let limit = 240
 
-  /// The name with all but letters, digits, `-`, `_` and inner dots as `%` and two digits.
+  /// The name in which every byte but letters, digits, `-`, `_` and inner dots becomes `%` and two digits.
   static func escape(_ name: String) -> String {
     var text = ""
     for (index, byte) in name.utf8.enumerated() {
@@ -77,22 +77,22 @@ enum FileName {
     return text
   }
 
-  /// The same as the name of a file.
+  /// The name as a file name.
   ///
-  /// - Throws: `invalid` when that is too long.
+  /// - Throws: `invalid` if the file name is too long.
   static func encode(_ name: String) throws(StorageError) -> String {
     let text = escape(name)
     guard text.utf8.count <= limit else {
       throw StorageError(
         .invalid,
-        "the name is too long for a file: at most \(limit) bytes, of which those that are no letters, "
-          + "digits, dots, - or _ count three", key: name)
+        "the name is too long for a file: at most \(limit) bytes, where each byte that is not a letter, "
+          + "digit, dot, - or _ counts three", key: name)
     }
-    // The tag of a cache is no key's file.
+    // A key must not use the name of the cache's tag.
     return text == CacheTag.name ? "%43ACHEDIR.TAG" : text
   }
 
-  /// The name of a key whose file it is, or nil for another file.
+  /// The name of the key whose file this is, or nil for any other file.
   static func decode(_ file: String) -> String? {
     guard !file.hasPrefix("."), file != CacheTag.name else { return nil }
     var bytes: [UInt8] = []

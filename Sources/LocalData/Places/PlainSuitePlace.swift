@@ -39,9 +39,9 @@ struct PlainSuitePlace: ValuePlace {
     }
   }
 
-  /// Gives the entry what `body` says, or leaves it for nil.
+  /// Replaces the entry with the result of `body`, or leaves it if `body` returns nil.
   ///
-  /// - Returns: whether it was not left.
+  /// - Returns: whether the entry was replaced or removed.
   @discardableResult
   private func change(_ body: (Data?) -> Data??) throws(StorageError) -> Bool {
     try folder.locked { (locked) throws(StorageError) in

@@ -2,9 +2,9 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// A record of one of the package's storages: a suite, the vault, the keyring.
+/// A record in one of the package's storages: a suite, the vault or the keyring.
 struct RecordPlace: ValuePlace {
-  /// Keeps the hash of the name, so that a read looks nothing up.
+  /// Holds the hash of the name, so that a read does not compute it again.
   private let record: Store<Data, DelegatedStorage>
 
   init(_ storage: DelegatedStorage, _ name: String) { record = Store(storage, name) }
@@ -29,7 +29,7 @@ struct RecordPlace: ValuePlace {
   }
 }
 
-/// Follows the states of a record or a file, on threads that may block.
+/// Observes the states of a record or a file, on threads that may block.
 func follow<States: AsyncSequence & Sendable>(
   _ states: States, _ onChange: @escaping @Sendable () -> Void
 ) -> ChangeObservation where States.Failure == Never {
@@ -41,7 +41,7 @@ func follow<States: AsyncSequence & Sendable>(
   return ChangeObservation { task.cancel() }
 }
 
-/// Runs `body`, which throws nothing but storage errors.
+/// Runs `body`, which throws only storage errors.
 func storageErrors<Result>(_ body: () throws -> Result) throws(StorageError) -> Result {
   do {
     return try body()

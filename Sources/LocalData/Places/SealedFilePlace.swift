@@ -3,13 +3,13 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// A value of a sealed folder.
+/// A value in a sealed folder.
 struct SealedFilePlace: ValuePlace {
   let folder: SealedFolder
   let name: String
-  /// The folder that it is in.
+  /// The folder that contains the sealed folder.
   let parent: String
-  /// Whether a blob that is missing is absent, as in a cache that somebody tidied.
+  /// Whether a missing blob counts as absent, as in a cache that somebody cleaned.
   let isPurgeable: Bool
 
   func read() throws(StorageError) -> Data? {
@@ -26,7 +26,7 @@ struct SealedFilePlace: ValuePlace {
     try folder.write(bytes, named: name)
   }
 
-  /// Says that the folder around the sealed one is a cache.
+  /// Marks the folder around the sealed folder as a cache.
   private func leaveTag() throws(StorageError) {
     guard isPurgeable, try FileStatus.ofEntry(parent + "/" + CacheTag.name) == nil else { return }
     try SharedFolder(path: parent).locked { (folder) throws(StorageError) in
@@ -49,7 +49,7 @@ struct SealedFilePlace: ValuePlace {
   func replace(_ old: Data?, by new: Data?) throws(StorageError) -> Bool {
     if new != nil { try leaveTag() }
     return try storageErrors {
-      // It is run again when somebody else changed the entry meanwhile, also one whose blob is gone.
+      // The closure runs again if another writer changed the entry meanwhile, even if its blob is gone.
       try folder.transaction { transaction in
         guard try read(in: transaction) == old else { return false }
         if let new {
@@ -75,7 +75,7 @@ struct SealedFilePlace: ValuePlace {
     follow(folder.states(named: name), onChange)
   }
 
-  /// Whether the error is that of a blob which is gone, in a folder where blobs may go.
+  /// Whether the error is about a missing blob, in a folder where blobs may disappear.
   private func isPurged(_ error: StorageError) throws(StorageError) -> Bool {
     guard isPurgeable, error.code == .damaged, let path = error.path else { return false }
     return try FileStatus.ofEntry(path) == nil

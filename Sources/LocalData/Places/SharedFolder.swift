@@ -4,29 +4,29 @@ internal import StorageCore
 
 /// A folder of readable files: the program's own, or one that a group shares.
 ///
-/// A file is replaced whole, by a sibling that is renamed over it, under a lock file. Files are
-/// for the owner alone; in a folder with the mode 2770 for its group as well, and never for others.
+/// A file is replaced completely, by renaming a new file over it, under a lock file. Files are accessible
+/// only to the owner; in a folder with the mode 2770 also to its group; never to others.
 struct SharedFolder: Sendable {
-  /// The largest file that is read: a value has to fit into memory.
+  /// The largest file in bytes that is read: a value must fit into memory.
   static let sizeLimit = 1 << 28
   private static let deadline: Duration = .seconds(5)
 
   let path: String
-  /// The folder that a group's administrator made, which `path` is or is in; nil where there is none.
+  /// The group folder of an administrator that is `path` or contains it; nil if there is none.
   var groupRoot: String?
-  /// What the names of the lock file and of new files begin with: nothing, where no key's file begins with
-  /// a dot.
+  /// The prefix of the names of the lock file and of new files; empty in folders where no key's file begins
+  /// with a dot.
   var stem = ""
 
-  /// The bytes of a file, or nil when there is none.
+  /// The bytes of a file, or nil if it does not exist.
   func read(_ name: String) throws(StorageError) -> [UInt8]? {
     guard try isThere() else { return nil }
     let path = path + "/" + name
-    // A pipe or a link in the place of the file is refused, and not waited for or followed.
+    // A pipe or a link in the place of the file is refused, without waiting for it or following it.
     guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
     let status = try file.status()
     guard status.isRegular else {
-      throw StorageError(.denied, "it is no file; move it away", path: path)
+      throw StorageError(.denied, "it is not a regular file; move it away", path: path)
     }
     guard groupRoot != nil || status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(.denied, "it \(Self.foreign)", path: path)
@@ -36,14 +36,15 @@ struct SharedFolder: Sendable {
 
   private static let foreign = "belongs to another user: \(StorageError.ownerAdvice)"
 
-  /// Whether there is something of a name.
+  /// Whether anything of that name exists.
   func contains(_ name: String) throws(StorageError) -> Bool {
     guard try isThere() else { return false }
     return try FileStatus.ofEntry(path + "/" + name) != nil
   }
 
-  /// Calls `onChange` after files of the folder were replaced: a file that is replaced is another one, so
-  /// the folder is watched and not the file.
+  /// Calls `onChange` after files of the folder were replaced.
+  ///
+  /// A replaced file is a new file, so the folder is watched instead of the file.
   func observe(_ onChange: @escaping @Sendable () -> Void) -> ChangeObservation {
     let watch = FileWatch([.folder(path)], threadName: "localdata-watch") {
       onChange()
@@ -52,7 +53,7 @@ struct SharedFolder: Sendable {
     return ChangeObservation { watch.stop() }
   }
 
-  /// Lets `body` change files, alone among all threads and processes.
+  /// Runs `body` under the lock, which excludes all other threads and processes.
   func locked<Result>(
     _ body: (borrowing LockedFolder) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -63,7 +64,7 @@ struct SharedFolder: Sendable {
     return result
   }
 
-  /// Makes the folder, checks who can write to it, and gives the mode of its files.
+  /// Creates the folder, checks who can write to it, and returns the mode for its files.
   private func prepare() throws(StorageError) -> mode_t {
     guard let groupRoot else {
       try Folder.create(path)
@@ -75,9 +76,9 @@ struct SharedFolder: Sendable {
     return 0o660
   }
 
-  /// Whether the folder is there, after a look at all that is between the group's folder and this one.
+  /// Whether the folder exists; also checks every folder between the group's folder and this one.
   ///
-  /// A folder of one's own is looked at when something is written.
+  /// A folder without a group is checked when something is written.
   private func isThere() throws(StorageError) -> Bool {
     guard let groupRoot else { return true }
     try Self.requireGroupFolder(groupRoot, R_OK | X_OK)
@@ -85,7 +86,7 @@ struct SharedFolder: Sendable {
     return true
   }
 
-  /// The folders between the group's and this one, with this one, from the outside in.
+  /// The folders below the group's folder, down to this one.
   private func folders(below root: String) -> [String] {
     var folders: [String] = []
     var folder = path
@@ -96,15 +97,15 @@ struct SharedFolder: Sendable {
     return folders.reversed()
   }
 
-  /// Whether there is a folder of a path.
+  /// Whether a folder exists at the path.
   ///
-  /// - Throws: `denied` for a link, which could lead anywhere, for what is no folder, and for a folder that
-  ///   others than the group can use.
+  /// - Throws: `denied` for a link, which could lead anywhere, for anything else that is not a folder, and
+  ///   for a folder that others than the group can use.
   private static func isFolder(_ path: String) throws(StorageError) -> Bool {
     guard let status = try FileStatus.ofEntry(path) else { return false }
     guard status.isFolder else {
       throw StorageError(
-        .denied, "it is \(status.isLink ? "a link and " : "")no folder; move it away", path: path)
+        .denied, "it is \(status.isLink ? "a link and " : "")not a folder; move it away", path: path)
     }
     guard status.permissions & 0o007 == 0 else {
       throw StorageError(
@@ -113,27 +114,27 @@ struct SharedFolder: Sendable {
     return true
   }
 
-  /// Refuses a folder of a group that is not there, or that others than the group can use.
+  /// Refuses a group folder that does not exist, or that others than the group can use.
   static func requireGroupFolder(_ path: String, _ rights: Int32) throws(StorageError) {
     guard let status = try FileStatus.of(path), status.isFolder else {
       throw StorageError(
         .unavailable,
-        "the group's folder is not there; its administrator makes it with the mode 2770", path: path
+        "the group's folder does not exist; its administrator creates it with the mode 2770", path: path
       )
     }
     guard status.permissions & 0o2070 == 0o2070, status.permissions & 0o007 == 0 else {
       throw StorageError(
         .denied,
-        "the group's folder has to have the mode 2770: the group may read and write, others may not, and "
+        "the group's folder must have the mode 2770: the group may read and write, others may not, and "
           + "new files belong to the group", path: path)
     }
     guard unsafe access(path, rights) == 0 else {
       throw StorageError(
-        .denied, "this user is not of the group that the folder is for", path: path)
+        .denied, "this user is not in the folder's group", path: path)
     }
   }
 
-  /// Makes folders within the group's, which have its mode and its group.
+  /// Creates folders within the group's folder, with its mode and its group.
   private func create(in root: String) throws(StorageError) {
     for folder in folders(below: root) where try !Self.isFolder(folder) {
       guard unsafe mkdir(folder, 0o700) == 0 else {
@@ -142,7 +143,7 @@ struct SharedFolder: Sendable {
         }
         continue
       }
-      // mkdir(2) keeps the group by the parent's setgid bit, and leaves out what umask says.
+      // mkdir(2) keeps the group by the parent's setgid bit, but applies the umask to the mode.
       guard unsafe chmod(folder, 0o2770) == 0 else {
         throw StorageError(system: "share the folder", path: folder)
       }
@@ -168,8 +169,9 @@ struct SharedFolder: Sendable {
     }
   }
 
-  /// Makes the lock file under another name first, and gives it its rights there: whoever finds a lock that
-  /// has not got them yet would be denied.
+  /// Creates the lock file under a temporary name, sets its mode, and then links it into place.
+  ///
+  /// Otherwise another process could find a lock file without the group's rights and be denied.
   private func makeLock(_ path: String, _ mode: mode_t) throws(StorageError) {
     guard mode != 0o600 else { return try makeOwnLock(path) }
     let new = "\(path).\(getpid()).\(UInt64.random(in: .min ... .max))"
@@ -180,7 +182,7 @@ struct SharedFolder: Sendable {
     guard fchmod(file.descriptor, mode) == 0 else {
       throw StorageError(system: "share the lock file", path: path)
     }
-    // link(2) replaces nothing: somebody else's lock file stays, and is opened then.
+    // link(2) replaces nothing: if another process created the lock file first, that one is used.
     guard unsafe link(new, path) == 0 || errno == EEXIST else {
       throw StorageError(system: "create the lock file", path: path)
     }
@@ -195,7 +197,7 @@ struct SharedFolder: Sendable {
   }
 }
 
-/// Gives the lock back, also where a forked child has a copy of the descriptor.
+/// Releases the lock, even if a forked child has a copy of the descriptor.
 private struct HeldLock: ~Copyable {
   let file: OpenFile
   private let process = getpid()
@@ -212,18 +214,18 @@ private struct HeldLock: ~Copyable {
 struct LockedFolder: ~Copyable {
   let path: String
   let mode: mode_t
-  /// Where a new file is written, which is renamed then.
+  /// The path of the new file, which is then renamed.
   let sibling: String
 
-  /// Replaces a file, durably, whole or not at all.
+  /// Replaces a file durably, completely or not at all.
   func write(_ bytes: [UInt8], to name: String) throws(StorageError) {
     let path = path + "/" + name
-    // What a dead writer left there was never acknowledged.
+    // A crashed writer may have left a file there; its data was never acknowledged.
     _ = unsafe unlink(sibling)
     do throws(StorageError) {
       try fill(sibling, bytes)
       guard unsafe rename(sibling, path) == 0 else {
-        throw StorageError(system: "put the new file in its place", path: path)
+        throw StorageError(system: "rename the new file into place", path: path)
       }
     } catch {
       _ = unsafe unlink(sibling)
@@ -238,7 +240,7 @@ struct LockedFolder: ~Copyable {
     guard let file = try OpenFile(sibling, flags, permissions: 0o600) else {
       throw StorageError(.io, "the new file vanished", path: sibling)
     }
-    // Before there is anything in it.
+    // The mode is set while the file is still empty.
     guard mode == 0o600 || fchmod(file.descriptor, mode) == 0 else {
       throw StorageError(system: "share the file", path: sibling)
     }
@@ -246,7 +248,7 @@ struct LockedFolder: ~Copyable {
     try file.synchronize()
   }
 
-  /// Removes a file, if it is there.
+  /// Removes a file, if it exists.
   func remove(_ name: String) throws(StorageError) {
     let path = path + "/" + name
     guard unsafe unlink(path) == 0 else {

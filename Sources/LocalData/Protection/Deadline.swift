@@ -2,12 +2,12 @@ internal import CryptoCore
 internal import Dispatch
 internal import StorageCore
 
-/// Runs async calls of the program's that may never return, or block their thread.
+/// Runs async calls of the program that may never return, or may block their thread.
 enum Deadline {
   /// Runs `body` on a thread of its own.
   ///
-  /// - Throws: what `body` throws; `timedOut` after the deadline, `CancellationError` once the task is
-  ///   cancelled. `body` is then told by its task's cancellation, and nobody waits for it.
+  /// - Throws: an error of `body`; `timedOut` after the deadline; `CancellationError` after the task is
+  ///   cancelled. In the last two cases the task of `body` is cancelled, and nobody waits for it.
   static func run<Success: Sendable>(
     within deadline: Duration, waitingFor awaited: String = "the provider of key material",
     _ body: @escaping @Sendable () async throws -> Success
@@ -39,7 +39,7 @@ enum Deadline {
 
   private static let timers = DispatchQueue(label: "SecurePropertyStorage.LocalData.deadlines")
 
-  /// Runs one task on a queue that gets a thread at once, see `Blocking`.
+  /// Runs one task on a queue that gets a thread immediately, see `Blocking`.
   private final class OwnThread: TaskExecutor {
     private let queue = DispatchQueue(label: "SecurePropertyStorage.LocalData.provider")
 
@@ -49,11 +49,11 @@ enum Deadline {
     }
   }
 
-  /// The first answer, which ends the waiting.
+  /// The first result; it ends the waiting.
   private final class Answer<Success: Sendable>: Sendable {
     private struct State {
       var continuation: CheckedContinuation<Success, any Error>?
-      /// An answer that nobody waited for yet; it may be a secret, and is kept no longer.
+      /// A result that arrived before the wait; it may be a secret, and is dropped after delivery.
       var result: Result<Success, any Error>?
       var isOver = false
       var end: (@Sendable () -> Void)?

@@ -1,24 +1,24 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// The key of one value, derived from material, and what tells it from others.
+/// The key of one value, derived from material, with a check value that identifies it.
 final class DerivedKey: Sendable {
   let sealing: Envelope.Sealing
   let material: SecureBytes
-  /// Follows from the material alone, so that a value which was moved is told from one under other material.
+  /// Depends only on the material: a moved value is distinguished from one under other material.
   let check: [UInt8]
   private let key: DataKey
 
   /// Derives the key.
   ///
-  /// PBKDF2 and scrypt take as long as they are to take. `binding` says whose value it is: a declared salt
-  /// is the same for many keys, and one data key for all of them would wear out sooner.
+  /// PBKDF2 and scrypt are slow on purpose. `binding` names the value: a declared salt is the same for many
+  /// keys, and a single data key for all of them would reach its limit of seals sooner.
   init(
     _ sealing: Envelope.Sealing, _ material: SecureBytes, binding: [UInt8]
   ) throws(StorageError) {
     self.sealing = sealing
     self.material = material
-    // The check follows from what the slow function gives, so that it helps nobody to guess faster.
+    // The check value derives from the slow function's output, so it does not speed up guessing.
     let root = try Self.root(sealing, material)
     var info: [UInt8] = []
     info.appendField(binding)
@@ -67,7 +67,7 @@ final class DerivedKey: Sendable {
     try cryptography { () throws(CryptoError) in try key.seal(bytes, for: context) }
   }
 
-  /// Lends what a record holds.
+  /// Lends the content of a record.
   func open(
     _ record: RawSpan, _ context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(StorageError) {

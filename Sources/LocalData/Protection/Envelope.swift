@@ -3,13 +3,13 @@ package import StorageCore
 
 package import struct Foundation.Data
 
-/// What is stored of a value that is not plain: how it was serialized and sealed, and its bytes.
+/// The stored form of a value that is not plain: how it was serialized and sealed, and its bytes.
 ///
 /// docs/localdata.md has the format.
 package struct Envelope: Sendable {
   /// Where the key of a sealed value comes from.
   package enum Origin: UInt8, Sendable {
-    /// It is not sealed: the place seals.
+    /// The envelope is not sealed, since the place seals it.
     case none = 0
     case masterKey = 1
     case provider = 2
@@ -23,7 +23,7 @@ package struct Envelope: Sendable {
     case scrypt = 3
   }
 
-  /// How a value is sealed: all that its key follows from but the material.
+  /// How a value is sealed: everything that determines its key, except the material.
   package struct Sealing: Hashable, Sendable {
     package var origin: Origin
     package var algorithm: AEADAlgorithm
@@ -39,7 +39,7 @@ package struct Envelope: Sendable {
   package let serializer: Serializer.Form
   /// Nil for a value that is not sealed.
   package let sealing: Sealing?
-  /// What tells the key from others; empty for a value that is not sealed.
+  /// The check value that identifies the key; empty for a value that is not sealed.
   package let check: [UInt8]
   /// The head as it is stored, which is authenticated with a sealed value.
   package let head: [UInt8]
@@ -47,7 +47,7 @@ package struct Envelope: Sendable {
   package let body: Data
 
   private static let magic: [UInt8] = Array("SPLD".utf8)
-  /// What every envelope begins with.
+  /// The first bytes of every envelope.
   static var mark: [UInt8] { magic }
   private static let version: UInt8 = 1
   package static let checkSize = 16
@@ -68,9 +68,9 @@ package struct Envelope: Sendable {
     return bytes + check
   }
 
-  /// Reads what is stored.
+  /// Reads stored bytes.
   ///
-  /// - Throws: `damaged` for what is no envelope, `unsupported` for one of a later release.
+  /// - Throws: `damaged` if the bytes are not an envelope, `unsupported` for an envelope of a later release.
   package init(reading data: Data) throws(StorageError) {
     let bytes = Array(data)
     let span = unsafe bytes.span.bytes
@@ -79,7 +79,7 @@ package struct Envelope: Sendable {
       throw Self.damaged
     }
     guard try ByteReading.integer(span, at: &offset, as: UInt8.self) == Self.version else {
-      throw StorageError(.unsupported, "the value was written by a later release; update this one")
+      throw StorageError(.unsupported, "a later release wrote the value; update this program")
     }
     guard
       let serializer = Serializer.Form(rawValue: try ByteReading.integer(span, at: &offset)),
@@ -104,7 +104,7 @@ package struct Envelope: Sendable {
       let function = Function(rawValue: try ByteReading.integer(span, at: &offset))
     else { throw damaged }
     let rounds: UInt32 = try ByteReading.integer(span, at: &offset)
-    // A hostile file must not ask for a year of work.
+    // A hostile file must not demand a year of work.
     let isPossible = function == .pbkdf2SHA256 ? (1...roundLimit).contains(rounds) : rounds == 0
     guard isPossible, (function == .scrypt) == (origin == .passcode) else { throw damaged }
     let salt = try field(span, at: &offset)
@@ -126,6 +126,6 @@ package struct Envelope: Sendable {
 
   private static let damaged = StorageError(
     .damaged,
-    "it is no value of this key's policy: it was altered, or written as plain data. It is left as it "
-      + "is; restore it from a backup, or remove the key")
+    "the stored bytes do not match the key's policy: they were altered, or written as plain data. They were "
+      + "not changed; restore them from a backup, or remove the key")
 }

@@ -2,28 +2,28 @@ internal import CryptoCore
 internal import Foundation
 internal import StorageCore
 
-/// The key of a group: a file in its folder, `.group.key`, that its programs share.
+/// The key of a group: the file `.group.key` in its folder, which the group's programs share.
 ///
-/// Base64 of 32 bytes and a line feed, readable as the group's other files are. It is made once; a
-/// marker beside it, `.group.key.made`, keeps another one from being made when it is gone.
+/// The file holds Base64 of 32 bytes and a line feed, and has the same mode as the group's other files. It
+/// is created once; if it is lost, the marker `.group.key.made` beside it prevents a new key.
 struct GroupKey: Sendable {
   let folder: SharedFolder
   static let file = ".group.key"
   static let marker = ".group.key.made"
 
-  /// The key; made, if none was ever made and `isWriting`.
+  /// The key; created if none was ever created and `isWriting`.
   ///
-  /// - Returns: nil when there is none and nothing can be under it.
-  /// - Throws: `keyUnavailable` when it is gone, `damaged` when it is no key.
+  /// - Returns: nil if no key was ever created, so nothing can be sealed under it.
+  /// - Throws: `keyUnavailable` if the key is lost, `damaged` if the file does not hold a key.
   func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
     if let key = try read() {
-      // Who made it may have died before its marker was there.
+      // Its creator may have died before writing the marker.
       if isWriting, try !folder.contains(Self.marker) { try leaveMarker() }
       return key
     }
     guard isWriting else {
       guard try folder.contains(Self.marker) else { return nil }
-      // It comes before its marker.
+      // The key file is written before its marker.
       if let key = try read() { return key }
       throw gone
     }
@@ -53,7 +53,7 @@ struct GroupKey: Sendable {
       var key = Data(base64Encoded: Data(bytes.dropLast())), key.count == 32
     else {
       throw StorageError(
-        .damaged, "it is no group's key; put it back from a backup",
+        .damaged, "the file does not hold a group's key; restore it from a backup",
         path: folder.path + "/" + Self.file)
     }
     defer { Wipe.data(&key) }
@@ -63,8 +63,8 @@ struct GroupKey: Sendable {
   private var gone: StorageError {
     StorageError(
       .keyUnavailable,
-      "the group's key is gone, and no other one is made in its place: values are sealed under it. Put "
-        + "it back from a backup; or, only if none of them matters any more, remove \(Self.marker)",
+      "the group's key is lost, and no new key is created, since values are sealed under it. Restore "
+        + "it from a backup; or, only if you need none of these values, remove \(Self.marker)",
       path: folder.path + "/" + Self.file)
   }
 }

@@ -3,15 +3,15 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// The key that the keys of encrypted values are derived from: in the keychain, made once.
+/// The key from which the keys of encrypted values are derived: in the keychain, created once.
 final class MasterKey: Sendable {
-  /// Its record in the keychain.
+  /// The record of the key in the keychain.
   let place: any ValuePlace
-  /// Names it in the ledger: the place, the service and the account.
+  /// The name of the key in the ledger: the place, the service and the account.
   let id: String
   let length: Int
   let ledger: Ledger
-  /// The key once it was read and recorded, or nil.
+  /// The key, after it was read and recorded; nil before.
   private let known = Lock<SecureBytes?>(nil)
 
   init(place: any ValuePlace, id: String, length: Int, ledger: Ledger) {
@@ -21,10 +21,10 @@ final class MasterKey: Sendable {
     self.ledger = ledger
   }
 
-  /// The key; made, if none was ever made and `isWriting`.
+  /// The key; created if none was ever created and `isWriting`.
   ///
-  /// - Returns: nil when there is none and nothing can be under it.
-  /// - Throws: `keyUnavailable` when it is gone, `wrongKey` when it is another than was made.
+  /// - Returns: nil if no key was ever created, so nothing can be sealed under it.
+  /// - Throws: `keyUnavailable` if the key is lost, `wrongKey` if it differs from the one that was created.
   func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
     if let key = known.withLock({ $0 }) { return key }
     return try find(isWriting: isWriting)
@@ -39,7 +39,7 @@ final class MasterKey: Sendable {
     if let key = try read() {
       let check = try Self.check(of: key)
       guard let made = try ledger.check(ofMasterKey: id) else {
-        // Who made it died before this was recorded.
+        // Its creator died before recording it.
         guard isWriting else { return key }
         try ledger.record(check, ofMasterKey: id)
         return keep(key)
@@ -47,7 +47,7 @@ final class MasterKey: Sendable {
       guard made == check else {
         throw StorageError(
           .wrongKey,
-          "the master key \(id) is another one than values are sealed under; put the right one back "
+          "the master key \(id) is not the one that values are sealed under; restore the right one "
             + "from a backup")
       }
       return keep(key)
@@ -55,8 +55,8 @@ final class MasterKey: Sendable {
     guard try ledger.check(ofMasterKey: id) == nil else {
       throw StorageError(
         .keyUnavailable,
-        "the master key \(id) is gone, and no other one is made in its place: values are sealed under "
-          + "it. Put it back from a backup")
+        "the master key \(id) is lost, and no new key is created, since values are sealed under it. "
+          + "Restore it from a backup")
     }
     guard isWriting else { return nil }
     return try make()
@@ -64,15 +64,15 @@ final class MasterKey: Sendable {
 
   private func make() throws(StorageError) -> SecureBytes {
     guard length == 32 || length == 64 else {
-      throw StorageError(.invalid, "a master key has 32 or 64 bytes")
+      throw StorageError(.invalid, "a master key must have 32 or 64 bytes")
     }
     let new = try cryptography { () throws(CryptoError) in try SecureBytes.random(count: length) }
     var data = Data(new.withBytes { $0.copied() })
     defer { Wipe.data(&data) }
-    // Whose comes first is everybody's.
+    // If several processes create a key, all use the first one.
     _ = try place.replace(nil, by: data)
     guard let key = try read() else {
-      throw StorageError(.busy, "the master key was removed while it was made; try again")
+      throw StorageError(.busy, "the master key was removed while it was created; try again")
     }
     try ledger.record(Self.check(of: key), ofMasterKey: id)
     return keep(key)
@@ -82,7 +82,7 @@ final class MasterKey: Sendable {
     guard var data = try place.read() else { return nil }
     defer { Wipe.data(&data) }
     guard data.count == 32 || data.count == 64 else {
-      throw StorageError(.damaged, "the master key \(id) has an impossible length")
+      throw StorageError(.damaged, "the master key \(id) has an invalid length")
     }
     return try cryptography { () throws(CryptoError) in try SecureBytes(copying: data.bytes) }
   }

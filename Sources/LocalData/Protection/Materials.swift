@@ -3,13 +3,13 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// Where the material for a key's values comes from.
+/// The source of the material for a key's values.
 enum Materials: Sendable {
-  /// None is needed: the place seals, or the value is plain.
+  /// No material is needed: the place seals, or the value is plain.
   case none
-  /// It is asked for on a thread that may block.
+  /// The closure returns the material, on a thread that may block.
   case blocking(@Sendable (_ isWriting: Bool) throws(StorageError) -> SecureBytes?)
-  /// A provider is asked.
+  /// A provider returns the material.
   case provider(ProviderCall)
 }
 
@@ -27,12 +27,12 @@ struct ProviderCall: Sendable {
     }
     guard let material = try bytes(of: data).first, material.count > 0 else {
       throw StorageError(
-        .keyUnavailable, "the provider \(source.id) gave no material", key: name)
+        .keyUnavailable, "the provider \(source.id) returned no material", key: name)
     }
     return material
   }
 
-  /// The material of before.
+  /// The former material.
   func formerMaterial() async throws(StorageError) -> [SecureBytes] {
     try bytes(
       of: await run { [provider, name] in try await provider.formerKeyMaterial(for: name) })
@@ -46,7 +46,7 @@ struct ProviderCall: Sendable {
     }
   }
 
-  /// Runs `body` on a thread of its own, which it may block, until the deadline.
+  /// Runs `body` on a thread of its own, which it may block, with the deadline.
   private func run(
     _ body: @escaping @Sendable () async throws -> [Data]
   ) async throws(StorageError) -> [Data] {
@@ -55,12 +55,12 @@ struct ProviderCall: Sendable {
     } catch let error as StorageError {
       throw error.about(name)
     } catch is CancellationError {
-      throw StorageError(.cancelled, "the caller's task was cancelled", key: name)
+      throw StorageError(.cancelled, "the task was cancelled", key: name)
     } catch {
-      // Its text may hold a secret.
+      // The error's text may contain a secret.
       throw StorageError(
         .keyUnavailable,
-        "the provider \(source.id) gave no key material: \(type(of: error)) was thrown", key: name)
+        "the provider \(source.id) returned no key material: it threw \(type(of: error))", key: name)
     }
   }
 }

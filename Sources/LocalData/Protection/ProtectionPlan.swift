@@ -1,11 +1,11 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What a key's policy comes to in its domain.
+/// How a domain carries out a key's policy.
 struct ProtectionPlan: Sendable {
-  /// Where the material of sealed values comes from.
+  /// The source of the material that seals values.
   enum Origin: Hashable, Sendable {
-    /// The bytes are stored as they are.
+    /// Nothing is sealed: the bytes are stored unchanged.
     case plain
     /// The place seals.
     case place
@@ -18,12 +18,12 @@ struct ProtectionPlan: Sendable {
 
   let origin: Origin
   let sealing: ValueSealer.Sealing?
-  /// Whether the keychain is to bind the value to this machine.
+  /// Whether the keychain must bind the value to this machine.
   var isOfDevice = false
 
   var isPlain: Bool { origin == .plain }
 
-  /// What is recorded of it.
+  /// The protection as the ledger records it.
   func protection(masterKey: MasterKeyID) -> StoredProtection {
     switch origin {
     case .plain: .plain
@@ -41,11 +41,11 @@ extension ProtectionPlan {
   ///
   /// - Parameters:
   ///   - policy: the policy.
-  ///   - domain: the domain it is for.
+  ///   - domain: the domain of the key.
   ///   - keychain: where the values of the domain `keychain` are.
-  ///   - hasPasscode: whether the program asks for one.
-  ///   - iterations: those of PBKDF2 where the policy names none.
-  /// - Throws: `unsupported` for what the domain can't keep here, `invalid` for numbers out of range.
+  ///   - hasPasscode: whether the program registered a passcode closure.
+  ///   - iterations: the iterations of PBKDF2 if the policy names none.
+  /// - Throws: `unsupported` for a policy that the domain can't keep here, `invalid` for numbers out of range.
   init(
     _ policy: SecurityPolicy, in domain: StorageDomain, keychain: PlaceAddress.Kind,
     hasPasscode: Bool, iterations: Int
@@ -55,14 +55,14 @@ extension ProtectionPlan {
       guard domain.keepsPlainValues else {
         throw StorageError(
           .unsupported,
-          "\(domain) seals all that it keeps, so the policy none can't be kept; declare .recommended, or "
+          "\(domain) always seals its values, so it can't keep the policy none; declare .recommended, or "
             + "another domain")
       }
       self.init(origin: .plain, sealing: nil)
     case .keychain(let accessibility, let control):
       guard case .keychain = domain.kind else {
         throw StorageError(
-          .unsupported, "the policy keychain is for the domain keychain alone, and not \(domain)")
+          .unsupported, "the policy keychain works only with the domain keychain, not with \(domain)")
       }
       try self.init(accessibility, control, keychain: keychain, hasPasscode: hasPasscode)
     case .encrypted(let policy):
@@ -78,15 +78,15 @@ extension ProtectionPlan {
     if let control, !control.takesPasscode {
       throw StorageError(
         .unsupported,
-        "there is no biometry here, so \(control.rawValue) can't be kept; declare devicePasscode")
+        "this system has no biometry, so \(control.rawValue) can't be kept; declare devicePasscode")
     }
     var sealing: ValueSealer.Sealing?
     if control != nil || accessibility == .whenPasscodeSetThisDeviceOnly {
       guard hasPasscode else {
         throw StorageError(
           .unsupported,
-          "there is no device's passcode here; give the router a closure that asks for one, with "
-            + "registerPasscode, before")
+          "this machine has no passcode of its own; first call registerPasscode with a closure that asks for "
+            + "one")
       }
       sealing = ValueSealer.Sealing(
         pattern: Envelope.Sealing(
@@ -98,7 +98,7 @@ extension ProtectionPlan {
       isOfDevice: accessibility.isThisDeviceOnly)
   }
 
-  /// Refuses what the keychain of this machine can't promise.
+  /// Refuses a promise that the keychain of this machine can't keep.
   private static func check(
     _ accessibility: KeychainAccessibility, _ keychain: PlaceAddress.Kind
   ) throws(StorageError) {
@@ -107,8 +107,8 @@ extension ProtectionPlan {
       guard keychain == .vault else { return }
       throw StorageError(
         .unsupported,
-        "the keychain is a vault here, which no screen locks, so \(accessibility.rawValue) can't be kept; "
-          + "declare afterFirstUnlock, or use a keyring")
+        "the keychain is a vault here, and locking the screen does not lock it, so \(accessibility.rawValue) "
+          + "can't be kept; declare afterFirstUnlock, or use a keyring")
     case .always, .alwaysThisDeviceOnly:
       guard keychain != .vault else { return }
       throw StorageError(
@@ -135,7 +135,7 @@ extension ProtectionPlan {
       origin = isOfGroup ? .groupKey : .masterKey
     case .external(let declared, let function):
       guard (1...255).contains(declared.id.utf8.count) else {
-        throw StorageError(.invalid, "the id of a key material source has 1 to 255 bytes")
+        throw StorageError(.invalid, "the id of a key material source must have 1 to 255 bytes")
       }
       (algorithm, derivation, source) = (.chaCha20Poly1305, function, declared.id)
       origin = .provider(declared)
@@ -149,7 +149,7 @@ extension ProtectionPlan {
       origin: origin, sealing: ValueSealer.Sealing(pattern: pattern, hasRandomSalt: salt == nil))
   }
 
-  /// Takes over what a derivation says, and gives its salt.
+  /// Copies the parameters of a derivation, and returns its salt.
   private static func apply(
     _ derivation: SecurityPolicy.KeyDerivation, to pattern: inout Envelope.Sealing,
     iterations: Int
@@ -162,7 +162,7 @@ extension ProtectionPlan {
     case .pbkdf2(let declared, let salt):
       let rounds = declared ?? iterations
       guard (1...10_000_000).contains(rounds) else {
-        throw StorageError(.invalid, "PBKDF2 takes 1 to 10,000,000 iterations")
+        throw StorageError(.invalid, "the iterations of PBKDF2 must be 1 to 10,000,000")
       }
       pattern.function = .pbkdf2SHA256
       pattern.rounds = UInt32(rounds)
@@ -173,13 +173,13 @@ extension ProtectionPlan {
 
   private static func checkLength(_ salt: Int, _ info: Int) throws(StorageError) {
     guard salt < 256, info < 256 else {
-      throw StorageError(.invalid, "a salt and an info have at most 255 bytes each")
+      throw StorageError(.invalid, "a salt and an info may have at most 255 bytes each")
     }
   }
 }
 
 extension StorageDomain {
-  /// Whether values can be kept as they are.
+  /// Whether values can be stored in plaintext.
   var keepsPlainValues: Bool {
     switch kind {
     case .keychain, .encryptedFileSystem: false
@@ -187,7 +187,7 @@ extension StorageDomain {
     }
   }
 
-  /// Whether several programs share it.
+  /// Whether several programs share the domain.
   var isOfGroup: Bool {
     switch kind {
     case .appGroupUserDefaults, .appGroupFileSystem: true
@@ -195,7 +195,7 @@ extension StorageDomain {
     }
   }
 
-  /// What a sealed value is bound to: the same wherever the folders are.
+  /// The text that a sealed value is bound to; it does not depend on the folders' paths.
   var binding: String {
     switch kind {
     case .userDefaults: "userDefaults"

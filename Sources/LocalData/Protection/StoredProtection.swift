@@ -1,13 +1,13 @@
-/// What protects a value, as it is recorded: what is under one can't be opened as another.
+/// The recorded protection of a value; a value under one protection can't be opened as another.
 package enum StoredProtection: Hashable, Sendable, Codable {
-  /// Nothing: the bytes are stored as they are.
+  /// None: the bytes are stored unchanged.
   case plain
   /// The place seals.
   case place
   case masterKey(MasterKeyID)
   /// The key of the group.
   case groupKey
-  /// A provider's key, of the source of an id.
+  /// The material of a provider, by the id of its source.
   case provider(source: String)
   case passcode
 }

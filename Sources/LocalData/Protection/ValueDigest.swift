@@ -3,9 +3,9 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// Tells bytes that were seen from others: the first 32 bytes of an HMAC-SHA-512.
+/// Identifies bytes that were seen before: the first 32 bytes of an HMAC-SHA-512.
 ///
-/// Kept in the ledger alone, which is sealed: of a short value, a digest would tell who guesses.
+/// Stored only in the ledger, which is sealed: otherwise the digest of a short value would confirm guesses.
 enum ValueDigest {
   private static let key = SymmetricKey(data: Array("SPS LocalData value digest v1".utf8))
 

@@ -5,21 +5,21 @@ internal import struct Foundation.Data
 
 /// Seals the values of one key, and opens them.
 ///
-/// Keeps the keys that were derived last: PBKDF2 is to be slow for who guesses, and not for each read.
+/// Caches the keys that were derived last: PBKDF2 must be slow for an attacker, but not for each read.
 final class ValueSealer: Sendable {
-  /// How new values are sealed; nil where the place does that.
+  /// How new values are sealed; nil if the place seals them.
   let sealing: Sealing?
   let serializer: Serializer.Form
-  /// What sealed bytes are bound to besides.
+  /// Additional data that sealed bytes are bound to.
   private let binding: [UInt8]
   private let derived = Lock<[DerivedKey]>([])
   private static let keptKeys = 4
-  /// After so many seals under one salt another one is taken; NIST SP 800-38D allows 2^32.
+  /// The number of seals after which a new salt is used; NIST SP 800-38D allows 2^32.
   private static let sealLimit = 1 << 24
 
   /// How new values are sealed.
   struct Sealing: Sendable {
-    /// With the declared salt, or an empty one where it is to be random.
+    /// The declared salt, or an empty one if it must be random.
     var pattern: Envelope.Sealing
     var hasRandomSalt: Bool
   }
@@ -36,7 +36,7 @@ final class ValueSealer: Sendable {
     self.binding = binding
   }
 
-  /// What is stored of serialized bytes.
+  /// The bytes to store for serialized bytes.
   func seal(_ bytes: Data, _ material: SecureBytes?) throws(StorageError) -> Data {
     guard let sealing else { return Data(Envelope.head(serializer)) + bytes }
     guard let material else { throw Self.noMaterial }
@@ -46,25 +46,25 @@ final class ValueSealer: Sendable {
     return Data(head) + record
   }
 
-  /// Opens what is stored.
+  /// Opens stored bytes.
   ///
   /// - Parameters:
-  ///   - envelope: what is stored.
-  ///   - materials: those that may open it.
-  /// - Returns: the serialized bytes, which are the caller's to wipe.
-  /// - Throws: `wrongKey` when none is of it, `typeMismatch` for another serializer's, `damaged`.
+  ///   - envelope: the stored bytes.
+  ///   - materials: the materials that may open them.
+  /// - Returns: the serialized bytes, which the caller must wipe.
+  /// - Throws: `wrongKey` if no material opens them, `typeMismatch` for another serializer, `damaged`.
   func open(_ envelope: Envelope, _ materials: [SecureBytes]) throws(StorageError) -> Data {
     guard envelope.serializer == serializer else {
       throw StorageError(
         .typeMismatch,
-        "the value was serialized as \(envelope.serializer) and the key says \(serializer); it is left "
-          + "as it is")
+        "the value was serialized as \(envelope.serializer), but the key declares \(serializer); it was "
+          + "not changed")
     }
     guard let stored = envelope.sealing else {
-      // What anybody who can write there could have put in the place of a sealed value.
+      // Anyone who can write there could have replaced a sealed value with this one.
       guard sealing == nil else {
         throw StorageError(
-          .damaged, "the value is not sealed as the key declares; it is left as it is")
+          .damaged, "the value is not sealed as the key declares; it was not changed")
       }
       return envelope.body
     }
@@ -76,7 +76,7 @@ final class ValueSealer: Sendable {
     return opened
   }
 
-  /// Whether what is stored is under one of the materials; true for what is not sealed.
+  /// Whether one of the materials opens the stored bytes; true for bytes that are not sealed.
   func isUnder(_ materials: [SecureBytes], _ envelope: Envelope) throws(StorageError) -> Bool {
     guard let stored = envelope.sealing else { return true }
     return try matching(envelope, stored, materials) != nil
@@ -84,7 +84,7 @@ final class ValueSealer: Sendable {
 
   static let wrongKey = StorageError(
     .wrongKey,
-    "the value is sealed under other key material than there is now; it is left as it is. Provide the "
+    "the value is sealed under other key material than the present one; it was not changed. Provide the "
       + "material that it was sealed under, or remove the key")
   private static let noMaterial = StorageError(.keyUnavailable, "there is no material for the key")
 
@@ -100,7 +100,7 @@ final class ValueSealer: Sendable {
     return nil
   }
 
-  /// The key of material, derived if it was not lately.
+  /// The key of a material, derived unless it is cached.
   private func key(
     _ sealing: Envelope.Sealing, _ material: SecureBytes
   ) throws(StorageError) -> DerivedKey {
@@ -116,7 +116,7 @@ final class ValueSealer: Sendable {
     return key
   }
 
-  /// How the next value is sealed.
+  /// The parameters for the next seal.
   private func sealingBy(_ sealing: Sealing) throws(StorageError) -> Envelope.Sealing {
     guard sealing.hasRandomSalt else { return sealing.pattern }
     var result = sealing.pattern

@@ -1,13 +1,13 @@
 public import StorageCore
 
-/// A router and a struct of keys: what is not in the struct can't be named.
+/// A router with a struct of keys: only keys of the struct can be used.
 public struct KeyedRouter<Keys: Sendable>: Sendable {
   /// The router.
   public let router: StorageRouter
   /// The keys.
   public let keys: Keys
 
-  /// The value of a key, or nil when there is none.
+  /// The value of a key, or nil if the key has no value.
   ///
   /// - Throws: as `get` of the router.
   public func get<Key: StorageKey>(
@@ -25,7 +25,7 @@ public struct KeyedRouter<Keys: Sendable>: Sendable {
     try await router.set(value, for: keys[keyPath: path])
   }
 
-  /// Removes the value of a key, if there is one.
+  /// Removes the value of a key, if it has one.
   ///
   /// - Throws: as `remove` of the router.
   public func remove(_ path: KeyPath<Keys, some StorageKey>) async throws(StorageError) {
@@ -34,7 +34,7 @@ public struct KeyedRouter<Keys: Sendable>: Sendable {
 
   /// Changes a value in one atomic step.
   ///
-  /// - Returns: what `body` returned the last time.
+  /// - Returns: the result of the last run of `body`.
   /// - Throws: as `update` of the router.
   @discardableResult
   public func update<Key: StorageKey, Result: Sendable>(

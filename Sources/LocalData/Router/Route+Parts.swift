@@ -3,9 +3,9 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// The steps between what is stored and a value, for who copies values from one place to another.
+/// The steps between stored bytes and a value, for copying values from one place to another.
 extension Route {
-  /// The serialized bytes of what is stored, opened where it is sealed.
+  /// The serialized bytes of stored bytes, opened if they are sealed.
   func serialized(_ stored: Data) async throws(StorageError) -> Data {
     guard let sealer else { return stored }
     do throws(StorageError) {
@@ -25,7 +25,7 @@ extension Route {
     }
   }
 
-  /// What is stored of serialized bytes.
+  /// The bytes to store for serialized bytes.
   func sealed(_ serialized: Data) async throws(StorageError) -> Data {
     guard let sealer else { return serialized }
     do throws(StorageError) {
@@ -44,7 +44,7 @@ extension Route {
     }
   }
 
-  /// Refuses serialized bytes that are no value of the key.
+  /// Refuses serialized bytes that are not a value of the key.
   func check(_ serialized: Data) throws(StorageError) {
     do throws(StorageError) {
       _ = try serializer.decode(Value.self, serialized)

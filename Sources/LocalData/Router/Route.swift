@@ -3,21 +3,21 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// The way to the value of one key: its place, how it becomes bytes, and what seals it.
+/// The route to the value of one key: its place, its serializer, and its sealer.
 ///
-/// Made once for each key, so that a call costs no more than the place and the cipher do.
+/// Created once for each key, so that a call costs only the access to the place and the cipher.
 final class Route<Value: Codable & Sendable>: Sendable {
   let name: String
   let place: any ValuePlace
   let serializer: Serializer
-  /// Nil where the bytes are stored as they are.
+  /// Nil if the bytes are stored unchanged.
   let sealer: ValueSealer?
   let materials: Materials
-  /// Told after each write.
+  /// Notified after each write.
   let changes: PlaceChanges
   /// Refuses a key whose value is stored in another way than its route expects.
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
-  /// Called before each write, to record where the value is.
+  /// Called before each write; records where the value is.
   let beforeWriting: @Sendable () throws(StorageError) -> Void
 
   init(
@@ -38,15 +38,15 @@ final class Route<Value: Codable & Sendable>: Sendable {
 
   // MARK: - Reading
 
-  /// The value, or nil when there is none.
+  /// The value, or nil if there is none.
   func get() async throws(StorageError) -> Value? {
     if case .provider(let call) = materials { return try await get(call)?.value }
     return try await Blocking.run { () throws(StorageError) in try self.load() }
   }
 
-  /// The same on a thread that may block.
+  /// The value, on a thread that may block.
   ///
-  /// - Throws: `unsupported` where a provider is to be asked.
+  /// - Throws: `unsupported` if a provider must be asked.
   func load() throws(StorageError) -> Value? {
     do throws(StorageError) {
       guard var bytes = try stored() else { return nil }
@@ -57,10 +57,10 @@ final class Route<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// What is stored, or nil when the key has no value.
+  /// The stored bytes, or nil if the key has no value.
   ///
-  /// Another process may have moved the value, or sealed it in its place, since the route was made. So
-  /// nothing, and what looks sealed where plain bytes are kept, sends for a look into the ledger.
+  /// After the route was created, another process may have moved the value, or sealed it in place. So if
+  /// nothing is stored, or sealed bytes are stored where plain bytes belong, the ledger is checked.
   func stored() throws(StorageError) -> Data? {
     let bytes = try place.read()
     let isExpected = bytes.map { sealer != nil || !$0.starts(with: Envelope.mark) } ?? false
@@ -68,7 +68,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     return bytes
   }
 
-  /// The value of what is stored and the material that opened it, where no provider is to be asked.
+  /// The value of stored bytes and the material that opened it, if no provider must be asked.
   private func decode(
     _ bytes: Data
   ) throws(StorageError) -> (value: Value, material: SecureBytes?) {
@@ -79,14 +79,14 @@ final class Route<Value: Codable & Sendable>: Sendable {
       guard envelope.sealing == nil || material != nil else {
         throw StorageError(
           .keyUnavailable,
-          "the value is sealed, and the key that it is under is not there; put it back from a backup"
+          "the value is sealed, and the key that opens it does not exist; restore the key from a backup"
         )
       }
       return (try decode(envelope, sealer, material.map { [$0] } ?? []), material)
     }
   }
 
-  /// Runs `body`; what it can't read may be stored in another way by now, which is then the error.
+  /// Runs `body`; if it can't read the value, throws a conflict if the value is now stored in another way.
   private func orConflict<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -121,14 +121,14 @@ final class Route<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// A value, what is stored of it, and the present material of its provider.
+  /// A value, its stored bytes, and the present material of its provider.
   private struct Found: Sendable {
     let value: Value
     let bytes: Data
     let present: SecureBytes
   }
 
-  /// What there is, by asking a provider.
+  /// The value and its stored bytes, by asking a provider.
   private func get(_ call: ProviderCall) async throws(StorageError) -> Found? {
     guard let sealer else { return nil }
     let stored = try await blocking { (route) throws(StorageError) in
@@ -146,8 +146,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
     return Found(value: value, bytes: bytes, present: materials[0])
   }
 
-  /// The provider's material, which comes first, and that of before where what is stored is not under
-  /// the present one.
+  /// The provider's present material, followed by its former material if the stored bytes are not under the
+  /// present one.
   func materials(
     for envelope: Envelope, _ sealer: ValueSealer, _ call: ProviderCall
   ) async throws(StorageError) -> [SecureBytes] {
@@ -160,13 +160,13 @@ final class Route<Value: Codable & Sendable>: Sendable {
 
   // MARK: - Writing
 
-  /// Stores a value, durably where the place is durable.
+  /// Stores a value, durably if the place is durable.
   func set(_ value: Value) async throws(StorageError) {
     if case .provider(let call) = materials { return try await set(value, call) }
     try await Blocking.run { () throws(StorageError) in try self.save(value) }
   }
 
-  /// The same on a thread that may block.
+  /// Stores a value on a thread that may block.
   func save(_ value: Value) throws(StorageError) {
     do throws(StorageError) {
       var bytes = try serializer.encode(value)
@@ -180,7 +180,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
         try refuseOtherMaterial([material], try place.read(), sealer)
       }
       var sealed = try sealer.seal(bytes, material)
-      // Where the place seals, this is the value.
+      // If the place seals, these bytes are the value.
       defer { Wipe.data(&sealed) }
       try beforeWriting()
       try write(sealed)
@@ -190,25 +190,27 @@ final class Route<Value: Codable & Sendable>: Sendable {
   }
 
   private func write(_ bytes: Data) throws(StorageError) {
-    // Also where it failed: the outcome may not be known.
+    // Observers are notified after a failed write too: its outcome may be unknown.
     defer { changes.tell() }
     try place.write(bytes)
   }
 
-  /// Replaces what is stored, if it is `old`, and tells who follows the place.
+  /// Replaces the stored bytes if they equal `old`, and notifies observers of the place.
   func exchange(_ old: Data?, _ new: Data?) throws(StorageError) -> Bool {
     defer { changes.tell() }
     return try place.replace(old, by: new)
   }
 
-  /// Refuses to replace a value that is under other material: who typed or provided that has made a
-  /// mistake, or lost the old one, and the value is all that is left.
+  /// Refuses to replace a value that is under other material.
+  ///
+  /// The user may have mistyped a passcode, or a provider may have lost its old key; this value is then
+  /// the only one left.
   private func refuseOtherMaterial(
     _ materials: [SecureBytes], _ old: Data?, _ sealer: ValueSealer
   ) throws(StorageError) {
     guard let old else { return }
     let envelope: Envelope
-    // What can't be read at all is replaced, as by any other write.
+    // Bytes that can't be read at all are replaced, as by any other write.
     do throws(StorageError) { envelope = try Envelope(reading: old) } catch { return }
     guard try sealer.isUnder(materials, envelope) else { throw ValueSealer.wrongKey }
   }
@@ -248,7 +250,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// Replaces what is stored, if it is `old` still, by a value, or by nothing.
+  /// Replaces or removes the stored bytes, if they still equal `old`.
   private func replace(
     _ old: Data?, by value: Value?, _ material: SecureBytes?, _ sealer: ValueSealer?
   ) throws(StorageError) -> Bool {
@@ -276,10 +278,10 @@ final class Route<Value: Codable & Sendable>: Sendable {
   }
 
   private static var busy: StorageError {
-    StorageError(.busy, "others changed the value for 30 seconds; try again")
+    StorageError(.busy, "others kept changing the value for 30 seconds; try again")
   }
 
-  /// One attempt; nil when somebody else wrote meanwhile.
+  /// One attempt; nil if another writer wrote meanwhile.
   private func attempt<Result: Sendable>(
     _ body: @escaping @Sendable (inout Value?) throws -> Result
   ) async throws -> Result? {
@@ -287,8 +289,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
       return try await Blocking.run { try self.attemptBlocking(body) }
     }
     let found = try await get(call)
-    // What opened the value seals it, or what the provider gave together with that: a second answer may
-    // be another one, by mistake.
+    // Seal with the material that opened the value, or that the provider returned with it: a second call
+    // might return other material by mistake.
     let present: SecureBytes
     if let found { present = found.present } else { present = try await call.material() }
     return try await Blocking.run {
@@ -299,7 +301,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// One attempt on a thread that may block.
+  /// One attempt, on a thread that may block.
   func attemptBlocking<Result>(
     _ body: (inout Value?) throws -> Result
   ) throws -> Result? {
@@ -310,7 +312,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     var material: SecureBytes?
     if value != nil {
       let isOfPasscode = sealer?.sealing?.pattern.origin == .passcode
-      // Who is asked for a passcode again may mistype it, and nobody would know what the value is under.
+      // A user who is asked twice may mistype the passcode, and the value would be under an unknown one.
       if isOfPasscode { material = found?.material }
       if material == nil { material = try self.material(isWriting: true) }
     }
@@ -328,7 +330,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// Whether there is a value, also one that can't be read.
+  /// Whether there is a value, even if it can't be read.
   func contains() throws(StorageError) -> Bool {
     do throws(StorageError) {
       if try place.contains() { return true }

@@ -1,7 +1,7 @@
 internal import StorageCore
 
 extension RouterCore {
-  /// Refuses a key that is in no catalog, once there are any.
+  /// Refuses a key that is in no catalog, if any catalog is registered.
   static func requireRegistration<Key: StorageKey>(
     of key: Key, in state: RouterState
   ) throws(StorageError) {
@@ -16,11 +16,11 @@ extension RouterCore {
       throw StorageError(
         .unregisteredKey,
         "the key is in the catalog \(registration.catalog) with another policy, serializer, availability "
-          + "or syncPolicy; use the key that is listed there")
+          + "or syncPolicy; use the key from the catalog")
     }
   }
 
-  /// Takes over a catalog, or refuses it whole.
+  /// Registers a whole catalog, or refuses it.
   func register(_ keys: [AnyStorageKey], as catalog: String) throws(StorageError) {
     var state = state.withLock { $0 }
     let generation = state.generation
@@ -37,7 +37,7 @@ extension RouterCore {
       now.startAnew()
       return true
     }
-    // Somebody else registered or configured meanwhile.
+    // Another call registered or configured meanwhile, so try again.
     if !isTaken { try register(keys, as: catalog) }
   }
 
@@ -47,9 +47,9 @@ extension RouterCore {
     do throws(StorageError) {
       guard key.description.contains(where: { !$0.isWhitespace }) else {
         throw StorageError(
-          .invalid, "the key of the catalog \(catalog) has no description; say what the data is")
+          .invalid, "the key of the catalog \(catalog) has no description; describe the data")
       }
-      // A key of another machine is listed here, and refused when it is used.
+      // A key for other machines may be listed; using it is refused.
       var anywhere = state
       if case .machines(let tags) = key.availability { anywhere.storage.machineTags = tags }
       if key.availability == .watchOnly {
@@ -59,13 +59,13 @@ extension RouterCore {
         anywhere.storage.machineTags.remove(PlatformAvailability.watchTag)
       }
       let resolution = try resolve(key, anywhere)
-      // A key may be the same by its declaration, or by where that leads to.
+      // Two keys are the same if their declarations are, or if both lead to the same place.
       for identity in ["\(key.domain)/\(key.name)", "\(resolution.address)/\(key.name)"] {
         let title = "\(Key.self) of \(catalog)"
         guard let other = seen.updateValue(title, forKey: identity) else { continue }
         throw StorageError(
           .duplicate,
-          "\(other) and \(title) are the same name in \(key.domain); give one of them another name")
+          "\(other) and \(title) have the same name in \(key.domain); give one of them another name")
       }
     } catch {
       throw error.about(key.name)

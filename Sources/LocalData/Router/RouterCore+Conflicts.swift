@@ -1,9 +1,9 @@
 internal import StorageCore
 
 extension RouterCore {
-  /// Refuses a key whose value is stored in another way than the key and the configuration say now.
+  /// Refuses a key whose value is stored in another way than the key and the configuration now say.
   ///
-  /// - Throws: `configurationConflict`, which names the key and what differs.
+  /// - Throws: `configurationConflict`, which names the key and the difference.
   func requireNoConflict(
     _ key: some StorageKey, _ resolution: Resolution
   ) throws(StorageError) {
@@ -13,11 +13,11 @@ extension RouterCore {
     guard let difference = try conflict(between: stored, and: resolution.entry) else { return }
     throw StorageError(
       .configurationConflict,
-      "its value is stored \(difference). It is left as it is: put the configuration or the declaration "
-        + "back, or migrate the key", key: key.name)
+      "its value is stored \(difference). It was not changed: restore the configuration or the declaration, "
+        + "or migrate the key", key: key.name)
   }
 
-  /// What differs between how a value is stored and how it is declared; nil when no value is hidden.
+  /// The difference between how a value is stored and how it is declared; nil if no value is hidden.
   private func conflict(
     between stored: Ledger.Entry, and declared: Ledger.Entry
   ) throws(StorageError) -> String? {
@@ -26,17 +26,17 @@ extension RouterCore {
       || (stored.serializer != declared.serializer && stored.protection == .plain)
     guard isHidden, try places.place(at: stored.address).contains() else { return nil }
     if stored.address != declared.address {
-      return "at another place, \(stored.address), and now declared for \(declared.address)"
+      return "at another place, \(stored.address), but now declared for \(declared.address)"
     }
     if stored.protection != declared.protection {
-      return "under \(stored.protection), and now declared under \(declared.protection)"
+      return "under \(stored.protection), but now declared under \(declared.protection)"
     }
-    return "as \(stored.serializer), and now declared as \(declared.serializer)"
+    return "as \(stored.serializer), but now declared as \(declared.serializer)"
   }
 
-  /// The keys whose stored values another configuration would hide, each with what differs.
+  /// The keys whose stored values another configuration would hide, each with the difference.
   ///
-  /// Opens the ledger, and looks at the former places.
+  /// Opens the ledger, and checks the former places.
   func conflicts(under state: RouterState) throws(StorageError) -> [String] {
     var found: [String] = []
     for stored in try ledger.entries() {
@@ -48,7 +48,7 @@ extension RouterCore {
     return found
   }
 
-  /// How what is stored would be found under a configuration, for a key that declares the same still.
+  /// The entry under another configuration, for a key whose declaration stays the same.
   private func entry(
     of stored: Ledger.Entry, under state: RouterState
   ) throws(StorageError) -> Ledger.Entry {

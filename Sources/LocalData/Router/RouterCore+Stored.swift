@@ -2,11 +2,11 @@ internal import CryptoCore
 internal import StorageCore
 
 extension RouterCore {
-  /// The way to a key's value as it was stored, which may be another than the key declares now.
+  /// The route to a key's value as it was stored, which may differ from the present declaration.
   ///
-  /// For reading and removing: a write by it is the error `configurationConflict`.
+  /// For reading and removing: writing through it throws `configurationConflict`.
   ///
-  /// - Returns: nil when nothing was ever stored, or it is gone.
+  /// - Returns: nil if nothing was ever stored, or the value is gone.
   func storedRoute<Key: StorageKey>(
     for key: Key
   ) throws(StorageError) -> Route<Key.Value>? {
@@ -24,7 +24,7 @@ extension RouterCore {
       changes(at: entry.address), requireNoConflict: { () throws(StorageError) in },
       beforeWriting: { () throws(StorageError) in
         throw StorageError(
-          .configurationConflict, "the key is declared otherwise than its value is stored",
+          .configurationConflict, "the key is declared differently from how its value is stored",
           key: key.name)
       })
   }

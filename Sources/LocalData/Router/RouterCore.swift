@@ -3,15 +3,15 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// What a router is made of, beside the actor that its configuration belongs to.
+/// The state and the routes behind a router's actor.
 final class RouterCore: Sendable {
   let places: Places
   let ledger: Ledger
   let state = Lock(RouterState())
-  /// What the router was connected to, to send values to other machines.
+  /// The connection to a shared store, which sends values to other machines.
   let sync = Lock(SyncLinks())
   let live = LiveStorages()
-  /// What could not be read by a property at the last attempt.
+  /// The keys that a property could not read at the last attempt, with the errors.
   let unreadable = Lock<[RouteKey: StorageError]>([:])
   private let changes = Lock<[PlaceAddress: PlaceChanges]>([:])
 
@@ -21,7 +21,7 @@ final class RouterCore: Sendable {
     state.withLock { $0.storage = storage }
   }
 
-  /// Who follows what this process writes at a place.
+  /// The observers of this process's writes at a place.
   func changes(at address: PlaceAddress) -> PlaceChanges {
     changes.withLock { all in
       if let known = all[address] { return known }
@@ -33,7 +33,7 @@ final class RouterCore: Sendable {
 
   // MARK: - Routes
 
-  /// The route of a key, if it was made before.
+  /// The route of a key, if it already exists.
   func knownRoute<Key: StorageKey>(for key: Key) -> Route<Key.Value>? {
     let id = RouteKey(key)
     guard let known = state.withLock({ $0.routes[id] }) as? KnownRoute<Key.Value>,
@@ -42,7 +42,7 @@ final class RouterCore: Sendable {
     return known.route
   }
 
-  /// The route of a key; blocks where it is the first use of the key.
+  /// The route of a key; blocks at the first use of the key.
   func route<Key: StorageKey>(for key: Key) throws(StorageError) -> Route<Key.Value> {
     if let route = knownRoute(for: key) { return route }
     let state = state.withLock { $0 }
@@ -70,12 +70,12 @@ final class RouterCore: Sendable {
 
   // MARK: - Resolving
 
-  /// Where a key's value belongs, and what protects it.
+  /// The place of a key's value, and its protection.
   struct Resolution: Sendable {
     let plan: ProtectionPlan
     let address: PlaceAddress
     let entry: Ledger.Entry
-    /// Whether the choice of the keychain's place is still to be recorded.
+    /// The keychain's place for this key, which may not be recorded yet.
     let keychain: PlaceAddress.Kind
   }
 
@@ -101,7 +101,7 @@ final class RouterCore: Sendable {
       plan: plan, address: address, entry: entry, keychain: keychain)
   }
 
-  /// Refuses what no catalog may declare.
+  /// Refuses a declaration that is invalid in any catalog.
   static func check<Key: StorageKey>(
     _ key: Key, _ state: RouterState
   ) throws(StorageError) {
@@ -112,12 +112,12 @@ final class RouterCore: Sendable {
     guard key.availability.allows(machineOf: state.storage.machineTags) else {
       throw StorageError(
         .unavailable,
-        "the key is for \(key.availability) machines, and this one's tags are "
+        "the key is for \(key.availability) machines, but this machine's tags are "
           + "\(state.storage.machineTags.sorted())")
     }
   }
 
-  /// Where the values of the domain `keychain` are: as it was recorded, or as it would be now.
+  /// Where the values of the domain `keychain` are: the recorded place, or the one that would be chosen now.
   private func keychainKind(
     for key: some StorageKey, _ state: RouterState
   ) throws(StorageError) -> PlaceAddress.Kind {
@@ -131,16 +131,16 @@ final class RouterCore: Sendable {
     }
   }
 
-  /// Records the choice before the first value is at the place.
+  /// Records the keychain's place before the first value is written there.
   func settle(_ kind: PlaceAddress.Kind) throws(StorageError) {
     let settled = try ledger.settle(kind)
     guard settled != kind else { return }
     let isDeclared = state.withLock { $0.storage.keychain != .automatic }
-    // What is at the former place was looked for, key by key.
+    // The former place was already searched, key by key.
     if isDeclared { return try ledger.change(to: kind) }
     state.withLock { $0.startAnew() }
     throw StorageError(
-      .busy, "another process has just settled where the keychain's values are; try again")
+      .busy, "another process has just chosen where the keychain's values are; try again")
   }
 
   // MARK: - Routes of resolutions
@@ -170,7 +170,7 @@ final class RouterCore: Sendable {
       ? nil : ValueSealer(plan.sealing, key.serializer.form, binding: Self.binding(of: key))
   }
 
-  /// What the sealed values of a key are bound to.
+  /// The context that the sealed values of a key are bound to.
   static func binding(of key: some StorageKey) -> [UInt8] {
     var binding: [UInt8] = []
     binding.appendField(key.domain.binding.utf8)
@@ -178,7 +178,7 @@ final class RouterCore: Sendable {
     return binding
   }
 
-  /// Where the material comes from that values under a protection need.
+  /// The source of the material for values under a protection.
   func materials(
     of name: String, _ protection: StoredProtection, _ address: PlaceAddress,
     _ state: RouterState
@@ -226,7 +226,7 @@ final class RouterCore: Sendable {
   private func groupFolder(of address: PlaceAddress) throws(StorageError) -> SharedFolder {
     if let root = address.groupRoot { return SharedFolder(path: root, groupRoot: root) }
     let groups = try places.locations.groups()
-    // The folder after that of all groups.
+    // The folder below the folder of all groups.
     let id = address.container.dropFirst(groups.count + 1).prefix { $0 != "/" }
     return SharedFolder(path: groups + "/" + id)
   }
@@ -239,11 +239,11 @@ final class RouterCore: Sendable {
     } catch let error as StorageError {
       throw error
     } catch {
-      // Its text may say what was typed.
+      // The error's text may contain the typed passcode.
       throw StorageError(
-        .keyUnavailable, "the passcode could not be had: \(type(of: error)) was thrown")
+        .keyUnavailable, "the passcode closure failed: it threw \(type(of: error))")
     }
-    throw StorageError(.keyUnavailable, "there is no passcode to be had")
+    throw StorageError(.keyUnavailable, "no passcode is available; register a closure that returns one")
   }
 }
 

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What a router was told: its configuration, its catalogs, and the routes that follow from them.
+/// A router's configuration and catalogs, and the routes that follow from them.
 struct RouterState: Sendable {
   var storage = StorageConfiguration()
   var encryption = EncryptionConfiguration()
@@ -9,28 +9,28 @@ struct RouterState: Sendable {
   var sync = SyncConfiguration()
   var providers: [KeyMaterialSource: any KeyMaterialProviding] = [:]
   var passcode: (@Sendable () throws -> SecureBytes?)?
-  /// The catalogs that were registered, by the names of their types.
+  /// The registered catalogs, by the names of their types.
   var catalogs: [String: [AnyStorageKey]] = [:]
-  /// The types of the keys in them.
+  /// The declarations of the keys in them.
   var registered: [RouteKey: Registration] = [:]
-  /// Changes whenever routes are to be made anew.
+  /// Incremented whenever the routes must be created again.
   var generation = 0
   var routes: [RouteKey: any Sendable] = [:]
 
-  /// Forgets the routes.
+  /// Removes all routes.
   mutating func startAnew() {
     generation += 1
     routes = [:]
   }
 }
 
-/// What a catalog says of a key.
+/// The declaration of a key in a catalog.
 struct Registration: Sendable {
   let catalog: String
   let declared: Declared
 }
 
-/// What a key declares beside its type, its name and its domain, as far as the router acts on it.
+/// The parts of a key's declaration that the router acts on, besides type, name and domain.
 struct Declared: Sendable {
   private let security: SecurityPolicy
   private let serializer: Serializer.Form
@@ -44,14 +44,14 @@ struct Declared: Sendable {
     syncPolicy = key.syncPolicy
   }
 
-  /// Whether a key says the same.
+  /// Whether a key has the same declaration.
   func isOf(_ key: some StorageKey) -> Bool {
     security == key.security && serializer == key.serializer.form && syncPolicy == key.syncPolicy
       && availability == key.availability
   }
 }
 
-/// Tells keys apart: two of one type, domain and name are the same.
+/// Identifies a key: two keys with the same type, domain and name are the same.
 struct RouteKey: Hashable, Sendable {
   let type: ObjectIdentifier
   let name: String
@@ -64,7 +64,7 @@ struct RouteKey: Hashable, Sendable {
   }
 }
 
-/// A route and what its key said when it was made.
+/// A route, and the declaration of its key when the route was created.
 final class KnownRoute<Value: Codable & Sendable>: Sendable {
   let route: Route<Value>
   private let declared: Declared
@@ -74,6 +74,6 @@ final class KnownRoute<Value: Codable & Sendable>: Sendable {
     declared = Declared(key)
   }
 
-  /// Whether a key says the same.
+  /// Whether a key has the same declaration.
   func isOf(_ key: some StorageKey) -> Bool { declared.isOf(key) }
 }

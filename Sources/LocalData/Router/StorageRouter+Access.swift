@@ -1,26 +1,26 @@
 public import StorageCore
 
 extension StorageRouter: StorageProviding {
-  /// The value of a key, or nil when there is none.
+  /// The value of a key.
   ///
-  /// - Returns: the value, or nil.
-  /// - Throws: `StorageError`: `unregisteredKey` once a catalog is registered that lacks the key,
-  ///   `configurationConflict` when the value is stored in another way than is declared now, `unsupported`
-  ///   for a policy that can't be kept here, `typeMismatch`, `damaged`, `wrongKey`, `keyUnavailable`,
-  ///   `timedOut`, or why the place can't be read.
+  /// - Returns: the value, or nil if the key has no value.
+  /// - Throws: `StorageError`: `unregisteredKey` if catalogs are registered and none contains the key,
+  ///   `configurationConflict` if the value is stored in another way than the key now declares,
+  ///   `unsupported` for a policy that this machine can't keep, `typeMismatch`, `damaged`, `wrongKey`,
+  ///   `keyUnavailable`, `timedOut`, or why the place can't be read.
   public nonisolated func get<Key: StorageKey>(
     _ key: Key
   ) async throws(StorageError) -> Key.Value? {
     try await core.routeAsync(for: key).get()
   }
 
-  /// Stores a value, durably where the place is durable, before it returns.
+  /// Stores a value. If the place is durable, the value is durable before this returns.
   ///
   /// - Parameters:
   ///   - value: the value.
   ///   - key: its key.
-  /// - Throws: `StorageError`: as ``get(_:)``; `wrongKey` also when the old value is under other material
-  ///   than a provider or the passcode gives now. The old value is then still there, except with
+  /// - Throws: `StorageError`: as ``get(_:)``. `wrongKey` also if the old value is under other material
+  ///   than the provider or the passcode gives now. The old value then still exists, except with
   ///   `outcomeUnknown`.
   public nonisolated func set<Key: StorageKey>(
     _ value: Key.Value, for key: Key
@@ -28,18 +28,18 @@ extension StorageRouter: StorageProviding {
     try await core.routeAsync(for: key).set(value)
   }
 
-  /// Removes the value of a key, if there is one, also one that can't be read.
+  /// Removes the value of a key, if it has one. A value that can't be read is removed too.
   ///
-  /// - Throws: `StorageError`: as ``get(_:)``; the value is then still there, except with
+  /// - Throws: `StorageError`: as ``get(_:)``. The value then still exists, except with
   ///   `outcomeUnknown`.
   public nonisolated func remove(_ key: some StorageKey) async throws(StorageError) {
     let core = core
     try await Blocking.run { () throws(StorageError) in try core.route(for: key).remove() }
   }
 
-  /// Whether a key has a value, also one that can't be read.
+  /// Whether a key has a value. A value that can't be read counts too.
   ///
-  /// - Throws: `StorageError` when that can't be known.
+  /// - Throws: `StorageError` if that can't be determined.
   public nonisolated func contains(_ key: some StorageKey) async throws(StorageError) -> Bool {
     let core = core
     return try await Blocking.run { () throws(StorageError) in
@@ -51,11 +51,11 @@ extension StorageRouter: StorageProviding {
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - body: is given the value, or nil when there is none, and changes it; nil removes it. Runs on a
-  ///     thread that may block, and again when somebody else wrote meanwhile.
-  /// - Returns: what `body` returned the last time.
-  /// - Throws: what `body` throws, or `StorageError`: as ``set(_:for:)``, and `busy` after 30 s of others'
-  ///   writes.
+  ///   - body: receives the value, or nil if there is none, and changes it; setting nil removes it. `body`
+  ///     runs on a thread that may block. It runs again if another task or process wrote meanwhile.
+  /// - Returns: the result of the last run of `body`.
+  /// - Throws: an error of `body`, or `StorageError`: as ``set(_:for:)``, and `busy` if others kept writing
+  ///   for 30 s.
   @discardableResult
   public nonisolated func update<Key: StorageKey, Result: Sendable>(
     _ key: Key, _ body: @escaping @Sendable (inout Key.Value?) throws -> Result

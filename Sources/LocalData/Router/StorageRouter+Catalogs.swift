@@ -1,14 +1,14 @@
 public import StorageCore
 
 extension StorageRouter {
-  /// Takes over a catalog, and refuses keys that are in none from now on.
+  /// Registers a catalog. From then on, keys that are in no registered catalog are refused.
   ///
-  /// Several catalogs add up; one that was registered before is replaced. May block: whether the keychain
-  /// is a keyring or a vault is found out here.
+  /// Several catalogs add up; registering a catalog again replaces it. May block: this call determines
+  /// whether the keychain is a keyring or a vault.
   ///
   /// - Parameter catalog: the type of the catalog.
-  /// - Throws: `StorageError`, and then nothing is taken over: `duplicate` for two keys of one name in one
-  ///   place, `invalid` for an empty description, a name or a number that can't be, `unsupported` for a
+  /// - Throws: `StorageError`, and then the catalog is not registered: `duplicate` for two keys of one name
+  ///   in one place, `invalid` for an empty description or an invalid name or number, `unsupported` for a
   ///   policy that the key's domain can't keep on this machine, `invalidAppGroupIdentifier`.
   public nonisolated func registerCatalog<Catalog: StorageKeyCatalog>(
     _ catalog: Catalog.Type
@@ -16,9 +16,9 @@ extension StorageRouter {
     try core.register(Catalog.allKeys, as: "\(Catalog.self)")
   }
 
-  /// Takes over a catalog that is a struct whose stored properties are its keys.
+  /// Registers a catalog that is a struct whose stored properties are its keys.
   ///
-  /// - Parameter keys: the struct; properties that are no keys are left out.
+  /// - Parameter keys: the struct; properties that are not keys are ignored.
   /// - Throws: as ``registerCatalog(_:)``; `invalid` for a value without keys.
   public nonisolated func registerKeys<Keys>(_ keys: Keys) throws(StorageError) {
     let list = StorageKeyList.keys(of: keys)
@@ -32,12 +32,12 @@ extension StorageRouter {
   ///
   ///     let token = try await router(AppKeys()).get(\.token)
   ///
-  /// A key that is no property of the struct can't be named.
+  /// The compiler rejects a key that is not a property of the struct.
   public nonisolated func callAsFunction<Keys: Sendable>(_ keys: Keys) -> KeyedRouter<Keys> {
     KeyedRouter(router: self, keys: keys)
   }
 
-  /// What the keys of all registered catalogs declare, by the names of the catalogs.
+  /// The declarations of all keys of the registered catalogs, by the catalogs' names.
   public nonisolated var registeredKeys: [String: [StorageKeyDescriptor]] {
     core.state.withLock { $0.catalogs }.mapValues { $0.map(\.descriptor) }
   }
@@ -45,7 +45,7 @@ extension StorageRouter {
 
 /// The keys that are stored properties of a value.
 public enum StorageKeyList: Sendable {
-  /// The keys among the stored properties of a struct, in their order, also those of structs in it.
+  /// The keys among the stored properties of a struct, in their order; includes those of nested structs.
   public static func keys<Keys>(of keys: Keys) -> [AnyStorageKey] {
     Mirror(reflecting: keys).children.flatMap { child -> [AnyStorageKey] in
       if let key = child.value as? any StorageKey { return [AnyStorageKey(key)] }

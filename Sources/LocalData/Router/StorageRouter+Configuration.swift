@@ -1,54 +1,54 @@
 public import CryptoCore
 public import StorageCore
 
-/// Configuring, at best when the program starts.
+/// Changes the configuration, best when the program starts.
 ///
-/// A configuration that would hide stored data hides none: each use of such a key is the error
-/// `configurationConflict`, and `StorageDiagnostics` is told of all of them when the configuration is
-/// given. ``apply(storage:encryption:files:sync:)`` refuses it instead.
+/// A configuration that no longer matches stored data does not hide the data silently. Each use of such a
+/// key throws `configurationConflict`, and `StorageDiagnostics` gets all conflicts when the configuration
+/// is set. ``apply(storage:encryption:files:sync:)`` refuses such a configuration instead.
 extension StorageRouter {
-  /// What keys that leave out a service or a group get.
+  /// The values for keys that omit a service or a group.
   public var storageConfiguration: StorageConfiguration { core.state.withLock { $0.storage } }
-  /// Where the master key is.
+  /// Where the master key is, and values for keys that omit a detail.
   public var encryptionConfiguration: EncryptionConfiguration {
     core.state.withLock { $0.encryption }
   }
-  /// Where in the standard folders files are.
+  /// Where files are within the standard folders.
   public var fileStorageConfiguration: FileStorageConfiguration {
     core.state.withLock { $0.files }
   }
-  /// What is sent to other machines by itself.
+  /// The limit for values that are sent to other machines automatically.
   public var syncConfiguration: SyncConfiguration { core.state.withLock { $0.sync } }
 
-  /// Sets what keys that leave out a service or a group get.
+  /// Sets the values for keys that omit a service or a group.
   public func updateStorageConfiguration(_ configuration: StorageConfiguration) async {
     await update { $0.storage = configuration }
   }
 
-  /// Sets where the master key is, and what keys that leave out a detail get.
+  /// Sets where the master key is, and the values for keys that omit a detail.
   public func updateEncryptionConfiguration(_ configuration: EncryptionConfiguration) async {
     await update { $0.encryption = configuration }
   }
 
-  /// Sets where in the standard folders files are.
+  /// Sets where files are within the standard folders.
   public func updateFileStorageConfiguration(_ configuration: FileStorageConfiguration) async {
     await update { $0.files = configuration }
   }
 
-  /// Sets what is sent to other machines by itself.
+  /// Sets the limit for values that are sent to other machines automatically.
   public func updateSyncConfiguration(_ configuration: SyncConfiguration) async {
     await update { $0.sync = configuration }
   }
 
-  /// Sets what is not nil, unless that would hide stored data.
+  /// Sets every configuration that is not nil, unless that would hide stored data.
   ///
   /// - Parameters:
-  ///   - storage: what keys that leave out a service or a group get.
-  ///   - encryption: where the master key is.
-  ///   - files: where in the standard folders files are.
-  ///   - sync: what is sent to other machines by itself.
-  /// - Throws: `configurationConflict`, which names the keys whose values would be hidden, or why that
-  ///   can't be known. Nothing is then changed.
+  ///   - storage: the values for keys that omit a service or a group.
+  ///   - encryption: where the master key is, and values for keys that omit a detail.
+  ///   - files: where files are within the standard folders.
+  ///   - sync: the limit for values that are sent to other machines automatically.
+  /// - Throws: `configurationConflict`, which names the keys whose values would be hidden, or why the
+  ///   check failed. Then nothing is changed.
   public func apply(
     storage: StorageConfiguration? = nil, encryption: EncryptionConfiguration? = nil,
     files: FileStorageConfiguration? = nil, sync: SyncConfiguration? = nil
@@ -92,14 +92,14 @@ extension StorageRouter {
     let rest = conflicts.count > 10 ? "; and \(conflicts.count - 10) more" : ""
     throw StorageError(
       .configurationConflict,
-      "the configuration would hide stored data: \(shown)\(rest). Put it back, or migrate these keys"
+      "the configuration would hide stored data: \(shown)\(rest). Restore the old one, or migrate these keys"
     )
   }
 
-  /// Takes a provider for the keys that name a source; it replaces any other.
+  /// Registers a provider for the keys that name a source; it replaces the source's previous provider.
   ///
   /// - Parameters:
-  ///   - provider: gives the material.
+  ///   - provider: supplies the material.
   ///   - source: the source.
   public func registerKeyMaterialProvider(
     _ provider: any KeyMaterialProviding, for source: KeyMaterialSource
@@ -110,12 +110,12 @@ extension StorageRouter {
     }
   }
 
-  /// Takes a closure that asks for the passcode, for keys whose access needs one.
+  /// Registers a closure that asks for the passcode, for keys whose access control needs one.
   ///
-  /// - Parameter ask: gives the passcode, or nil when there is none to be had, which is the error
-  ///   `keyUnavailable`. It is called at each reading and writing of such a key, on a thread that may
-  ///   wait for the user. Each call then takes about 0.3 s and 128 MiB, for scrypt, unless the same
-  ///   passcode was given for the same value before.
+  /// - Parameter ask: returns the passcode, or nil if there is none, which becomes the error
+  ///   `keyUnavailable`. It is called for each read and write of such a key, on a thread that may
+  ///   wait for the user. Each such read or write takes about 0.3 s and 128 MiB, for scrypt, unless the
+  ///   same passcode was given for the same value before.
   public func registerPasscode(_ ask: @escaping @Sendable () throws -> SecureBytes?) {
     core.state.withLock { state in
       state.passcode = ask

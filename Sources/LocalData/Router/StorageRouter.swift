@@ -9,16 +9,16 @@ public import struct Foundation.URL
 ///     let theme = try await StorageRouter.shared.get(StorageKeys.Theme())
 ///     try await StorageRouter.shared.remove(StorageKeys.Theme())
 ///
-/// An actor for its configuration alone: reading and writing takes no turns, so a key whose provider or
-/// keyring hangs delays no other. The first use of a key finds its place and looks into the ledger,
-/// `localdata.vault`; each later one costs a look into a table, and what the place takes.
+/// The actor protects only its configuration. Reads and writes do not wait for each other, so a key whose
+/// provider or keyring hangs delays no other key. The first use of a key finds its place and reads the
+/// ledger, `localdata.vault`; each later use costs a table lookup and the access to the place.
 public actor StorageRouter {
   nonisolated let core: RouterCore
 
-  /// The router of the program; in a test with stores of its own, the test's.
+  /// The router of the program; in a test with its own stores, the router of the test.
   ///
-  /// Its application id and key source are those of `SecureStorage.bootstrap(applicationID:keySource:)`,
-  /// which is to be called before.
+  /// It uses the application id and key source of `SecureStorage.bootstrap(applicationID:keySource:)`;
+  /// call that function first.
   public static var shared: StorageRouter {
     guard let test = TestStores.inUse else { return program }
     return test.kept {
@@ -38,16 +38,16 @@ public actor StorageRouter {
             .applicationID
         }, root: nil), .bootstrapped))
 
-  /// A router of one's own.
+  /// Creates a separate router.
   ///
-  /// Nothing is looked at before the first use.
+  /// Creating it accesses nothing; the first use does.
   ///
   /// - Parameters:
-  ///   - applicationID: names its folders and suites, 1 to 128 bytes that can name a file.
+  ///   - applicationID: the name of its folders and suites, 1 to 128 bytes that can name a file.
   ///   - keySource: where the key of all its stores comes from.
-  ///   - folder: an absolute file URL of a folder that holds all of its places but custom folders; nil
-  ///     for the standard ones. The desktop's keyring is outside of it.
-  ///   - configuration: what keys that leave out a service or a group get.
+  ///   - folder: an absolute file URL of a folder that holds all places except custom folders; nil for the
+  ///     standard folders. The desktop's keyring stays outside of it.
+  ///   - configuration: the values for keys that omit a service or a group.
   public init(
     applicationID: String, keySource: KeySource, folder: URL? = nil,
     configuration: StorageConfiguration = StorageConfiguration()
@@ -63,7 +63,7 @@ public actor StorageRouter {
           }, root: path), keySource), configuration)
   }
 
-  /// The same with the keyring of a bus, for tests.
+  /// Creates a router that uses the keyring of a given bus, for tests.
   package init(
     applicationID: String, keySource: KeySource, root: String, keyringBus: String,
     configuration: StorageConfiguration = StorageConfiguration()

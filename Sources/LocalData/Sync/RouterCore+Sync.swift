@@ -2,15 +2,15 @@ internal import CryptoCore
 internal import StorageCore
 
 extension RouterCore {
-  /// What syncs a key.
+  /// The engine that syncs a key.
   ///
-  /// - Throws: `unsupported` for a key that stays on this machine, `unavailable` for one that is not for
-  ///   this machine or without a connection, and as the route of the key.
+  /// - Throws: `unsupported` for a key that stays on this machine, `unavailable` if the key is not for
+  ///   this machine or there is no connection, and the errors of the key's route.
   func syncEngine<Key: StorageKey>(
     of key: Key, _ resolve: SyncEngine<Key>.Resolver?
   ) async throws(StorageError) -> SyncEngine<Key> {
     do throws(StorageError) {
-      // A key that is passed may say anything; what its catalog says counts.
+      // The passed key may declare anything; the declaration in its catalog counts.
       try Self.requireRegistration(of: key, in: state.withLock { $0 })
       guard key.syncPolicy != .never else {
         throw StorageError(
@@ -18,7 +18,7 @@ extension RouterCore {
       }
       guard let link = sync.withLock({ $0.link }) else {
         throw StorageError(
-          .unavailable, "the router has no shared store to sync with; connect it to one before")
+          .unavailable, "the router has no shared store to sync with; call connect first")
       }
       let route = try await routeAsync(for: key)
       let sealer = try await Blocking.run { [self] () throws(StorageError) in
@@ -34,20 +34,20 @@ extension RouterCore {
     try self.resolve(key, state.withLock { $0 })
   }
 
-  /// Has writes of a key sent by themselves, where its policy says so.
+  /// Sends a key after each of its writes, if its policy says so.
   func followWrites(of key: some StorageKey, at address: PlaceAddress) {
     guard key.syncPolicy == .automaticSmall else { return }
     let erased = AnyStorageKey(key)
     let name = "\(erased) in \(address)"
     guard sync.withLock({ $0.followed[name] == nil }) else { return }
-    // A second one that another thread adds at the same time ends at once.
+    // If another thread adds a second observation at the same time, it ends at once.
     let observation = changes(at: address).add { [weak self] in
       self?.sync.withLock { $0.link }?.worker.note(erased)
     }
     sync.withLock { $0.followed[name] = observation }
   }
 
-  /// Syncs a key of a list.
+  /// Syncs a key from a list.
   func sync<Key: StorageKey>(erased key: Key) async -> SyncReport.Outcome {
     do {
       return try await syncEngine(of: key, nil).run().kind

@@ -1,38 +1,38 @@
 public import CryptoCore
 public import StorageCore
 
-/// Syncing with other machines, through a store that they share.
+/// Syncs values with other machines, through a store that they share.
 ///
-/// The application says when: ``sync(_:resolving:)`` for one key, ``syncAll()`` for all. What a key with the
-/// policy `automaticSmall` is set to is sent by itself; what others sent is taken over by the next sync of
-/// the key. What counts is which side changed since they last agreed, and no clock: where both did,
-/// nothing is changed, and the application is told.
+/// The application decides when: ``sync(_:resolving:)`` for one key, ``syncAll()`` for all. A key with the
+/// policy `automaticSmall` is sent automatically after each write; the next sync of the key receives what
+/// others sent. No clock is used: a sync compares which side changed since the last agreement. If both
+/// sides changed, nothing is changed, and the application is told of a conflict.
 ///
 /// In the shared store a value is sealed as its key's policy says, under the key that the machines share, or
-/// under what the key's provider gives. A value whose policy is `none` is readable there.
+/// under the material of the key's provider. A value with the policy `none` is readable there.
 extension StorageRouter {
-  /// Connects the router to a store that machines share; an earlier connection ends.
+  /// Connects the router to a store that machines share; this ends an earlier connection.
   ///
-  /// Register catalogs before: their `automaticSmall` keys are compared with the shared store now, so that
-  /// what an earlier process could not send is sent.
+  /// Register catalogs first: this call compares their `automaticSmall` keys with the shared store, and
+  /// sends the values that an earlier process could not send.
   ///
   /// - Parameters:
   ///   - transport: the shared store.
-  ///   - key: 256 bits that all machines have, which seal what is sent; nil where all synced keys are
-  ///     readable or have a provider, else such keys are the error `keyUnavailable`.
-  ///   - deadline: how long a call of the transport may take before it is the error `timedOut`.
-  ///   - retryAfter: how long to wait before a value that could not be sent is tried again; twice as long
-  ///     each time, up to a minute.
-  ///   - onEvent: told what became of values that are sent by themselves, from any thread. Nil tells
-  ///     errors, conflicts and values that are too large to `StorageDiagnostics`.
-  /// - Throws: `invalid` for a key of another size, or a transport's id that can't be one.
+  ///   - key: 256 bits that all machines have and that seal what is sent. Nil works if every synced key is
+  ///     readable or has a provider; other keys then throw `keyUnavailable`.
+  ///   - deadline: how long a call of the transport may take before it throws `timedOut`.
+  ///   - retryAfter: the first delay before a failed send is repeated; it doubles with each failure, up to
+  ///     one minute.
+  ///   - onEvent: receives the results of automatic sends, on any thread. With nil, `StorageDiagnostics`
+  ///     receives errors, conflicts and values that are too large.
+  /// - Throws: `invalid` for a key of another size, or for an invalid id of the transport.
   public nonisolated func connect(
     _ transport: any SyncTransport, key: SymmetricKey? = nil, deadline: Duration = .seconds(30),
     retryAfter: Duration = .seconds(1), onEvent: (@Sendable (SyncEvent) -> Void)? = nil
   ) throws(StorageError) {
     try KeyName.check(transport.id, "a shared store")
     guard key.map({ $0.bitCount == 256 }) ?? true else {
-      throw StorageError(.invalid, "the key that machines share has 256 bits")
+      throw StorageError(.invalid, "the key that machines share must have 256 bits")
     }
     let link = SyncLink(
       transport, key, deadline,
@@ -46,7 +46,7 @@ extension StorageRouter {
     }
   }
 
-  /// Ends the connection; what could not be sent yet is sent after the next one.
+  /// Ends the connection; values that were not sent yet are sent after the next connection.
   public nonisolated func disconnect() {
     core.sync.withLock { links in
       defer { links.link = nil }
@@ -54,21 +54,21 @@ extension StorageRouter {
     }?.worker.stop()
   }
 
-  /// The keys that were written and are still to be sent, by domain and name.
+  /// The keys that were written and not sent yet, by domain and name.
   public nonisolated var pendingSyncs: [String] {
     core.sync.withLock { $0.link }?.worker.pending ?? []
   }
 
-  /// Brings the value here and the shared one together.
+  /// Brings this machine's value and the shared value together.
   ///
   /// - Parameters:
-  ///   - key: the key, of any policy but `never`, and of any size.
-  ///   - resolve: asked where both sides changed. Without it, nothing is changed then, and the next sync
-  ///     finds the conflict again.
+  ///   - key: the key, with any policy but `never`, and a value of any size.
+  ///   - resolve: called if both sides changed. Without it, nothing is changed in that case, and the next
+  ///     sync finds the conflict again.
   /// - Returns: what was done.
-  /// - Throws: what `resolve` throws, or `StorageError`, and nothing is then changed here: `unsupported`
-  ///   for a key that stays on this machine, `unavailable` for one that is not for this machine's role or
-  ///   without a connection, `keyUnavailable`, `damaged`, `wrongKey` or `typeMismatch` for a shared entry
+  /// - Throws: an error of `resolve`, or `StorageError`, and then nothing is changed here: `unsupported`
+  ///   for a key that stays on this machine, `unavailable` if the key is not for this machine or there is
+  ///   no connection, `keyUnavailable`, `damaged`, `wrongKey` or `typeMismatch` for a shared entry
   ///   that is not the key's, `timedOut`, `busy`, or why one of the sides can't be used.
   public nonisolated func sync<Key: StorageKey>(
     _ key: Key,
@@ -79,24 +79,24 @@ extension StorageRouter {
     try await core.syncEngine(of: key, resolve).run()
   }
 
-  /// Syncs all keys of the registered catalogs that may leave this machine and are for it.
+  /// Syncs all keys of the registered catalogs that may leave this machine and may be used on it.
   ///
-  /// One after the other; one that fails stops no other.
+  /// The keys are synced one after the other; a failure does not stop the others.
   ///
-  /// - Returns: what became of each.
-  /// - Throws: `unavailable` without a connection, `cancelled` when the task is; the keys that were done
-  ///   stay done.
+  /// - Returns: the outcome of each key.
+  /// - Throws: `unavailable` without a connection, `cancelled` if the task is cancelled; keys that were
+  ///   already synced stay synced.
   public nonisolated func syncAll() async throws(StorageError) -> SyncReport {
     let core = core
     guard core.sync.withLock({ $0.link != nil }) else {
       throw StorageError(
-        .unavailable, "the router has no shared store to sync with; connect it to one before")
+        .unavailable, "the router has no shared store to sync with; call connect first")
     }
     var report = SyncReport()
     for key in core.syncedKeys {
       guard !Task.isCancelled else {
         throw StorageError(
-          .cancelled, "the caller's task was cancelled before all keys were synced")
+          .cancelled, "the task was cancelled before all keys were synced")
       }
       report.entries.append(
         SyncReport.Entry(key: key.description, outcome: await core.sync(erased: key.base)))
@@ -106,7 +106,7 @@ extension StorageRouter {
 }
 
 extension RouterCore {
-  /// The keys of the registered catalogs that may leave this machine and are for it.
+  /// The keys of the registered catalogs that may leave this machine and may be used on it.
   var syncedKeys: [AnyStorageKey] {
     let state = state.withLock { $0 }
     return state.catalogs.sorted { $0.key < $1.key }.flatMap(\.value).filter { key in
@@ -117,7 +117,7 @@ extension RouterCore {
 }
 
 extension SyncEvent {
-  /// Hands what a person should know to the diagnostics.
+  /// Reports events that need a person's attention to the diagnostics.
   static let tellDiagnostics: @Sendable (SyncEvent) -> Void = { event in
     switch event {
     case .agreed: return
@@ -126,14 +126,14 @@ extension SyncEvent {
       StorageDiagnostics.report(
         StorageError(
           .conflict,
-          "the value here and the shared one have both changed; sync the key and say which "
-            + "counts", key: key))
+          "this machine's value and the shared value both changed; call sync and say which one to "
+            + "keep", key: key))
     case .tooLarge(let key, let bytes, let limit):
       StorageDiagnostics.report(
         StorageError(
           .invalid,
-          "the value has \(bytes) bytes and is not sent by itself, which \(limit) are; sync "
-            + "the key", key: key))
+          "the value has \(bytes) bytes, and automatic sending is limited to \(limit) bytes; call sync "
+            + "to send it", key: key))
     }
   }
 }

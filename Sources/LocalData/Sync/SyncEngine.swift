@@ -3,11 +3,11 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// Brings this machine's value of one key and the shared one together.
+/// Brings this machine's value of one key and the shared value together.
 ///
-/// What counts is what changed since both sides last agreed, and never a clock: the record in the ledger
-/// has the digests of both. Each side is written by comparing with what was read. Whoever dies between
-/// writing and recording finds both sides equal in the next run.
+/// No clock is used: the record in the ledger has the digests of both sides at the last agreement, which
+/// show what changed since. Each side is written by comparing with what was read. If the process dies
+/// between writing and recording, the next run finds both sides equal.
 struct SyncEngine<Key: StorageKey>: Sendable {
   typealias Resolver =
     @Sendable (SyncConflict<Key.Value>) async throws -> SyncResolution<Key.Value>
@@ -37,15 +37,15 @@ struct SyncEngine<Key: StorageKey>: Sendable {
   /// Both sides, as they were read.
   private struct Sides: Sendable {
     var record: SyncRecord?
-    /// What is stored here, and its serialized value.
+    /// The bytes that are stored here, and the serialized value in them.
     var stored: Data?
     var local: Data?
-    /// What is in the shared store, and what it says.
+    /// The bytes in the shared store, and the entry in them.
     var sharedBytes: Data?
     var shared: SyncEntry?
   }
 
-  /// Syncs.
+  /// Runs the sync.
   ///
   /// - Throws: `StorageError`; nothing was then changed here.
   func run() async throws -> SyncOutcome<Key.Value> {
@@ -56,7 +56,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
       .busy, "others changed the value while it was synced; try again", key: key.name)
   }
 
-  /// How many bytes the value has here, serialized; 0 when there is none.
+  /// The size of this machine's serialized value in bytes; 0 if there is none.
   func size() async throws(StorageError) -> Int { try await local().serialized?.count ?? 0 }
 
   // MARK: - Looking
@@ -84,14 +84,14 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     if let record = sides.record, let shared = sides.shared, shared.version < record.version {
       throw StorageError(
         .damaged,
-        "the shared store has an older version of the value, \(shared.version), than this machine has "
-          + "seen, \(record.version): it was put back from a backup, or tampered with. Nothing was "
-          + "changed here; remove the entry there, then sync again")
+        "the shared store has version \(shared.version) of the value, but this machine has already seen "
+          + "version \(record.version): the entry was restored from a backup, or tampered with. Nothing was "
+          + "changed here; remove the shared entry, then sync again")
     }
     return sides
   }
 
-  /// One attempt; nil when a side changed meanwhile.
+  /// One attempt; nil if a side changed meanwhile.
   private func attempt() async throws -> SyncOutcome<Key.Value>? {
     let sides: Sides
     do throws(StorageError) { sides = try await look() } catch { throw error.about(key.name) }
@@ -99,7 +99,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
       try ValueDigest.of(bytes)
     }
     guard let shared = sides.shared, let sharedBytes = sides.sharedBytes else {
-      // Never there, or lost with the shared store: a removal leaves an entry.
+      // The shared store never had an entry or lost it; a removal would have left one.
       if sides.local == nil { return .upToDate }
       return try await send(sides.local, sides, localDigest)
     }
@@ -112,7 +112,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
       return .upToDate
     }
     if !isSharedChanged { return try await send(sides.local, sides, localDigest) }
-    // The same version with other bytes was written from an older state of the shared store.
+    // If the version is not newer but the bytes differ, another machine wrote from an older state.
     if !isLocalChanged, shared.version > sides.record?.version ?? 0 {
       return try await receive(shared, sharedDigest, sides)
     }
@@ -155,7 +155,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     return .received
   }
 
-  /// Stores a serialized value here, or removes it, if what is stored is what was read.
+  /// Stores or removes the serialized value here, if the stored bytes are still those that were read.
   private func store(_ value: Data?, over old: Data?) async throws(StorageError) -> Bool {
     guard value != nil || old != nil else { return true }
     do throws(StorageError) {
@@ -194,8 +194,8 @@ struct SyncEngine<Key: StorageKey>: Sendable {
       let new = try value.map { (value) throws(StorageError) in
         try route.serializer.encode(value)
       }
-      // Sent first, while the shared entry is the one that the application saw: this machine's value
-      // stays here until the new one is safe there.
+      // Send first, while the shared entry is still the one that the application saw. This machine's
+      // value stays until the new one is safe in the shared store.
       return try await replaceBoth(new, shared, sides)
     }
   }
@@ -207,7 +207,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     let entry = SyncEntry(version: shared.version + 1, value: new)
     let bytes = try await sealer.bytes(of: entry)
     guard try await link.replace(name, sides.sharedBytes, with: bytes) else { return nil }
-    // A write of another task meanwhile makes a conflict with what was sent, which is told.
+    // If another task writes meanwhile, the next attempt reports a conflict with the sent value.
     guard try await store(new, over: sides.stored) else { return nil }
     let digest = try new.map { (bytes) throws(StorageError) in try ValueDigest.of(bytes) }
     try await record(entry, try ValueDigest.of(bytes), digest)

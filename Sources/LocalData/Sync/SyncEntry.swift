@@ -3,36 +3,36 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// What the shared store has of a key: a version, and the serialized value or that it was removed.
+/// The entry of a key in the shared store: a version, and the serialized value or a removal.
 ///
 /// The bytes are "SPSY", a format version, 0 for readable or 1 for sealed, and the content: 0 for a value or
 /// 1 for a removal, the serializer's number, the version in eight bytes (big-endian), the serialized value.
 /// Sealed content is an ``Envelope``, bound to the domain and the name of the key.
 struct SyncEntry: Equatable, Sendable {
-  /// Counts what was written for the key, from 1.
+  /// The number of writes of the key, counted from 1.
   var version: UInt64
-  /// Nil after a removal.
+  /// The serialized value; nil after a removal.
   var value: Data?
 
   private static let magic: [UInt8] = Array("SPSY".utf8)
   private static let format: UInt8 = 1
-  /// The largest entry: a value has to fit into memory.
+  /// The largest entry in bytes: a value must fit into memory.
   static let sizeLimit = 1 << 28
 
   /// The bytes before the content.
   static func head(isSealed: Bool) -> Data { Data(magic + [format, isSealed ? 1 : 0]) }
 
-  /// The content, as it is before it is sealed.
+  /// The content before sealing.
   func content(_ serializer: Serializer.Form) -> Data {
     var bytes: [UInt8] = [value == nil ? 1 : 0, serializer.rawValue]
     bytes.append(bigEndian: version)
     return Data(bytes) + (value ?? Data())
   }
 
-  /// What follows the head of an entry.
+  /// The bytes after the head of an entry.
   ///
-  /// - Throws: `damaged` for what is no entry, or is not sealed as the key declares, `unsupported` for
-  ///   one of a later release.
+  /// - Throws: `damaged` if the bytes are not an entry, or are not sealed as the key declares;
+  ///   `unsupported` for an entry of a later release.
   static func body(of bytes: Data, isSealed: Bool) throws(StorageError) -> Data {
     guard bytes.count <= sizeLimit, bytes.starts(with: magic), bytes.count >= 6 else {
       throw damaged
@@ -40,7 +40,7 @@ struct SyncEntry: Equatable, Sendable {
     let start = bytes.startIndex
     guard bytes[start + 4] == format else {
       throw StorageError(
-        .unsupported, "the shared entry was written by a later release; update this one")
+        .unsupported, "a later release wrote the shared entry; update this program")
     }
     guard bytes[start + 5] == (isSealed ? 1 : 0) else { throw damaged }
     return Data(bytes.dropFirst(6))
@@ -48,14 +48,14 @@ struct SyncEntry: Equatable, Sendable {
 
   /// Reads content.
   ///
-  /// - Throws: `damaged` for what is none, `typeMismatch` for another serializer's.
+  /// - Throws: `damaged` for malformed content, `typeMismatch` for the content of another serializer.
   init(content: Data, _ serializer: Serializer.Form) throws(StorageError) {
     let bytes = Array(content.prefix(10))
     guard bytes.count == 10, bytes[0] <= 1 else { throw Self.damaged }
     guard bytes[1] == serializer.rawValue else {
       throw StorageError(
         .typeMismatch,
-        "the shared entry was serialized in another way than the key says; nothing was changed here"
+        "the shared entry has another serializer than the key declares; nothing was changed here"
       )
     }
     version = bytes[2...].reduce(0) { $0 << 8 | UInt64($1) }
@@ -70,6 +70,6 @@ struct SyncEntry: Equatable, Sendable {
 
   static let damaged = StorageError(
     .damaged,
-    "the shared store's entry of the key is no entry of its policy: it was altered, or written by "
-      + "somebody else. Nothing was changed here; remove it there, then sync again")
+    "the key's entry in the shared store does not match its policy: it was altered, or another "
+      + "program wrote it. Nothing was changed here; remove the shared entry, then sync again")
 }

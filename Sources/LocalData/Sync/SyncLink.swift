@@ -3,14 +3,14 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// The connection of a router, and which keys' writes are followed.
+/// The connection of a router, and the keys whose writes are observed.
 struct SyncLinks: Sendable {
   var link: SyncLink?
   /// By the domains and names of the keys.
   var followed: [String: ChangeObservation] = [:]
 }
 
-/// A shared store, the key that the machines share, and how to talk to it.
+/// A shared store, the key that the machines share, the deadline and the worker.
 final class SyncLink: Sendable {
   let transport: any SyncTransport
   let key: SymmetricKey?
@@ -27,17 +27,17 @@ final class SyncLink: Sendable {
     self.worker = worker
   }
 
-  /// The shared bytes of a name.
+  /// The shared bytes under a name.
   func read(_ name: String) async throws(StorageError) -> Data? {
     try await call { transport in try await transport.read(name) }
   }
 
-  /// Replaces them, if they are `old`.
+  /// Replaces the shared bytes under a name, if they equal `old`.
   func replace(_ name: String, _ old: Data?, with new: Data) async throws(StorageError) -> Bool {
     try await call { transport in try await transport.replace(name, old, with: new) }
   }
 
-  /// Runs a call of the program's on a thread of its own, until the deadline.
+  /// Runs a call of the transport on a thread of its own, with the deadline.
   private func call<Result: Sendable>(
     _ body: @escaping @Sendable (any SyncTransport) async throws -> Result
   ) async throws(StorageError) -> Result {
@@ -51,12 +51,12 @@ final class SyncLink: Sendable {
         error.code, "the shared store \(transport.id): \(error.message)", path: error.path,
         number: error.number)
     } catch is CancellationError {
-      throw StorageError(.cancelled, "the caller's task was cancelled")
+      throw StorageError(.cancelled, "the task was cancelled")
     } catch {
-      // Its text may hold a secret.
+      // The error's text may contain a secret.
       throw StorageError(
         .unavailable,
-        "the shared store \(transport.id) could not be used: \(type(of: error)) was thrown")
+        "the shared store \(transport.id) failed: it threw \(type(of: error))")
     }
   }
 }

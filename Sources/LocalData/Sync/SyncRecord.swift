@@ -1,12 +1,12 @@
 internal import StorageCore
 
-/// What this machine last agreed on with a shared store about a key.
+/// The state of a key at the last agreement between this machine and a shared store.
 struct SyncRecord: Codable, Equatable, Sendable {
   /// The version of the shared entry.
   var version: UInt64
   /// The digest of the shared entry's bytes.
   var shared: [UInt8]
-  /// The digest of the serialized value here; nil when there was none.
+  /// The digest of this machine's serialized value; nil if there was none.
   var local: [UInt8]?
 }
 

@@ -1,20 +1,20 @@
 public import StorageCore
 
-/// What a sync of all keys did: names and reasons, and never a value.
+/// The outcomes of a sync of all keys: names and reasons, never a value.
 public struct SyncReport: Hashable, Sendable {
-  /// What became of one key.
+  /// The outcome of one key.
   public enum Outcome: Hashable, Sendable {
-    /// Both sides have the same.
+    /// Both sides have the same value.
     case upToDate
-    /// This machine's value, or its removal, went to the shared store.
+    /// This machine's value, or its removal, was sent to the shared store.
     case sent
-    /// The shared value, or its removal, was taken over here.
+    /// The shared value, or its removal, was stored here.
     case received
-    /// Both sides had changed, and both are as they were.
+    /// Both sides changed, and neither was overwritten.
     ///
-    /// ``StorageRouter/sync(_:resolving:)`` settles it.
+    /// ``StorageRouter/sync(_:resolving:)`` resolves it.
     case conflict
-    /// Why not; nothing was changed here.
+    /// The sync failed with this error; nothing was changed here.
     case failed(StorageError)
   }
 
@@ -22,7 +22,7 @@ public struct SyncReport: Hashable, Sendable {
   public struct Entry: Hashable, Sendable {
     /// The domain and the name of the key.
     public let key: String
-    /// What became of it.
+    /// The outcome of the sync.
     public let outcome: Outcome
   }
 
@@ -37,16 +37,16 @@ public struct SyncReport: Hashable, Sendable {
   }
 }
 
-/// What happened to a key that is sent with each write.
+/// An event of a key that is sent automatically.
 public enum SyncEvent: Hashable, Sendable {
-  /// The shared store has what this machine has.
+  /// The shared store and this machine have the same value.
   case agreed(key: String, SyncReport.Outcome)
-  /// Both sides had changed; nothing was changed. ``StorageRouter/sync(_:resolving:)`` settles it.
+  /// Both sides changed; nothing was changed. ``StorageRouter/sync(_:resolving:)`` resolves it.
   case conflict(key: String)
   /// The value has more bytes than ``SyncConfiguration/maxAutoSyncSize``, and was not sent.
   ///
   /// ``StorageRouter/sync(_:resolving:)`` sends it.
   case tooLarge(key: String, bytes: Int, limit: Int)
-  /// It could not be sent, and is tried again after a while; nil is with the next write.
+  /// The value could not be sent. It is sent again after the delay; nil means with the next write.
   case failed(key: String, StorageError, retryAfter: Duration?)
 }

@@ -3,17 +3,17 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// Makes shared entries of one key's values, and reads them.
+/// Converts between shared entries and the values of one key.
 struct SyncSealer: Sendable {
   let form: Serializer.Form
-  /// Nil where the key's own declaration is that its value is readable.
+  /// Nil if the key declares that its value is readable.
   private let sealer: ValueSealer?
   private let materials: Materials
 
-  /// The sealer of a key: by its policy, under the key that the machines share, or the provider's.
+  /// The sealer of a key, by its policy, under the key that the machines share or the provider's material.
   ///
   /// - Throws: `unsupported` for a policy that binds a value to this machine or to a passcode;
-  ///   `keyUnavailable` where the value is sealed and no shared key was given.
+  ///   `keyUnavailable` if the value is sealed and no shared key was given.
   init<Key: StorageKey>(
     _ key: Key, _ plan: ProtectionPlan, _ ofRoute: Materials, shared: SymmetricKey?
   ) throws(StorageError) {
@@ -25,7 +25,7 @@ struct SyncSealer: Sendable {
     guard !plan.isOfDevice, plan.origin != .passcode else {
       throw StorageError(
         .unsupported,
-        "the key's policy \(key.security) binds the value to this machine, so it is not sent to others; "
+        "the key's policy \(key.security) binds the value to this machine, so it can't be sent to others; "
           + "declare another policy, or the syncPolicy never", key: key.name)
     }
     if case .provider = plan.origin {
@@ -34,7 +34,7 @@ struct SyncSealer: Sendable {
       guard let shared else {
         throw StorageError(
           .keyUnavailable,
-          "the key's value is sealed, and no key that the machines share was given to connect",
+          "the key's value must be sealed, but connect was called without the key that the machines share",
           key: key.name)
       }
       materials = .blocking { (_) throws(StorageError) in shared.bytes }
@@ -46,7 +46,7 @@ struct SyncSealer: Sendable {
     sealer = ValueSealer(plan.sealing ?? Self.standard, key.serializer.form, binding: binding)
   }
 
-  /// How the value of a place that seals is sealed on the way.
+  /// The sealing for values whose own place seals them.
   private static let standard = ValueSealer.Sealing(
     pattern: Envelope.Sealing(
       origin: .masterKey, algorithm: .chaCha20Poly1305, function: .hkdfSHA256, rounds: 0, salt: [],
@@ -63,7 +63,7 @@ struct SyncSealer: Sendable {
     return SyncEntry.head(isSealed: true) + sealed
   }
 
-  /// The entry of bytes that anybody may have written.
+  /// Reads an entry from untrusted bytes.
   func entry(of bytes: Data) async throws(StorageError) -> SyncEntry {
     let body = try SyncEntry.body(of: bytes, isSealed: sealer != nil)
     guard let sealer else { return try SyncEntry(content: body, form) }
@@ -84,7 +84,7 @@ struct SyncSealer: Sendable {
     }
   }
 
-  /// The material of an entry; a provider's former one, where it is under that.
+  /// The material that an entry is sealed under; a provider's former material, if that matches.
   private func known(
     for envelope: Envelope, _ sealer: ValueSealer
   ) async throws(StorageError) -> [SecureBytes] {

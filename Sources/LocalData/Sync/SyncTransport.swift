@@ -5,45 +5,45 @@ public import struct Foundation.Data
 
 /// A store of named bytes that several machines or programs share.
 ///
-/// A promise: ``replace(_:_:with:)`` compares and writes in one step for all who share the store; who reads
-/// gets bytes that were written whole; nil is absent and only that. What can't be read is an error. The
-/// bytes are opaque: LocalData has sealed them already where a key's policy says so, and takes nothing on
-/// trust that comes back.
+/// A conforming type promises: ``replace(_:_:with:)`` compares and writes in one step for all machines;
+/// readers get only bytes that were written completely; nil means absent and only that. Bytes that can't be
+/// read throw an error. The bytes are opaque: LocalData seals them first if a key's policy says so, and
+/// verifies everything that comes back.
 ///
-/// Any number of calls come at once, each on a thread of its own, so a call may block. One that takes
-/// longer than the deadline given to ``StorageRouter/connect(_:key:deadline:retryAfter:onEvent:)`` is the error
-/// `timedOut` for who waits.
+/// Any number of calls may run at once, each on its own thread, so a call may block. If a call takes
+/// longer than the deadline of ``StorageRouter/connect(_:key:deadline:retryAfter:onEvent:)``, its caller gets
+/// `timedOut`.
 public protocol SyncTransport: Sendable {
-  /// Names the shared store: what this machine remembers of it is kept under this name.
+  /// The name of the shared store; this machine records its sync state under this name.
   ///
-  /// 1 to 200 bytes; it stays the same for good.
+  /// 1 to 200 bytes; never change it.
   var id: String { get }
 
-  /// The bytes of a name, or nil when there are none.
+  /// The bytes under a name, or nil if there are none.
   ///
   /// - Parameter name: at most 1,000 UTF-8 bytes.
   /// - Returns: the bytes, or nil.
-  /// - Throws: anything. A `StorageError` is passed on; of another error only the type is told.
+  /// - Throws: anything. A `StorageError` is passed on; of any other error only the type is reported.
   func read(_ name: String) async throws -> Data?
 
-  /// Replaces the bytes of a name, if they are `old`; nil is none.
+  /// Replaces the bytes under a name, if they equal `old`; a nil `old` means that there are none.
   ///
   /// - Parameters:
   ///   - name: at most 1,000 UTF-8 bytes.
-  ///   - old: what has to be there.
-  ///   - new: what is to be there.
-  /// - Returns: whether `old` was there, and `new` is now.
+  ///   - old: the expected bytes.
+  ///   - new: the new bytes.
+  /// - Returns: true if the bytes were `old` and are now `new`.
   /// - Throws: as ``read(_:)``.
   func replace(_ name: String, _ old: Data?, with new: Data) async throws -> Bool
 }
 
 /// A shared store in memory, for tests: give one to several routers.
 public final class MemorySyncTransport: SyncTransport {
-  /// Names the store.
+  /// The name of the store.
   public let id: String
   private let entries: Lock<[String: Data]>
 
-  /// An empty store.
+  /// Creates an empty store.
   public init(id: String = "memory") {
     self.id = id
     entries = Lock([:])
@@ -52,10 +52,10 @@ public final class MemorySyncTransport: SyncTransport {
   /// The names that have bytes, in order.
   public var names: [String] { entries.withLock { $0.keys.sorted() } }
 
-  /// The bytes of a name.
+  /// The bytes under a name.
   public func read(_ name: String) -> Data? { entries.withLock { $0[name] } }
 
-  /// Replaces the bytes of a name, if they are `old`.
+  /// Replaces the bytes under a name, if they equal `old`.
   public func replace(_ name: String, _ old: Data?, with new: Data) -> Bool {
     entries.withLock { entries in
       guard entries[name] == old else { return false }
@@ -64,41 +64,41 @@ public final class MemorySyncTransport: SyncTransport {
     }
   }
 
-  /// Puts bytes there, whatever was there, as somebody does who keeps no rules; nil removes them.
+  /// Writes bytes without comparing, as a misbehaving program would; nil removes them.
   public func plant(_ bytes: Data?, _ name: String) {
     entries.withLock { $0[name] = bytes }
   }
 }
 
-/// A storage that several machines or programs share, as the store of what is synced.
+/// A shared store for sync in a storage that several machines or programs share.
 ///
-/// A vault in the folder of a group, for instance, whose key all of them have:
+/// For instance a vault in the folder of a group, if all programs have its key:
 ///
 ///     let shared = VaultStorage(at: folder, keySource: .keyFile(path))
 ///     await router.connect(StorageSyncTransport(shared, id: "team"), key: key)
 ///
-/// The storage seals once more what LocalData gives it.
+/// The storage seals the bytes again, in addition to LocalData.
 public final class StorageSyncTransport: SyncTransport {
-  /// Names the store.
+  /// The name of the store.
   public let id: String
   private let storage: any Storage
 
-  /// A storage as a shared store.
+  /// Creates a shared store in a storage.
   ///
   /// - Parameters:
   ///   - storage: the storage; its place must be able to compare and replace in one step.
-  ///   - id: names it.
+  ///   - id: the name of the shared store.
   public init(_ storage: any Storage, id: String) {
     self.storage = storage
     self.id = id
   }
 
-  /// The bytes of a name.
+  /// The bytes under a name.
   public func read(_ name: String) async throws -> Data? {
     try storage.load(Data.self, forKey: name)
   }
 
-  /// Replaces the bytes of a name, if they are `old`.
+  /// Replaces the bytes under a name, if they equal `old`.
   public func replace(_ name: String, _ old: Data?, with new: Data) async throws -> Bool {
     do {
       try storage.update(Data.self, forKey: name) { value throws in
@@ -111,6 +111,6 @@ public final class StorageSyncTransport: SyncTransport {
     }
   }
 
-  /// Ends an update that is not to write.
+  /// Ends an update without a write.
   private struct Changed: Error {}
 }

@@ -1,20 +1,20 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Sends keys after their writes: a task for each, so that one that hangs delays no other.
+/// Sends keys after their writes, in one task for each key, so that a hanging key delays no other.
 ///
-/// A write only notes its key here. What could not be sent is tried again, after a second at first and a
-/// minute at last, for as long as the connection lasts; the next connection finds by comparing what is
-/// still to be sent.
+/// A write only notes its key here. A failed send is repeated while the connection lasts, first after one
+/// second and at last once a minute. The next connection compares the keys to find out what is still to
+/// be sent.
 final class SyncWorker: Sendable {
   private struct State {
-    /// The keys that a task is at, and whether they were written again meanwhile.
+    /// The keys that a task is sending, and whether they were written again meanwhile.
     var keys: [String: Bool] = [:]
     var tasks: [String: Task<Void, Never>] = [:]
     var isStopped = false
   }
   private let state = Lock(State())
-  // Weak, since the core has the worker.
+  // Weak, since the core owns the worker.
   private let core: Lock<WeakCore>
   private let onEvent: @Sendable (SyncEvent) -> Void
   private let firstDelay: Duration
@@ -32,10 +32,10 @@ final class SyncWorker: Sendable {
     self.onEvent = onEvent
   }
 
-  /// The keys that are still to be sent, in order.
+  /// The keys that are not sent yet, in order.
   var pending: [String] { state.withLock { $0.keys.keys.sorted() } }
 
-  /// Sends a key soon; takes no time.
+  /// Notes a key to be sent soon; returns at once.
   func note(_ key: AnyStorageKey) {
     let name = key.description
     state.withLock { state in
@@ -44,7 +44,7 @@ final class SyncWorker: Sendable {
     }
   }
 
-  /// Ends all that is on its way.
+  /// Cancels all running sends.
   func stop() {
     let tasks = state.withLock { state in
       state.isStopped = true
@@ -76,7 +76,7 @@ final class SyncWorker: Sendable {
     }
   }
 
-  /// Whether nobody wrote the key since it was sent last.
+  /// Whether the key was not written again since its last send.
   private func isDone(_ name: String) -> Bool {
     state.withLock { state in
       guard state.keys[name] != true else { return false }
@@ -88,7 +88,7 @@ final class SyncWorker: Sendable {
 }
 
 extension RouterCore {
-  /// Syncs a key that was written, if it is small enough.
+  /// Syncs a key that was written, unless its value is too large.
   fileprivate func sendAutomatically(
     _ key: AnyStorageKey, retryAfter delay: Duration
   ) async -> SyncEvent {
@@ -112,7 +112,7 @@ extension RouterCore {
     }
   }
 
-  /// Whether the same call may succeed later although nobody changes the program.
+  /// Whether a later call may succeed without a change of the program.
   private static func isWorthRetrying(_ code: StorageError.Code) -> Bool {
     ![.unsupported, .invalid, .unregisteredKey, .invalidAppGroupIdentifier].contains(code)
   }

@@ -1,25 +1,25 @@
 public import CryptoCore
 public import StorageCore
 
-/// A property over a typed key, read from memory and observed; see `Live`.
+/// A property over a typed key that is read from memory and can be observed; see `Live`.
 ///
 ///     @LiveStored(StorageKeys.Theme()) var theme = "dark"
 ///     @LiveStored(StorageKeys.UserToken()) var token: String?
 ///
-/// All live properties of one key and router share one value, which sees every change: by any call of
-/// this process, and by other processes. The value is in memory in the clear as long as there is such a
-/// property: use ``Stored`` for what should not be. A key whose material comes from a provider is the
-/// error `unsupported`.
+/// All live properties of one key and router share one value. They see every change, by any call in
+/// this process and by other processes. The value stays in memory in the clear as long as such a
+/// property exists: use ``Stored`` if it should not. A key whose material comes from a provider throws
+/// `unsupported`.
 @propertyWrapper
 public struct LiveStored<Property: Sendable & Equatable>: Sendable {
   private let live: Live<Property, DelegatedStorage>
 
-  /// A property with a default, which is never written.
+  /// Creates a property with a default, which is never written.
   ///
   /// - Parameters:
   ///   - wrappedValue: the default.
   ///   - key: its key.
-  ///   - router: what reads and writes it.
+  ///   - router: reads and writes the key.
   public init<Key: StorageKey<Property>>(
     wrappedValue: Property, _ key: Key, router: StorageRouter = .shared
   ) where Property: Codable {
@@ -27,11 +27,11 @@ public struct LiveStored<Property: Sendable & Equatable>: Sendable {
     live = Live(wrappedValue: wrappedValue, core.live.storage(of: key, core), key.name)
   }
 
-  /// A property that is nil when there is no value.
+  /// Creates a property that is nil if there is no value.
   ///
   /// - Parameters:
   ///   - key: its key.
-  ///   - router: what reads and writes it.
+  ///   - router: reads and writes the key.
   public init<Key: StorageKey>(
     _ key: Key, router: StorageRouter = .shared
   ) where Property == Key.Value? {
@@ -39,7 +39,7 @@ public struct LiveStored<Property: Sendable & Equatable>: Sendable {
     live = Live(core.live.storage(of: key, core), key.name)
   }
 
-  /// The value in memory, which is that of the place.
+  /// The value in memory, which equals the value at the place.
   public var wrappedValue: Property {
     get { live.wrappedValue }
     nonmutating set { live.wrappedValue = newValue }

@@ -1,9 +1,9 @@
 public import CryptoCore
 public import StorageCore
 
-/// What the property wrappers over typed keys are made of: a key, and the router that it is read by.
+/// The common part of the property wrappers over typed keys: a key and its router.
 ///
-/// Opaque: it is there for ``StoredKeyProperty``. Printing it shows the key.
+/// Opaque; it exists for ``StoredKeyProperty``. Printing it shows the key.
 public struct StoredCore<Key: StorageKey>: Sendable {
   let key: Key
   private let given: StorageRouter?
@@ -13,7 +13,7 @@ public struct StoredCore<Key: StorageKey>: Sendable {
     given = router
   }
 
-  /// The router: the shared one, which may be a test's, where none was given.
+  /// The given router, or else the shared router, which a test may replace.
   var router: StorageRouter { given ?? .shared }
 
   func load() throws(StorageError) -> Key.Value? {
@@ -35,7 +35,7 @@ public struct StoredCore<Key: StorageKey>: Sendable {
     core.unreadable.withLock { $0[RouteKey(key)] = nil }
   }
 
-  /// What a wrapper's getter does: an error is reported, and then there is nothing to return.
+  /// The getter of a wrapper: it reports an error and returns nil.
   func get() -> Key.Value? {
     do throws(StorageError) {
       return try load()
@@ -45,7 +45,7 @@ public struct StoredCore<Key: StorageKey>: Sendable {
     }
   }
 
-  /// What a wrapper's setter does: it does not replace what could not be read.
+  /// The setter of a wrapper: it does not replace a value that could not be read.
   func set(_ value: Key.Value?) {
     do throws(StorageError) {
       try refuseToReplaceUnreadable()
@@ -62,7 +62,7 @@ public struct StoredCore<Key: StorageKey>: Sendable {
     else { return }
     throw StorageError(
       error.code,
-      "the value was not replaced, since the last read of it failed: \(error.message). Use save(_:) or "
+      "the value was not replaced, since its last read failed: \(error.message). Call save(_:) or "
         + "remove() to replace it on purpose", key: key.name)
   }
 
@@ -85,11 +85,11 @@ extension StoredCore: RedactedDescription {
   public var description: String { "StoredCore(\(key.domain)/\(key.name))" }
 }
 
-/// What the property wrappers over typed keys offer through `$property`.
+/// The calls that the property wrappers over typed keys offer through `$property`.
 public protocol StoredKeyProperty<Key> {
   /// The type of the key.
   associatedtype Key: StorageKey
-  /// Key and router.
+  /// The key and the router.
   var core: StoredCore<Key> { get }
 }
 
@@ -99,15 +99,15 @@ extension StoredKeyProperty {
 
   /// Removes the value, if there is one.
   ///
-  /// - Throws: `StorageError`; the value is then still there, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`; the value then still exists, except with `outcomeUnknown`.
   public func remove() throws(StorageError) { try core.save(nil) }
 
-  /// What the property holds: unlike the property itself, it tells absent from failed.
+  /// The state of the property; unlike the property itself, it distinguishes absent from failed.
   public var state: PropertyState<Key.Value> {
     PropertyState { () throws(StorageError) in try core.load() }
   }
 
-  /// As ``remove()``, without blocking a thread of Swift concurrency.
+  /// Like ``remove()``, but blocks no thread of Swift concurrency.
   ///
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {
@@ -116,8 +116,8 @@ extension StoredKeyProperty {
 
   /// Changes the value in one atomic step, across tasks and processes.
   ///
-  /// - Parameter body: is given the value, or nil when there is none, and changes it; nil removes it.
-  /// - Returns: what `body` returned the last time.
+  /// - Parameter body: receives the value, or nil if there is none, and changes it; setting nil removes it.
+  /// - Returns: the result of the last run of `body`.
   /// - Throws: as `update` of the router.
   @discardableResult
   public func updateAsync<Result: Sendable>(

@@ -164,14 +164,14 @@ expect_code 0
 run 'securestore slots add --passphrase-file pass --new-key-file more.key -q; securestore recovery -q --passphrase-file pass >/dev/null; echo code $?'
 expect_code 0
 run 'securestore slots remove 2 --passphrase-file pass; echo code $?'
-await 'What opens .*test.vault no more after this:'
+await 'These keys will no longer open .*test.vault:'
 await 'slot 2, file more.key \(the key file of programs'
 await 'End this key\? \[y/N\]'
 press Enter
 await 'securestore: cancelled: .*nothing was changed'
 expect_code 4
 run 'securestore slots change --passphrase-file pass --new-key-file last.key; echo code $?'
-await 'slot 1, passphrase \(of whoever types the passphrase'
+await 'slot 1, passphrase \(the key of people who type the passphrase'
 await 'slot 2, file more.key'
 await 'End these keys\? \[y/N\]'
 type_ 'n'
@@ -206,7 +206,7 @@ for number in 1 2; do
   press Enter
 done
 await 'the new passphrase is easy to guess'
-await 'Only a passphrase is left then'
+await 'Only a passphrase will be left'
 await 'End these keys\? \[y/N\]'
 press Enter
 expect_code 4

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Glibc
 internal import StorageCore
 
-/// Runs a command and turns what it throws into a line and an exit code.
+/// Runs a command, and turns an error into one line and an exit code.
 @main
 enum Program {
   static func main() {
@@ -22,25 +22,25 @@ enum Program {
       var command = try Securestore.parseAsRoot(arguments)
       try command.run()
     } catch {
-      // What can't be completed is no matter to speak of, in the middle of a line that is typed.
+      // A failed completion stays silent: the user is in the middle of typing a line.
       if isCompletion, Securestore.exitCode(for: error) != .success { exit(0) }
       end(error, isJSON)
     }
   }
 
-  /// Refuses arguments that are no text, which Swift would hand us with U+FFFD in them: a value
-  /// would be stored under another name than was said.
+  /// Refuses arguments that are not UTF-8. Swift replaces their bytes with U+FFFD, so a value would be
+  /// stored under another name than the user typed.
   private static func requireText() throws {
     for index in 0..<Int(CommandLine.argc) {
       guard let argument = unsafe CommandLine.unsafeArgv[index] else { continue }
       guard unsafe String(validatingCString: argument) != nil else {
-        throw Failure(.usage, "argument \(index) is not UTF-8, as names and paths have to be")
+        throw Failure(.usage, "argument \(index) is not UTF-8; names and paths must be UTF-8")
       }
     }
   }
 
-  /// Refuses letters behind one hyphen with an h among them, which the parser takes for `-h`: it would
-  /// show help, and end as if all were done, where a value like -hunter2 went to a wrong place.
+  /// Refuses grouped short options that contain an h, which the parser takes for `-h`. With a value
+  /// like -hunter2 in the wrong place, it would show help and exit as if the command had succeeded.
   private static func refuseHiddenHelp(_ arguments: [String]) throws {
     let isHidden = arguments.prefix { $0 != "--" }.contains {
       $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 && $0.contains("h")
@@ -48,14 +48,14 @@ enum Program {
     guard !isHidden else {
       throw Failure(
         .usage,
-        "there is no such option; a value is never an argument, and a name that begins with a hyphen "
-          + "goes behind --")
+        "there is no such option; a value is never an argument; put -- before a name that begins with "
+          + "a hyphen")
     }
   }
 
   private static func end(_ error: any Error, _ isJSON: Bool) -> Never {
     guard let failure = failure(error) else { Securestore.exit(withError: error) }
-    // A code alone: everything was said.
+    // A failure without a message is only an exit code; the command has already said the rest.
     if failure.message.isEmpty { exit(failure.status.rawValue) }
     if isJSON {
       do { try Output.write(failure.json.text + "\n", to: STDERR_FILENO) } catch {}
@@ -65,7 +65,7 @@ enum Program {
     exit(failure.status.rawValue)
   }
 
-  /// What there is to say; nil for help and the like, which is no failure.
+  /// The failure to report; nil for help and the like, which are not failures.
   private static func failure(_ error: any Error) -> Failure? {
     switch error {
     case let failure as Failure: failure

@@ -1,15 +1,15 @@
 internal import ArgumentParser
 
-/// The commands.
+/// The root command, with all subcommands.
 struct Securestore: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "securestore",
-    abstract: "Look after the secrets in a vault of SecurePropertyStorage.",
+    abstract: "Manage the secrets in a vault of SecurePropertyStorage.",
     discussion: """
-      A vault is one encrypted file. --app ID means the standard vault of an application and the key \
-      that it uses; --vault PATH means any file, whose key is given with a key option. Values and \
-      passphrases are read from the terminal, from standard input or from files, never from \
-      arguments. securestore(1) has the exit codes.
+      A vault is one encrypted file. --app ID selects the standard vault of an application and the \
+      key that the application uses. --vault PATH selects any file; give a key option with it. \
+      Values and passphrases are read from the terminal, from standard input or from files, never \
+      from arguments. securestore(1) lists the exit codes.
       """,
     version: "0.1.0",
     groupedSubcommands: [

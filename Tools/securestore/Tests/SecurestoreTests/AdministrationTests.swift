@@ -49,7 +49,7 @@ struct AdministrationTests {
     let unasked = try tool.shell(#"setsid -w "$0" repair --drop-unreadable </dev/null"#)
     #expect(unasked.code == 64)
     #expect(unasked.errors.contains("1 of 2 values kept, 1 dropped that can't be read"))
-    #expect(unasked.errors.contains("gone for good"))
+    #expect(unasked.errors.contains("lost for good"))
     let kept = try tool.run("repair", "--yes", "--json").json()
     #expect(kept["values"] as? Int == 1 && kept["notOpened"] as? Int == 1)
     #expect(kept["dropped"] as? Int == 0 && kept["oldFile"] is NSNull)
@@ -247,7 +247,7 @@ struct AdministrationTests {
       #expect(refused.errors.contains("it was not touched"))
     }
     let refused = try tool.run("backup", tool.keyFile, "--replace")
-    #expect(refused.errors.contains("--replace replaces only a vault, and this is none"))
+    #expect(refused.errors.contains("--replace replaces only a vault, and this is not a vault"))
     #expect(try tool.run("get", "A").text == "x")
 
     try tool.write("", to: "empty")

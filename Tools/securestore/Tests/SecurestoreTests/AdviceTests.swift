@@ -89,7 +89,7 @@ struct AdviceTests {
     let tool = try Tool()
     let refused = try tool.run("backup", "mistyped/deep/copy.vault")
     #expect(refused.code == 69)
-    #expect(refused.errors.contains("\(tool.path("mistyped")): the folder is not there"))
+    #expect(refused.errors.contains("\(tool.path("mistyped")): the folder does not exist"))
     #expect(!FileManager.default.fileExists(atPath: tool.path("mistyped")))
     try FileManager.default.createDirectory(
       atPath: tool.path("mistyped/deep"), withIntermediateDirectories: true)
@@ -100,18 +100,18 @@ struct AdviceTests {
     let tool = try Tool(hasVault: false)
     let standard = try tool.run("init")
     #expect(standard.code == 0)
-    #expect(!standard.errors.contains("was not there"))
+    #expect(!standard.errors.contains("did not exist"))
     let made = try tool.run(
       "init", "--vault", "new/deep/a.vault", "--key-file", "keys/a.key", "--json")
     #expect(try made.json()["folders"] as? [String] == [tool.path("keys"), tool.path("new")])
     let again = try tool.run("init", "--vault", "new/deep/b.vault", "--key-file", "keys/a.key")
-    #expect(!again.errors.contains("was not there"))
+    #expect(!again.errors.contains("did not exist"))
 
     #expect(try tool.run("backup", "copy.vault").code == 0)
     let named = try tool.run(
       "restore", "copy.vault", "--vault", "other/c.vault", "--key-file", tool.keyFile)
     #expect(named.code == 0, "\(named.errors)")
-    #expect(named.errors.contains("\(tool.path("other")) was not there, and was made"))
+    #expect(named.errors.contains("\(tool.path("other")) did not exist, and was created"))
   }
 
   @Test func whatIsInTheWayIsCalledWhatItIs() throws {
@@ -125,8 +125,8 @@ struct AdviceTests {
       atPath: tool.path("folder"), withIntermediateDirectories: false)
     try tool.write("x", to: "file")
     let words = [
-      "broken": "there is a link, which leads nowhere", "link": "there is a link already",
-      "folder": "there is a folder already", "file": "there is a file already",
+      "broken": "a broken link is already there", "link": "a link is already there",
+      "folder": "a folder is already there", "file": "a file is already there",
     ]
     for (name, words) in words {
       for arguments in [
@@ -175,8 +175,8 @@ struct AdviceTests {
       for arguments in [["verify"], ["repair", "--yes"]] {
         let refused = try tool.run(arguments)
         #expect(refused.code == 12)
-        #expect(refused.errors.contains("\(tool.vault): it can't be looked through or repaired"))
-        #expect(refused.errors.contains("restore makes it what a backup was"))
+        #expect(refused.errors.contains("\(tool.vault): it can't be checked or repaired"))
+        #expect(refused.errors.contains("restore replaces it with a backup"))
         #expect(!refused.errors.contains("verify it"))
       }
     }
@@ -192,17 +192,17 @@ struct AdviceTests {
     #expect(found.code == 2)
     #expect(found.text.contains("damagedFile: "))
     #expect(!found.text.contains("verify it"))
-    #expect(found.errors.contains("restore a backup, or see what repair would do"))
+    #expect(found.errors.contains("restore a backup, or run repair"))
   }
 
   @Test func whereTheKeyIsAfterARotationIsSaid() throws {
     let tool = try Tool()
     let rotated = try tool.run("rotate", "--root", "--yes", "--new-key-file", "new.key")
     #expect(rotated.code == 0)
-    #expect(rotated.errors.contains("the key is in \(tool.path("new.key")) now"))
-    #expect(rotated.errors.contains("\(tool.keyFile) opens this vault no more"))
-    #expect(rotated.errors.contains("others may be sealed under it too"))
-    #expect(rotated.errors.contains("it and \(tool.keyFile).made can be removed"))
+    #expect(rotated.errors.contains("the key is now in \(tool.path("new.key"))"))
+    #expect(rotated.errors.contains("\(tool.keyFile) no longer opens this vault"))
+    #expect(rotated.errors.contains("other data may be sealed under it too"))
+    #expect(rotated.errors.contains("delete it and \(tool.keyFile).made"))
     #expect(!rotated.errors.contains("remove it"))
     let again = try tool.run(
       "rotate", "--root", "--yes", "--key-file", "new.key", "--new-key-file", "newer.key", "--json")
@@ -214,7 +214,7 @@ struct AdviceTests {
     let same = try tool.run(
       "rotate", "--root", "--yes", "--key-file", "newer.key", "--new-key-file", "./newer.key")
     // Else a key that leaked would still open it, whatever its file is called.
-    #expect(same.code == 64 && same.errors.contains("opens the vault already"))
+    #expect(same.code == 64 && same.errors.contains("already opens the vault"))
     try tool.write("correct horse", to: "pass")
     let passphrase = try tool.run(
       "rotate", "--root", "--yes", "--key-file", "newer.key", "--new-passphrase-file", "pass",
@@ -223,7 +223,7 @@ struct AdviceTests {
     #expect(try passphrase.json()["oldKeyFile"] as? String == tool.path("newer.key"))
     let data = try tool.run("rotate", "--passphrase-file", "pass")
     #expect(data.lines == [])
-    #expect(!data.errors.contains("opens this vault no more"))
+    #expect(!data.errors.contains("no longer opens this vault"))
   }
 
   @Test func aKeyFileThatHoldsNoKeyIsSaidToBeAPassphrase() throws {

@@ -22,7 +22,7 @@ struct AnswerTests {
         #expect(refused.code == (command == "doctor" ? 2 : 12), "\(command)")
         let said = command == "doctor" ? refused.text : refused.errors
         #expect(said.contains("the vault is gone and its log is still there"), "\(said)")
-        #expect(!said.contains("init makes it") && !said.contains("make one with init"))
+        #expect(!said.contains("init creates it") && !said.contains("create one with init"))
       }
       try FileManager.default.removeItem(atPath: path)
     }
@@ -132,9 +132,9 @@ struct AnswerTests {
     let list = try tool.run("list")
     #expect(list.code == 12)
     #expect(
-      list.errors.contains("sealed with another authentication tag, which --authentication-tag"))
+      list.errors.contains("sealed with another authentication tag (give it with --authentication-tag"))
     let repair = try tool.shell(#"setsid -w "$0" repair --drop-unreadable </dev/null"#)
-    #expect(repair.errors.contains("be it damaged or sealed with another authentication tag"))
+    #expect(repair.errors.contains("even if they are only sealed with another authentication tag"))
   }
 
   @Test func aGoodBackupIsNotReplacedByABrokenOne() throws {
@@ -169,7 +169,7 @@ struct AnswerTests {
     }
     try tool.write("text", to: "file")
     let refused = try tool.run("init", "--vault", "file/a.vault", "--key-file", "a.key")
-    #expect(refused.code == 3 && refused.errors.contains("a file is where a folder is needed"))
+    #expect(refused.code == 3 && refused.errors.contains("a file stands where a folder is needed"))
   }
 
   @Test func aHyphenIsNoFileToWriteTo() throws {
@@ -184,16 +184,16 @@ struct AnswerTests {
   @Test func aKeyFileThatAVaultDoesNotNeedIsNotToBeMade() throws {
     let tool = try Tool(hasVault: false)
     try tool.write("correct horse\n", to: "pass")
-    #expect(try tool.run("doctor").text.contains("master.key is not there; init makes it"))
+    #expect(try tool.run("doctor").text.contains("master.key does not exist; init creates it"))
     #expect(try tool.run("init", "--passphrase-file", "pass").code == 0)
-    #expect(try tool.run("doctor").text.contains("master.key is not there\n"))
+    #expect(try tool.run("doctor").text.contains("master.key does not exist\n"))
   }
 
   @Test func aPlaceThatIsNotThereIsUnavailable() throws {
     let tool = try Tool()
     let export = try tool.run("export", "--to", "missing/a.env")
     #expect(export.code == 69)
-    #expect(export.errors.contains("\(tool.path("missing")): the folder is not there"))
+    #expect(export.errors.contains("\(tool.path("missing")): the folder does not exist"))
     let made = try tool.run("init", "--vault", "/proc/none/a.vault", "--key-file", "a.key")
     #expect(made.code == 69)
   }
@@ -211,7 +211,7 @@ struct AnswerTests {
     }
     let found = try tool.runUnprivileged(["doctor"])
     #expect(found.code == 2)
-    #expect(!found.text.contains("is not there; init makes it"))
+    #expect(!found.text.contains("does not exist; init creates it"))
   }
 
   @Test func aVaultThatItsOwnerMayNotReadIsSaidToBeSo() throws {

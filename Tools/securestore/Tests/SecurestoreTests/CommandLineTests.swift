@@ -37,7 +37,7 @@ struct CommandLineTests {
     for arguments in [["-q"], ["--app", "list"], ["--json", "--wait", "3"]] {
       let refused = try tool.run(arguments)
       #expect(refused.code == 64)
-      #expect(refused.errors.contains("a command is needed"), "\(refused.errors)")
+      #expect(refused.errors.contains("a command must follow"), "\(refused.errors)")
     }
     #expect(try tool.run("--app", "x", "lst").errors.contains("near is list"))
     // A value is not one of these: -- ends them.
@@ -88,10 +88,10 @@ struct CommandLineTests {
   @Test func anUnexpectedArgumentIsExplained() throws {
     let tool = try Tool()
     let list = try tool.run("list", "A")
-    #expect(list.errors.contains("securestore list takes options and nothing else"))
+    #expect(list.errors.contains("securestore list takes only options"))
     let get = try tool.run("get", "my", "name")
     #expect(get.errors.contains("securestore get takes <name> and options"))
-    #expect(get.errors.contains("A name with spaces goes in quotes"))
+    #expect(get.errors.contains("Put a name with spaces in quotes"))
     #expect(get.errors.contains("Usage: securestore get [<options>] <name>"))
   }
 

@@ -57,10 +57,10 @@ struct ConsentTests {
     let tool = try Tool()
     #expect(try tool.run("recovery").code == 0)
     let refused = try tool.shell(#"setsid -w "$0" slots remove 1 </dev/null"#)
-    #expect(refused.errors.contains("Only a recovery key is left then"))
+    #expect(refused.errors.contains("Only a recovery key will be left"))
     let done = try tool.run("slots", "remove", "1", "--yes")
     #expect(done.code == 0)
-    #expect(done.errors.contains("warning: unsound: Only a recovery key is left then"))
+    #expect(done.errors.contains("warning: unsound: Only a recovery key will be left"))
     #expect(try tool.run("slots").lines == ["2  recovery key"])
   }
 
@@ -68,14 +68,14 @@ struct ConsentTests {
     let tool = try Tool()
     try tool.write("correct horse\n", to: "pass")
     let done = try tool.run("passphrase", "--new-passphrase-file", "pass", "--yes")
-    #expect(done.errors.contains("Only a passphrase is left then"))
+    #expect(done.errors.contains("Only a passphrase will be left"))
   }
 
   @Test(arguments: [
     ("aaaaaaaaaaaaaaaa", "again and again"), ("abababababab", "again and again"),
     ("123456789", "count up or down"), ("hgfedcba", "count up or down"),
-    ("password2026!", "tried first"), ("P4$$w0rd", "tried first"), ("qwertyuiop", "tried first"),
-    ("Tr4vel-x", "fewer than 12 characters"), ("hunter22222", "tried first"),
+    ("password2026!", "try first"), ("P4$$w0rd", "try first"), ("qwertyuiop", "try first"),
+    ("Tr4vel-x", "fewer than 12 characters"), ("hunter22222", "try first"),
   ])
   func aTrivialPassphraseIsWarnedOf(_ passphrase: String, _ reason: String) throws {
     let tool = try Tool()

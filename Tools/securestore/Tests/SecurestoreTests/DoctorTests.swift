@@ -61,7 +61,7 @@ struct DoctorTests {
     #expect(doctor.code == 2)
     #expect(try states(doctor)["vault slot 1"] == "bad")
     let text = try tool.run("doctor", "--passphrase-file", pass)
-    #expect(text.text.contains(weakness) && text.text.contains("make another with slots change"))
+    #expect(text.text.contains(weakness) && text.text.contains("replace it with slots change"))
 
     // What it says to do mends it.
     let new = try tool.write("a much longer one of several words", to: "new")
@@ -90,7 +90,7 @@ struct DoctorTests {
     try FileManager.default.removeItem(atPath: tool.keyFile)
     let gone = try tool.run("doctor")
     #expect(gone.code == 2)
-    #expect(gone.text.contains("was there once and is gone"))
+    #expect(gone.text.contains("existed once and is gone"))
     #expect(!FileManager.default.fileExists(atPath: tool.keyFile))
   }
 }

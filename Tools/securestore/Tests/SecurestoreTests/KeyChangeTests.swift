@@ -100,7 +100,9 @@ struct KeyChangeTests {
   @Test func aKeyFileThatWasMadeIsNamed() throws {
     let tool = try Tool(hasVault: false)
     let made = try tool.run("init")
-    #expect(made.errors.contains("made the key file \(tool.keyFile); without it"))
+    #expect(
+      made.errors.contains(
+        "created the key file \(tool.keyFile); the vault does not open without it"))
     let named = ["init", "--vault", "b.vault", "--key-file", "b.key", "--json"]
     let answer = try tool.run(named).json()
     #expect(answer["keyFile"] as? String == tool.path("b.key"))
@@ -112,8 +114,8 @@ struct KeyChangeTests {
     #expect(try typed.json()["keyFile"] is NSNull)
 
     let added = try tool.run("slots", "add", "--new-key-file", "keys/new.key")
-    #expect(added.errors.contains("\(tool.path("keys")) was not there, and was made"))
-    #expect(added.errors.contains("made the key file \(tool.path("keys/new.key"))"))
+    #expect(added.errors.contains("\(tool.path("keys")) did not exist, and was created"))
+    #expect(added.errors.contains("created the key file \(tool.path("keys/new.key"))"))
     for (command, name) in [("add", "more"), ("change", "last")] {
       let consent = command == "change" ? ["--yes"] : []
       let json = try tool.run(
@@ -137,7 +139,7 @@ struct KeyChangeTests {
       "rotate", "--root", "--yes", "--new-key", "desktop", "--app", "b", "--passphrase-file", "pass"
     )
     let path = tool.path(".local/share/b/master.key")
-    #expect(rotated.errors.contains("made the key file \(path)"), "\(rotated.errors)")
+    #expect(rotated.errors.contains("created the key file \(path)"), "\(rotated.errors)")
   }
 
   @Test func aRecoveryKeyThatNobodySawOpensNothing() throws {
@@ -263,7 +265,7 @@ struct KeyChangeTests {
       "strace -f -qq -o /dev/null -P '\(tool.vault)-wal' -e trace=fdatasync "
         + "-e inject=fdatasync:error=EIO:when=4+ \"$0\" rotate --root --yes --new-key-file new.key")
     #expect(failed.code == 15 || failed.code == 74, "\(failed.errors)")
-    #expect(failed.errors.contains("the vault opens with the new key now"))
+    #expect(failed.errors.contains("the new key now opens the vault"))
     #expect(try tool.run("get", "A").code == 10)
     #expect(try tool.run("get", "A", "--key-file", "new.key").text == "x")
     #expect(try tool.run("rotate", "--resume", "--key-file", "new.key").code == 0)

@@ -137,7 +137,7 @@ struct KeyTests {
     let input = Data((text + "\n").utf8)
     let refused = try tool.run(arguments, input: input)
     #expect(refused.code == 10)
-    #expect(refused.errors.contains("remove \(tool.keyFile).made and say this again"))
+    #expect(refused.errors.contains("remove \(tool.keyFile).made and run this again"))
     #expect(!FileManager.default.fileExists(atPath: tool.keyFile))
     try FileManager.default.removeItem(atPath: tool.keyFile + ".made")
     let changed = try tool.run(arguments, input: input)

@@ -6,15 +6,15 @@ internal import LocalData
 internal import StorageCore
 internal import VaultBackend
 
-/// Compares what an application declares of its typed storage with what is stored.
+/// Compares an application's catalog of declared keys with the values that are stored.
 struct AuditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "audit",
     abstract: "Compare what an application declares with what it has stored.",
     discussion: """
-      The catalog is a file that the application exported: the JSON of its static report, or of a former \
-      audit. Every value is opened, and none is shown or changed. Exits with 2 when there are findings. \
-      What is sealed under a passcode or under material of a provider is there, and not opened.
+      The catalog is a file that the application exported: the JSON of its static report, or of an \
+      earlier audit. Every value is opened, but none is shown or changed. Exits with 2 if there are \
+      findings. Values under a passcode or under key material of a provider are not opened.
       """)
 
   @Argument(help: "The catalog, in JSON.", completion: .file(extensions: ["json"]))
@@ -22,17 +22,17 @@ struct AuditCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The application's id, where it is not that of the catalog.", valueName: "id"))
+      "The application's id, if it differs from the catalog's.", valueName: "id"))
   var app: String?
 
   @Option(
     help: ArgumentHelp(
-      "The folder that holds all places of the application, where it chose one.", valueName: "path"),
+      "The folder that holds all places of the application, if it chose one.", valueName: "path"),
     completion: .directory)
   var folder: String?
 
   @Option(
-    help: ArgumentHelp("Write the report as a page to this file as well.", valueName: "file"),
+    help: ArgumentHelp("Also write the report as a page to this new file.", valueName: "file"),
     completion: .file(extensions: ["html"]))
   var html: String?
 
@@ -43,7 +43,7 @@ struct AuditCommand: ParsableCommand {
     let file = try readCatalog()
     guard let application = app ?? file.applicationID else {
       throw Failure(
-        .usage, "the catalog does not say which application it is of; give --app", path: catalog)
+        .usage, "the catalog does not name its application; give --app", path: catalog)
     }
     if let html { try refuseOccupied(html) }
     let report = try file.audit(
@@ -70,7 +70,7 @@ struct AuditCommand: ParsableCommand {
     }
   }
 
-  /// The key option, or else what the application itself uses.
+  /// The source of the key option, or else the application's own source.
   private func keySource(_ application: String) throws -> KeySource {
     let place = try VaultPlace(
       path: nil, application: application, authenticationTag: nil, deadline: .seconds(5))
@@ -79,7 +79,7 @@ struct AuditCommand: ParsableCommand {
   }
 
   private func refuseOccupied(_ path: String) throws {
-    try Path.requireName(path, instead: "; the page goes to a file")
+    try Path.requireName(path, instead: "; give the page a file name")
     try Path.requireFolder(of: Path.absolute(path), "nothing was written")
     if let occupation = Path.occupation(of: Path.absolute(path)) { throw occupation }
   }
@@ -91,7 +91,7 @@ struct AuditCommand: ParsableCommand {
     do {
       try Output.write(Array(text.utf8), to: descriptor, path: path)
     } catch {
-      unsafe unlink(path)  // half of a report says less than none
+      unsafe unlink(path)  // a partial report would look complete
       throw error
     }
   }

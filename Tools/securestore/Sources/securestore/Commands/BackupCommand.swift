@@ -5,16 +5,16 @@ internal import VaultBackend
 /// Copies a vault while it is in use.
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Copy the vault, as it is at one moment, to a new file.",
+    commandName: "backup", abstract: "Copy the vault to a new file, as it is at one moment.",
     discussion: """
-      The copy is a vault as this one, sealed, and opens with the same keys; keep it apart from \
-      them. Its folder has to be there. Others may use the vault meanwhile. No key is needed; a key \
-      option is taken, so that all commands take the same, and not used.
+      The copy is a sealed vault that opens with the same keys; keep it apart from them. The \
+      folder of the copy must exist. Other programs may use the vault meanwhile. No key is needed. \
+      A key option is accepted, as by every command, but not used.
       """)
 
   @Argument(help: "The new file.", completion: .file()) var file: String
 
-  @Flag(name: .customLong("replace"), help: "Replace a vault that is there.") var replaces = false
+  @Flag(name: .customLong("replace"), help: "Replace an existing vault.") var replaces = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key, not used") var key: KeyOptions
@@ -23,18 +23,18 @@ struct BackupCommand: ParsableCommand {
   func run() throws {
     let place = try vault.place()
     try place.requireThere()
-    try Path.requireName(file, instead: ", and a backup needs one")
+    try Path.requireName(file, instead: "; a backup needs a file")
     let path = Path.absolute(file)
     let advice =
       replaces
-      ? ". --replace replaces only a vault, and this is none: give another path"
+      ? ". --replace replaces only a vault, and this is not a vault: give another path"
       : ". --replace replaces it if it is a vault"
     if let occupation = Path.occupation(of: path, instead: advice) {
       guard replaces, try Path.isVaultOrEmpty(path) else { throw occupation }
     }
-    // What is made in a wrong place would be missed when it is too late.
+    // A backup in a mistyped folder would be missed only when it is needed.
     try Path.requireFolder(of: path, "nothing was copied")
-    // The copy stays sealed: no key is asked for.
+    // The copy stays sealed, so this asks for no key.
     let storage = place.storage(.firstAvailable([]), .readOnly)
     try Progress.showing("backup", output.output) { progress in
       try storage.backup(

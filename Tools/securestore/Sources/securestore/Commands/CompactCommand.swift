@@ -2,11 +2,11 @@ internal import ArgumentParser
 internal import Glibc
 internal import VaultBackend
 
-/// Gives back the space of what was removed.
+/// Returns the space of removed values to the file system.
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compact", abstract: "Give the space of what was removed back to the file system.",
-    discussion: "The file is written anew, in one step. Others can read meanwhile, and not write.")
+    commandName: "compact", abstract: "Return the space of removed values to the file system.",
+    discussion: "The file is rewritten in one step. Other programs can read meanwhile, but not write.")
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -15,7 +15,7 @@ struct CompactCommand: ParsableCommand {
   func run() throws {
     let place = try vault.place()
     let storage = try place.open(key)
-    // The manifest, which vouches for the records, is written anew as well, and that takes its keys.
+    // Compacting also rewrites the manifest, which authenticates the set of records and needs its keys.
     try storage.open()
     let before = Self.size(place.path)
     try Progress.showing("compact", output.output) { _ in try storage.compact() }

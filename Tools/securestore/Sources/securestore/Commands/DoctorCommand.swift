@@ -5,15 +5,14 @@ internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
-/// Says what of this machine can be used, and what can't and why.
+/// Says which key sources and stores of this machine can be used, and why others can't.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Say which key sources and stores are reachable, and why not.",
+    commandName: "doctor", abstract: "Say which key sources and stores can be used, and why not.",
     discussion: """
-      With --app or --vault it tries to open them, with the key that was given or the application's \
-      own. It changes nothing, shows no secret, and lets the desktop ask nothing: a keyring that is \
-      locked stays locked. Exits with 2 when something that is there, or that the vault needs, can't \
-      be used.
+      With --app or --vault it tries to open the stores with the given key or the application's \
+      own. It changes nothing and shows no secret. The desktop asks nothing: a locked keyring stays \
+      locked. Exits with 2 if something that exists, or that the vault needs, can't be used.
       """)
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -24,7 +23,7 @@ struct DoctorCommand: ParsableCommand {
     var place = try isPlaceGiven ? vault.place() : nil
     place?.mayPrompt = false
     var hasVault = false
-    // Why that can't be known is said of the vault.
+    // If this throws, the finding about the vault gives the reason.
     if let place { do { hasVault = try Path.isThere(place.path) } catch {} }
     var findings =
       ProcessFindings.all() + EngineFindings.all()
@@ -44,7 +43,7 @@ struct DoctorCommand: ParsableCommand {
       }
     } else {
       findings.append(
-        Finding("vault", .absent, "none was named; --app ID or --vault PATH says which"))
+        Finding("vault", .absent, "no vault was named; give --app ID or --vault PATH"))
     }
     if output.isJSON {
       try output.output.json(.object([("findings", .array(findings.map(\.json)))]))
@@ -53,7 +52,7 @@ struct DoctorCommand: ParsableCommand {
     }
     let bad = findings.count { $0.state == .bad }
     guard bad == 0 else {
-      throw Failure(.unsound, "\(bad) of the above can't be used as they are")
+      throw Failure(.unsound, "\(bad) of the items above can't be used")
     }
   }
 
@@ -64,7 +63,7 @@ struct DoctorCommand: ParsableCommand {
 
   private func keyringFindings(_ place: VaultPlace?) -> KeyringFindings {
     var names: [String] = []
-    // Why they can't be read is said of the vault.
+    // If this throws, the finding about the vault gives the reason.
     if let place { do { names = try place.keyringNames(of: place.path) } catch {} }
     return KeyringFindings(
       needed: names, application: place?.application,
@@ -74,7 +73,7 @@ struct DoctorCommand: ParsableCommand {
   private func vaultFindings(_ place: VaultPlace) -> [Finding] {
     do {
       guard try place.isThere() else {
-        return [Finding("vault", .absent, "\(place.path) is not there; init makes it")]
+        return [Finding("vault", .absent, "\(place.path) does not exist; init creates it")]
       }
     } catch {
       return [Finding("vault", place.path) { throw error }]
@@ -95,16 +94,16 @@ struct DoctorCommand: ParsableCommand {
     ]
   }
 
-  /// The slots whose passphrase can be guessed faster than that of one made now.
+  /// The slots whose passphrase can be guessed faster than that of a new slot.
   private func weakSlots(_ place: VaultPlace) -> [Finding] {
     let slots: [KeySlot]
-    // Why they can't be read is said of the slots.
+    // If this throws, the finding about the slots gives the reason.
     do { slots = try place.slots() } catch { return [] }
     return slots.compactMap { slot in
       slot.weakness.map {
         Finding(
           "vault slot \(slot.id)", .bad,
-          "\(slot.title): \($0); make another with slots change, or with passphrase")
+          "\(slot.title): \($0); replace it with slots change, or with passphrase")
       }
     }
   }
@@ -117,7 +116,7 @@ struct DoctorCommand: ParsableCommand {
     do {
       let path = try SealedFolder.standardPath(applicationID: application)
       guard try Path.isThere(path) else {
-        return [Finding("files", .absent, "\(path) is not there")]
+        return [Finding("files", .absent, "\(path) does not exist")]
       }
       return filesFindings(of: path, place)
     } catch {
@@ -125,7 +124,7 @@ struct DoctorCommand: ParsableCommand {
     }
   }
 
-  /// What can be seen of a sealed folder without reading its values.
+  /// What can be said about a sealed folder without reading its values.
   private func filesFindings(of path: String, _ place: VaultPlace) -> [Finding] {
     do {
       let folder = SealedFolder(
@@ -153,7 +152,7 @@ struct DoctorCommand: ParsableCommand {
               + "files verify", code: .damaged))
       }
       let count = Printable.count(listing.keys.count, "value")
-      let opens = findings.isEmpty ? "opens; \(count), their files are there" : "opens; \(count)"
+      let opens = findings.isEmpty ? "opens; \(count), all files exist" : "opens; \(count)"
       return [
         Finding("files", .good, "\(path): \(opens); files verify reads every byte of them")
       ] + findings
@@ -170,7 +169,7 @@ struct DoctorCommand: ParsableCommand {
     let path = "\(folder)/\(name)"
     do {
       guard try Path.isThere(path) else {
-        return Finding("defaults", .absent, "\(path) is not there")
+        return Finding("defaults", .absent, "\(path) does not exist")
       }
     } catch {
       return Finding("defaults", path) { throw error }

@@ -3,29 +3,29 @@ internal import Glibc
 internal import StorageCore
 internal import VaultBackend
 
-/// Writes all values, unsealed, where it is told to.
+/// Writes all values, unsealed, to a file or to standard output.
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Write all values, unsealed, to a new file or standard output.",
     discussion: """
-      There is no default: --to FILE makes a file for its owner alone, which must not be there yet; \
-      --stdout writes to standard output. JSON holds every type, with names of types where JSON \
-      alone would lose them; dotenv holds text, numbers and truth values.
+      There is no default destination: --to FILE creates a new file that only its owner can read; \
+      --stdout writes to standard output. JSON holds every type, and adds the name of a type where \
+      plain JSON would lose it; dotenv holds text, numbers and truth values.
       """)
 
   @Option(name: .customLong("to"), help: "The new file.", completion: .file()) var file: String?
 
   @Flag(name: .customLong("stdout"), help: "Write to standard output.") var toStandardOutput = false
 
-  @Option(help: "The format; without it, json for a name that ends so, else dotenv.")
+  @Option(help: "The format. Default: json for a name that ends in .json, else dotenv.")
   var format: FileFormat?
 
-  @Flag(help: "Leave out what the format can't hold or can't be read, and say so.")
+  @Flag(help: "Leave out values that can't be read or don't fit the format, and say so.")
   var skip = false
 
   @Argument(
-    help: "Only these values; all, unless some are named.", completion: ValueName.completion)
+    help: "Export only these values (default: all).", completion: ValueName.completion)
   var names: [String] = []
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -40,13 +40,13 @@ struct ExportCommand: ParsableCommand {
       throw ValidationError("say where the unsealed values go: --to FILE or --stdout")
     }
     guard !(toStandardOutput && output.isJSON && format == .dotenv) else {
-      throw ValidationError("with --json what goes to standard output is JSON")
+      throw ValidationError("with --json, standard output gets JSON: remove --format dotenv")
     }
   }
 
   func run() throws {
     let place = try vault.place()
-    if let file { try Path.requireName(file, instead: "; --stdout writes to standard output") }
+    if let file { try Path.requireName(file, instead: "; use --stdout for standard output") }
     if let file { try Path.requireFolder(of: Path.absolute(file), "nothing was exported") }
     let storage = try place.open(key, .readOnly)
     var text = ""
@@ -62,7 +62,7 @@ struct ExportCommand: ParsableCommand {
         defer { progress(index + 1, sorted.count) }
         do {
           guard let value = try StoredValue(name, in: storage) else {
-            guard !self.names.isEmpty else { continue }  // removed since it was listed
+            guard !self.names.isEmpty else { continue }  // removed after the listing
             throw ValueName.absent(name)
           }
           switch format {
@@ -96,7 +96,7 @@ struct ExportCommand: ParsableCommand {
       ]))
   }
 
-  /// The names of what to export, and how many values there are whose name can't be read.
+  /// The names to export, and the number of values whose name can't be read.
   private func wanted(
     in storage: VaultStorage, _ path: String
   ) throws -> (names: [String], unreadable: Int) {
@@ -105,13 +105,13 @@ struct ExportCommand: ParsableCommand {
     guard listing.unreadable == 0 || skip else {
       throw Failure(
         .damaged,
-        "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was exported; "
-          + "see verify; --skip exports the others", path: path)
+        "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was exported; see "
+          + "verify, or give --skip to export the others", path: path)
     }
     return (listing.keys, listing.unreadable)
   }
 
-  /// One member a line, so that people can read and compare it.
+  /// The JSON file, one member a line, so that people can read and compare it.
   private static func file(_ members: [(String, JSONValue)]) -> String {
     guard !members.isEmpty else { return "{}\n" }
     let lines = members.map { "  \(JSONValue.string($0).text): \($1.text)" }
@@ -121,13 +121,13 @@ struct ExportCommand: ParsableCommand {
   private static func line(_ name: String, _ value: StoredValue) throws -> String {
     guard Dotenv.isName(name) else {
       throw Failure(
-        .unsupported, "the name can't be one in a dotenv file; use --format json, or --skip",
+        .unsupported, "a dotenv file can't hold this name; use --format json, or --skip",
         key: name)
     }
     guard let text = value.text else {
       throw Failure(
         .unsupported,
-        "a \(value.type) has no form in a dotenv file; use --format json, or --skip", key: name)
+        "a dotenv file can't hold a \(value.type); use --format json, or --skip", key: name)
     }
     return Dotenv.line(name, text)
   }
@@ -153,7 +153,7 @@ struct ExportCommand: ParsableCommand {
       try Output.write(Array(text.utf8), to: descriptor, path: file)
       guard fsync(descriptor) == 0 else { throw Failure(system: "sync", path: file, number: errno) }
     } catch {
-      unsafe unlink(file)  // half of an export helps nobody
+      unsafe unlink(file)  // a partial export would look complete
       throw error
     }
   }

@@ -9,7 +9,7 @@ enum FileFormat: String, CaseIterable, ExpressibleByArgument {
   case dotenv
   case json
 
-  /// The format that a file's name says: JSON for `.json`, else dotenv.
+  /// The format by a file's name: JSON for `.json`, else dotenv.
   init(ofFile path: String) { self = path.hasSuffix(".json") ? .json : .dotenv }
 }
 
@@ -19,7 +19,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
   case json
   case yaml
 
-  /// The format that a file's name says: JSON for `.json`, YAML for `.yaml` and `.yml`, else dotenv.
+  /// The format by a file's name: JSON for `.json`, YAML for `.yaml` and `.yml`, else dotenv.
   init(ofFile path: String) {
     self =
       path.hasSuffix(".yaml") || path.hasSuffix(".yml")
@@ -33,38 +33,38 @@ struct ImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Store all values of a dotenv, JSON or YAML file, in one step.",
     discussion: """
-      Either all are stored or none. Where there is a value under a name already, be it the same, \
-      nothing is imported, unless --overwrite or --keep says which of the two is to stay. Input of no \
-      bytes is refused, unless --allow-empty is given. A value that is replaced keeps its type: text \
-      is converted where that is exact, else nothing is imported, unless --type says another type. The \
-      file is left as it is: remove it when it is of no more use.
+      All values are stored, or none. If a value already exists under one of the names, even an \
+      equal one, nothing is imported, unless --overwrite or --keep says which value stays. Input of \
+      no bytes is refused unless --allow-empty is given. A replaced value keeps its type: text is \
+      converted if the conversion is exact. Otherwise nothing is imported, unless --type gives another \
+      type. The file stays: delete it when you no longer need it.
       """)
 
-  @Argument(help: "The file; - is standard input.", completion: .file()) var file: String
+  @Argument(help: "The file, or - for standard input.", completion: .file()) var file: String
 
-  @Option(help: "The format; without it, json or yaml for a name that ends so, else dotenv.")
+  @Option(help: "The format. Default: json or yaml for names with that ending, else dotenv.")
   var format: ImportFormat?
 
   @Flag(
     name: .customLong("nested"),
     help: ArgumentHelp(
-      "Store each value of a nested object under a name of its own, with dots: http.server.port.",
-      discussion: "SecureConfiguration reads them so. Without it an object is one value."))
+      "Store each value of a nested object under its own dotted name: http.server.port.",
+      discussion: "SecureConfiguration reads this form. Without it, an object is one value."))
   var isNested = false
 
-  @Flag(name: .customLong("overwrite"), help: "Replace values that are there.")
+  @Flag(name: .customLong("overwrite"), help: "Replace existing values.")
   var overwrites = false
 
-  @Flag(name: .customLong("keep"), help: "Keep values that are there.") var keeps = false
+  @Flag(name: .customLong("keep"), help: "Keep existing values.") var keeps = false
 
-  @Flag(name: .customLong("allow-empty"), help: "Take input of no bytes as one of no values.")
+  @Flag(name: .customLong("allow-empty"), help: "Accept input of no bytes as no values.")
   var allowsEmpty = false
 
   @Option(
     name: .customLong("type"),
     help: ArgumentHelp(
-      "What a value is stored as, as for set: NAME=TYPE for one, TYPE for all others, auto for what the "
-        + "file makes of it; may be given often.", valueName: "name=type"))
+      "The type to store, as for set: NAME=TYPE for one value, TYPE for all others, auto for the type "
+        + "in the file; may be repeated.", valueName: "name=type"))
   var types: [TypeOfName] = []
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -106,7 +106,7 @@ struct ImportCommand: ParsableCommand {
     let count = entries.count - kept.count
     try output.output.done(
       "imported \(Printable.count(count, "value"))"
-        + (kept.isEmpty ? "" : ", kept \(kept.count) that were there"),
+        + (kept.isEmpty ? "" : ", kept \(kept.count) existing"),
       .object([
         ("imported", .number("\(count)")), ("kept", .array(kept.map { .string($0) })),
       ]))
@@ -115,22 +115,22 @@ struct ImportCommand: ParsableCommand {
   private static func conflict(_ names: [String]) -> Failure {
     Failure(
       .exists,
-      "nothing was imported, since there is a value already under "
+      "nothing was imported: there is already a value under "
         + names.prefix(10).joined(separator: ", ")
         + (names.count > 10 ? " and \(names.count - 10) more" : "")
-        + "; --overwrite replaces, --keep keeps what is there")
+        + "; --overwrite replaces existing values, --keep keeps them")
   }
 
   private static func conflict(_ mismatches: [StorageTransaction.Mismatch]) -> Failure {
     let names = mismatches.prefix(10).map { mismatch in
-      "\(mismatch.key) (stored as \(mismatch.stored), and the file has \(mismatch.given) that is not exactly "
+      "\(mismatch.key) (stored as \(mismatch.stored), but the file has \(mismatch.given) that is not exactly "
         + "one)"
     }
     return Failure(
       .typeMismatch,
-      "nothing was imported, since the type would not stay of \(names.joined(separator: ", "))"
+      "nothing was imported: the type would change of \(names.joined(separator: ", "))"
         + (mismatches.count > 10 ? " and \(mismatches.count - 10) more" : "")
-        + "; --type NAME=TYPE says what a value is to be from now on")
+        + "; --type NAME=TYPE sets the new type of a value")
   }
 
   private func read() throws -> [(name: String, given: GivenValue)] {
@@ -141,7 +141,7 @@ struct ImportCommand: ParsableCommand {
     do {
       guard allowsEmpty || bytes.count > 0 else {
         throw Failure(
-          .malformedInput, "it is empty, and nothing was imported; --allow-empty takes it so")
+          .malformedInput, "it is empty, and nothing was imported; --allow-empty accepts empty input")
       }
       guard bytes.count > 0 else { return [] }
       guard let text = bytes.text else {
@@ -164,7 +164,7 @@ struct ImportCommand: ParsableCommand {
     }
     if isNested { members = try NestedValues.entries(of: members).map { ($0.name, $0.json) } }
     return try members.map { name, json in
-      if case .null = json { throw Failure(.malformedInput, "null is no value", key: name) }
+      if case .null = json { throw Failure(.malformedInput, "null is not a value", key: name) }
       return (name, .json(json))
     }
   }

@@ -7,16 +7,16 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the names of all values, in order.",
     discussion: """
-      Where names can't be read, because their record is damaged or gone, it lists the others, says how \
-      many are missing, and exits with 12.
+      If names can't be read, because a record is damaged or missing, the others are listed, the \
+      number of unreadable names is reported, and the exit code is 12.
       """)
 
-  @Flag(name: [.customLong("long"), .customShort("l")], help: "Show types and sizes too.")
+  @Flag(name: [.customLong("long"), .customShort("l")], help: "Also show types and sizes.")
   var isLong = false
 
   @Flag(
     name: [.customLong("null"), .customShort("0")],
-    help: "End each name with a zero byte and not a line break.")
+    help: "End each name with a zero byte instead of a line break.")
   var endsWithZero = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -24,7 +24,7 @@ struct ListCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
-    guard !(isLong && endsWithZero) else { throw ValidationError("--null goes without --long") }
+    guard !(isLong && endsWithZero) else { throw ValidationError("give --long or --null, not both") }
   }
 
   func run() throws {
@@ -42,8 +42,8 @@ struct ListCommand: ParsableCommand {
     guard listing.unreadable == 0 else {
       throw Failure(
         .damaged,
-        "\(listing.unreadable) more can't be read: damaged, or sealed with another authentication tag, "
-          + "which --authentication-tag gives; see verify. repair --drop-unreadable removes them for good",
+        "\(listing.unreadable) more can't be read: damaged, or sealed with another authentication tag "
+          + "(give it with --authentication-tag); see verify. repair --drop-unreadable removes them for good",
         path: place.path)
     }
   }

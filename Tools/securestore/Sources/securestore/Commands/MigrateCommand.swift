@@ -9,13 +9,13 @@ struct MigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Move all values of another store into the vault.",
     discussion: """
-      Each is copied, read back, and only then removed from where it was; --keep leaves it there. \
-      Interrupted, it is simply run again. Where the vault has another value under a name, both stay, \
-      unless --overwrite is given.
+      Each value is copied, read back, and only then removed from the other store; --keep leaves it \
+      there. If the command is interrupted, run it again. If the vault has a different value under the \
+      same name, both stay, unless --overwrite is given.
       """)
 
   @Option(
-    help: ArgumentHelp("A suite of sealed UserDefaults, by its name.", valueName: "name"))
+    help: ArgumentHelp("The name of a suite of sealed UserDefaults.", valueName: "name"))
   var fromSuite: String?
 
   @Option(help: ArgumentHelp("Another vault.", valueName: "path"), completion: .file())
@@ -23,18 +23,18 @@ struct MigrateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Another application's standard vault, which the key file beside it opens.", valueName: "id"))
+      "Another application's standard vault, opened with the key file beside it.", valueName: "id"))
   var fromApp: String?
 
   @Option(
     help: ArgumentHelp(
-      "An application's sealed values in the desktop's keyring, by its id, with the key that they name.",
+      "An application's sealed values in the desktop's keyring, opened with the key that they name.",
       valueName: "id"))
   var fromKeychain: String?
 
   @Option(
     help: ArgumentHelp(
-      "The key file of the other store; without an option, the vault's own key.",
+      "The key file of the other store; default: the vault's own key.",
       valueName: "path"), completion: .file())
   var fromKeyFile: String?
 
@@ -52,10 +52,10 @@ struct MigrateCommand: ParsableCommand {
     help: "Read the other store's passphrase from the first line of a file.", completion: .file())
   var oldPassphraseFile: String?
 
-  @Flag(name: .customLong("keep"), help: "Leave the values where they are, too.")
+  @Flag(name: .customLong("keep"), help: "Also leave the values in the other store.")
   var keeps = false
 
-  @Flag(name: .customLong("overwrite"), help: "Replace other values in the vault.")
+  @Flag(name: .customLong("overwrite"), help: "Replace different values in the vault.")
   var overwrites = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -113,7 +113,7 @@ struct MigrateCommand: ParsableCommand {
     } catch let error as StorageError
       where oldChoice == nil && [.wrongKey, .keyUnavailable].contains(error.code)
     {
-      // The vault is open: it is the other store that does not open.
+      // The vault opened, so this error is about the other store.
       throw Failure(
         ExitStatus(error.code),
         "\(error.message); give the other store's key with --from-key-file or --from-passphrase, "
@@ -122,7 +122,7 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  /// The store in the keyring that was named, which has to be there.
+  /// The keyring store that was named, which must exist.
   private func keychain(
     _ place: VaultPlace
   ) throws -> (place: KeychainPlace, slots: [KeySlot])? {
@@ -135,13 +135,13 @@ struct MigrateCommand: ParsableCommand {
     return (keychain, slots)
   }
 
-  /// Where the other store is, and the key that its application uses, where one is known.
+  /// Where the other store is, and the key that its application uses, if known.
   private func oldPlace() throws -> (path: String, key: KeySource?) {
     guard fromKeychain == nil else { return ("", nil) }
     if let fromSuite {
       let delegate = DefaultsDelegate(suiteName: fromSuite)
       guard let path = delegate.location else {
-        // Says what is wrong with the name, or with the environment.
+        // Throws the reason: a bad name, or a missing environment variable.
         _ = try delegate.header()
         throw Failure(.unavailable, "there is no place for suites of UserDefaults")
       }
@@ -157,7 +157,7 @@ struct MigrateCommand: ParsableCommand {
 
   private static func required(_ path: String, _ what: String) throws -> String {
     guard try Path.isThere(path) else {
-      throw Failure(.noInput, "there is no such \(what)", path: path)
+      throw Failure(.noInput, "the \(what) does not exist", path: path)
     }
     return path
   }
@@ -174,7 +174,7 @@ struct MigrateCommand: ParsableCommand {
 
   private func answer(_ report: MigrationReport) throws {
     try output.output.done(
-      "\(report.copied) copied, \(report.alreadyThere) were there, \(report.removed) removed from "
+      "\(report.copied) copied, \(report.alreadyThere) already there, \(report.removed) removed from "
         + "the other store",
       .object([
         ("copied", .number("\(report.copied)")),
@@ -191,8 +191,8 @@ struct MigrateCommand: ParsableCommand {
     guard report.conflicts.isEmpty else {
       throw Failure(
         .exists,
-        "both were kept of \(report.conflicts.joined(separator: ", ")); --overwrite takes those of "
-          + "the other store")
+        "both stores keep their own value of \(report.conflicts.joined(separator: ", ")); --overwrite takes "
+          + "the values of the other store")
     }
   }
 }

@@ -2,15 +2,15 @@ internal import ArgumentParser
 internal import StorageCore
 internal import VaultBackend
 
-/// Makes a passphrase the key of the vault.
+/// Makes a new passphrase the key of the vault.
 struct PassphraseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "passphrase", abstract: "Change the passphrase, or go over to one.",
+    commandName: "passphrase", abstract: "Change the passphrase, or change to a passphrase.",
     discussion: """
-      From then on the new passphrase opens the vault, and recovery keys; all other ways to open it \
-      are removed: it says which, and asks first, unless --yes is given. To add a passphrase beside \
-      them, use slots add. The values are not sealed anew, \
-      so a copy of the file from before opens with the old key: if that leaked, use rotate --root.
+      Afterwards only the new passphrase and recovery keys open the vault. All other keys are \
+      removed: the command lists them and asks first, unless --yes is given. To add a passphrase and \
+      keep the other keys, use slots add. The values are not sealed again, so an older copy of the \
+      file still opens with the old key: if that key leaked, use rotate --root.
       """)
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -19,7 +19,7 @@ struct PassphraseCommand: ParsableCommand {
   @Option(
     name: .customLong("new-passphrase-fd"),
     help: ArgumentHelp(
-      "Read the new passphrase from a file descriptor, not from the terminal.",
+      "Read the new passphrase from a file descriptor instead of the terminal.",
       valueName: "number"))
   var newPassphraseDescriptor: Int32?
 
@@ -33,7 +33,7 @@ struct PassphraseCommand: ParsableCommand {
   func run() throws {
     let place = try vault.place()
     let storage = try place.open(key)
-    // First, so that nobody thinks of a new one for a vault that does not open.
+    // Opened first, so that nobody thinks up a passphrase for a vault that does not open.
     try storage.open()
     let choice = try KeyChoice.only(
       of: [
@@ -46,8 +46,8 @@ struct PassphraseCommand: ParsableCommand {
     guard try !place.isOpened(by: source) else {
       throw Failure(
         .usage,
-        "that passphrase opens the vault already, and nothing was changed; give another. slots change "
-          + "makes it the only one", path: place.path)
+        "that passphrase already opens the vault, and nothing was changed; give another. slots change "
+          + "makes it the only key", path: place.path)
     }
     let before = try storage.keyAdministration.slots()
     try EndingKeys(place, before, new: new) { $0.kind != KeySlot.recoveryKind }

@@ -3,13 +3,13 @@ internal import Glibc
 internal import StorageCore
 internal import VaultBackend
 
-/// Makes a recovery key.
+/// Creates a recovery key.
 struct RecoveryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "recovery", abstract: "Make a recovery key and show it, once.",
+    commandName: "recovery", abstract: "Create a recovery key and show it once.",
     discussion: """
-      Whoever has it can open the vault. Write it down and keep it away from the machine; it can't \
-      be shown again. slots remove takes it back.
+      Anyone who has the recovery key can open the vault. Write it down and keep it away from the \
+      machine; it can't be shown again. slots remove revokes it.
       """)
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -22,7 +22,7 @@ struct RecoveryCommand: ParsableCommand {
     try storage.open()
     let recoveryKey = try RecoveryKey.random()
     let slot = try storage.keyAdministration.add(.recovery(recoveryKey))
-    // A reader that is gone is an error of the write, as every other.
+    // With SIGPIPE ignored, a closed reader makes the write fail with an error like any other.
     signal(SIGPIPE, SIG_IGN)
     do {
       try show(recoveryKey, slot)
@@ -32,23 +32,23 @@ struct RecoveryCommand: ParsableCommand {
     }
   }
 
-  /// Removes the slot of a key that nobody has seen, so that nobody may need.
+  /// Removes the slot of a key that could not be shown, since nobody knows that key.
   private func takeBack(
     _ recoveryKey: RecoveryKey, _ slot: KeySlot, _ place: VaultPlace,
     _ administration: KeyAdministration
   ) {
     do {
-      // By its key, since the number of a slot that somebody has removed is given again.
+      // Found by its key: if somebody removed the slot, another slot may have its number now.
       if let slot = try place.slot(openedBy: .recovery(recoveryKey)) {
         try administration.remove(slot.id)
       }
-      output.output.note("the key could not be shown, and opens nothing")
+      output.output.note("the key could not be shown; it was removed and opens nothing")
     } catch {
       let reason = (error as? StorageError).map { ": \($0.message)" } ?? ""
       output.output.warn(
         .unsound,
-        "the key could not be shown, and its slot \(slot.id) could not be removed; see slots list, and "
-          + "remove it by slots remove\(reason)")
+        "the key could not be shown, and its slot \(slot.id) could not be removed; check slots list, then "
+          + "run slots remove\(reason)")
     }
   }
 
@@ -59,7 +59,7 @@ struct RecoveryCommand: ParsableCommand {
           .object([("recoveryKey", .string(text)), ("slot", slot.json)]))
       }
       output.output.note(
-        "a recovery key, slot \(slot.id), shown this once; keep it away from this machine:")
+        "a recovery key, slot \(slot.id), shown only once; keep it away from this machine:")
       try output.output.line(text)
     }
   }

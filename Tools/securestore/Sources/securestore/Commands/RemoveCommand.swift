@@ -7,14 +7,14 @@ struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove values, all of them in one step.",
     discussion: """
-      When one of them is not there, none is removed and it exits with 1; with --force those that \
-      are there are removed. What was removed can be had again only from a backup.
+      If one of the values does not exist, none is removed and the exit code is 1. With --force, \
+      absent values are ignored. Only a backup can bring a removed value back.
       """)
 
   @Argument(help: "The names of the values.", completion: ValueName.completion)
   var names: [String]
 
-  @Flag(name: [.customLong("force"), .customShort("f")], help: "Take no offence at absent values.")
+  @Flag(name: [.customLong("force"), .customShort("f")], help: "Ignore absent values.")
   var isForced = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -30,7 +30,7 @@ struct RemoveCommand: ParsableCommand {
         guard isThere || isForced else {
           throw ValueName.absent(name)
         }
-        // Also one that is not there: somebody may have hidden it, to put it back later.
+        // Deleted even if absent: somebody may have hidden its record, to put it back later.
         try transaction.delete(forKey: name)
         if isThere { removed.append(name) }
       }

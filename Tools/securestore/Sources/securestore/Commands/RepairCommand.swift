@@ -2,25 +2,25 @@ internal import ArgumentParser
 internal import StorageCore
 internal import VaultBackend
 
-/// Takes a vault that is not sound as it is.
+/// Accepts the present state of a vault that is not sound.
 struct RepairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Take a vault that is not sound as it is, after showing what is wrong.",
+    abstract: "Accept a vault that is not sound, after showing what is wrong.",
     discussion: """
-      Values that don't open stay as they are until they are set or removed, and what was found is \
-      from then on as if it had been written so: make a copy of the file before. --drop-unreadable \
-      removes them for good, also those whose names nobody knows any more, and those that were \
-      sealed with another authentication tag. A file whose structure is broken is made anew, without \
-      the values that can't be found in it any more, also by searching all of its pages. It asks first, unless --yes is given, and says how many \
-      values it keeps, how many are gone, and where the old file stays if it is replaced.
+      Copy the file first: afterwards its present state counts as correct. Values that don't open \
+      stay until they are set or removed. --drop-unreadable removes them for good, including values \
+      whose names are unknown and values sealed with another authentication tag. If the file's \
+      structure is broken, a new file is written from the values that a search of all pages finds. \
+      The command asks first, unless --yes is given. It says how many values it keeps, how many are \
+      lost, and where the old file stays if it is replaced.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
 
   @Flag(
     name: .customLong("drop-unreadable"),
-    help: "Remove for good what does not open with this key and authentication tag.")
+    help: "Remove for good every value that does not open with this key and authentication tag.")
   var drops = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -33,7 +33,7 @@ struct RepairCommand: ParsableCommand {
     let report = try place.lookingThrough { try storage.verify(output.output) }
     guard !report.isSound || drops && report.otherTagCount > 0 else {
       return try output.output.done(
-        "nothing is wrong, and nothing was done",
+        "nothing is wrong; nothing was changed",
         Self.answer(
           place, report, values: report.recordCount - report.otherTagCount,
           notOpened: report.otherTagCount, expected: report.recordCount))
@@ -71,46 +71,46 @@ struct RepairCommand: ParsableCommand {
     let preview = try place.lookingThrough {
       try storage.previewRepair(accepting: report, droppingUnreadable: drops)
     }
-    var lines = report.rows + ["what it comes to: \(preview.text)"]
+    var lines = report.rows + ["result: \(preview.text)"]
     if report.findings.contains(where: { $0.kind == .damagedFile }) {
       lines.append("the old file stays beside the new one, as \(place.path).damaged-<number>")
     }
     if preview.droppedCount > 0 {
       lines.append(
-        "what is dropped is gone for good, be it damaged or sealed with another authentication tag, "
-          + "which --authentication-tag gives: make a copy of the file before")
+        "dropped values are lost for good, even if they are only sealed with another authentication tag, "
+          + "which --authentication-tag would give: copy the file first")
     }
-    // A program reads standard error as JSON; whoever sits before the terminal reads this.
+    // With --json, programs read standard error; the terminal shows these lines to the operator.
     if !output.isJSON { for line in lines { Output.complain(line) } }
     let terminal = try Terminal(for: "a confirmation", instead: "--yes")
     if output.isJSON { for line in lines { try terminal.show(line) } }
     guard
-      try terminal.confirm("Take \(place.path) as it is, as if all of it had been written so?")
-    else { throw Failure(.cancelled, "nothing was done", path: place.path) }
+      try terminal.confirm("Accept \(place.path) in its present state?")
+    else { throw Failure(.cancelled, "nothing was changed", path: place.path) }
   }
 }
 
 extension VaultRepair {
-  /// What is left, for people.
+  /// The result, for people.
   fileprivate var text: String {
     var text = Printable.count(valueCount, "value")
     if let expectedCount { text = "\(valueCount) of \(Printable.count(expectedCount, "value"))" }
     text += " kept"
-    if walkedCount > 0 { text += ", \(walkedCount) of them found on pages that nothing leads to" }
+    if walkedCount > 0 { text += ", \(walkedCount) of them found on pages that no index refers to" }
     if unprovenCount > 0 {
-      text += " (\(unprovenCount) may be older than what was written last, or removed since)"
+      text += " (\(unprovenCount) may be older than the last write, or removed since)"
     }
     if unreadableCount > 0 { text += ", \(unreadableCount) more that can't be read" }
     if setAsideCount > 0 {
-      text += " (\(setAsideCount) of them set aside: a rotation was to end their key; "
+      text += " (\(setAsideCount) of them set aside by a rotation that ended their key; "
       text += "rotate --resume --readmit takes them back)"
     }
-    if droppedCount > 0 { text += ", \(droppedCount) dropped that can't be read" }
-    if goneCount > 0 { text += ", \(goneCount) gone" }
+    if droppedCount > 0 { text += ", \(droppedCount) unreadable ones dropped" }
+    if goneCount > 0 { text += ", \(goneCount) lost" }
     return text
   }
 
-  /// How many the manifest tells of that are nowhere in the file.
+  /// How many values the manifest counts that are nowhere in the file.
   fileprivate var goneCount: Int {
     max(0, (expectedCount ?? 0) - valueCount - unreadableCount - droppedCount)
   }

@@ -2,15 +2,15 @@ internal import ArgumentParser
 internal import Foundation
 internal import VaultBackend
 
-/// Makes a vault what a backup was.
+/// Replaces the contents of a vault with those of a backup.
 struct RestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Make the vault what a backup was, or make it of the backup.",
+    commandName: "restore", abstract: "Replace the vault, or create it, from a backup.",
     discussion: """
-      All values and all keys are the backup's afterwards, in one step; what was written since is \
-      gone. The backup has to open and to be sound. It asks first when there is a vault, unless \
-      --yes is given. A file that is too broken for that is replaced and stays beside the vault; then \
-      it says where.
+      Replaces all values and all keys with the backup's, in one step; later changes are lost. The \
+      backup must open and must be sound. The command asks first if the vault exists, unless --yes is \
+      given. If the vault's file is too broken, it is replaced: the old file stays beside the vault, \
+      and the command says where.
       """)
 
   @Argument(help: "The backup.", completion: .file()) var file: String
@@ -25,28 +25,28 @@ struct RestoreCommand: ParsableCommand {
     let place = try vault.place()
     let backup = Path.absolute(file)
     guard try Path.isThere(backup) else {
-      throw Failure(.noInput, "there is no backup", path: backup)
+      throw Failure(.noInput, "the backup does not exist", path: backup)
     }
     let storage = place.storage(try place.keySource(key, of: backup))
     let before = place.readableSlots(of: place.path)
     if !isConfirmed, try Path.isThere(place.path) {
       let terminal = try Terminal(for: "a confirmation", instead: "--yes")
       for slot in before.ended(in: place.readableSlots(of: backup)) {
-        try terminal.show("This key opens the vault no more: " + slot.described(at: place))
+        try terminal.show("This key will no longer open the vault: " + slot.described(at: place))
       }
       let what =
         try Path.isVaultOrEmpty(place.path)
         ? "everything in \(place.path)"
-        : "\(place.path), which is no vault or begins with damage and will be put aside,"
-      guard try terminal.confirm("Replace \(what) by what is in \(backup)?")
-      else { throw Failure(.cancelled, "nothing was done", path: place.path) }
+        : "\(place.path), which is not a vault or is damaged at its start and will be moved aside,"
+      guard try terminal.confirm("Replace \(what) with the contents of \(backup)?")
+      else { throw Failure(.cancelled, "nothing was changed", path: place.path) }
     }
     let folders = try place.missingFolders()
     let restored = try Progress.showing("restore", output.output) { progress in
       try storage.restore(from: URL(fileURLWithPath: backup), progress: progress)
     }
     let old =
-      restored.oldFile.map { "; the old file, which was broken or no vault, is \($0)" } ?? ""
+      restored.oldFile.map { "; the old file, which was broken or not a vault, is \($0)" } ?? ""
     let ended = before.ended(in: place.readableSlots(of: place.path))
     try output.output.done(
       "restored \(place.path) from \(backup): "

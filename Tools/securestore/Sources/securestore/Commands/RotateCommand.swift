@@ -2,34 +2,34 @@ internal import ArgumentParser
 internal import StorageCore
 internal import VaultBackend
 
-/// Replaces the keys that seal.
+/// Replaces the keys that seal values.
 struct RotateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rotate", abstract: "Seal all values anew under a fresh key.",
+    commandName: "rotate", abstract: "Seal all values again under a fresh key.",
     discussion: """
-      Without an option, the key that seals values is replaced. --root replaces everything, after a \
-      key leaked: all that opened the vault does so no more, recovery keys too, and the new key opens \
-      it, or, with --same-key, the one that does now; recovery makes another recovery key. It says which \
-      keys end, and asks first, unless --yes is given. --names \
-      replaces the key that hashes names too. --resume goes on where one of these was interrupted. The \
-      vault can be read and written meanwhile. Backups still open with the keys that they were made with.
+      Without an option, only the data key is replaced. Use --root if a key leaked: it replaces \
+      everything, and only the new key opens the vault afterwards (or, with --same-key, the present \
+      key). Recovery keys end too; recovery creates another. The command lists the keys that end and \
+      asks first, unless --yes is given. --names also replaces the key that hashes names. --resume \
+      continues an interrupted rotation. The vault can be read and written meanwhile. Backups still open \
+      with their old keys.
 
-      With --root, the old data keys end: a value that can't be opened, or that the vault's manifest does \
-      not account for, is set aside. It stays in the vault and is read as damaged, until --resume --readmit \
-      takes it back, which should be said only after somebody has looked at it. So verify the vault before.
+      With --root, the old data keys end. A value that can't be opened, or that the vault's manifest does \
+      not account for, is set aside: it stays in the vault and is read as damaged until --resume --readmit \
+      takes it back. Look at such values before you take them back, and run verify before you rotate.
       """)
 
-  @Flag(name: .customLong("root"), help: "Replace the root key and what opens the vault.")
+  @Flag(name: .customLong("root"), help: "Replace the root key and all keys that open the vault.")
   var replacesRoot = false
 
   @Flag(
     name: .customLong("names"),
-    help: "With --root: hash the names anew too, in one step that keeps others waiting.")
+    help: "With --root: also hash the names again, in one step that keeps others waiting.")
   var replacesNames = false
 
   @Flag(
     name: .customLong("same-key"),
-    help: "With --root: let the key that opens the vault open it still.")
+    help: "With --root: keep the key that opens the vault.")
   var keepsKey = false
 
   @Flag(name: .customLong("resume"), help: "Finish a rotation that was interrupted.")
@@ -38,12 +38,12 @@ struct RotateCommand: ParsableCommand {
   @Flag(
     name: .customLong("keep-old-keys"),
     help:
-      "With --root: let old data keys open what is not sealed anew, though they may have leaked.")
+      "With --root: keep old data keys for values that are not sealed again, though they may have leaked.")
   var keepsOldKeys = false
 
   @Flag(
     name: .customLong("readmit"),
-    help: "With --resume: take back all values that were set aside and can be opened.")
+    help: "With --resume: take back every value that was set aside and can be opened.")
   var readmits = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -57,9 +57,9 @@ struct RotateCommand: ParsableCommand {
       throw ValidationError("give --root or --resume, not both")
     }
     guard replacesRoot || !(replacesNames || keepsKey || keepsOldKeys) else {
-      throw ValidationError("--names, --same-key and --keep-old-keys go with --root")
+      throw ValidationError("--names, --same-key and --keep-old-keys need --root")
     }
-    guard resumes || !readmits else { throw ValidationError("--readmit goes with --resume") }
+    guard resumes || !readmits else { throw ValidationError("--readmit needs --resume") }
   }
 
   func run() throws {
@@ -71,16 +71,16 @@ struct RotateCommand: ParsableCommand {
     let before = try administration.slots()
     if replacesRoot, !keepsKey {
       let old = try place.keyFile(key)
-      // What asks for the new key is done before there is progress to show.
+      // Questions about the new key come before the progress line appears.
       let advice =
-        "give another, or --same-key if it is still a secret; --resume finishes a rotation"
+        "give another, or give --same-key if it is still secret; --resume finishes a rotation"
       let ending = EndingKeys(place, before, new: try newKey.choice()) { _ in true }
       let confirm = { (_: KeySlot?) in try ending.confirm(consent, output.output) }
       let use = try newKey.use(
         for: place, refusingOpenersWith: advice, confirm: confirm, output.output
       ) {
         output.output.note(
-          "if this is interrupted, the vault may open with the new key alone; rotate --resume goes on"
+          "if this is interrupted, perhaps only the new key opens the vault; rotate --resume continues"
         )
         return try rotate(administration, openedBy: $0)
       }
@@ -101,7 +101,7 @@ struct RotateCommand: ParsableCommand {
       before.ended(in: try administration.slots(), keeping: kept))
   }
 
-  /// The key file that opened the vault, and the one that opens it now, where there are such.
+  /// The key file that opened the vault before, and the one that opens it now, if there are any.
   private struct KeyFiles {
     private let old: String?
     private let new: String?
@@ -117,18 +117,18 @@ struct RotateCommand: ParsableCommand {
       }
     }
 
-    /// What is left to do.
+    /// The steps that are left to do.
     var notes: [String] {
       var notes: [String] = []
       if let new {
         notes.append(
-          "the key is in \(new) now; see that the application uses it, and that there is a copy")
+          "the key is now in \(new); check that the application uses it, and keep a copy")
       }
       if let old {
         notes.append(
-          "\(old) opens this vault no more, only backups from before. It was left, since others may be "
-            + "sealed under it too; when none is, and those backups are not needed either, it and "
-            + "\(old).made can be removed")
+          "\(old) no longer opens this vault, only older backups. It was not deleted, since other data may "
+            + "be sealed under it too. When you need neither such data nor those backups, delete it and "
+            + "\(old).made")
       }
       return notes
     }
@@ -152,7 +152,7 @@ struct RotateCommand: ParsableCommand {
   private func checkNewKey() throws {
     let isGiven = try newKey.choice() != nil
     guard replacesRoot || !isGiven else {
-      throw Failure(.usage, "a new key goes with --root; to change the key alone, use slots change")
+      throw Failure(.usage, "a new key needs --root; to change only the key, use slots change")
     }
     guard !(isGiven && keepsKey) else {
       throw Failure(.usage, "give a --new- option or --same-key, not both")
@@ -160,8 +160,8 @@ struct RotateCommand: ParsableCommand {
     guard !replacesRoot || isGiven || keepsKey else {
       throw Failure(
         .usage,
-        "say what opens the vault afterwards: a --new- option, or --same-key if that key is still "
-          + "a secret")
+        "say which key opens the vault afterwards: give a --new- option, or --same-key if the present key is "
+          + "still secret")
     }
   }
 
@@ -169,7 +169,7 @@ struct RotateCommand: ParsableCommand {
     _ report: ReencryptionReport, _ place: VaultPlace, _ files: KeyFiles, _ ended: [KeySlot]
   ) throws {
     try output.output.done(
-      "sealed \(Printable.count(report.reencrypted, "value")) anew",
+      "sealed \(Printable.count(report.reencrypted, "value")) again",
       .object(
         [
           ("reencrypted", .number("\(report.reencrypted)")),
@@ -182,8 +182,8 @@ struct RotateCommand: ParsableCommand {
     for note in files.notes { output.output.note(note) }
     if try replacesRoot && place.isIndexOfFiles {
       output.output.note(
-        "this is the index of a sealed folder, whose files are still sealed under keys that the old key "
-          + "led to: seal them anew with files rotate --resume")
+        "this is the index of a sealed folder, and its files are still sealed under keys that the old key "
+          + "opens: seal them again with files rotate --resume")
     }
     let isNew = replacesRoot && !keepsKey
     let left = report.left(

@@ -2,48 +2,47 @@ internal import ArgumentParser
 internal import StorageCore
 internal import VaultBackend
 
-/// Runs a program that is given values.
+/// Runs a program and passes values to it.
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a program with values as environment variables.",
     discussion: """
-      The program takes the place of this one, with the same process id, and behind -- stands what it \
-      is and its arguments. Nothing is written to a disk. Without an option it gets all values, each \
-      under its own name; with --only, --env or --fd it gets what they name, and with --all the others \
-      too. Text is given as it is, other types as get writes them. A name that can't be a variable is \
-      refused, unless --names makes one of it: underscore puts _ for all but ASCII letters and digits, \
-      upper makes capitals of the letters besides. The program gets no key: the variable of --key-env, \
-      or of a slot of the vault, is left out, and a descriptor that a passphrase was read from is \
-      closed. Its exit code is that of this command; 127 is that it is not there, 126 that it can't be \
-      run.
+      Put the program and its arguments behind --. The program replaces this one and keeps the process \
+      id. Nothing is written to disk. Without an option it gets all values, each under its own name. \
+      With --only, --env or --fd it gets only the values that they name; --all adds the others. Text is \
+      passed unchanged, other types as get writes them. A name that can't be a variable is refused, \
+      unless --names converts it: underscore writes _ for every byte that is not an ASCII letter or \
+      digit; upper does the same and changes letters to capitals. The program gets no key: the variables \
+      of --key-env and of the vault's slots are removed, and descriptors from which a passphrase was read \
+      are closed. The exit code is the program's; 127 if it is not found, 126 if it can't be run.
       """)
 
   @Option(
     help: ArgumentHelp(
-      "A value to give under its own name; several with commas between them.", valueName: "names"),
+      "Values to pass under their own names, separated by commas.", valueName: "names"),
     completion: ValueName.completion)
   var only: [String] = []
 
   @Option(
     name: .customLong("env"),
     help: ArgumentHelp(
-      "A value to give in a variable of another name; may be given often.",
+      "A value to pass in a variable of another name; may be repeated.",
       valueName: "variable=name"))
   var variables: [NameForVariable] = []
 
   @Option(
     name: .customLong("fd"),
     help: ArgumentHelp(
-      "A value to give in a file descriptor, 0 or from 3 on, and in no variable; may be given often.",
+      "A value to pass in a file descriptor, 0 or from 3 on, and not in a variable; may be repeated.",
       valueName: "number=name"))
   var descriptors: [NameForDescriptor] = []
 
-  @Flag(name: .customLong("all"), help: "Give all values, besides what is named.")
+  @Flag(name: .customLong("all"), help: "Pass all other values too.")
   var givesAll = false
 
   @Option(
     name: .customLong("names"),
-    help: "What becomes of names that can't be variables: exact refuses them.")
+    help: "How to convert names that can't be variables; exact refuses them.")
   var mapping = VariableNames.exact
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -58,7 +57,7 @@ struct RunCommand: ParsableCommand {
   func validate() throws {
     guard let program = command.first, !program.isEmpty else {
       throw ValidationError(
-        "say what is to be run behind --, as in: securestore run --only TOKEN -- program argument")
+        "name the program to run behind --, for example: securestore run --only TOKEN -- program argument")
     }
   }
 
@@ -68,13 +67,13 @@ struct RunCommand: ParsableCommand {
     let (variables, files) = try given(by: place)
     var environment = ChildEnvironment(without: keys.variables)
     try environment.add(variables)
-    // The vault is closed by now, as it was: what follows closes descriptors of all kinds.
+    // The vault must be closed by now: the next calls close descriptors of all kinds.
     keys.close()
     try ChildDescriptors.place(files)
     throw environment.execute(command)
   }
 
-  /// The values by where they are to go.
+  /// The values, by variables and descriptors.
   private func given(
     by place: VaultPlace
   ) throws -> (variables: [ChildEnvironment.Variable], files: [(number: Int32, bytes: [UInt8])]) {
@@ -99,7 +98,7 @@ struct RunCommand: ParsableCommand {
     return (variables, files)
   }
 
-  /// The names of the values whose variables have their name.
+  /// The names of the values whose variables carry the same name.
   private func plainNames(
     _ storage: VaultStorage, _ path: String, but named: Set<[UInt8]>
   ) throws -> [String] {
@@ -110,8 +109,8 @@ struct RunCommand: ParsableCommand {
     guard listing.unreadable == 0 else {
       throw Failure(
         .damaged,
-        "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was run; see verify. "
-          + "--only names those that are needed", path: path)
+        "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was run; see verify, or "
+          + "name the values that the program needs with --only", path: path)
     }
     return (only + listing.keys.filter { !named.contains(Array($0.utf8)) }).withoutRepetition
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -120,10 +119,10 @@ struct RunCommand: ParsableCommand {
   private static func refusal(_ names: [String]) -> Failure {
     Failure(
       .unsupported,
-      "nothing was run, since these names can't be those of variables, or steer how programs start: "
+      "nothing was run: these names can't be variables, or would control how programs start: "
         + names.prefix(10).joined(separator: ", ")
         + (names.count > 10 ? " and \(names.count - 10) more" : "")
-        + ". --only names others, --env VARIABLE=NAME says the variable of one, --names underscore or upper "
-        + "makes variables of names")
+        + ". Select others with --only, name a variable with --env VARIABLE=NAME, or convert names with "
+        + "--names underscore or upper")
   }
 }

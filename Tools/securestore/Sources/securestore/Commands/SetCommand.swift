@@ -10,29 +10,29 @@ struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Store a value, read from standard input or a prompt.",
     discussion: """
-      On a terminal the value is one line, which is not shown. From a pipe or a file it is \
-      everything up to the end; of text one line break at the end is left out, unless --raw is given. \
-      A value of no bytes is refused, unless --allow-empty is given. A bool is true, yes, on or 1, or \
-      false, no, off or 0; a date is as 2026-11-24T05:05:00Z; lists, dictionaries and types as \
-      '[Int]' are JSON. A value that is there keeps its type unless --type is given: what is not \
-      exactly of that type is refused.
+      On a terminal the value is one line, which is not shown. From a pipe or a file it is all of the \
+      input; one line break at the end of text is removed, unless --raw is given. A value of no bytes is \
+      refused unless --allow-empty is given. A bool is true, yes, on or 1, or false, no, off or 0; a \
+      date looks like 2026-11-24T05:05:00Z; lists, dictionaries and types such as '[Int]' are JSON. An \
+      existing value keeps its type unless --type is given: input that does not convert exactly is \
+      refused.
       """)
 
   @Argument(help: "The name of the value.", completion: ValueName.completion) var name: String
 
-  // Caught here, since the parser's own message would repeat it.
+  // Declared so that this command reports it: the parser's own message would repeat the value.
   @Argument(help: .hidden) var rest: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "What the value is: \(ValueKind.allValueStrings.joined(separator: ", ")), or a type as Swift "
-        + "writes it; without it, what is stored, else string.", valueName: "type"))
+      "The type: \(ValueKind.allValueStrings.joined(separator: ", ")), or a type as Swift writes it. "
+        + "Default: the type of the existing value, else string.", valueName: "type"))
   var type: ValueKind?
 
   @Flag(name: .customLong("raw"), help: "Keep the line break at the end of text.")
   var isRaw = false
 
-  @Flag(name: .customLong("allow-empty"), help: "Store a value of no bytes, if it is one.")
+  @Flag(name: .customLong("allow-empty"), help: "Accept a value of no bytes.")
   var allowsEmpty = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -42,8 +42,8 @@ struct SetCommand: ParsableCommand {
   func validate() throws {
     guard rest.isEmpty else {
       throw ValidationError(
-        "a value is never an argument, where every program can see it; leave it out to be asked, or "
-          + "send it through a pipe")
+        "a value is never an argument, since every program can see arguments; leave it out and type it at the "
+          + "prompt, or send it through a pipe")
     }
   }
 
@@ -64,8 +64,8 @@ struct SetCommand: ParsableCommand {
       } catch let mismatch as StorageTransaction.Mismatch {
         throw Failure(
           .typeMismatch,
-          "the value is stored as \(mismatch.stored), and what was given is \(mismatch.given) that is not "
-            + "exactly one; nothing was changed. --type says what it is to be from now on",
+          "the value is stored as \(mismatch.stored), and the input is \(mismatch.given) that is not "
+            + "exactly one; nothing was changed. --type sets the new type",
           key: name)
       }
     }
@@ -77,7 +77,7 @@ struct SetCommand: ParsableCommand {
   private var empty: Failure {
     Failure(
       .malformedInput,
-      "the value is empty, and nothing was changed; --allow-empty stores it so", key: name)
+      "the value is empty, and nothing was changed; --allow-empty accepts an empty value", key: name)
   }
 
   private func read() throws -> SecureBytes {

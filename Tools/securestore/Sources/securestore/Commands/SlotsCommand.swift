@@ -2,18 +2,18 @@ internal import ArgumentParser
 internal import StorageCore
 internal import VaultBackend
 
-/// Shows and changes what opens the vault.
+/// Shows and changes the keys that open the vault.
 struct SlotsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "slots", abstract: "Show or change what opens the vault.",
+    commandName: "slots", abstract: "Show or change the keys that open the vault.",
     subcommands: [ListSlots.self, AddSlot.self, ChangeSlots.self, RemoveSlot.self],
     defaultSubcommand: ListSlots.self)
 
-  /// Lists the slots; the file says them to whoever reads it.
+  /// Lists the slots, which anyone who can read the file can see.
   struct ListSlots: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List what opens the vault; needs no key.",
-      discussion: "A key option is taken, so that all commands take the same, and not used.")
+      commandName: "list", abstract: "List the keys that open the vault; needs no key.",
+      discussion: "A key option is accepted, as by every command, but not used.")
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
     @OptionGroup(title: "Key, not used") var key: KeyOptions
@@ -29,7 +29,7 @@ struct SlotsCommand: ParsableCommand {
   /// Adds a slot.
   struct AddSlot: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "add", abstract: "Make another key open the vault too.")
+      commandName: "add", abstract: "Add another key that opens the vault.")
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
     @OptionGroup(title: "Key") var key: KeyOptions
@@ -51,13 +51,13 @@ struct SlotsCommand: ParsableCommand {
     }
   }
 
-  /// Replaces all slots but recovery keys.
+  /// Replaces all slots except recovery keys.
   struct ChangeSlots: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "change", abstract: "Make another key open the vault, and no more the old ones.",
+      commandName: "change", abstract: "Make another key open the vault, and remove the old keys.",
       discussion: """
-        Recovery keys stay. The values are not sealed anew; rotate --root does that. It says which keys \
-        end, and asks first, unless --yes is given.
+        Recovery keys stay. The values are not sealed again; rotate --root does that. The command lists \
+        the keys that end and asks first, unless --yes is given.
         """)
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
@@ -95,12 +95,12 @@ struct SlotsCommand: ParsableCommand {
   /// Removes a slot.
   struct RemoveSlot: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "remove", abstract: "Make a key open the vault no more.",
+      commandName: "remove", abstract: "Remove a key, so that it no longer opens the vault.",
       discussion: """
-        It says whose key source that is, as far as it is known, and asks first, unless --yes is given.
+        The command says which program's key it is, if known, and asks first, unless --yes is given.
         """)
 
-    @Argument(help: "The number of the slot, as listed.") var id: UInt32
+    @Argument(help: "The number of the slot, as slots list shows it.") var id: UInt32
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
     @OptionGroup(title: "Key") var key: KeyOptions
@@ -112,7 +112,7 @@ struct SlotsCommand: ParsableCommand {
       let storage = try place.open(key)
       try storage.open()
       let before = try storage.keyAdministration.slots()
-      // The last one, and one that is not there, are refused below.
+      // `remove` below refuses the last slot and a slot that does not exist.
       if before.count > 1 {
         try EndingKeys(place, before) { $0.id == id }.confirm(consent, output.output)
       }
@@ -124,14 +124,14 @@ struct SlotsCommand: ParsableCommand {
 }
 
 extension Output {
-  /// The slots, as the answer.
+  /// Writes the slots as the answer.
   fileprivate func write(_ slots: [KeySlot]) throws {
     if isJSON { return try json(.object([("slots", .array(slots.map(\.json)))])) }
     for row in Printable.table(slots.map { ["\($0.id)", Printable.line($0.title)] }) {
       try line(row)
     }
     for slot in slots {
-      if let weakness = slot.weakness { note("slot \(slot.id): \(weakness); make another") }
+      if let weakness = slot.weakness { note("slot \(slot.id): \(weakness); replace it") }
     }
   }
 }

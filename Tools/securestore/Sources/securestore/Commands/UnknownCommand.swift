@@ -1,16 +1,16 @@
 internal import ArgumentParser
 
-/// Says that there is no such command, which the parser calls an unexpected argument.
+/// Reports an unknown command; the parser would call it an unexpected argument.
 enum UnknownCommand {
-  /// Refuses arguments that begin with the name of no command.
+  /// Refuses arguments that begin with an unknown command.
   ///
-  /// What was typed is not repeated: it may be a value that went to the wrong place.
+  /// The message does not repeat the argument: it may be a value in the wrong place.
   static func refuse(_ arguments: [String]) throws {
     var command: any ParsableCommand.Type = Securestore.self
     var title = "securestore"
     for argument in arguments {
       let commands = command.configuration.subcommands
-      // What is no name is the parser's to judge.
+      // Arguments that are not names are left to the parser.
       guard !commands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return }
       guard let next = subcommand(argument, of: command) else {
         throw failure(argument, commands.map { name(of: $0) }, title)
@@ -20,7 +20,7 @@ enum UnknownCommand {
     }
   }
 
-  /// The command of a name among those of another; nil when there is none.
+  /// The subcommand of that name; nil if there is none.
   static func subcommand(
     _ name: String, of command: any ParsableCommand.Type
   ) -> (any ParsableCommand.Type)? {
@@ -37,16 +37,16 @@ enum UnknownCommand {
       near.isEmpty
       ? "" : "; near \(near.count == 1 ? "is" : "are") \(near.joined(separator: " and "))"
     return Failure(
-      .usage, "there is no such command of \(title)\(hint). \(title) --help lists all")
+      .usage, "there is no such command of \(title)\(hint). \(title) --help lists all commands")
   }
 
-  /// Whether one was typed for the other: it begins it, or is a slip or two away.
+  /// Whether the typed text begins the name, or differs from it by one or two typing errors.
   private static func isNear(_ typed: String, _ name: String) -> Bool {
     guard !typed.isEmpty, typed.utf8.count <= 2 * name.utf8.count else { return false }
     return name.hasPrefix(typed) || distance(typed, name) <= (name.utf8.count < 5 ? 1 : 2)
   }
 
-  /// How many characters have to be put in, taken out or replaced: Levenshtein's distance.
+  /// How many characters must be inserted, removed or replaced: Levenshtein's distance.
   private static func distance(_ left: String, _ right: String) -> Int {
     let right = Array(right)
     var row = Array(0...right.count)

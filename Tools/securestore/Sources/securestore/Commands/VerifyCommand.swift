@@ -2,20 +2,20 @@ internal import ArgumentParser
 internal import StorageCore
 internal import VaultBackend
 
-/// Looks at everything in a vault.
+/// Checks everything in a vault.
 struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Check that every value opens and none is missing or old.",
     discussion: """
-      Exits with 2 when something is not as it should be. What can't be found is the whole file put \
-      back as it was. What was sealed with another authentication tag, or was damaged and accepted by \
-      repair, does not open and is counted; one that is expected has to open. Others may use the \
-      vault meanwhile.
+      Exits with 2 if it finds a problem. It can't detect that the whole file was replaced by an older \
+      copy of itself. Values that were sealed with another authentication tag, or that were damaged and \
+      accepted by repair, do not open and are counted; an expected value must open. Other programs may \
+      use the vault meanwhile.
       """)
 
   @Option(
     name: .customLong("expect"),
-    help: ArgumentHelp("A value that should be there; may be given often.", valueName: "name"),
+    help: ArgumentHelp("A value that must exist; may be repeated.", valueName: "name"),
     completion: ValueName.completion)
   var expected: [String] = []
 
@@ -51,15 +51,15 @@ struct VerifyCommand: ParsableCommand {
       throw Failure(
         .unsound,
         report.isSound
-          ? "\(count) of the \(Printable.count(expected.count, "value")) to expect "
+          ? "\(count) of the \(Printable.count(expected.count, "expected value")) "
             + "\(count == 1 ? "is" : "are") absent or \(count == 1 ? "does" : "do") not open"
-          : "the vault is not sound; restore a backup, or see what repair would do",
+          : "the vault is not sound; restore a backup, or run repair, which first shows what it would do",
         path: place.path)
     }
     var note = "\(Printable.count(report.recordCount, "value")), nothing wrong"
     if report.otherTagCount > 0 {
       note += "; \(report.otherTagCount) of them not opened: "
-      note += "of another authentication tag, set aside by rotate, or accepted by repair"
+      note += "sealed with another authentication tag, set aside by rotate, or accepted by repair"
     }
     output.output.note(note)
     if report.oldKeyCount > 0 { output.output.note(report.oldKeyNote) }
@@ -67,17 +67,17 @@ struct VerifyCommand: ParsableCommand {
 }
 
 extension VaultPlace {
-  /// Runs `body`, which looks through the vault, and says what is left to do where that can't be done:
-  /// not to look through it.
+  /// Runs `body`, which checks the whole vault. If the vault is too damaged for that, the error says
+  /// what to do instead.
   func lookingThrough<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as StorageError where error.code == .damaged && error.number != nil {
-      // With a number it is SQLite or OpenSSL that says so, and can't say what is to be done.
+      // Errors with a number come from SQLite or OpenSSL, whose messages don't say what to do.
       var failure = Failure(
         .damaged,
-        "it can't be looked through or repaired: too much of it is damaged, or it is no vault. See "
-          + "that the path is right; restore makes it what a backup was",
+        "it can't be checked or repaired: too much of it is damaged, or it is not a vault. Check "
+          + "the path; restore replaces it with a backup",
         path: error.path ?? path)
       failure.number = error.number
       throw failure
@@ -86,7 +86,7 @@ extension VaultPlace {
 }
 
 extension VaultStorage {
-  /// Verifies with a sign of life.
+  /// Verifies the vault and shows progress.
   func verify(expecting names: [StoreKey] = [], _ output: Output) throws -> VaultReport {
     try Progress.showing("verify", output) { progress in
       try verify(expecting: names, progress: progress)
@@ -103,10 +103,10 @@ extension VaultReport {
     }
   }
 
-  /// What is said of values that a rotation has not come to.
+  /// The note about values that a rotation has not reached yet.
   var oldKeyNote: String {
     "\(Printable.count(oldKeyCount, "value")) \(oldKeyCount == 1 ? "is" : "are") still under a data key "
-      + "from before: a rotation was interrupted, or is going on; rotate --resume finishes it"
+      + "from before: a rotation was interrupted or is running; rotate --resume finishes it"
   }
 
   /// The report for programs.

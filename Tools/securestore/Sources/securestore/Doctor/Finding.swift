@@ -1,23 +1,23 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// One thing that doctor looked at.
+/// One thing that doctor checked.
 struct Finding {
   enum State: String {
     /// It can be used.
     case good
-    /// It is not there, which may be as it should be.
+    /// It does not exist, which may be intended.
     case absent
-    /// It is there and can't be used as it is.
+    /// It exists, or is needed, and can't be used.
     case bad
-    /// It is set, and this program does not follow it.
+    /// It is set, and this program ignores it.
     case ignored
   }
 
   let subject: String
   let state: State
   let message: String
-  /// Why, for programs, where it is an error of the library.
+  /// The code of the library's error, if that is the cause.
   let code: StorageError.Code?
 
   init(
@@ -29,7 +29,7 @@ struct Finding {
     self.code = code
   }
 
-  /// What an attempt gives: its words, or those of its error.
+  /// The finding of an attempt: its result, or its error.
   init(_ subject: String, _ path: String, _ attempt: () throws -> String) {
     do {
       self.init(subject, .good, "\(path): \(try attempt())")

@@ -1,16 +1,16 @@
 internal import CryptoCore
 internal import Glibc
 
-/// What the system lets a process do for its secrets.
+/// The findings about memory protection and the terminal.
 enum ProcessFindings {
   static func all() -> [Finding] { [memory(), terminal()] }
 
   private static func memory() -> Finding {
-    // A page of secrets may be locked, or must not: tried as the library does it.
+    // Some systems forbid locking: locks a page in the same way as the library.
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     let page = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let page = unsafe page, unsafe page != MAP_FAILED else {
-      return Finding("memory", .bad, "there is none: \(Failure.text(of: errno))")
+      return Finding("memory", .bad, "a page could not be allocated: \(Failure.text(of: errno))")
     }
     defer { unsafe munmap(page, size) }
     guard unsafe mlock(page, size) == 0 else {
@@ -28,7 +28,7 @@ enum ProcessFindings {
     let descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
       return Finding(
-        "terminal", .absent, "none; prompts are not possible, --passphrase-fd and the like are")
+        "terminal", .absent, "no terminal: prompts are not possible; use --passphrase-fd and the like")
     }
     close(descriptor)
     return Finding("terminal", .good, "prompts are possible")

@@ -3,14 +3,14 @@ internal import Glibc
 internal import StorageCore
 internal import VaultBackend
 
-/// Which of the key sources that an application may list are there.
+/// The findings about the key sources that an application may list.
 enum SourceFindings {
   private static let credential = "securestorage-key"
 
   /// - Parameters:
-  ///   - application: whose key file is looked for.
-  ///   - hasVault: whether there is a vault, for which none is made any more.
-  /// - Returns: what was found.
+  ///   - application: the application whose key file is checked.
+  ///   - hasVault: whether the vault exists; then no key file is created for it any more.
+  /// - Returns: the findings.
   static func all(application: String?, hasVault: Bool) -> [Finding] {
     var findings = [credentials()]
     if let application { findings.append(keyFile(application, hasVault)) }
@@ -22,18 +22,18 @@ enum SourceFindings {
     let subject = "credential \(credential)"
     guard let folder = Environment.value("CREDENTIALS_DIRECTORY") else {
       return Finding(
-        subject, .absent, "CREDENTIALS_DIRECTORY is not set: this is no systemd service with any")
+        subject, .absent, "CREDENTIALS_DIRECTORY is not set: this is not a systemd service with credentials")
     }
     let path = "\(folder)/\(credential)"
     guard unsafe access(path, R_OK) == 0 else {
       guard errno == ENOENT else { return unreadable(path, subject) }
       return Finding(
-        subject, .absent, "\(path) is not there; see LoadCredential= in systemd.exec(5)")
+        subject, .absent, "\(path) does not exist; see LoadCredential= in systemd.exec(5)")
     }
-    return Finding(subject, .good, "\(path); .automatic takes it first")
+    return Finding(subject, .good, "\(path); .automatic uses it first")
   }
 
-  /// The key file that `.automatic` takes, beside the standard vault.
+  /// The key file beside the standard vault, which `.automatic` uses.
   private static func keyFile(_ application: String, _ hasVault: Bool) -> Finding {
     let subject = "key file"
     let vault: String
@@ -53,17 +53,17 @@ enum SourceFindings {
     return check(Path.absolute(path), "SECURESTORE_KEY_FILE", hasVault)
   }
 
-  /// What can be said of a key file without opening it.
+  /// The state of a key file, as far as it shows without opening the file.
   private static func check(_ path: String, _ subject: String, _ hasVault: Bool) -> Finding {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {
       guard errno == ENOENT else { return unreadable(path, subject) }
       guard unsafe lstat(path + ".made", &status) != 0 else {
         return Finding(
-          subject, .bad, "\(path) was there once and is gone; put it back from a backup")
+          subject, .bad, "\(path) existed once and is gone; restore it from a backup")
       }
       return Finding(
-        subject, .absent, "\(path) is not there" + (hasVault ? "" : "; init makes it"))
+        subject, .absent, "\(path) does not exist" + (hasVault ? "" : "; init creates it"))
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       return Finding(subject, .bad, "\(path) is not a regular file")
@@ -72,13 +72,13 @@ enum SourceFindings {
       return Finding(subject, .bad, "\(path) belongs to another user")
     }
     guard status.st_mode & 0o077 == 0 else {
-      return Finding(subject, .bad, "others can read \(path); chmod 600 it")
+      return Finding(subject, .bad, "others can read \(path); run chmod 600 on it")
     }
     guard unsafe access(path, R_OK) == 0 else { return unreadable(path, subject) }
-    return Finding(subject, .good, "\(path), for its owner alone")
+    return Finding(subject, .good, "\(path), which only its owner can read")
   }
 
-  /// What errno says of a file that is there, or may be.
+  /// The finding for a file that can't be examined.
   private static func unreadable(_ path: String, _ subject: String) -> Finding {
     Finding(subject, .bad, "\(path) can't be read: \(Failure.text(of: errno))")
   }

@@ -2,7 +2,7 @@
   internal import KeyringBackend
   internal import StorageCore
 
-  /// The sealed store of an application in the desktop's keyring, what `@Keychain` uses.
+  /// The sealed store of an application in the desktop's keyring, which `@Keychain` uses.
   struct KeychainPlace {
     private let application: String
     private let access: KeyringAccess
@@ -12,7 +12,7 @@
       access = place.keyringAccess
     }
 
-    /// What opens it, which needs no key; none where there is no such store.
+    /// The slots of the store; needs no key. Empty if there is no such store.
     func slots() throws -> [KeySlot] {
       try storage(.firstAvailable([])).keyAdministration.slots()
     }
@@ -20,10 +20,10 @@
     /// The store.
     ///
     /// - Parameters:
-    ///   - slots: what opens it.
+    ///   - slots: the slots of the store.
     ///   - choice: the key source that the operator chose; nil for the keys that the store names.
-    ///   - other: what is asked where the store names none that is in the keyring or this machine's.
-    /// - Returns: the store, which nobody has looked at yet.
+    ///   - other: the source to use if the store names no key of the keyring or of this machine.
+    /// - Returns: the store, not yet opened.
     func storage(
       _ slots: [KeySlot], choice: KeySource?, otherwise other: KeySource
     ) -> KeychainStorage {

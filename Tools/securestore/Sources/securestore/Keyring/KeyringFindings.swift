@@ -2,9 +2,9 @@
   internal import KeyringBackend
   internal import StorageCore
 
-  /// What of the desktop's keyring can be used, looked at without a prompt.
+  /// The state of the desktop's keyring, checked without a prompt.
   struct KeyringFindings {
-    /// The keys that the vault opens with: without them, what is missing is no matter of choice.
+    /// The keys that the vault opens with: if one of them is missing, that is a fault.
     let needed: Set<String>
     private let report: KeyringReport
 
@@ -31,7 +31,7 @@
         label + Failure(error).line, code: error.code)
     }
 
-    /// Whether the vault does not open without it.
+    /// Whether the vault does not open without the subject.
     private func isNeeded(_ subject: KeyringReport.Subject) -> Bool {
       if case .key(let name) = subject { return needed.contains(name) }
       return report.findings.contains {
@@ -43,7 +43,7 @@
       }
     }
 
-    /// Whether a machine may be so that has no use for a keyring, or not now.
+    /// Whether the error is normal on a machine that uses no keyring, or not at the moment.
     private static func isOptional(_ error: StorageError) -> Bool {
       [.noBus, .noService, .noCollection, .locked, .keyUnavailable, .unsupported].contains(
         error.code)
@@ -63,22 +63,22 @@
       case .bus: "it answers"
       case .service: "a Secret Service answers on the session bus"
       case .collection: "the default one, \"\(found.label ?? "")\", is unlocked"
-      case .key: "it is there and unlocked"
+      case .key: "it exists and is unlocked"
       }
     }
 
-    /// What crosses the bus in the clear is no matter where no key does.
+    /// An unencrypted bus is a fault only if a key crosses it.
     private var encryption: [Finding] {
       guard let isEncrypted = report.isEncrypted else { return [] }
       let subject = "keyring's encryption"
       guard !isEncrypted else {
-        return [Finding(subject, .good, "what crosses the session bus is encrypted")]
+        return [Finding(subject, .good, "secrets cross the session bus encrypted")]
       }
       return [
         Finding(
           subject, needed.isEmpty ? .ignored : .bad,
-          "the service does not encrypt what crosses the session bus; a vault's key is not asked of it, and "
-            + "plain secrets, as of secret-tool, cross in the clear", code: .unsupported)
+          "the service does not encrypt secrets on the session bus; vault keys are not requested from it, and "
+            + "plain secrets, such as those of secret-tool, cross in the clear", code: .unsupported)
       ]
     }
 
@@ -87,8 +87,8 @@
       return [
         Finding(
           "SECRET_BACKEND", .ignored,
-          "it is \"\(name)\", and is not followed: libsecret's own programs, as secret-tool, keep "
-            + "secrets there; here only the service on the session bus is used")
+          "it is \"\(name)\", which has no effect here: libsecret's own programs, such as secret-tool, "
+            + "keep secrets there, but this program uses only the service on the session bus")
       ]
     }
   }

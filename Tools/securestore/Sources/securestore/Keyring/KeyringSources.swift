@@ -3,14 +3,14 @@
   internal import StorageCore
 
   extension VaultPlace {
-    /// How the keyring is asked.
+    /// The deadline and prompt settings for calls to the keyring.
     var keyringAccess: KeyringAccess {
       KeyringAccess(
         deadline: keyringDeadline, prompts: mayPrompt ? .ifInteractive : .never,
         allowsPlainKeys: Environment.value("SECURESTORE_ALLOW_PLAIN_BUS") == "1")
     }
 
-    /// The key of a name in the keyring.
+    /// The key of that name in the keyring.
     func keyring(_ name: String) throws -> KeySource { .keyring(name, access: keyringAccess) }
 
     /// The systemd credential, else the keyring, else the key file.

@@ -1,6 +1,5 @@
 #if !Keyring
-  // A build without libsecret: the trait Keyring is off. What needs a keyring says so.
-  internal import CryptoCore
+  // A build without libsecret: the trait Keyring is off. Everything that needs a keyring says so.
   internal import DefaultsBackend
   internal import StorageCore
 
@@ -11,14 +10,14 @@
   }
 
   extension VaultPlace {
-    /// There is none.
+    /// Always throws: this build has no keyring.
     func keyring(_ name: String) throws -> KeySource { throw Failure.noKeyring }
 
-    /// There is none of a desktop.
+    /// Always throws: this build has no keyring.
     func desktop() throws -> KeySource { throw Failure.noKeyring }
   }
 
-  /// The sealed store of an application in the keyring: there is none.
+  /// The sealed store of an application in the keyring; this build has none.
   enum KeychainPlace {
     init(application: String, _ place: VaultPlace) throws { throw Failure.noKeyring }
 
@@ -29,22 +28,7 @@
     ) -> UserDefaultsStorage { switch self {} }
   }
 
-  /// The plain items of a keyring: there is none.
-  enum PlainItems {
-    init(_ items: ItemOptions) throws { throw Failure.noKeyring }
-
-    func secret(of service: String, _ account: String?) throws -> [UInt8] { switch self {} }
-
-    func store(
-      _ secret: SecureBytes, of service: String, _ account: String, label: String?
-    ) throws { switch self {} }
-
-    func all(of service: String?) throws -> [PlainItem] { switch self {} }
-
-    func remove(_ service: String, _ account: String?) throws -> Bool { switch self {} }
-  }
-
-  /// That nothing of a keyring can be looked at.
+  /// The findings of a build that can't check a keyring.
   struct KeyringFindings {
     let needed: Set<String>
 

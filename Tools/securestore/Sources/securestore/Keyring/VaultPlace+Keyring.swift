@@ -1,17 +1,17 @@
 internal import StorageCore
 
 extension VaultPlace {
-  /// How long the keyring is waited for: a second where other programs are not waited for at all.
+  /// The deadline of the keyring: at least one second, even if `--wait` is 0.
   var keyringDeadline: Duration { max(.seconds(1), deadline) }
 
-  /// The source that was asked for by its name.
+  /// The source that the operator selected by a word.
   ///
   /// - Parameters:
-  ///   - named: its name.
-  ///   - file: the vault that it opens; nil when it is to open it from now on, so that what opens it
-  ///     now says nothing.
+  ///   - named: the word.
+  ///   - file: the vault that the source opens; nil for a new key, when the vault's present slots don't
+  ///     matter.
   /// - Returns: the source.
-  /// - Throws: `Failure` when the name is not enough; `StorageError` when the vault can't be read.
+  /// - Throws: `Failure` if the word is not enough; `StorageError` if the vault can't be read.
   func source(_ named: NamedSource, opening file: String?) throws -> KeySource {
     let recorded = try file.map { try keyringKeys(of: $0) } ?? []
     switch named {
@@ -21,26 +21,26 @@ extension VaultPlace {
       guard let application else {
         try refuse(
           Failure(
-            .usage, "say what the key is called: --app ID for the application's, or keyring:NAME"),
+            .usage, "name the key: --app ID for the application's key, or keyring:NAME"),
           opening: file)
       }
       return try keyring(application)
     case .desktop:
       guard application != nil else {
         try refuse(
-          Failure(.usage, "the key source desktop is an application's: give --app ID"),
+          Failure(.usage, "the key source desktop belongs to an application: give --app ID"),
           opening: file)
       }
       return .firstAvailable([try desktop()] + recorded)
     }
   }
 
-  /// The keys in the keyring by which a vault opens, as it says itself.
+  /// The keys in the keyring that the vault's slots name.
   func keyringKeys(of file: String) throws -> [KeySource] {
     try keyringNames(of: file).map { try keyring($0) }
   }
 
-  /// What they are called.
+  /// The names of these keys.
   func keyringNames(of file: String) throws -> [String] {
     try knownSlots(of: file).filter { $0.kind == KeySlot.keyringKind }.map(\.identifier)
   }

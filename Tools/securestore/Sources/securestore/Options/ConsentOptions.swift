@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// Whether the operator has said yes already to what a command is going to end.
+/// Whether the operator already agreed, with `--yes`, that the command ends keys.
 struct ConsentOptions: ParsableArguments {
   @Flag(name: .customLong("yes"), help: "Don't ask before keys end.") var isConfirmed = false
 }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
-/// Which sealed folder is meant.
+/// The options that select a sealed folder.
 struct FolderOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The sealed folder.", valueName: "path"), completion: .directory)
@@ -12,11 +12,11 @@ struct FolderOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "An application's id: its standard folder, and the key that it uses.", valueName: "id"))
+      "An application's id: selects its standard folder and the key that it uses.", valueName: "id"))
   var app: String?
 
   @Flag(
-    help: "Take a folder that a group of this user may write to, as a volume of a container.")
+    help: "Accept a folder that a group of this user may write to, such as a volume of a container.")
   var groupFolder = false
 
   @Option(
@@ -27,7 +27,7 @@ struct FolderOptions: ParsableArguments {
     guard wait >= 0, wait <= 86_400 else { throw ValidationError("--wait is 0 to 86400 seconds") }
   }
 
-  /// The options and, where neither of the two is given, the variable of the application.
+  /// The folder of the options; if both are missing, that of the variable SECURESTORE_APP.
   func place() throws -> FolderPlace {
     let id = folder == nil && app == nil ? Environment.value("SECURESTORE_APP") : app
     guard folder != nil || id != nil else {
@@ -52,19 +52,19 @@ struct FolderPlace {
   let path: String
   let index: VaultPlace
 
-  /// The folder, which must be there: it is never made by a command that only uses it.
+  /// The folder, which must exist: a command that only uses a folder never creates it.
   func open(_ options: KeyOptions, _ access: VaultAccess = .readWrite) throws -> SealedFolder {
     guard try Path.isThere(index.path) else {
       try index.requireNoOrphans()
       throw Failure(
         .unavailable,
-        "there is no sealed folder; see that the path is right, or make one with files init",
+        "there is no sealed folder; check the path, or create one with files init",
         path: index.path)
     }
     return folder(try index.keySource(options), access)
   }
 
-  /// The folder, there or not.
+  /// The folder, whether it exists or not.
   func folder(_ source: KeySource, _ access: VaultAccess = .readWrite) -> SealedFolder {
     SealedFolder(
       at: URL(fileURLWithPath: path, isDirectory: true), keySource: source, access: access,

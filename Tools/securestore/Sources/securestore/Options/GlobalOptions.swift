@@ -1,17 +1,17 @@
 internal import ArgumentParser
 
-/// Options that may stand before the command: those that all commands take, or nearly all.
+/// The options that may stand before the command: those that all commands take, or nearly all.
 enum GlobalOptions {
-  /// Those with a value behind them.
+  /// The options that take a value.
   static let valued: Set<String> = [
     "--app", "--vault", "--folder", "--authentication-tag", "--wait", "--key", "--key-file",
     "--passphrase-fd", "--passphrase-file", "--key-env", "--credential", "--recovery-fd",
   ]
   static let flags: Set<String> = ["--passphrase", "--recovery", "--json", "--quiet", "-q"]
 
-  /// The arguments with such options behind the command, where the parser looks for them.
+  /// Moves such options behind the command, where the parser expects them.
   ///
-  /// - Throws: `Failure` where options are followed by no command.
+  /// - Throws: `Failure` if no command follows the options.
   static func behindCommand(_ arguments: [String]) throws -> [String] {
     var command: any ParsableCommand.Type = Securestore.self
     var (path, moved): ([String], [String]) = ([], [])
@@ -33,14 +33,14 @@ enum GlobalOptions {
       }
     }
     guard path.isEmpty, !moved.isEmpty else { return path + moved + rest }
-    // Help needs none of them.
+    // Help needs none of these options.
     if let next = rest.first, ["help", "-h", "--help", "--version"].contains(next) {
       return Array(rest)
     }
-    // What is no command is told as that, and what is no option as that.
+    // The order makes the parser report an unknown command or an unknown option, whichever it is.
     if let next = rest.first { return next.hasPrefix("-") ? moved + rest : rest + moved }
     throw Failure(
-      .usage, "a command is needed behind the options; securestore --help lists all of them")
+      .usage, "a command must follow the options; securestore --help lists all commands")
   }
 
   private static func isJoined(_ argument: String) -> Bool {

@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Foundation
 internal import StorageCore
 
-/// Which key source the operator asked for.
+/// The key source that the operator asked for.
 enum KeyChoice {
   case named(NamedSource)
   case file(String)
@@ -15,16 +15,16 @@ enum KeyChoice {
   case recovery
   case recoveryDescriptor(Int32)
 
-  /// The one choice among options, or nil when there is none.
+  /// The only choice among the options, or nil if there is none.
   ///
-  /// - Throws: `Failure` when there are several, since which one counts would be a guess.
+  /// - Throws: `Failure` if there are several: the program would have to guess which one counts.
   static func only(of choices: [KeyChoice?], _ what: String) throws -> KeyChoice? {
     let given = choices.compactMap(\.self)
     guard given.count < 2 else { throw Failure(.usage, "give only one \(what)") }
     return given.first
   }
 
-  /// What a vault records of such a key; nil where that is settled by the vault or the application.
+  /// What a vault records of such a key; nil if the vault or the application decides it.
   var recorded: (kind: String, identifier: String)? {
     switch self {
     case .named(.keyring(let name?)): (KeySlot.keyringKind, name)
@@ -38,17 +38,17 @@ enum KeyChoice {
     }
   }
 
-  /// The key source, whose secret is asked for now.
+  /// The key source; asks for its secret now.
   ///
   /// - Parameters:
-  ///   - place: the vault that it is for.
-  ///   - file: the file that it opens, such as a backup; nil when it is a new key, and a passphrase is
-  ///     asked for twice.
-  ///   - name: what the prompt calls it.
-  ///   - option: how the options begin that say where else a passphrase is.
-  ///   - output: is told of a new passphrase that is easy to guess; nil where it is not new.
+  ///   - place: the vault that the source is for.
+  ///   - file: the file to open, such as a backup; nil for a new key, whose passphrase is asked for
+  ///     twice.
+  ///   - name: the prompt's word for the passphrase.
+  ///   - option: the common start of the options that read a passphrase from elsewhere.
+  ///   - output: receives a warning if a new passphrase is easy to guess; nil if it is not new.
   /// - Returns: the source, which holds the secret.
-  /// - Throws: `Failure` when there is nobody to ask, or nothing to read.
+  /// - Throws: `Failure` if there is no terminal to ask on, or nothing to read.
   func source(
     for place: VaultPlace, opening file: String?, _ name: String = "passphrase",
     option: String = "--passphrase", warning output: Output? = nil

@@ -1,18 +1,18 @@
 internal import ArgumentParser
 
-/// Which key opens the vault.
+/// The options that select the key that opens the vault.
 struct KeyOptions: ParsableArguments {
   @Option(
     name: .customLong("key"),
     help: ArgumentHelp(
-      "A key by where it is kept: keyring, keyring:NAME or desktop.", valueName: "source"))
+      "A key by the place where it is kept: keyring, keyring:NAME or desktop.", valueName: "source"))
   var namedSource: NamedSource?
 
-  @Option(help: "A key file, for its owner alone.", completion: .file())
+  @Option(help: "A key file that only its owner can read.", completion: .file())
   var keyFile: String?
 
   @Option(
-    help: "A key file as a container has it mounted, whatever its owner, mode and links.",
+    help: "A key file that a container has mounted, with any owner, mode and links.",
     completion: .file())
   var mountedSecret: String?
 
@@ -28,10 +28,10 @@ struct KeyOptions: ParsableArguments {
   @Option(help: "Read a passphrase from the first line of a file.", completion: .file())
   var passphraseFile: String?
 
-  @Option(help: ArgumentHelp("An environment variable with the key.", valueName: "name"))
+  @Option(help: ArgumentHelp("An environment variable that holds the key.", valueName: "name"))
   var keyEnv: String?
 
-  @Option(help: ArgumentHelp("A systemd credential with the key.", valueName: "name"))
+  @Option(help: ArgumentHelp("A systemd credential that holds the key.", valueName: "name"))
   var credential: String?
 
   @Flag(name: .customLong("recovery"), help: "Ask for a recovery key on the terminal.")
@@ -42,7 +42,7 @@ struct KeyOptions: ParsableArguments {
     help: ArgumentHelp("Read a recovery key from a file descriptor.", valueName: "number"))
   var recoveryDescriptor: Int32?
 
-  /// What was asked for, or nil.
+  /// The chosen source, or nil if no option was given.
   func choice() throws -> KeyChoice? {
     try .only(
       of: [

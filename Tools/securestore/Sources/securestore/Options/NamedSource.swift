@@ -1,9 +1,9 @@
 internal import ArgumentParser
 
-/// A key source that is said by its name.
+/// A key source that is selected by a word.
 enum NamedSource: Hashable, ExpressibleByArgument {
-  /// A key in the desktop's keyring; without a name, the application's, or what a vault that is there
-  /// says it is called.
+  /// A key in the desktop's keyring, by its name; without a name, the key that the vault names, or else
+  /// the application's key.
   case keyring(String?)
   /// The systemd credential, else the keyring, else the key file.
   case desktop

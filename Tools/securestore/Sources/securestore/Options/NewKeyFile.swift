@@ -1,20 +1,20 @@
 internal import StorageCore
 
-/// A key file that a command makes if there is none.
+/// A key file that a command creates if it does not exist.
 struct NewKeyFile {
   private let path: String?
-  /// Whether there was none.
+  /// Whether the key file did not exist before.
   private let isNew: Bool
   private let folders: [String]
 
-  /// Looks whether there is one at `path`; nil where the key is in no file.
+  /// Looks whether the file at `path` exists; nil if the key is not in a file.
   init(at path: String?, for place: VaultPlace) throws {
     self.path = path
     isNew = try path.map { try !Path.isThere($0) } ?? false
     folders = try place.missingFolders(path)
   }
 
-  /// Runs `body`, which makes a vault with it, and says what is left where that failed.
+  /// Runs `body`, which creates a vault with the key file; if that fails, notes a key file left behind.
   func making<Result>(
     _ output: Output, _ body: () throws -> Result
   ) throws -> Result {
@@ -26,15 +26,15 @@ struct NewKeyFile {
     }
   }
 
-  /// Says of a key file that was made for nothing, or for what is not known to have been done.
+  /// Notes a key file that was created although the command failed or its outcome is unknown.
   func noteLeftOver(_ output: Output) throws {
     guard let path, isNew, try Path.isThere(path) else { return }
     output.note(
-      "the key file \(path) was made before this failed; keep it until it is known that the vault "
+      "the key file \(path) was created before this failed; keep it until you know that the vault "
         + "opens with another key")
   }
 
-  /// Where it is, if it is what one of the slots is for: a source may have found its key elsewhere.
+  /// The path, if one of the slots is for this file; the source may have found its key elsewhere.
   func path(in slots: [KeySlot]) -> String? {
     path.flatMap { path in
       slots.contains { $0.kind == KeySlot.fileKind && $0.identifier == Path.name(of: path) }
@@ -42,15 +42,15 @@ struct NewKeyFile {
     }
   }
 
-  /// Says where the key is that was made, and which folders were, once the vault opens with it.
+  /// Notes the key file and the folders that were created, once the vault opens with the key.
   func note(_ slots: [KeySlot], _ output: Output) {
     output.note(ofNew: folders)
     guard isNew, let path = path(in: slots) else { return }
     output.note(
-      "made the key file \(path); without it the vault does not open, so copy it to a safe place")
+      "created the key file \(path); the vault does not open without it, so copy it to a safe place")
   }
 
-  /// The same for programs.
+  /// The same facts as JSON members.
   func members(_ slots: [KeySlot]) -> [(String, JSONValue)] {
     let path = path(in: slots)
     return [

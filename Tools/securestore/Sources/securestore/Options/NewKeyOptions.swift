@@ -1,17 +1,17 @@
 internal import ArgumentParser
 internal import StorageCore
 
-/// Which key is to open the vault from now on.
+/// The options that select a new key for the vault.
 struct NewKeyOptions: ParsableArguments {
   @Option(
     name: .customLong("new-key"),
     help: ArgumentHelp(
-      "The new key by where it is kept: keyring, keyring:NAME or desktop; made if there is none.",
+      "The new key by its place: keyring, keyring:NAME or desktop; created if it does not exist.",
       valueName: "source"))
   var newNamedSource: NamedSource?
 
   @Option(
-    help: "The new key file, made if there is none.", completion: .file())
+    help: "The new key file; created if it does not exist.", completion: .file())
   var newKeyFile: String?
 
   @Flag(
@@ -26,13 +26,13 @@ struct NewKeyOptions: ParsableArguments {
   @Option(help: "Read the new passphrase from the first line of a file.", completion: .file())
   var newPassphraseFile: String?
 
-  @Option(help: ArgumentHelp("The environment variable with the new key.", valueName: "name"))
+  @Option(help: ArgumentHelp("The environment variable that holds the new key.", valueName: "name"))
   var newKeyEnv: String?
 
-  @Option(help: ArgumentHelp("The systemd credential with the new key.", valueName: "name"))
+  @Option(help: ArgumentHelp("The systemd credential that holds the new key.", valueName: "name"))
   var newCredential: String?
 
-  /// What was asked for, or nil.
+  /// The chosen source, or nil if no option was given.
   func choice() throws -> KeyChoice? {
     try .only(
       of: [
@@ -46,31 +46,31 @@ struct NewKeyOptions: ParsableArguments {
 
   /// The new source of the vault at `place`.
   ///
-  /// - Throws: `Failure` when none was given.
+  /// - Throws: `Failure` if no option was given.
   private func source(for place: VaultPlace, _ output: Output) throws -> KeySource {
     guard let choice = try choice() else {
       throw Failure(
         .usage,
-        "say what the new key is: --new-passphrase, --new-key-file PATH, --new-key keyring, or "
+        "name the new key: --new-passphrase, --new-key-file PATH, --new-key keyring, or "
           + "another --new- option")
     }
     return try choice.source(for: place, opening: nil, option: "--new-passphrase", warning: output)
   }
 
-  /// Runs `body`, which makes the new key what opens the vault at `place`, which is open already.
+  /// Runs `body`, which makes the new key open the vault at `place`; the vault is open already.
   ///
-  /// Where the key file was lost, its marker forbids a new one, which nothing sealed would open
-  /// with. That is said in other words to whoever has opened the vault without it.
+  /// If the key file was lost, its marker forbids a new one, since nothing sealed before would open with
+  /// it. This vault has opened with another key, so the error says something else here.
   ///
   /// - Parameters:
   ///   - place: the vault.
-  ///   - advice: what to do where the key opens the vault already; nil where it may.
-  ///   - confirm: is given the slot that the key opens already, if it does, and asks whether keys may end;
-  ///     nothing has been made by then.
-  ///   - output: tells.
-  ///   - body: is given the source.
-  /// - Returns: what `body` returns, and what is known of the key.
-  /// - Throws: `Failure`, or what `body` throws.
+  ///   - advice: what to do if the key already opens the vault; nil if such a key is allowed.
+  ///   - confirm: asks whether keys may end, before anything is created. It gets the slot that the key
+  ///     already opens, if any.
+  ///   - output: receives the notes.
+  ///   - body: gets the source.
+  /// - Returns: the result of `body`, and what is known of the key.
+  /// - Throws: `Failure`, or an error of `body`.
   func use<Result>(
     for place: VaultPlace, refusingOpenersWith advice: String? = nil,
     confirm: (KeySlot?) throws -> Void = { _ in }, _ output: Output,
@@ -80,7 +80,7 @@ struct NewKeyOptions: ParsableArguments {
     let old = try place.slot(openedBy: source)
     if let advice, old != nil {
       throw Failure(
-        .usage, "that key opens the vault already; \(advice)", path: newKeyFile ?? place.path)
+        .usage, "that key already opens the vault; \(advice)", path: newKeyFile ?? place.path)
     }
     try confirm(old)
     let path = try choice().flatMap { try place.keyFile(of: $0) }
@@ -89,10 +89,10 @@ struct NewKeyOptions: ParsableArguments {
       return Use(result: try body(source), file: file, old: old)
     } catch {
       if old == nil, Self.opens(place, source) {
-        // The error speaks of what failed afterwards, as of sealing the values anew.
+        // The error that follows is about a later step, such as sealing the values again.
         output.warn(
           .unsound,
-          "the vault opens with the new key now, and maybe with no other, although this failed: keep the "
+          "the new key now opens the vault, perhaps as the only key, although the command failed: keep the "
             + "new key. rotate --resume finishes a rotation")
       } else {
         try requireMakeable(after: error)
@@ -102,12 +102,12 @@ struct NewKeyOptions: ParsableArguments {
     }
   }
 
-  /// What a change of the keys gave.
+  /// The result of a change of keys.
   struct Use<Result> {
     let result: Result
-    /// The key file that the new key may be in.
+    /// The key file that may hold the new key.
     let file: NewKeyFile
-    /// The slot that the key opened before, if it did.
+    /// The slot that the key already opened before, if any.
     let old: KeySlot?
   }
 
@@ -115,15 +115,15 @@ struct NewKeyOptions: ParsableArguments {
     do { return try place.isOpened(by: source) } catch { return false }
   }
 
-  /// Says in other words why a lost key file was not made anew, or a credential not found.
+  /// Explains why a lost key file was not created again, or why a credential was not found.
   private func requireMakeable(after error: any Error) throws {
     guard let error = error as? StorageError, error.code == .keyUnavailable else { return }
     guard newCredential == nil else {
       throw Failure(
         .keyUnavailable,
-        "nothing was changed: the credential is not there. A service has it, and a shell has not: run this "
-          + "by systemd-run --pty -p LoadCredential=NAME:FILE, or with CREDENTIALS_DIRECTORY set to the "
-          + "folder of a file of that name, for its owner alone; see MOVING TO A CREDENTIAL in securestore(1)"
+        "nothing was changed: the credential does not exist here. A service has credentials, a shell does not: "
+          + "run this with systemd-run --pty -p LoadCredential=NAME:FILE. Or set CREDENTIALS_DIRECTORY to a "
+          + "private folder with a file of that name; see MOVING TO A CREDENTIAL in securestore(1)"
       )
     }
     guard let newKeyFile else { return }
@@ -131,9 +131,9 @@ struct NewKeyOptions: ParsableArguments {
     guard try !Path.isThere(path), try Path.isThere(path + ".made") else { return }
     throw Failure(
       .keyUnavailable,
-      "a key file was here, and its marker forbids to make another. This vault needs it no more, "
-        + "since it has opened with another key: if nothing else was sealed under the lost one, "
-        + "remove \(path).made and say this again. Otherwise give the new key file another name",
+      "a key file existed here, and its marker forbids creating another. This vault no longer needs it, "
+        + "since it opened with another key. If nothing else was sealed under the lost key, "
+        + "remove \(path).made and run this again. Otherwise give the new key file another name",
       path: path)
   }
 }

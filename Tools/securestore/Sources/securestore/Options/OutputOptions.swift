@@ -1,12 +1,12 @@
 internal import ArgumentParser
 
-/// How a command answers.
+/// The options for the form of the answer.
 struct OutputOptions: ParsableArguments {
   @Flag(name: .customLong("json"), help: "Answer in JSON, errors too.")
   var isJSON = false
 
   @Flag(
-    name: [.customLong("quiet"), .customShort("q")], help: "Say nothing that was not asked for.")
+    name: [.customLong("quiet"), .customShort("q")], help: "Show answers, warnings and errors, but no notes.")
   var isQuiet = false
 
   var output: Output { Output(isJSON: isJSON, isQuiet: isQuiet) }

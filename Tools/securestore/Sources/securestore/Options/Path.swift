@@ -1,27 +1,27 @@
 internal import Foundation
 internal import Glibc
 
-/// Paths as they were given on the command line.
+/// Paths from the command line.
 enum Path {
-  /// The path from the root, with no link resolved.
+  /// The absolute path; links are not resolved.
   static func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/") else { return path }
-    guard let folder = unsafe getcwd(nil, 0) else { return path }  // refused as a relative one
+    guard let folder = unsafe getcwd(nil, 0) else { return path }  // refused later, as a relative path
     defer { unsafe free(folder) }
     return unsafe String(cString: folder) + "/" + path
   }
 
-  /// The last component as a vault records that of a key file.
+  /// The last component, as a vault records the name of a key file.
   ///
-  /// A slash with a mark that combines with it is one character, and no slash; Foundation cuts there.
+  /// A slash with a combining mark is one character and not a separator, but Foundation cuts there.
   static func name(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return path }
     return String(path[path.index(after: slash)...])
   }
 
-  /// Whether there is anything, a broken link included.
+  /// Whether anything exists at the path, a broken link included.
   ///
-  /// - Throws: `Failure` when that can't be known, as of a folder that may not be entered.
+  /// - Throws: `Failure` if that can't be determined, for example in a folder without search permission.
   static func isThere(_ path: String) throws -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) != 0 else { return true }
@@ -31,18 +31,18 @@ enum Path {
     return false
   }
 
-  /// What tells a file from all others; nil when there is none.
+  /// Device and inode, which identify the file; nil if it does not exist.
   static func identity(_ path: String?) -> [UInt64]? {
     var status = stat()
     guard let path, unsafe stat(path, &status) == 0 else { return nil }
     return [UInt64(status.st_dev), UInt64(status.st_ino)]
   }
 
-  /// Why nothing can be made at a path: what is there; nil when there is nothing.
+  /// Why nothing can be created at a path: something exists there; nil if nothing does.
   ///
   /// - Parameters:
   ///   - path: the path.
-  ///   - instead: what can be done about a file.
+  ///   - instead: advice for the case of a file.
   /// - Returns: the failure to throw.
   static func occupation(of path: String, instead: String = "") -> Failure? {
     var status = stat()
@@ -50,16 +50,16 @@ enum Path {
     let message =
       switch status.st_mode & S_IFMT {
       case S_IFLNK where unsafe stat(path, &status) != 0:
-        "there is a link, which leads nowhere; it was not touched. Remove it, or give another path"
-      case S_IFLNK: "there is a link already; it was not touched. Give another path"
-      case S_IFDIR: "there is a folder already; it was not touched. Give another path"
-      default: "there is a file already; it was not touched" + instead
+        "a broken link is already there; it was not touched. Remove it, or give another path"
+      case S_IFLNK: "a link is already there; it was not touched. Give another path"
+      case S_IFDIR: "a folder is already there; it was not touched. Give another path"
+      default: "a file is already there; it was not touched" + instead
       }
     return Failure(.exists, message, path: path)
   }
 
-  /// Whether a file is a vault by what SQLite has at its head, or has nothing in it: a key file, or
-  /// what somebody else made, is neither.
+  /// Whether the file is empty or, by its SQLite header, a vault. A key file and other programs'
+  /// files are neither.
   static func isVaultOrEmpty(_ path: String) throws -> Bool {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
     let descriptor = unsafe open(path, flags)
@@ -80,16 +80,16 @@ enum Path {
     return head.starts(with: "SQLite format 3\0".utf8) && head[68...].elementsEqual("SPSv".utf8)
   }
 
-  /// Refuses a path to write to whose folder is not there: it was mistyped, or a disk is not mounted.
+  /// Refuses an output path whose folder does not exist: it was mistyped, or its disk is not mounted.
   static func requireFolder(of path: String, _ outcome: String) throws {
     guard let folder = missingFolder(of: path) else { return }
     throw Failure(
       .unavailable,
-      "the folder is not there, and \(outcome); see that the path is right, or make the folder first",
+      "the folder does not exist, and \(outcome); check the path, or create the folder first",
       path: folder)
   }
 
-  /// Whether the nearest folder on the way to a path belongs to this user.
+  /// Whether the nearest existing folder of a path belongs to this user.
   static func isFolderOurs(of path: String) -> Bool {
     let missing = missingFolder(of: path) ?? path
     var status = stat()
@@ -97,18 +97,18 @@ enum Path {
       && status.st_uid == geteuid()
   }
 
-  /// Refuses `-` where a file is to be made: a pipe would get nothing, and the file look odd.
+  /// Refuses `-` as an output file: the user may expect a pipe, and a file named - looks odd.
   static func requireName(_ path: String, instead: String) throws {
     guard path == "-" else { return }
-    throw Failure(.usage, "- is no file\(instead); ./- is one of that name")
+    throw Failure(.usage, "- is not a file name here\(instead); ./- is a file of that name")
   }
 
-  /// The uppermost folder on the way to an absolute path that is not there; nil when none is missing.
+  /// The topmost missing folder of an absolute path; nil if none is missing.
   static func missingFolder(of path: String) -> String? {
     var missing: String?
     var folder = (path as NSString).deletingLastPathComponent
     var status = stat()
-    // One that can't be looked at may be there.
+    // A folder that can't be looked at may exist.
     while unsafe lstat(folder, &status) != 0, errno == ENOENT, !folder.isEmpty {
       missing = folder
       folder = (folder as NSString).deletingLastPathComponent
@@ -119,7 +119,7 @@ enum Path {
 
 /// The environment of the process.
 enum Environment {
-  /// A variable that is set and not empty.
+  /// The value of a variable that is set and not empty.
   static func value(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)

@@ -1,12 +1,12 @@
 internal import ArgumentParser
 
-/// How the name of a value becomes that of a variable.
+/// How a value's name becomes a variable's name.
 enum VariableNames: String, CaseIterable, ExpressibleByArgument {
   case exact
   case underscore
   case upper
 
-  /// The variable; nil when there is none for the name.
+  /// The variable's name; nil if the value's name can't become one.
   func variable(of name: String) -> String? {
     var bytes = Array((self == .upper ? Self.capitals(name) : name).utf8)
     if self != .exact {
@@ -17,14 +17,14 @@ enum VariableNames: String, CaseIterable, ExpressibleByArgument {
     return Self.isVariable(variable) && !Self.steers(variable) ? variable : nil
   }
 
-  /// Whether a variable can have the name, in shells as well: IEEE Std 1003.1, section 8.1.
+  /// Whether the name is valid for a variable, in shells as well: IEEE Std 1003.1, section 8.1.
   static func isVariable(_ name: String) -> Bool {
     guard let first = name.utf8.first, !isDigit(first) else { return false }
     return name.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
   }
 
-  /// Whether a variable decides what code a program runs: whoever writes to a vault may not, unless the
-  /// operator names the variable.
+  /// Whether a variable decides which code a program runs. A vault's writer must not set such a variable;
+  /// only the operator may, by naming it.
   private static func steers(_ variable: String) -> Bool {
     let known = ["PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "GCONV_PATH", "GLIBC_TUNABLES"]
     return variable.hasPrefix("LD_") || known.contains(variable)
@@ -42,7 +42,7 @@ enum VariableNames: String, CaseIterable, ExpressibleByArgument {
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
-/// `VARIABLE=NAME`: a value in a variable of another name.
+/// `VARIABLE=NAME`: passes a value in a variable of another name.
 struct NameForVariable: ExpressibleByArgument {
   let variable: String
   let name: String
@@ -55,7 +55,7 @@ struct NameForVariable: ExpressibleByArgument {
   }
 }
 
-/// `NUMBER=NAME`: a value in a file descriptor.
+/// `NUMBER=NAME`: passes a value in a file descriptor.
 struct NameForDescriptor: ExpressibleByArgument {
   let number: Int32
   let name: String

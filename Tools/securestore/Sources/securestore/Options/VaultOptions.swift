@@ -3,7 +3,7 @@ internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
-/// Which vault is meant.
+/// The options that select a vault.
 struct VaultOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
@@ -11,7 +11,7 @@ struct VaultOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "An application's id: its standard vault, and the key that it uses.", valueName: "id"))
+      "An application's id: selects its standard vault and the key that it uses.", valueName: "id"))
   var app: String?
 
   @Option(
@@ -21,7 +21,7 @@ struct VaultOptions: ParsableArguments {
   var authenticationTag: String?
 
   @Flag(
-    help: "Take a folder that a group of this user may write to, as a volume of a container.")
+    help: "Accept a folder that a group of this user may write to, such as a volume of a container.")
   var groupFolder = false
 
   @Option(
@@ -32,10 +32,10 @@ struct VaultOptions: ParsableArguments {
     guard wait >= 0, wait <= 86_400 else { throw ValidationError("--wait is 0 to 86400 seconds") }
   }
 
-  /// The options and, where neither of the two is given, the environment.
+  /// The vault of the options; if both are missing, that of the environment.
   ///
-  /// One that is given on the command line makes both variables count for nothing: what the
-  /// environment says must not lend its key to a vault that was named by hand.
+  /// If one of the options is given, both variables are ignored: a key from the environment must not
+  /// be used for a vault that was named on the command line.
   func place() throws -> VaultPlace {
     let (path, id) =
       vault == nil && app == nil

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import VaultBackend
 
-/// A vault that is the index of a sealed folder, by its name and what lies beside it.
+/// A vault that is the index of a sealed folder, recognized by its name and its neighbours.
 extension VaultPlace {
-  /// Whether it is, and the folder has files.
+  /// Whether the vault is an index and its folder has files.
   var isIndexOfFiles: Bool {
     get throws {
       guard Path.name(of: path) == "index.vault" else { return false }
@@ -16,18 +16,19 @@ extension VaultPlace {
     }
   }
 
-  /// Refuses a folder whose index is gone: a new one would hide that, and knows none of its files.
+  /// Refuses to create an index in a folder of files without one: it would know none of the files and
+  /// hide the loss.
   func requireNoOrphans() throws {
     guard try isIndexOfFiles else { return }
     throw Failure(
       .damaged,
-      "the index of this sealed folder is gone, and its files are still there, which nothing else opens: "
-        + "put a backup back with files restore, or give a new folder another path", path: path)
+      "the index of this sealed folder is gone, but its files still exist, and nothing else opens them: "
+        + "restore a backup with files restore, or give a new folder another path", path: path)
   }
 
   /// The vault, for commands that change values.
   ///
-  /// Those of an index say where files are, and are changed by the commands of `files` alone.
+  /// The values of an index say where files are; only the `files` commands may change them.
   func openForValues(_ options: KeyOptions) throws -> VaultStorage {
     guard try !isIndexOfFiles else {
       throw Failure(

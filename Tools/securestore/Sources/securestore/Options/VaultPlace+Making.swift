@@ -3,28 +3,28 @@ internal import Glibc
 internal import StorageCore
 
 extension VaultPlace {
-  /// Refuses a path where there is something.
+  /// Refuses a path where something exists.
   func requireAbsent() throws {
     if let occupation = Path.occupation(of: path) { throw occupation }
     try requireNoOrphans()
   }
 
-  /// The folders that would be made together with the vault and its key file, where these were named:
-  /// nobody is surprised by those of the standard place.
+  /// The missing folders that creating the vault and its key file would create. Only folders of paths
+  /// that the operator named count; folders of the standard place surprise nobody.
   func missingFolders(_ keyFile: String? = nil) throws -> [String] {
     let own = application == nil ? nil : try self.keyFile(of: nil)
     let paths = [isNamed ? path : nil, keyFile == own ? nil : keyFile].compactMap(\.self)
     return Set(paths.compactMap { Path.missingFolder(of: $0) }).sorted()
   }
 
-  /// Runs `body`, which makes the vault, where there is none and nobody else is making one.
+  /// Runs `body`, which creates the vault, if it does not exist and no other program is creating it.
   ///
-  /// Two that are told to make it would otherwise both open what the first of them made. They take
-  /// turns by a lock on the folder, flock(2), which leaves no file behind.
+  /// Without a lock, two programs would both open the vault that the first one created. They take turns
+  /// by a lock on the folder, flock(2), which leaves no file behind.
   func making<Result>(_ body: () throws -> Result) throws -> Result {
     try requireAbsent()
     let folder = (path as NSString).deletingLastPathComponent
-    // With the rights that the library gives to a folder it makes, which checks those of this one.
+    // Created with the mode that the library gives to its folders, since the library checks the mode.
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

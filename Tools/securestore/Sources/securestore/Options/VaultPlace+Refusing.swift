@@ -1,22 +1,22 @@
 internal import StorageCore
 
 extension VaultPlace {
-  /// What to say where nothing says which key opens a vault.
+  /// The failure if nothing selects the key that opens a vault.
   static func keyIsMissing(_ file: String) -> Failure {
     Failure(
       .usage,
       "say which key opens the vault: --key-file PATH, --passphrase, another key option, or --app "
-        + "ID for the application's own; a path alone says nothing about keys", path: file)
+        + "ID for the application's own key; a path alone does not select a key", path: file)
   }
 
-  /// Ends for want of an option; or since the vault is damaged, which no option would change.
+  /// Throws the failure about a missing option; or, if the vault is damaged, the error that says so.
   func refuse(_ failure: Failure, opening file: String?) throws -> Never {
     if let file, try Path.isThere(file) { _ = try slots(of: file) }
     throw failure
   }
 
-  /// Refuses a vault that does not open with a key of such a kind and name, before the key is asked
-  /// for, and says what to give instead.
+  /// Refuses a key whose kind and name are not in the vault's slots, before the key is asked for, and
+  /// says which option to give instead.
   func require(_ choice: KeyChoice, opens file: String) throws {
     guard let (kind, name) = choice.recorded else { return }
     let slots = try knownSlots(of: file)
@@ -26,7 +26,7 @@ extension VaultPlace {
     let isRenamed = kind == KeySlot.fileKind && slots.contains { $0.kind == kind }
     let given =
       switch kind {
-      // The secret itself may have been typed in the place of its name.
+      // The operator may have typed the secret itself in the place of its name.
       case KeySlot.environmentKind: "that environment variable"
       case KeySlot.credentialKind: "that \(kind)"
       default: name.isEmpty ? "a \(kind)" : "\(kind) \(name)"
@@ -34,13 +34,13 @@ extension VaultPlace {
     throw Self.opensOtherwise(
       slots, "and not with \(given)",
       isRenamed
-        ? "; a key file that was renamed has to get its name back"
+        ? "; a renamed key file must get its old name back"
         : isMoved
-          ? "; to move it to the credential, give that key and slots add --new-credential, as in MOVING TO A "
-            + "CREDENTIAL of securestore(1)" : "", file)
+          ? "; to change to the credential, give one of those keys and slots add --new-credential, as in MOVING "
+            + "TO A CREDENTIAL of securestore(1)" : "", file)
   }
 
-  /// Refuses a vault that the application's own sources can't open, and says what to give instead.
+  /// Refuses a vault that the application's own sources can't open, and says which option to give.
   func requireAutomatic(_ file: String) throws {
     let slots = try knownSlots(of: file)
     let isKnown = slots.contains {

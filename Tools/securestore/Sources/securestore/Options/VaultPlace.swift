@@ -3,11 +3,11 @@ internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
-/// A vault that the operator named, and what opens it.
+/// A vault that the operator named, and the sources of its key.
 struct VaultPlace {
   /// The absolute path of its file.
   let path: String
-  /// Whether it was named, and is not the standard place of the application.
+  /// Whether the operator named the path; false for the standard place of the application.
   let isNamed: Bool
   let application: String?
   private let authenticationTag: Data?
@@ -27,7 +27,7 @@ struct VaultPlace {
         throw Failure(
           .usage, "an application id has 1 to 128 bytes, and no slash or control character")
       }
-      // What the key source .automatic asks.
+      // The key source .automatic requires this.
       SecureStorage.bootstrap(applicationID: application, keySource: .automatic)
     }
     isNamed = path != nil
@@ -39,14 +39,13 @@ struct VaultPlace {
     self.deadline = deadline
   }
 
-  /// The rule of `SecureStorage.bootstrap`, which is checked there only when a storage is used.
+  /// The rule of `SecureStorage.bootstrap`, which checks it only when a storage is used.
   private static func isName(_ id: String) -> Bool {
     !id.isEmpty && id.utf8.count <= 128 && id != "." && id != ".."
       && !id.utf8.contains { $0 < 32 || $0 == 47 }
   }
 
-  /// What a vault that is to be made opens with: the key option, or else what the application itself
-  /// would use.
+  /// The key source for a new vault: the key option, or else the application's own source.
   func newKeySource(_ options: KeyOptions, _ output: Output) throws -> KeySource {
     if let choice = try options.choice() {
       return try choice.source(for: self, opening: nil, warning: output)
@@ -55,14 +54,14 @@ struct VaultPlace {
     return source
   }
 
-  /// What opens the vault: the key option, or else what the application itself would use, and the
+  /// The key source that opens the vault: the key option, or else the application's own source and the
   /// keys in the keyring that the vault names.
   ///
   /// - Parameters:
   ///   - options: the key options.
-  ///   - file: the vault, where it is another file: a backup.
+  ///   - file: the vault, if it is another file, such as a backup.
   /// - Returns: the source.
-  /// - Throws: `Failure` when nothing says which key it is; `StorageError` when the vault can't be read.
+  /// - Throws: `Failure` if nothing selects a key; `StorageError` if the vault can't be read.
   func keySource(_ options: KeyOptions, of file: String? = nil) throws -> KeySource {
     let file = file ?? path
     if let choice = try options.choice() {
@@ -71,7 +70,7 @@ struct VaultPlace {
     }
     let own = try ownChoice(opening: file)
     if application != nil, own == nil { try requireAutomatic(file) }
-    // A name is no secret and opens nothing, so it may come from the vault; what needs no bus is first.
+    // A key's name is no secret, so the vault may supply it. Sources that need no bus come first.
     let keyring = try keyringKeys(of: file)
     if let own, keyring.isEmpty { try require(own, opens: file) }
     let first =
@@ -82,7 +81,7 @@ struct VaultPlace {
     return .firstAvailable(sources)
   }
 
-  /// What the environment says, or the application uses, of a vault that is made; nil for a path alone.
+  /// The source for a new vault by environment or application; nil if only a path was given.
   private var ownSource: KeySource? {
     get throws {
       if let ownChoice = try ownChoice { return try ownChoice.source(for: self, opening: nil) }
@@ -101,10 +100,10 @@ struct VaultPlace {
     }
   }
 
-  /// The key file that the environment names, where a vault may open with it.
+  /// The key file that the environment names, if the vault may open with it.
   ///
-  /// An application's vault that opens with none of that name is not meant: the variable may be there for
-  /// another one. A path alone has no other key, and whoever looks says what it opens with.
+  /// If the application's vault has no slot of that name, the variable is ignored: it may be meant for
+  /// another vault. For a path alone there is no other key; an error then says what opens the vault.
   private func ownChoice(opening file: String) throws -> KeyChoice? {
     let ownChoice = try ownChoice
     guard application != nil, let (kind, name) = ownChoice?.recorded else { return ownChoice }
@@ -114,7 +113,7 @@ struct VaultPlace {
     return isMeant ? ownChoice : nil
   }
 
-  /// What opens a vault without asking anybody, or the keyring.
+  /// A source that opens the vault without a prompt and without the keyring.
   func silentSource(_ options: KeyOptions) throws -> KeySource {
     if let choice = try options.choice() ?? ownChoice(opening: path) {
       return try choice.source(for: self, opening: path)
@@ -123,34 +122,34 @@ struct VaultPlace {
     return .automatic
   }
 
-  /// The key file that opens the vault, which is open: the one that was given, or else the
-  /// application's own; nil where that does not open it, since another key did.
+  /// The key file that opens the vault, which is open: the given one, or else the application's own; nil
+  /// if another key opened the vault.
   func keyFile(_ options: KeyOptions) throws -> String? {
     guard let path = try knownKeyFile(options) else { return nil }
     return try isOpened(by: .file(URL(fileURLWithPath: path))) ? path : nil
   }
 
-  /// Whether a source's key opens the vault, which does open with another.
+  /// Whether the source's key opens the vault, in addition to the key that has opened it.
   func isOpened(by source: KeySource) throws -> Bool { try slot(openedBy: source) != nil }
 
-  /// The slot that a source's key opens, of a vault that is there; nil where it opens none.
+  /// The slot that the source's key opens, in a vault that exists; nil if it opens none.
   func slot(openedBy source: KeySource) throws -> KeySlot? {
     do throws(StorageError) {
       return try storage(source, .readOnly).keyAdministration.ownSlot()
     } catch {
-      // A passphrase that can't be stretched here is not told from a wrong one.
+      // A passphrase whose KDF can't run here counts as a wrong one.
       guard [.wrongKey, .keyUnavailable, .unsupported].contains(error.code) else { throw error }
       return nil
     }
   }
 
-  /// The key file that was given, or else the application's own, be it there or not.
+  /// The given key file, or else the application's own, whether it exists or not.
   func knownKeyFile(_ options: KeyOptions) throws -> String? {
     if let choice = try options.choice() { return try keyFile(of: choice) }
     return try keyFile(of: Path.isThere(path) ? ownChoice(opening: path) : ownChoice)
   }
 
-  /// The key file that a choice may come to, or the application's own for none; nil for other sources.
+  /// The key file of a choice, or the application's own if there is no choice; nil for other sources.
   func keyFile(of choice: KeyChoice?) throws -> String? {
     switch choice {
     case .file(let path): return Path.absolute(path)
@@ -163,10 +162,10 @@ struct VaultPlace {
       .appendingPathComponent(Self.ownKeyFile).path
   }
 
-  /// The name of the key file that an application uses when it is not told otherwise.
+  /// The name of the key file that an application uses by default.
   static let ownKeyFile = "master.key"
 
-  /// What opens a vault as far as that can be read: of one that is damaged, whoever opens it tells.
+  /// The slots of a vault, as far as they can be read; if it is damaged, opening it reports that.
   func knownSlots(of file: String) throws -> [KeySlot] {
     guard try Path.isThere(file) else { return [] }
     do {
@@ -176,19 +175,19 @@ struct VaultPlace {
     }
   }
 
-  /// What opens a vault, of one that can be read: of all others nothing is known.
+  /// The slots of a vault, or none if it can't be read.
   func readableSlots(of file: String) -> [KeySlot] {
     do { return try knownSlots(of: file) } catch { return [] }
   }
 
-  /// What opens a vault that is there, which needs no key.
+  /// The slots of an existing vault; needs no key.
   func slots(of file: String? = nil) throws -> [KeySlot] {
     try storage(.firstAvailable([]), .readOnly, at: file).keyAdministration.slots()
   }
 
-  /// The vault, which must be there.
+  /// The vault, which must exist.
   ///
-  /// It is looked for before anything is asked, and never made by a command that only uses it.
+  /// The path is checked before any prompt; a command that only uses a vault never creates it.
   func open(
     _ options: KeyOptions, _ access: VaultAccess = .readWrite
   ) throws -> VaultStorage {
@@ -196,7 +195,7 @@ struct VaultPlace {
     return storage(try keySource(options), access)
   }
 
-  /// The vault, there or not.
+  /// The vault, whether it exists or not.
   func storage(
     _ source: KeySource, _ access: VaultAccess = .readWrite,
     algorithm: AEADAlgorithm = .aes256GCM, at file: String? = nil
@@ -207,20 +206,20 @@ struct VaultPlace {
       authenticationTag: authenticationTag, deadline: deadline)
   }
 
-  /// Whether the vault is there.
+  /// Whether the vault exists.
   ///
-  /// - Throws: also where it is gone, and its log is still there.
+  /// - Throws: also if the vault is gone but its log still exists.
   func isThere() throws -> Bool {
     if try Path.isThere(path) { return true }
     for rest in ["-wal", "-journal"] where try Path.isThere(path + rest) { _ = try slots() }
     return false
   }
 
-  /// Refuses a path where there is nothing.
+  /// Refuses a path where nothing exists.
   func requireThere() throws {
     guard try isThere() else {
       throw Failure(
-        .unavailable, "there is no vault; see that the path is right, or make one with init",
+        .unavailable, "there is no vault; check the path, or create one with init",
         path: path)
     }
   }

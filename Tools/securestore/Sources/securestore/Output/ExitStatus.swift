@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// What the program tells its caller by its exit code; securestore(1) has the same table.
+/// The exit codes; securestore(1) has the same table.
 enum ExitStatus: Int32, CaseIterable {
   case success = 0
   case absent = 1
@@ -29,7 +29,7 @@ enum ExitStatus: Int32, CaseIterable {
   case io = 74
   case busy = 75
   case denied = 77
-  // As env(1) and shells have them, of a program that was to be run.
+  // As env(1) and shells use them for a program that they run.
   case notExecutable = 126
   case notFound = 127
 

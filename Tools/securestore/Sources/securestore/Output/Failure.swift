@@ -1,7 +1,7 @@
 internal import Glibc
 internal import StorageCore
 
-/// Why a command did not do what it was asked, in one line; never with a secret in it.
+/// Why a command failed, in one line; never contains a secret.
 struct Failure: Error {
   let status: ExitStatus
   /// A word for programs, as the codes of `StorageError`.
@@ -28,7 +28,7 @@ struct Failure: Error {
     number = error.number
   }
 
-  /// What the system said of a call.
+  /// A failed system call.
   init(system call: String, path: String?, number: Int32) {
     let status: ExitStatus =
       switch number {
@@ -43,13 +43,13 @@ struct Failure: Error {
     self.number = Int(number)
   }
 
-  /// What the system said where a file or a folder was to be made, and what to do about it.
+  /// A file or folder that could not be created, with advice.
   init(making what: String, path: String, number: Int32) {
     let cause = Self.text(of: number)
     let (status, advice): (ExitStatus, String) =
       switch number {
       case ENOENT: (.unavailable, "")
-      case EEXIST, ENOTDIR: (.exists, "; a file is where a folder is needed")
+      case EEXIST, ENOTDIR: (.exists, "; a file stands where a folder is needed")
       case EACCES, EPERM:
         Path.isFolderOurs(of: path)
           ? (.readOnly, "; make its folder writable")
@@ -60,7 +60,7 @@ struct Failure: Error {
     self.number = Int(number)
   }
 
-  /// The line for people, without what would end it or steer a terminal.
+  /// The line for people, without characters that end a line or control a terminal.
   var line: String {
     var subject = ""
     if let key { subject += "key \"\(key)\": " }
@@ -69,7 +69,7 @@ struct Failure: Error {
     return Printable.line("\(code): \(subject)\(message)\(suffix)")
   }
 
-  /// The same for programs.
+  /// The failure as JSON.
   var json: JSONValue {
     var error: [(String, JSONValue)] = [
       ("code", .string(code)), ("message", .string(message)),

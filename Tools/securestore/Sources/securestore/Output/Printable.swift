@@ -1,14 +1,14 @@
 extension [String] {
-  /// Each but the first time, as their bytes are: names that Swift takes for equal may be of two values.
+  /// The elements without repetitions, compared by their bytes: names that Swift takes for equal may differ.
   var withoutRepetition: [String] {
     var seen: Set<[UInt8]> = []
     return filter { seen.insert([UInt8]($0.utf8)).inserted }
   }
 }
 
-/// Text as it may be shown on a terminal.
+/// Text in a form that is safe to show on a terminal.
 enum Printable {
-  /// The text with a `?` for everything that ends a line or steers a terminal.
+  /// The text with a `?` for each character that ends a line or controls a terminal.
   static func line(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -20,12 +20,12 @@ enum Printable {
     return String(shown)
   }
 
-  /// A count of things, with the noun in the plural where there is not one.
+  /// A number with its noun, which gets an s unless the number is 1.
   static func count(_ count: Int, _ noun: String) -> String {
     "\(count) \(noun)\(count == 1 ? "" : "s")"
   }
 
-  /// A count of bytes for people.
+  /// A number of bytes for people.
   static func bytes(_ count: Int) -> String {
     guard count >= 1 << 10 else { return "\(count) B" }
     let (shift, unit) =

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Glibc
 
-/// How far long work is: one line on a terminal that is written over, nothing elsewhere.
+/// Shows the progress of long work: one line on a terminal, rewritten in place; nothing elsewhere.
 ///
-/// It shows a bar once the work has said how far it is, and after a second, whether it has or not, for
-/// how long it has been going on.
+/// The line has a bar as soon as the work reports its progress. After one second it also shows the
+/// elapsed time.
 final class Progress: @unchecked Sendable {
-  // The state is protected by the condition, which is waited on by a thread of its own.
+  // The condition protects the state; a thread of its own waits on the condition.
   private static let width = 30
-  /// How long the same line stays: nobody reads faster, and a terminal takes its time.
+  /// The shortest time between two rewrites, in seconds: nobody reads faster, and a terminal is slow.
   private static let pause = 0.05
 
   private let title: String
@@ -20,8 +20,8 @@ final class Progress: @unchecked Sendable {
 
   private init(_ title: String) { self.title = title }
 
-  /// Runs `body`, which asks for nothing on the terminal, with a closure that shows `done` of
-  /// `total`, and ends the line.
+  /// Runs `body` with a closure that shows `done` of `total`, and ends the line. `body` must not prompt
+  /// on the terminal.
   static func showing<Result>(
     _ title: String, _ output: Output, _ body: (@escaping (Int, Int) -> Void) throws -> Result
   ) rethrows -> Result {
@@ -43,15 +43,14 @@ final class Progress: @unchecked Sendable {
     }
   }
 
-  /// Writes the line anew every second.
+  /// Rewrites the line every second.
   private func tick() {
     condition.withLock {
       var next = Date(timeIntervalSinceNow: 1)
       while !hasEnded {
-        // It may also wake for nothing: pthread_cond_timedwait(3). And after the time, the end may come
-        // before the lock.
+        // pthread_cond_timedwait(3) may wake early. After a timeout, `end` may also get the lock first.
         if condition.wait(until: next) || hasEnded { continue }
-        // From now on, since the clock may have been set.
+        // Counts from now on, since the clock may have been set.
         next = Date(timeIntervalSinceNow: 1)
         write()
       }
@@ -68,7 +67,7 @@ final class Progress: @unchecked Sendable {
     }
   }
 
-  /// To be called under the lock.
+  /// Must be called under the lock.
   private func write(hasTime: Bool = true) {
     written = .now
     var line = "\r" + title
@@ -85,7 +84,7 @@ final class Progress: @unchecked Sendable {
   }
 
   private func put(_ text: String) {
-    // Only a sign of life: where it can't be shown, the work goes on.
+    // The line is only a sign of life: if it can't be written, the work continues.
     do { try Output.write(text, to: STDERR_FILENO) } catch {}
   }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension Failure {
-  /// What errno says, in words.
+  /// The text of strerror(3) for an errno.
   static func text(of number: Int32) -> String {
     unsafe String(cString: strerror(number))
   }

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 
-/// What is wrong about the arguments, in one line as every other error.
+/// Turns the parser's errors into one line, like every other error.
 enum Usage {
-  /// The parser's words, with what to do about them.
+  /// The parser's message, with advice.
   static func failure(of error: any Error) -> Failure {
     var message = withoutTyped(Securestore.message(for: error))
     while let last = message.last, ".\n ".contains(last) { message.removeLast() }
@@ -20,7 +20,7 @@ enum Usage {
 
   private static let prefix = "Usage: "
 
-  /// What a command takes, by its usage line.
+  /// What a command accepts, by its usage line.
   private static func explanation(of usage: String) -> String {
     let words = usage.split(separator: " ").map(String.init)
     let command = words.prefix { !"[<".contains($0.first ?? " ") }.joined(separator: " ")
@@ -28,10 +28,10 @@ enum Usage {
       .filter { !$0.contains("<options>") }
     let taken =
       names.isEmpty
-      ? "takes options and nothing else"
-      : "takes \(names.joined(separator: " ")) and options, and nothing behind that"
+      ? "takes only options"
+      : "takes \(names.joined(separator: " ")) and options, and no other arguments"
     return
-      "\(command) \(taken). A name with spaces goes in quotes, and a value is never an argument"
+      "\(command) \(taken). Put a name with spaces in quotes; a value is never an argument"
   }
 
   private static func lowercasedFirst(_ text: String) -> String {
@@ -39,9 +39,9 @@ enum Usage {
     return first.lowercased() + text.dropFirst()
   }
 
-  /// The parser's words without what was typed in a wrong place: it may be a value or a passphrase.
+  /// The parser's message without what the user typed, which may be a value or a passphrase.
   private static func withoutTyped(_ text: String) -> String {
-    // Of an option the name stays.
+    // The name of an option stays; its value goes.
     let values = CommandLine.arguments.dropFirst().flatMap { argument -> [String] in
       guard argument.hasPrefix("-") else { return [argument] }
       let value = argument.drop { $0 != "=" }

@@ -1,22 +1,22 @@
 internal import CProcess
 internal import Glibc
 
-/// Values in descriptors that a program inherits: files in memory, which nobody can change.
+/// Passes values in descriptors that a program inherits: sealed files in memory, which nobody can change.
 enum ChildDescriptors {
-  /// Refuses numbers that are given twice, or that the process can't have.
+  /// Refuses numbers that are given twice, or that are above the process's limit.
   static func check(_ numbers: [Int32]) throws {
     guard Set(numbers).count == numbers.count else {
-      throw Failure(.usage, "nothing was run: a descriptor is for one value alone")
+      throw Failure(.usage, "nothing was run: each descriptor can hold only one value")
     }
     let limit = sysconf(Int32(_SC_OPEN_MAX))
     guard numbers.allSatisfy({ Int($0) < limit }) else {
-      throw Failure(.usage, "nothing was run: descriptors are below \(limit) here; see ulimit -n")
+      throw Failure(.usage, "nothing was run: descriptors must be below \(limit) here; see ulimit -n")
     }
   }
 
-  /// Puts values in the place of descriptors, whatever these were.
+  /// Puts values at the given descriptors, replacing whatever was open there.
   static func place(_ values: [(number: Int32, bytes: [UInt8])]) throws {
-    // First all of them beyond those numbers: none may take another's place.
+    // First all files get numbers above the given ones, so that none takes another's place.
     let beyond = (values.map(\.number).max() ?? 0) + 1
     let files = try values.map { (number, bytes) in
       (number, try file(bytes, from: beyond))

@@ -3,9 +3,9 @@ internal import Foundation
 internal import Glibc
 internal import StorageCore
 
-/// What a program gets that takes the place of this one.
+/// The environment of the program that replaces this one.
 struct ChildEnvironment {
-  /// A variable, and the value that it is for.
+  /// A variable, its bytes, and the name of the value in it.
   struct Variable {
     fileprivate let name: String
     fileprivate let bytes: [UInt8]
@@ -18,15 +18,15 @@ struct ChildEnvironment {
     }
   }
 
-  /// The longest variable, name, sign and end included: MAX_ARG_STRLEN of execve(2).
+  /// The longest variable, with name, sign and final zero: MAX_ARG_STRLEN of execve(2).
   private static let limit = 131_072
 
-  /// Each with its name, as execve(2) takes them.
+  /// The entries as NAME=value, as execve(2) takes them.
   private var entries: [[UInt8]] = []
 
   /// The environment of this process.
   ///
-  /// - Parameter names: those that are left out.
+  /// - Parameter names: the variables to leave out.
   init(without names: Set<String>) {
     var index = 0
     while let entry = unsafe environ[index] {
@@ -42,28 +42,28 @@ struct ChildEnvironment {
     entry.prefix { $0 != UInt8(ascii: "=") }
   }
 
-  /// Adds variables, in the place of those of the same name.
+  /// Adds variables; they replace those of the same name.
   ///
-  /// - Throws: `Failure` for two values of one variable, and for one that no variable can hold.
+  /// - Throws: `Failure` for two values in one variable, and for a value that no variable can hold.
   mutating func add(_ variables: [Variable]) throws {
     var keys: [String: StoreKey] = [:]
     for variable in variables {
       if let other = keys.updateValue(variable.key, forKey: variable.name) {
         throw Failure(
           .usage,
-          "nothing was run: the variable \(variable.name) would be that of \(other) too; say which by "
-            + "--only, or another variable by --env VARIABLE=NAME", key: variable.key)
+          "nothing was run: the variable \(variable.name) would also be that of \(other); select one with "
+            + "--only, or name another variable with --env VARIABLE=NAME", key: variable.key)
       }
       guard !variable.bytes.contains(0) else {
         throw Failure(
           .unsupported,
-          "nothing was run: a variable can't hold a zero byte; give the value in a descriptor, --fd "
+          "nothing was run: a variable can't hold a zero byte; pass the value in a descriptor, --fd "
             + "NUMBER=NAME", key: variable.key)
       }
       guard variable.name.utf8.count + variable.bytes.count + 2 <= Self.limit else {
         throw Failure(
           .unsupported,
-          "nothing was run: a variable holds at most 128 KiB; give the value in a descriptor, --fd "
+          "nothing was run: a variable holds at most 128 KiB; pass the value in a descriptor, --fd "
             + "NUMBER=NAME", key: variable.key)
       }
     }
@@ -72,9 +72,9 @@ struct ChildEnvironment {
     entries += variables.map { Array($0.name.utf8) + [UInt8(ascii: "=")] + $0.bytes }
   }
 
-  /// Puts a program in the place of this one.
+  /// Replaces this process with a program.
   ///
-  /// - Returns: why it could not be run.
+  /// - Returns: the reason why it could not be run.
   func execute(_ command: [String]) -> Failure {
     let number = unsafe Self.withPointers(command.map { Array($0.utf8) }) { arguments in
       unsafe Self.withPointers(entries) { environment in
@@ -84,12 +84,12 @@ struct ChildEnvironment {
     switch number {
     case ENOENT, ENOTDIR:
       return Failure(
-        .notFound, "there is no such program; see that the name is right, and PATH",
+        .notFound, "there is no such program; check the name, and PATH",
         path: command[0])
     case E2BIG:
       return Failure(
         .notExecutable,
-        "the arguments and variables are too large together; give large values in descriptors, --fd "
+        "the arguments and variables together are too large; pass large values in descriptors, --fd "
           + "NUMBER=NAME", path: command[0])
     default:
       var failure = Failure(

@@ -3,12 +3,12 @@ internal import Glibc
 
 /// Reads secrets from files and descriptors into memory that is locked and wiped.
 enum SecretInput {
-  /// The longest value that a storage takes.
+  /// The longest value that a storage accepts, in bytes.
   static let valueLimit = 1 << 28
-  /// The longest passphrase.
+  /// The longest passphrase, in bytes.
   static let lineLimit = 4096
 
-  /// All that is left to read.
+  /// The rest of the input.
   static func all(of descriptor: Int32, path: String? = nil) throws -> SecureBytes {
     var chunks: [SecureBytes] = []
     var total = 0
@@ -28,7 +28,7 @@ enum SecretInput {
 
   /// One line, without its end, which is LF or CR LF.
   ///
-  /// It is read byte by byte, so that what follows is left for others to read.
+  /// Reads byte by byte, so that the rest of the input is left for other readers.
   static func line(of descriptor: Int32, path: String? = nil) throws -> SecureBytes {
     var count = 0
     let line = try unsafe secret(count: lineLimit) { buffer in
@@ -47,7 +47,7 @@ enum SecretInput {
     return try line.prefix(count)
   }
 
-  /// A whole file; one of secrets that others can read is refused.
+  /// A whole file; a file of secrets that others can read is refused.
   static func file(_ path: String, isSecret: Bool, lineOnly: Bool = false) throws -> SecureBytes {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw Failure(system: "open", path: path, number: errno) }
@@ -56,10 +56,10 @@ enum SecretInput {
     guard unsafe fstat(descriptor, &status) == 0 else {
       throw Failure(system: "stat", path: path, number: errno)
     }
-    // A pipe, as of a shell's <(...), has no readers but those it is handed to.
+    // A pipe, as of a shell's <(...), can be read only by programs that inherit it.
     if isSecret, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
       throw Failure(
-        .denied, "others can read the file; chmod 600 it, and change what somebody may have read",
+        .denied, "others can read the file; run chmod 600 on it, and change the secrets in it",
         path: path)
     }
     return lineOnly

@@ -2,9 +2,9 @@ internal import CProcess
 internal import CryptoCore
 internal import Glibc
 
-/// The terminal of whoever started the program, for questions: standard input may be a pipe.
+/// The controlling terminal, for questions: standard input may be a pipe.
 struct Terminal: ~Copyable {
-  /// A line that is this long was cut by the terminal: termios(3), canonical mode.
+  /// The terminal cuts lines at this length: termios(3), canonical mode.
   private static let lineLimit = 4095
 
   private let descriptor: Int32
@@ -21,16 +21,16 @@ struct Terminal: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Asks for a line that is not shown while it is typed.
+  /// Asks for a line without echo.
   func askSecret(_ prompt: String) throws -> SecureBytes {
     while true {
       switch try ask(prompt, isShown: false) {
       case .line(let line): return line
       case .signal(let number):
-        // The old handlers are back, and so is the echo: now it may end or stop us.
+        // The old handlers and the echo are restored, so the signal may now end or stop this process.
         raise(number)
         guard number == SIGTSTP else {
-          throw Failure(.cancelled, "interrupted")  // by a signal that somebody handles
+          throw Failure(.cancelled, "interrupted")  // a handler of the caller took the signal
         }
       }
     }

@@ -1,19 +1,19 @@
 internal import CryptoCore
 
-/// Passphrases that are guessed first.
+/// Recognizes passphrases that attackers guess first.
 ///
-/// A slot does not show how good its passphrase is, so this is said when it is made, and never again.
+/// A slot does not show how strong its passphrase is, so the warning comes only when it is created.
 enum TrivialPassphrase {
-  /// Below that, a person's choice is found by trying: NIST SP 800-63B, appendix A.
+  /// Attackers find shorter passphrases that people choose by trying: NIST SP 800-63B, appendix A.
   private static let length = 12
 
-  /// What makes a passphrase easy to guess; nil when nothing is found.
+  /// What makes a passphrase easy to guess; nil if nothing was found.
   static func fault(of passphrase: SecureBytes) -> String? {
     let bytes = passphrase.array
-    if repeats(bytes) { return "it says one thing again and again" }
+    if repeats(bytes) { return "it repeats one piece again and again" }
     if counts(bytes) { return "its characters only count up or down" }
     if let text = passphrase.text, isCommon(text) {
-      return "it is one of those that are tried first"
+      return "it is a common passphrase that attackers try first"
     }
     if (passphrase.text?.count ?? bytes.count) < length {
       return "it has fewer than \(length) characters"
@@ -21,7 +21,7 @@ enum TrivialPassphrase {
     return nil
   }
 
-  /// Whether it is a piece of at most four bytes, over and over.
+  /// Whether the passphrase repeats a piece of at most four bytes.
   private static func repeats(_ bytes: [UInt8]) -> Bool {
     (1...4).contains { length in
       bytes.count >= 2 * length && bytes.indices.allSatisfy { bytes[$0] == bytes[$0 % length] }
@@ -30,7 +30,7 @@ enum TrivialPassphrase {
 
   private static func counts(_ bytes: [UInt8]) -> Bool {
     let steps = zip(bytes, bytes.dropFirst()).map { Int($1) - Int($0) }
-    // The 0 follows the 9 on a keyboard.
+    // On a keyboard, 0 follows 9.
     return steps.count > 2
       && (steps.allSatisfy { $0 == 1 || $0 == -9 } || steps.allSatisfy { $0 == -1 || $0 == 9 })
   }
@@ -41,7 +41,7 @@ enum TrivialPassphrase {
         if let letter = look[scalar] { return Character(letter) }
         return scalar.properties.isAlphabetic ? Character(scalar) : nil
       })
-    // What is put behind a word, as in password2026!, is tried as well.
+    // Attackers also try common suffixes, as in password2026!.
     let word = String(
       text.lowercased().reversed().drop { !$0.isLetter }.reversed().filter(\.isLetter))
     return common.contains(letters) || common.contains(word)
@@ -68,12 +68,12 @@ enum TrivialPassphrase {
 }
 
 extension Output {
-  /// Warns of a passphrase that is about to become what opens a vault, and is easy to guess.
+  /// Warns if a new passphrase is easy to guess.
   func warn(ofTrivial passphrase: SecureBytes) {
     guard let fault = TrivialPassphrase.fault(of: passphrase) else { return }
     warn(
       .unsound,
-      "the new passphrase is easy to guess: \(fault). Whoever has a copy of the vault can try; take several "
-        + "words that have nothing to do with each other")
+      "the new passphrase is easy to guess: \(fault). Anyone with a copy of the vault can try guesses; use "
+        + "several unrelated words")
   }
 }

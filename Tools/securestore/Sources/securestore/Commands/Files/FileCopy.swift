@@ -3,9 +3,9 @@ internal import Foundation
 internal import Glibc
 internal import StorageCore
 
-/// Writes values to files, and what comes through a descriptor to values, in constant memory.
+/// Copies values to files and descriptors to values, in constant memory.
 enum FileCopy {
-  /// Stores all that is left to read.
+  /// Stores the rest of the input.
   static func store(
     _ descriptor: Int32, in folder: SealedFolder, named name: String,
     _ progress: (Int, Int) -> Void
@@ -31,7 +31,7 @@ enum FileCopy {
     try writer.commit()
   }
 
-  /// How much there is from a descriptor's position on; 0 where that can't be known.
+  /// The number of bytes from a descriptor's position to the end; 0 if unknown.
   private static func rest(of descriptor: Int32) -> Int {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -40,12 +40,12 @@ enum FileCopy {
     return max(0, Int(status.st_size) - Int(max(0, lseek(descriptor, 0, SEEK_CUR))))
   }
 
-  /// Makes a file by `body`, for the owner alone, and puts it in its place whole or not at all.
+  /// Creates a file for its owner alone: `body` fills it, and it appears complete or not at all.
   static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
     if let occupation = Path.occupation(of: path) { throw occupation }
     let folder = (path as NSString).deletingLastPathComponent
-    // Without a name until it is whole, so that a kill leaves nothing in the clear: __O_TMPFILE of
-    // open(2), which is not in Glibc's module.
+    // The file has no name until it is complete, so that a kill leaves no plaintext behind: __O_TMPFILE
+    // of open(2), which is not in Glibc's module.
     let nameless = unsafe open(
       folder, O_WRONLY | 0o20000000 | O_DIRECTORY | O_CLOEXEC, 0o600)
     if nameless >= 0 {
@@ -53,7 +53,7 @@ enum FileCopy {
       try write(nameless, path, body)
       return try link("/proc/self/fd/\(nameless)", to: path)
     }
-    // Where the file system can't do that it has a name of its own, which is short whatever the file's.
+    // A file system without O_TMPFILE gets a temporary name, which is short even if the file's is long.
     let sibling = "\(folder)/.securestore.\(getpid()).new"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let descriptor = unsafe open(sibling, flags, 0o600)
@@ -75,7 +75,7 @@ enum FileCopy {
     }
   }
 
-  /// Gives a file its name, unless that is taken.
+  /// Gives a file its name, unless the name is taken.
   private static func link(_ source: String, to path: String) throws {
     guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
       throw Failure(system: "make the file", path: path, number: errno)

@@ -1,20 +1,20 @@
 internal import FileBackend
 internal import StorageCore
 
-/// What is known of all values without reading them, as far as the index can be read.
+/// What the index says about all values, without reading them, as far as it can be read.
 struct FileInfos {
   /// In the order of their names.
   let infos: [SealedFileInfo]
   /// The names whose entry can't be read.
   let unreadable: [String]
-  /// How many entries there are whose name can't be read either.
+  /// How many entries have a name that can't be read either.
   let unnamed: Int
 
   init(of infos: [SealedFileInfo], unreadable: [String], unnamed: Int) {
     (self.infos, self.unreadable, self.unnamed) = (infos, unreadable, unnamed)
   }
 
-  /// Looks at all entries, and warns of those that can't be read.
+  /// Looks at all entries, and warns of each that can't be read.
   init(of folder: SealedFolder, _ output: Output) throws {
     let listing = try folder.listing()
     var (infos, unreadable): ([SealedFileInfo], [String]) = ([], [])
@@ -30,13 +30,13 @@ struct FileInfos {
     self.init(of: infos, unreadable: unreadable, unnamed: listing.unreadable)
   }
 
-  /// Ends the command as one that could not tell of all.
+  /// Fails the command if some entries could not be read.
   func requireAll() throws {
     let left = unreadable.count + unnamed
     guard left > 0 else { return }
     throw Failure(
       .damaged,
-      "\(Printable.count(left, "more value")) can't be read; files verify says what is wrong, and files repair "
+      "\(Printable.count(left, "more value")) can't be read; files verify says why, and files repair "
         + "--drop-unreadable removes them for good")
   }
 }

@@ -4,14 +4,14 @@ internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
-/// Looks at everything in a sealed folder.
+/// Checks everything in a sealed folder.
 struct VerifyFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Check the index, and that every value is there and whole.",
+    commandName: "verify", abstract: "Check the index, and that every value exists and is whole.",
     discussion: """
-      It reads all, and says by name what is missing, damaged, or not what the index says, and which \
-      files no name has. Exits with 2 when something is not as it should be. Others may use the folder \
-      meanwhile.
+      The command reads everything. It names each value that is missing, damaged or not what the index \
+      says, and each file that belongs to no name. Exits with 2 if it finds a problem. Other programs \
+      may use the folder meanwhile.
       """)
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
@@ -29,7 +29,7 @@ struct VerifyFilesCommand: ParsableCommand {
     }
     guard report.isSound else {
       throw Failure(
-        .unsound, "the folder is not sound; restore a backup, or see what files repair would do",
+        .unsound, "the folder is not sound; restore a backup, or run files repair, which asks first",
         path: place.path)
     }
     output.output.note(
@@ -38,27 +38,27 @@ struct VerifyFilesCommand: ParsableCommand {
     if report.oldBlobCount > 0 || report.index.oldKeyCount > 0 {
       output.output.note(
         "\(Printable.count(report.oldBlobCount, "file")) under a key from before: a rotation was "
-          + "interrupted, or is going on; files rotate --resume finishes it")
+          + "interrupted or is running; files rotate --resume finishes it")
     }
   }
 }
 
-/// Takes a sealed folder that is not sound as it is.
+/// Accepts the present state of a sealed folder that is not sound.
 struct RepairFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Take a sealed folder that is not sound as it is, after showing what is wrong.",
+    abstract: "Accept a sealed folder that is not sound, after showing what is wrong.",
     discussion: """
-      The index is repaired as repair does. Nothing is removed unless that is asked for: a damaged file \
-      may come back from a backup. It asks first, unless --yes is given.
+      The index is repaired as repair does. Nothing is removed without a --drop- option: a backup may \
+      still have an undamaged copy of a file. The command asks first, unless --yes is given.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
   @Flag(
     name: .customLong("drop-unreadable"),
-    help: "Remove for good the names whose value can't be read as a whole.")
+    help: "Remove for good the names whose value can't be read completely.")
   var dropsUnreadable = false
-  @Flag(name: .customLong("drop-unnamed"), help: "Remove for good the files that no name has.")
+  @Flag(name: .customLong("drop-unnamed"), help: "Remove for good the files that belong to no name.")
   var dropsUnnamed = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
@@ -71,18 +71,18 @@ struct RepairFilesCommand: ParsableCommand {
     let report = try FolderPlace.verify(folder, output.output)
     guard !report.isSound else {
       return try output.output.done(
-        "nothing is wrong, and nothing was done", .object([("accepted", report.json)]))
+        "nothing is wrong; nothing was changed", .object([("accepted", report.json)]))
     }
     if !isConfirmed { try confirm(report, place) }
     let repair = try folder.repair(
       accepting: report, removingUnreadable: dropsUnreadable, removingUnnamed: dropsUnnamed)
     let left = dropsUnreadable ? 0 : Set(report.findings.compactMap(\.name)).count
     try output.output.done(
-      "took \(place.path) as it is; removed \(Printable.count(repair.removedNames.count, "name")) and "
+      "repaired \(place.path); removed \(Printable.count(repair.removedNames.count, "name")) and "
         + Printable.count(repair.removedBlobCount, "file")
         + (left == 0
           ? ""
-          : "; \(Printable.count(left, "value")) can't be read still, which --drop-unreadable removes"),
+          : "; \(Printable.count(left, "value")) still can't be read; --drop-unreadable removes them"),
       .object([
         ("path", .string(place.path)), ("accepted", report.json),
         ("removed", .array(repair.removedNames.map { .string($0) })),
@@ -94,37 +94,37 @@ struct RepairFilesCommand: ParsableCommand {
     for name in repair.removedNames { output.output.note("removed \(name)") }
     if repair.index.walkedCount > 0 {
       output.output.note(
-        "\(Printable.count(repair.index.walkedCount, "name")) found on pages of the index that nothing leads "
-          + "to; \(repair.index.unprovenCount) of them may be older than what was written last")
+        "\(Printable.count(repair.index.walkedCount, "name")) found on pages that the index does not refer "
+          + "to; \(repair.index.unprovenCount) of them may be older than the last write")
     }
   }
 
   private func confirm(_ report: SealedFolderReport, _ place: FolderPlace) throws {
-    // A program reads standard error as JSON; whoever sits before the terminal reads this.
+    // With --json, programs read standard error; the terminal shows these lines to the operator.
     if !output.isJSON { for row in report.rows { Output.complain(row) } }
     let terminal = try Terminal(for: "a confirmation", instead: "--yes")
     if output.isJSON { for row in report.rows { try terminal.show(row) } }
     guard
-      try terminal.confirm("Take \(place.path) as it is, as if all of it had been written so?")
-    else { throw Failure(.cancelled, "nothing was done", path: place.path) }
+      try terminal.confirm("Accept \(place.path) in its present state?")
+    else { throw Failure(.cancelled, "nothing was changed", path: place.path) }
   }
 }
 
 /// Copies a sealed folder while it is in use.
 struct BackupFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Copy the folder, as it is at one moment, to a new one.",
+    commandName: "backup", abstract: "Copy the folder, as it is at one moment, to a new folder.",
     discussion: """
-      The copy stays sealed, and opens with the same keys; keep it apart from them. Its parent has to \
-      be there. When a value's file or entry is missing or can't be read, nothing is copied; with \
-      --skip-damaged such values are left out and named, all others are copied, and it exits with 12.
+      The copy stays sealed and opens with the same keys; keep it apart from them. Its parent folder \
+      must exist. If a value's file or entry is missing or can't be read, nothing is copied. With \
+      --skip-damaged such values are left out and named, and the exit code is 12.
       """)
 
   @Argument(help: "The new folder.", completion: .directory) var target: String
 
   @Flag(
     name: .customLong("skip-damaged"),
-    help: "Leave out what can't be read as a whole, and say so; it opens every file.")
+    help: "Leave out values that can't be read completely, and name them; opens every file.")
   var skipsDamaged = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
@@ -158,18 +158,18 @@ struct BackupFilesCommand: ParsableCommand {
       throw Failure(
         .damaged,
         "\(Printable.count(backup.leftOut.count + backup.unnamedCount, "value")) can't be read and are not in "
-          + "the copy; files verify says what is wrong", path: target)
+          + "the copy; files verify says why", path: target)
     }
   }
 }
 
-/// Makes a sealed folder what a backup was.
+/// Replaces the contents of a sealed folder with those of a backup.
 struct RestoreFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Make the folder what a backup was.",
+    commandName: "restore", abstract: "Replace the folder's contents with a backup.",
     discussion: """
-      All names, values and key slots are the backup's afterwards. The backup has to be sound, and the \
-      key that is given has to open it. It asks first when there is a folder, unless --yes is given.
+      Replaces all names, values and key slots with the backup's. The backup must be sound, and the \
+      given key must open it. The command asks first if the folder exists, unless --yes is given.
       """)
 
   @Argument(help: "The backup's folder.", completion: .directory) var source: String
@@ -186,8 +186,8 @@ struct RestoreFilesCommand: ParsableCommand {
     let key = try place.index.keySource(key, of: source + "/index.vault")
     if !isConfirmed, try place.index.isThere() {
       let terminal = try Terminal(for: "a confirmation", instead: "--yes")
-      guard try terminal.confirm("Replace all that is in \(place.path)?") else {
-        throw Failure(.cancelled, "nothing was done", path: place.path)
+      guard try terminal.confirm("Replace everything in \(place.path)?") else {
+        throw Failure(.cancelled, "nothing was changed", path: place.path)
       }
     }
     let restoration = try Progress.showing("restore", output.output) { progress in
@@ -204,10 +204,10 @@ struct RestoreFilesCommand: ParsableCommand {
   }
 }
 
-/// Gives back the space of what was removed.
+/// Returns the space of removed entries.
 struct CompactFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compact", abstract: "Give the space of what was removed from the index back.")
+    commandName: "compact", abstract: "Return the space of entries removed from the index.")
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -221,7 +221,7 @@ struct CompactFilesCommand: ParsableCommand {
 }
 
 extension FolderPlace {
-  /// Verifies a folder with a sign of life.
+  /// Verifies a folder and shows progress.
   fileprivate static func verify(
     _ folder: SealedFolder, _ output: Output
   ) throws -> SealedFolderReport {

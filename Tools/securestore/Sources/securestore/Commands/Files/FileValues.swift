@@ -4,16 +4,16 @@ internal import Foundation
 internal import Glibc
 internal import StorageCore
 
-/// Stores a file, or what comes through a pipe.
+/// Stores a file or piped input.
 struct PutFileCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put", abstract: "Store a file, or standard input, under a name.",
     discussion: """
-      What the name had is replaced at the end, whole or not at all. The file is left as it is.
+      An existing value is replaced at the end, completely or not at all. The file stays.
       """)
 
   @Argument(help: "The name.") var name: String
-  @Argument(help: "The file; standard input if it is left out.", completion: .file())
+  @Argument(help: "The file; default: standard input.", completion: .file())
   var file: String?
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
@@ -28,7 +28,7 @@ struct PutFileCommand: ParsableCommand {
     }
     let path = file.map { Path.absolute($0) }
     guard try path.map({ try Path.isThere($0) }) ?? true else {
-      throw Failure(.noInput, "there is no such file", path: path)
+      throw Failure(.noInput, "the file does not exist", path: path)
     }
     try Progress.showing("put", output.output) { progress in
       guard let path else {
@@ -50,9 +50,9 @@ struct GetFileCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Write a value, or a part of it, to standard output or a file.",
     discussion: """
-      Every byte was authenticated before it is written. When a part of the value is damaged, standard \
-      output has got what is before that, and it exits with 12; the file of --to is made only when the \
-      whole value was read. Exits with 1 when there is no such value.
+      Every byte is authenticated before it is written. If a part of the value is damaged, standard \
+      output gets only the bytes before it, and the exit code is 12. The file of --to is created only \
+      when the whole value was read. Exits with 1 if the value does not exist.
       """)
 
   @Argument(help: "The name.") var name: String
@@ -111,15 +111,15 @@ struct ListFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the names of all values, in order.",
     discussion: """
-      Where names or sizes can't be read, because an entry of the index is damaged, it lists the others, \
-      says which or how many are missing, and exits with 12.
+      If names or sizes can't be read, because an entry of the index is damaged, the others are listed, \
+      the unreadable entries are named or counted, and the exit code is 12.
       """)
 
-  @Flag(name: [.customLong("long"), .customShort("l")], help: "Show sizes too.")
+  @Flag(name: [.customLong("long"), .customShort("l")], help: "Also show sizes.")
   var isLong = false
   @Flag(
     name: [.customLong("null"), .customShort("0")],
-    help: "End each name with a zero byte and not a line break.")
+    help: "End each name with a zero byte instead of a line break.")
   var endsWithZero = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
@@ -127,7 +127,7 @@ struct ListFilesCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
-    guard !(isLong && endsWithZero) else { throw ValidationError("--null goes without --long") }
+    guard !(isLong && endsWithZero) else { throw ValidationError("give --long or --null, not both") }
   }
 
   func run() throws {
@@ -161,12 +161,12 @@ struct ListFilesCommand: ParsableCommand {
 struct RenameFileCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename", abstract: "Give a value another name.",
-    discussion: "Exits with 1 when there is no such value, and with 3 when the other name has one.")
+    discussion: "Exits with 1 if the value does not exist, and with 3 if the new name has a value.")
 
   @Argument(help: "The name.") var name: String
-  @Argument(help: "The other name.") var newName: String
+  @Argument(help: "The new name.") var newName: String
 
-  @Flag(name: .customLong("replace"), help: "Replace what the other name has.") var replaces = false
+  @Flag(name: .customLong("replace"), help: "Replace the value of the new name.") var replaces = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -177,7 +177,7 @@ struct RenameFileCommand: ParsableCommand {
     let isThere = try folder.transaction { transaction in
       guard try transaction.contains(name) else { return false }
       guard try replaces || name == newName || !transaction.contains(newName) else {
-        throw Failure(.exists, "there is such a value already; --replace replaces it", key: newName)
+        throw Failure(.exists, "this name already has a value; --replace replaces it", key: newName)
       }
       return try transaction.rename(name, to: newName)
     }
@@ -193,13 +193,13 @@ struct RemoveFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove values, all of them in one step.",
     discussion: """
-      When one of them is not there, none is removed and it exits with 1; with --force those that \
-      are there are removed.
+      If one of the values does not exist, none is removed and the exit code is 1. With --force, \
+      absent values are ignored.
       """)
 
   @Argument(help: "The names of the values.") var names: [String]
 
-  @Flag(name: [.customLong("force"), .customShort("f")], help: "Take no offence at absent values.")
+  @Flag(name: [.customLong("force"), .customShort("f")], help: "Ignore absent values.")
   var isForced = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
@@ -229,11 +229,10 @@ struct RemoveFilesCommand: ParsableCommand {
 /// Writes all values to files.
 struct ExportFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Write all values in the clear to files of a new folder.",
+    commandName: "export", abstract: "Write all values, unsealed, to files of a new folder.",
     discussion: """
-      Each file has the name of its value, in which a slash, a percent sign and control characters are \
-      written as % and two hexadecimal digits. What can't be read is left out and named, and it exits \
-      with 12.
+      Each file has the name of its value. A slash, a percent sign and control characters become % and \
+      two hexadecimal digits. Values that can't be read are left out and named, and the exit code is 12.
       """)
 
   @Argument(help: "The new folder.", completion: .directory) var target: String
@@ -288,12 +287,12 @@ struct ExportFilesCommand: ParsableCommand {
       throw Failure(
         .damaged,
         "\(Printable.count(left, "value")) of the folder could not be written"
-          + (all.unnamed == 0 ? "" : ", \(all.unnamed) of them without a name that can be read")
-          + "; files get gives one, and files verify says what is wrong")
+          + (all.unnamed == 0 ? "" : ", \(all.unnamed) of them without a readable name")
+          + "; files get writes a single value, and files verify says what is wrong")
     }
   }
 
-  /// A file's name for a value's.
+  /// The file name for a value's name.
   static func fileName(of name: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     let isDots = name == "." || name == ".."

@@ -4,11 +4,11 @@ internal import CryptoCore
 /// The commands on sealed folders.
 struct FilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "files", abstract: "Look after a sealed folder: values of any size.",
+    commandName: "files", abstract: "Manage a sealed folder: values of any size.",
     discussion: """
-      A sealed folder is a vault, index.vault, and a file for each large value. What opens it is looked \
-      after as that of any vault, with slots, passphrase or recovery and --vault FOLDER/index.vault. \
-      Values are read and written in parts, whatever their size.
+      A sealed folder is a vault, index.vault, and one file for each large value. Manage its keys with \
+      slots, passphrase or recovery and --vault FOLDER/index.vault. Values of any size are read and \
+      written in parts.
       """,
     subcommands: [
       InitFilesCommand.self, PutFileCommand.self, GetFileCommand.self, ListFilesCommand.self,
@@ -19,16 +19,16 @@ struct FilesCommand: ParsableCommand {
     ])
 }
 
-/// Makes a sealed folder.
+/// Creates a sealed folder.
 struct InitFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Make a new, empty sealed folder.",
+    commandName: "init", abstract: "Create a new, empty sealed folder.",
     discussion: """
-      A passphrase is asked for twice; a key file, or a key in the keyring, is made if there is none. \
-      Folders that are not there are made too, and named.
+      The terminal asks for a passphrase twice. A key file, or a key in the keyring, is created if \
+      none exists. Missing folders are created too, and named.
       """)
 
-  /// What seals; an XAES key would be worth nothing here, since each value has a key of its own.
+  /// The ciphers. XAES has no advantage here, since each value has its own key.
   enum Cipher: String, CaseIterable, ExpressibleByArgument {
     case aes256gcm = "aes-256-gcm"
     case chacha20poly1305 = "chacha20-poly1305"
@@ -40,7 +40,7 @@ struct InitFilesCommand: ParsableCommand {
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
-  @Option(help: "What seals the values of the index.") var cipher = Cipher.aes256gcm
+  @Option(help: "The cipher that seals the values.") var cipher = Cipher.aes256gcm
 
   func run() throws {
     try folder.place().index.initialize(key, cipher.algorithm, output.output)

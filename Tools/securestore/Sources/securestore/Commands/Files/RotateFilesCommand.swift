@@ -3,22 +3,22 @@ internal import FileBackend
 internal import StorageCore
 internal import VaultBackend
 
-/// Replaces the keys that seal, of the index and of every file.
+/// Replaces the keys of the index and of every file.
 struct RotateFilesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rotate", abstract: "Replace all keys, and seal index and files anew under them.",
+    commandName: "rotate", abstract: "Replace all keys, and seal index and files again under them.",
     discussion: """
-      Afterwards the new key alone opens the folder, or, with --same-key, the one that does now; recovery \
-      makes another recovery key. It says which keys end, and asks first, unless --yes is given. The folder can be read and written meanwhile. Backups still open with \
-      the keys that they were made with.
+      Afterwards only the new key opens the folder (or, with --same-key, the present key); recovery \
+      creates another recovery key. The command lists the keys that end and asks first, unless --yes is \
+      given. The folder can be read and written meanwhile. Backups still open with their old keys.
       """)
 
   @Flag(
     name: .customLong("names"),
-    help: "Hash the names anew too, in one step that keeps others waiting.")
+    help: "Also hash the names again, in one step that keeps others waiting.")
   var replacesNames = false
   @Flag(
-    name: .customLong("same-key"), help: "Let the key that opens the folder open it still.")
+    name: .customLong("same-key"), help: "Keep the key that opens the folder.")
   var keepsKey = false
   @Flag(name: .customLong("resume"), help: "Finish a rotation that was interrupted.")
   var resumes = false
@@ -31,7 +31,7 @@ struct RotateFilesCommand: ParsableCommand {
 
   func validate() throws {
     guard !resumes || !(replacesNames || keepsKey) else {
-      throw ValidationError("--names and --same-key don't go with --resume")
+      throw ValidationError("--names and --same-key can't be used with --resume")
     }
   }
 
@@ -40,8 +40,8 @@ struct RotateFilesCommand: ParsableCommand {
     guard [isGiven, keepsKey, resumes].count(where: { $0 }) == 1 else {
       throw Failure(
         .usage,
-        "say what opens the folder afterwards: one --new- option, or --same-key if that key is still a "
-          + "secret; --resume alone finishes a rotation")
+        "say which key opens the folder afterwards: give one --new- option, or --same-key if the present key "
+          + "is still secret; --resume alone finishes a rotation")
     }
     let place = try folder.place()
     let folder = try place.open(key)
@@ -57,16 +57,16 @@ struct RotateFilesCommand: ParsableCommand {
       return try answer(
         rotation, place, before.ended(in: try administration.slots(), keeping: kept))
     }
-    // What asks for the new key is done before there is progress to show.
+    // Questions about the new key come before the progress line appears.
     let ending = EndingKeys(place.index, before, new: try newKey.choice()) { _ in true }
     let confirm = { (_: KeySlot?) in try ending.confirm(consent, output.output) }
     let use = try newKey.use(
       for: place.index,
-      refusingOpenersWith: "give another, or --same-key if it is still a secret",
+      refusingOpenersWith: "give another, or give --same-key if it is still secret",
       confirm: confirm, output.output
     ) {
       output.output.note(
-        "if this is interrupted, the folder may open with the new key alone; files rotate --resume goes on"
+        "if this is interrupted, perhaps only the new key opens the folder; files rotate --resume continues"
       )
       return try rotate(folder, openedBy: $0)
     }
@@ -92,7 +92,7 @@ struct RotateFilesCommand: ParsableCommand {
     throws
   {
     try output.output.done(
-      "sealed \(Printable.count(rotation.resealedCount, "file")) anew, and the index",
+      "sealed \(Printable.count(rotation.resealedCount, "file")) again, and the index",
       .object([
         ("files", .number("\(rotation.resealedCount)")),
         ("reencrypted", .number("\(rotation.index.reencrypted)")),
