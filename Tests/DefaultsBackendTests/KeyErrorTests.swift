@@ -50,7 +50,7 @@ import Testing
     let failure = try failure(file)
     #expect(failure.code == .keyUnavailable)
     #expect(failure.path == keyFile)
-    #expect(failure.message.contains("the key file is gone that opens the store \(folder.file)"))
+    #expect(failure.message.contains("the key file that opens the store \(folder.file) is gone"))
   }
 
   @Test func aSourceThatIsMissingIsToldWithTheSuite() throws {
@@ -103,7 +103,7 @@ import Testing
     try Data((key.dropLast() + "\r\n").utf8).write(to: URL(fileURLWithPath: keyFile))
     let failure = try failure(file)
     #expect(failure.code == .wrongKey && failure.path == keyFile)
-    #expect(failure.message.contains("holds is no key, so it was taken as a passphrase"))
+    #expect(failure.message.contains("is not a key, so it was read as a passphrase"))
     #expect(failure.message.contains("carriage return"))
     #expect(!failure.message.contains(key.prefix(8)))
   }

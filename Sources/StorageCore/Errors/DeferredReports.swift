@@ -1,20 +1,21 @@
 internal import Glibc
 
-/// Reports that a thread makes while it holds locks, kept until it holds none.
+/// Keeps the reports that a thread makes while it holds locks, and delivers them after the thread
+/// has released the locks.
 ///
-/// Whoever is told may use a storage, also the one that is at work.
+/// So a receiver may use any storage, also the one that made the report.
 enum DeferredReports {
   private struct Report {
     let error: StorageError
     let receiver: @Sendable (StorageError) -> Void
   }
 
-  /// How deep a receiver may be called from within receivers on the same thread.
+  /// How deep calls of receivers may nest on one thread.
   private static let depthLimit = 4
 
-  /// Where a thread keeps the address of its list while there is one.
+  /// The thread-specific address of the list of reports; null while the thread collects none.
   private static let slot = threadKey()
-  /// Where a thread keeps how many receivers it is in.
+  /// The thread-specific number of receivers that are running.
   private static let depth = threadKey()
 
   private static func threadKey() -> pthread_key_t {
@@ -24,9 +25,9 @@ enum DeferredReports {
     return key
   }
 
-  /// Runs `body`, and hands on afterwards what was reported meanwhile.
+  /// Runs `body`, and afterwards delivers the reports made meanwhile.
   ///
-  /// Within another one it is the outer one that hands on.
+  /// In nested calls, only the outermost call delivers.
   static func collecting<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -40,18 +41,19 @@ enum DeferredReports {
     }
   }
 
-  /// Hands `error` to `receiver`, now or when the thread's locks are released.
+  /// Passes `error` to `receiver`: now, or after the outermost `collecting(_:)` has ended.
   static func deliver(
     _ error: StorageError, to receiver: @escaping @Sendable (StorageError) -> Void
   ) {
     let report = Report(error: error, receiver: receiver)
     guard let list = unsafe pthread_getspecific(slot) else { return hand(report) }
-    // The list is a variable of `collecting(_:)`, further up on this thread's stack.
+    // The list is a local variable of `collecting(_:)`, further up on this thread's stack.
     let reports = unsafe list.assumingMemoryBound(to: [Report].self)
     unsafe reports.pointee.append(report)
   }
 
-  /// Calls the receiver, unless that was called for what it does itself, again and again.
+  /// Calls the receiver, or writes to standard error if the receiver's own errors have called it
+  /// too often.
   private static func hand(_ report: Report) {
     let outer = unsafe Int(bitPattern: pthread_getspecific(depth))
     guard outer < depthLimit else { return StorageDiagnostics.standardError(report.error) }

@@ -1,14 +1,14 @@
-/// What the default handler has said, so that it says a thing once and counts it from then on.
+/// The errors that the default handler has printed, so that it prints an error once and then counts it.
 ///
-/// The count is said when something else goes wrong in the same place, each minute while it goes on, and
-/// at the end of the process. It holds at most ``limit`` errors; what comes besides is counted together.
+/// A count is printed when another error comes from the same place, each minute while the error goes on,
+/// and at the end of the process. At most ``limit`` errors are counted apart; all others share one count.
 struct RepeatedReports {
-  /// How many different errors are told apart.
+  /// How many different errors are counted apart.
   static let limit = 64
-  /// How often a count is said at most.
+  /// The shortest time between two lines for the same count.
   static let interval = Duration.seconds(60)
 
-  /// What is the same thing: where an error is of a file, whatever the key that was asked for.
+  /// Identifies an error: errors of one file count as the same error, whatever their key names.
   private struct Identity: Hashable {
     let error: StorageError
 
@@ -16,21 +16,21 @@ struct RepeatedReports {
       self.error = error.path == nil ? error : error.withoutKey
     }
 
-    /// The place that it is about.
+    /// The place of the error: its file, or else its key name.
     var subject: String? { error.path ?? error.key }
   }
 
   private struct Count {
-    /// The error as it is said: as it came first, or without its key if it came of several.
+    /// The error to print: the first one, or one without a key name if several key names had it.
     var error: StorageError
-    /// How often it came since it was said.
+    /// How often the error came since it was last printed.
     var unsaid = 0
-    /// When it was said.
+    /// When the error or its count was last printed.
     var said: ContinuousClock.Instant
-    /// When it came last.
+    /// When the error last came.
     var seen: ContinuousClock.Instant
 
-    /// The line that says how often it came, if it did.
+    /// The line with the count, or nil when the count is 0; sets the count to 0.
     mutating func summary() -> String? {
       guard unsaid > 0 else { return nil }
       defer { (unsaid, said) = (0, seen) }
@@ -40,10 +40,10 @@ struct RepeatedReports {
   }
 
   private var counts: [Identity: Count] = [:]
-  /// What came while `counts` was full.
+  /// The count of the errors that came while `counts` was full.
   private var others: Count?
 
-  /// The lines to say when `error` comes.
+  /// The lines to print when `error` comes.
   mutating func lines(for error: StorageError, at now: ContinuousClock.Instant) -> [String] {
     let identity = Identity(error)
     if counts[identity] != nil { return again(identity, error, now) }
@@ -54,7 +54,7 @@ struct RepeatedReports {
     return lines + ["\(error)"]
   }
 
-  /// The lines that say what was counted and not said yet.
+  /// The lines with all counts that were not printed yet.
   mutating func rest() -> [String] {
     let lines = summaries { _ in true } + [others?.summary()].compactMap { $0 }
     others = nil
@@ -64,7 +64,7 @@ struct RepeatedReports {
   private mutating func again(
     _ identity: Identity, _ error: StorageError, _ now: ContinuousClock.Instant
   ) -> [String] {
-    // In place: this is what a property that can't be read costs at each read.
+    // Changed in place: each read of an unreadable property costs this call.
     guard let index = counts.index(forKey: identity) else { return [] }
     counts.values[index].unsaid += 1
     counts.values[index].seen = now
@@ -75,7 +75,7 @@ struct RepeatedReports {
     return [counts.values[index].summary()].compactMap { $0 }
   }
 
-  /// Forgets what came longest ago, if that was not just now.
+  /// Drops the error that has not come for the longest time, if that time is ``interval`` or more.
   private mutating func makeRoom(_ now: ContinuousClock.Instant) -> [String] {
     guard let oldest = counts.min(by: { $0.value.seen < $1.value.seen }),
       oldest.value.seen.duration(to: now) >= Self.interval
@@ -102,7 +102,7 @@ struct RepeatedReports {
 }
 
 extension StorageError {
-  /// The same error of the same file, of no key.
+  /// The same error without a key name.
   fileprivate var withoutKey: StorageError {
     StorageError(code, message, path: path, number: number)
   }

@@ -1,39 +1,41 @@
 internal import CryptoCore
 internal import Glibc
 
-/// Where failures go that no caller can be handed: a wrapper's getter and setter can't throw.
+/// Receives failures that can't be thrown, because the getter and setter of a property wrapper can't throw.
 ///
-/// A storage with an `errorClosure` reports there and not here.
+/// A storage with an `errorClosure` reports to that closure instead.
 public enum StorageDiagnostics: Sendable {
-  /// Holds the handler: a function that is itself the value of a lock is wrapped once more at each call.
+  /// Holds the handler: a lock whose value is a function would wrap that function again at each call.
   private struct Receiver: Sendable {
     var handler: @Sendable (StorageError) -> Void
   }
   private static let state = Lock(Receiver(handler: standardError))
 
-  /// Takes each failure, from any thread, possibly several at once.
+  /// The function that receives each failure, from any thread, possibly several at once.
   ///
-  /// It may use a storage: no lock of the package is held. What its own use of a property reports
-  /// comes to it as well, so it should use the calls that throw; where one such report leads to the
-  /// next, the fifth goes to standard error. The same is true of an `errorClosure`.
+  /// The handler may use a storage: the package holds no lock while it calls the handler. If the handler
+  /// itself uses a property that fails, the handler is called again, so it should use the throwing calls.
+  /// When such calls nest, the fifth report goes to standard error. The same is true of an `errorClosure`.
   ///
-  /// The default writes one line to standard error, and says a thing once: what comes again is counted.
-  /// The count is said when something else goes wrong in the same place, each minute while it goes on, and
-  /// when the process exits. An error of a file is the same one whatever the key. Replace it to use a
-  /// logger, which gets every error; an error's description holds no secret.
+  /// The default handler writes one line to standard error for each new error, and then counts repeats.
+  /// It prints the count when another error comes from the same place, each minute while the error goes
+  /// on, and when the process exits. Errors of one file that differ only in their key name count as the same.
+  ///
+  /// Replace the handler to use a logger, which then gets every error. The description of an error holds
+  /// no secret.
   public static var handler: @Sendable (StorageError) -> Void {
     get { state.withLock { $0.handler } }
     set { state.withLock { $0.handler = newValue } }
   }
 
-  /// Hands `error` to the handler, once the thread has left ``reportingAfterwards(_:)``.
+  /// Passes `error` to the handler, after the thread has left ``reportingAfterwards(_:)``.
   package static func report(_ error: StorageError) {
     DeferredReports.deliver(error, to: handler)
   }
 
-  /// Runs `body`, which takes locks, and reports afterwards what it has to report.
+  /// Runs `body`, which takes locks, and delivers its reports afterwards.
   ///
-  /// For whatever holds a lock over more than memory work, with the taking of the lock inside.
+  /// Use it around code that holds a lock for more than memory work; `body` must take the lock itself.
   package static func reportingAfterwards<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -45,18 +47,18 @@ public enum StorageDiagnostics: Sendable {
     for line in lines(for: error) { say(line) }
   }
 
-  /// The lines to say when `error` comes: each thing once, and counts of what came again.
+  /// The lines to print when `error` comes: new errors, and counts of repeated ones.
   ///
-  /// The last of several is about `error`; none is there when it is only counted.
+  /// The last line is about `error`. The result is empty when `error` is only counted.
   package static func lines(for error: StorageError) -> [String] {
     repeated.withLock { $0.lines(for: error, at: .now) }
   }
 
-  /// The lines of what was counted and not said yet.
+  /// The lines with all counts that were not printed yet.
   package static func restOfLines() -> [String] { repeated.withLock { $0.rest() } }
 
   private static let repeated = Lock(RepeatedReports())
-  /// The process that says at its exit what was counted: not its forked children.
+  /// Registers the printing of the remaining counts at exit, for this process and not its forked children.
   private static let isRestSaidAtExit = {
     let process = getpid()
     owner.withLock { $0 = process }
@@ -72,14 +74,14 @@ public enum StorageDiagnostics: Sendable {
   /// Writes a line to standard error.
   package static func say(_ text: String) {
     let line = Array("SecurePropertyStorage: \(text)\n".utf8)
-    // One write(2) of a short line, so that lines of several threads don't mix. Nobody is left to
-    // tell when standard error can't be written to.
+    // One write(2) of a short line, so that lines of several threads don't mix. A failure is ignored:
+    // there is no other place to report it to.
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 
   private static let memoryWarning = Lock(false)
 
-  /// Says once that keys could not be locked in memory.
+  /// Reports, once in a process, that keys could not be locked in memory.
   package static func reportUnlockedMemory() {
     guard case .unlocked(let number) = SecureMemory.protection else { return }
     let isFirst = memoryWarning.withLock { said in

@@ -1,6 +1,7 @@
 extension StorageError.Code {
-  /// What a program should exit with when it ends for this reason: the codes of `securestore`, as its manual
-  /// page lists them.
+  /// The exit code for a program that ends because of this error.
+  ///
+  /// These are the exit codes of `securestore`, as its manual page lists them.
   public var exitCode: Int32 {
     switch self {
     case .dismissed, .cancelled: 4

@@ -1,9 +1,9 @@
-/// Why a store that exists does not open: three cases that call for different acts.
+/// The three reasons why an existing store does not open; each asks the user for another action.
 ///
-/// Each is of the file to look at: the key file where the source is one, else the store's own, which
-/// who throws it adds.
+/// Each error names the file to look at: the key file if the source is a key file, else the store's
+/// file. The code that throws the error adds the path of the store.
 extension StorageError {
-  /// A source gave a key or a passphrase, and it is another store's, or an older one.
+  /// A source gave a key or a passphrase of another store, or an old one of this store.
   static func wrongKey(
     of source: KeySource.Candidate, gave material: KeyMaterial, opens header: StoreHeader,
     store: String?
@@ -16,20 +16,20 @@ extension StorageError {
     switch material {
     case .passphrase where source.holdsText && header.takesKey(of: source):
       what =
-        "what \(subject) holds is no key, so it was taken as a passphrase, and \(name) opens with "
-        + "a key"
+        "the content of \(subject) is not a key, so it was read as a passphrase, but \(name) opens "
+        + "with a key"
       remedy =
-        "Put the key back: 32 bytes in Base64 and at most one line feed; with a carriage return at "
-        + "its end, as of a file with CRLF, it is none"
+        "Put the key back (32 bytes in Base64 and at most one line feed; not a carriage return, as "
+        + "in files with CRLF line ends)"
     case .passphrase where source.kind == .passphrase:
       what = "the passphrase is not the right one for \(name)"
-      remedy = "Try again with the right one"
+      remedy = "Try again with the right passphrase"
     case .key where source.kind == .recovery:
-      what = "the recovery key is not one of \(name)"
-      remedy = "It may be another store's, or its slot was removed"
+      what = "\(name) has no slot for this recovery key"
+      remedy = "The recovery key may belong to another store, or its slot was removed"
     case .passphrase:
       what = "\(subject) gave a passphrase that does not open \(name)"
-      remedy = "Put the right one back"
+      remedy = "Put the right passphrase back"
     case .key:
       what = "\(subject) gave a key that does not open \(name)"
       remedy = "Put the right key back"
@@ -39,44 +39,44 @@ extension StorageError {
       .wrongKey, "\(what); its data is untouched. \(remedy)\(advice)", path: path)
   }
 
-  /// The key file that a store opens with is listed, and not there.
+  /// The application lists the key file that the store opens with, but the file does not exist.
   static func keyFileGone(
     _ source: KeySource.Candidate, opens header: StoreHeader, store: String?
   ) -> StorageError {
     StorageError(
       .keyUnavailable,
-      "the key file is gone that opens \(name(of: store, isSaid: false)); its data is untouched. "
+      "the key file that opens \(name(of: store, isSaid: false)) is gone; its data is untouched. "
         + "Put the key file back from a backup\(header.recoveryAdvice)", path: source.path())
   }
 
-  /// No source was given that the store opens with, or none of them has a key.
+  /// The application lists no source that opens the store, or none of these sources has a key.
   static func noSource(of source: KeySource, opens header: StoreHeader) -> StorageError {
     let known = header.slots.map(\.title)
     let given = source.candidates.map { candidate in
       header.slots(of: candidate).isEmpty
-        ? "\(candidate.title), with which it does not open"
-        : "\(candidate.title): \(candidate.absence() ?? "not there")"
+        ? "\(candidate.title), which does not open this store"
+        : "\(candidate.title): \(candidate.absence() ?? "gave no key")"
     }
     return StorageError(
       .keyUnavailable,
-      "the store opens with \(known.joined(separator: " or ")), and its key was not found (asked: "
-        + "\(given.joined(separator: "; "))); its data is untouched. Provide one of these keys"
+      "the store opens with \(known.joined(separator: " or ")), but its key was not found (asked: "
+        + "\(given.joined(separator: "; "))); its data is untouched. Provide a source that opens it"
         + moveToCredential(of: source, header))
   }
 
-  /// What to do where a key file opens the store, and the source lists a credential since.
+  /// Advice for a store that opens with a key file, while the application now lists a credential.
   private static func moveToCredential(of source: KeySource, _ header: StoreHeader) -> String {
     let credential = source.candidates.first {
       $0.kind == .systemdCredential && header.slots(of: $0).isEmpty
     }
     guard let credential, header.slots.contains(where: { $0.kind == .file }) else { return "" }
     return
-      "; or, to move it from its key file to the \(credential.title), make it open with that too, while "
-      + "the key file is there: securestore slots add --new-credential \(credential.identifier) where the "
-      + "credential is loaded, or keyAdministration.add(_:)"
+      ". To move it from its key file to the \(credential.title), add a slot for the credential while "
+      + "the key file still exists: run securestore slots add --new-credential \(credential.identifier) "
+      + "where the credential is loaded, or call keyAdministration.add(_:)"
   }
 
-  /// The store, by its path unless the error is of that path anyway.
+  /// What to call the store: its path, or "this store" if the error names that path anyway.
   private static func name(of store: String?, isSaid: Bool) -> String {
     guard let store, !isSaid else { return "this store" }
     return "the store \(store)"
@@ -84,19 +84,19 @@ extension StorageError {
 }
 
 extension StoreHeader {
-  /// Whether a key is what opens the store where `source` gives it.
+  /// Whether all slots of `source` open with a key, not with a passphrase.
   fileprivate func takesKey(of source: KeySource.Candidate) -> Bool {
     slots(of: source).allSatisfy { $0.derivation == .keyed }
   }
 
-  /// What else opens the store, if anything does.
+  /// Advice to use the recovery key, if the store has one.
   fileprivate var recoveryAdvice: String {
     slots.contains { $0.kind == .recovery } ? ", or open the store with its recovery key" : ""
   }
 }
 
 extension KeySource.Candidate {
-  /// Whether its content decides by its form if it is a key or a passphrase.
+  /// Whether the source holds text, whose form decides if the text is a key or a passphrase.
   fileprivate var holdsText: Bool {
     [.file, .environment, .systemdCredential].contains(kind)
   }

@@ -4,8 +4,8 @@ public import protocol Foundation.LocalizedError
 
 /// Why a store could not do what was asked.
 ///
-/// Absence is never an error: it is `nil`. An error names the key or the file concerned and says
-/// what to do next; it never carries a value, a key or a passphrase.
+/// A missing value is not an error: the call returns `nil`. An error names the key name or the file
+/// concerned and says what to do next. It never carries a value, a key or a passphrase.
 public struct StorageError: Error, Hashable, Sendable {
   /// A kind of failure that a caller can act on.
   ///
@@ -16,19 +16,19 @@ public struct StorageError: Error, Hashable, Sendable {
 
     private init(_ name: String) { description = name }
 
-    /// The place is there and locked: unlock it and try again.
+    /// The place exists but is locked: unlock it and try again.
     public static let locked = Code("locked")
-    /// The place that was asked for is not there on this machine or in this environment.
+    /// The requested place does not exist on this machine or in this environment.
     public static let unavailable = Code("unavailable")
-    /// The key source gave a key or passphrase, and it is not this store's.
+    /// The key source gave a key or passphrase that does not open this store.
     public static let wrongKey = Code("wrongKey")
     /// No key source that the store accepts gave a key.
     public static let keyUnavailable = Code("keyUnavailable")
     /// The data was altered, cut, moved or swapped: it does not authenticate.
     public static let damaged = Code("damaged")
-    /// The value is there and of another type than the one asked for.
+    /// The stored value has another type than the requested one.
     public static let typeMismatch = Code("typeMismatch")
-    /// This machine, backend or release does not offer what was asked for.
+    /// This machine, backend or release does not support the request.
     public static let unsupported = Code("unsupported")
     /// Another process or thread held the store until the deadline.
     public static let busy = Code("busy")
@@ -38,37 +38,38 @@ public struct StorageError: Error, Hashable, Sendable {
     public static let readOnly = Code("readOnly")
     /// The deadline passed before an answer came.
     public static let timedOut = Code("timedOut")
-    /// The write may or may not survive: the system failed while making it durable.
+    /// It is unknown whether the write survives: the system failed while making the write durable.
     public static let outcomeUnknown = Code("outcomeUnknown")
-    /// The system failed in a way that no other code names.
+    /// The system reported a failure that no other code covers.
     public static let io = Code("io")
-    /// The place belongs to somebody else, or others could read or change it.
+    /// Access was refused, or the place is unsafe: another user owns it, or other users can read or
+    /// change it.
     public static let denied = Code("denied")
     /// An argument is outside the documented limits; nothing was changed.
     public static let invalid = Code("invalid")
-    /// There is no session bus: no address of one is known, or nobody answers there.
+    /// There is no session bus: its address is not known, or nothing answers at the address.
     public static let noBus = Code("noBus")
-    /// The session bus is there, and no Secret Service is on it, nor can one be started.
+    /// The session bus works, but no Secret Service runs on it and none can be started.
     public static let noService = Code("noService")
-    /// The keyring's service has no such collection, or no default one.
+    /// The keyring service does not have the requested collection, or has no default collection.
     public static let noCollection = Code("noCollection")
     /// The user dismissed the prompt; nothing was changed.
     public static let dismissed = Code("dismissed")
-    /// Several items answer to what names one; none was picked, and nothing was changed.
+    /// Several items match where only one may match; none was chosen, and nothing was changed.
     public static let duplicate = Code("duplicate")
     /// The caller's task was cancelled before an answer came.
     public static let cancelled = Code("cancelled")
-    /// The id of a group of programs is missing, or can't be one.
+    /// The app group identifier is missing or not valid.
     public static let invalidAppGroupIdentifier = Code("invalidAppGroupIdentifier")
-    /// The configuration would hide data that is stored under another one; nothing was changed.
+    /// The configuration would hide data stored under another configuration; nothing was changed.
     public static let configurationConflict = Code("configurationConflict")
-    /// The key is in none of the catalogs that were registered.
+    /// No registered catalog contains the key.
     public static let unregisteredKey = Code("unregisteredKey")
-    /// Two values differ, and nobody said which one counts; both were left where they are.
+    /// Two values differ, and the caller did not say which one to keep; both were left in place.
     public static let conflict = Code("conflict")
   }
 
-  /// What an error says.
+  /// The fields of an error.
   private struct Content: Hashable, Sendable {
     let code: Code
     let key: String?
@@ -77,61 +78,63 @@ public struct StorageError: Error, Hashable, Sendable {
     let message: String
   }
 
-  /// Keeps an error one reference long.
+  /// Makes an error the size of one reference.
   ///
-  /// Every call that may throw has room for it in its frame, on the way of each read and write too.
+  /// Each call that may throw reserves space for the error in its stack frame, and every read and
+  /// write makes such calls.
   private final class Box: Sendable {
     let content: Content
     init(_ content: Content) { self.content = content }
   }
   private let box: Box
 
-  /// What to act on.
+  /// The kind of failure, for the caller to act on.
   public var code: Code { box.content.code }
   /// The key name concerned, or nil.
   public var key: String? { box.content.key }
   /// The file or folder concerned, or nil.
   public var path: String? { box.content.path }
-  /// The number of the C library or system call that failed, or nil.
+  /// The error number of the C library or system call that failed, or nil.
   ///
-  /// For a file, `errno`.
+  /// For a file, the number is `errno`.
   public var number: Int? { box.content.number }
   /// What happened and what to do next.
   public var message: String { box.content.message }
 
-  /// An error of a store or a delegate.
+  /// Makes an error of a store or a delegate.
   ///
   /// - Parameters:
-  ///   - code: what to act on.
+  ///   - code: the kind of failure.
   ///   - message: what happened and what to do next. Never a value, a key or a passphrase.
   ///   - key: the key name concerned.
   ///   - path: the file or folder concerned.
-  ///   - number: the C library's number.
+  ///   - number: the error number of the C library.
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, number: Int? = nil
   ) {
     box = Box(Content(code: code, key: key, path: path, number: number, message: message))
   }
 
-  /// Whether both say the same.
+  /// Whether all fields of both errors are equal.
   public static func == (left: StorageError, right: StorageError) -> Bool {
     left.box.content == right.box.content
   }
 
-  /// Feeds all that it says.
+  /// Feeds all fields to `hasher`.
   public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
 
-  /// The same error, about `key` if it names none yet.
+  /// The same error; names `key` if the error names no key yet.
   package func about(_ key: String?) -> StorageError {
     StorageError(code, message, key: self.key ?? key, path: path, number: number)
   }
 
-  /// The same error, of the file at `path` if it names none yet.
+  /// The same error; names the file at `path` if the error names no file yet.
   package func at(_ path: String?) -> StorageError {
     StorageError(code, message, key: key, path: self.path ?? path, number: number)
   }
 
-  /// The same error, of the file at `path` where it names the one that was made in its stead.
+  /// The same error; names the file at `path` where it named a temporary file of `path`, whose path
+  /// starts with `sibling`.
   package func of(_ path: String, madeAs sibling: String) -> StorageError {
     guard let named = self.path, named.hasPrefix(sibling) else { return self }
     return StorageError(code, message, key: key, path: path, number: number)
@@ -188,10 +191,10 @@ extension StorageError: LocalizedError {
 }
 
 extension StorageError {
-  /// The storage error that a failure of CryptoCore means for the record of `key`.
+  /// Turns an error of CryptoCore into a storage error about the record of `key`.
   ///
   /// - Parameters:
-  ///   - error: what failed.
+  ///   - error: the error of CryptoCore.
   ///   - key: the key name concerned.
   public init(_ error: CryptoError, key: String? = nil) {
     let number = error.openSSLErrors.first.map { Int(bitPattern: $0) }
@@ -200,10 +203,10 @@ extension StorageError {
       self.init(
         .damaged,
         "the record does not authenticate: it was altered or moved, or sealed with another "
-          + "authentication tag. The record is unchanged; save or remove the key to replace it",
+          + "authentication tag. The record was left unchanged; save or remove the key to replace it",
         key: key, number: number)
     case .malformed:
-      self.init(.damaged, error.message + "; it is left as it is", key: key, number: number)
+      self.init(.damaged, error.message + "; it was left unchanged", key: key, number: number)
     case .unsupported: self.init(.unsupported, error.message, key: key, number: number)
     case .invalidParameter: self.init(.invalid, error.message, key: key, number: number)
     default: self.init(.io, error.message, key: key, number: number)

@@ -1,15 +1,15 @@
 internal import CryptoCore
 
-/// A store's header while it is changed, with the keyset open.
+/// A store's header while it is being changed, together with the opened keyset.
 struct HeaderDraft {
-  /// The header: its slots are to be changed here, its keyset below.
+  /// The header; change its slots here, and its keyset in `keyset`.
   var header: StoreHeader
-  /// The keyset, which is sealed again only if it was changed.
+  /// The keyset; it is sealed again only if it was changed.
   var keyset: Keyset { didSet { isSealed = false } }
   private(set) var root: RootKey
   private var isSealed = true
 
-  /// A draft that says what `header` does.
+  /// Makes a draft with the content of `header`.
   ///
   /// - Throws: `damaged` when the keyset does not open with the root key.
   init(_ header: StoreHeader, _ root: RootKey) throws(StorageError) {
@@ -18,7 +18,7 @@ struct HeaderDraft {
     keyset = try root.openKeyset(of: header)
   }
 
-  /// Takes another root key; slots have to be made for it.
+  /// Replaces the root key; the caller has to make new slots for it.
   mutating func replaceRoot(by key: SymmetricKey) throws(StorageError) {
     root = RootKey(key, store: header.store, place: root.place)
     header.rootCheck = try root.check()

@@ -1,7 +1,8 @@
 public import CryptoCore
 
-/// The calls for async code, as those of a `Storage`: each blocks a thread of its own, and none of
-/// Swift concurrency.
+/// The same calls for async code, as `Storage` has them.
+///
+/// Each call blocks a thread of its own, and no thread of Swift concurrency.
 extension KeyAdministration {
   private func run<Success: Sendable>(
     _ body: @escaping @Sendable (KeyAdministration) throws(StorageError) -> Success
@@ -49,7 +50,7 @@ extension KeyAdministration {
 
   /// As ``exportRecoveryKey()``.
   ///
-  /// - Returns: the key; it can't be had again.
+  /// - Returns: the key; it can't be exported a second time.
   /// - Throws: as ``exportRecoveryKey()``.
   public func exportRecoveryKeyAsync() async throws(StorageError) -> RecoveryKey {
     try await run { (keys) throws(StorageError) in try keys.exportRecoveryKey() }
@@ -107,8 +108,9 @@ extension KeyAdministration {
 }
 
 extension SymmetricKey {
-  /// As ``generate(key:)``, without blocking a thread of Swift concurrency: the program's key source
-  /// may be the desktop's keyring.
+  /// As ``generate(key:)``, without blocking a thread of Swift concurrency.
+  ///
+  /// Use it when the program's key source may be the desktop's keyring.
   ///
   /// - Returns: 256 bits.
   /// - Throws: as ``generate(key:)``.

@@ -1,15 +1,15 @@
 internal import CryptoCore
 
 extension KeyAdministration {
-  /// Seals with a fresh data key from now on, and all records anew.
+  /// Makes a new data key and seals all records with the new key.
   ///
-  /// For keys that did not leak: the old data key stays valid while a record needs it. After a leak,
-  /// ``rotate(openedBy:names:keepingOldKeys:progress:)`` ends it.
+  /// Use it when no key leaked: the old data key stays valid while a record needs it. After a leak, call
+  /// ``rotate(openedBy:names:keepingOldKeys:progress:)``, which ends the old data keys.
   ///
-  /// - Parameter progress: as of ``reencrypt(readmitting:progress:)``.
-  /// - Returns: what was sealed anew, and what stays under old data keys.
-  /// - Throws: `StorageError`; what was not sealed anew stays readable,
-  ///   ``reencrypt(readmitting:progress:)`` goes on.
+  /// - Parameter progress: as in ``reencrypt(readmitting:progress:)``.
+  /// - Returns: how many records were sealed again, and how many stay under old data keys.
+  /// - Throws: `StorageError`; records that were not sealed again stay readable, and
+  ///   ``reencrypt(readmitting:progress:)`` continues.
   public func rotateDataKey(
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
@@ -17,16 +17,16 @@ extension KeyAdministration {
     return try reencrypt(progress: progress)
   }
 
-  /// Replaces a root key that leaked: new root, new slot, new data key, all records sealed anew.
+  /// Replaces a root key that leaked, the slots and the data key, and seals all records again.
   ///
-  /// The same as ``rotate(openedBy:names:keepingOldKeys:progress:)`` without new names.
+  /// The same as ``rotate(openedBy:names:keepingOldKeys:progress:)`` with `names: false`.
   ///
   /// - Parameters:
-  ///   - source: what opens the store from now on.
-  ///   - keepingOldKeys: as of ``rotate(openedBy:names:keepingOldKeys:progress:)``.
-  ///   - progress: as of ``reencrypt(readmitting:progress:)``.
-  /// - Returns: what was sealed anew, and what was set aside.
-  /// - Throws: as ``rotate(openedBy:names:keepingOldKeys:progress:)``.
+  ///   - source: opens the store from now on.
+  ///   - keepingOldKeys: as in ``rotate(openedBy:names:keepingOldKeys:progress:)``.
+  ///   - progress: as in ``reencrypt(readmitting:progress:)``.
+  /// - Returns: how many records were sealed again, and how many were set aside.
+  /// - Throws: the same errors as ``rotate(openedBy:names:keepingOldKeys:progress:)``.
   public func replaceRootKey(
     openedBy source: KeySource, keepingOldKeys: Bool = false,
     progress: ((Int, Int) -> Void)? = nil
@@ -34,41 +34,42 @@ extension KeyAdministration {
     try rotate(openedBy: source, keepingOldKeys: keepingOldKeys, progress: progress)
   }
 
-  /// Replaces all keys: new root, one new slot, new data key, all records sealed anew.
+  /// Replaces all keys: makes a new root key, one new slot and a new data key, and seals all records again.
   ///
-  /// For a key, a passphrase or a root key that leaked. All slots go, recovery keys too, since their
-  /// secrets lead to the old root; export a new recovery key afterwards. Whoever has the old root
-  /// can read nothing that is written from now on, nor, once this has returned, what is there; and
-  /// nothing that they sealed is read as a value.
+  /// Use it after a key, a passphrase or a root key leaked. It removes all slots, also those of recovery
+  /// keys, because their secrets lead to the old root key; export a new recovery key afterwards. Someone
+  /// with the old root key can read nothing that is written from now on. After this call has returned, they
+  /// can't read the existing records either, and a record that they sealed is not read as a value.
   ///
-  /// The old data keys end, whatever remains under them. A record that can't be opened is set aside:
-  /// it stays in place and is read as `damaged`. So is, in a vault, a record of a part that its manifest
-  /// does not account for, since somebody with the old keys may have put it there; verify a vault
-  /// before, and repair it if need be. Look at ``ReencryptionReport/setAside``:
-  /// ``reencrypt(readmitting:progress:)`` takes back what is to be believed.
+  /// The old data keys end, even if records remain under them. A record that can't be opened is set aside:
+  /// it stays in place, and reading it throws `damaged`. In a vault, a record is also set aside if it is in
+  /// a part that the manifest does not account for, since someone with the old keys may have put it there.
+  /// So verify a vault first, and repair it if needed. Afterwards look at ``ReencryptionReport/setAside``:
+  /// ``reencrypt(readmitting:progress:)`` takes back the records that you trust.
   ///
-  /// Without `names`, records are sealed anew some at a time while others use the store, and whatever
-  /// interrupts that, ``reencrypt(readmitting:progress:)`` goes on and ends the old keys; the key that
-  /// hashes names stays, so whoever has the old root can still test whether a name they guess is in the
-  /// store. A suite does it in one step. With `names` that key is replaced as well, and all is done in
-  /// one atomic step that takes the store alone: it costs about 5 µs for each record, in which other
-  /// processes' writes wait, up to their deadline.
+  /// Without `names`, records are sealed again a few at a time, while others use the store. A suite seals
+  /// them in one step. If the call is interrupted, ``reencrypt(readmitting:progress:)`` continues and ends
+  /// the old keys. The key that hashes names stays, so someone with the old root key can still test whether
+  /// a guessed name is in the store.
+  ///
+  /// With `names`, the key that hashes names is replaced too. All is done in one atomic step that locks the
+  /// store. The step takes about 5 µs for each record; writes of other processes wait, up to their deadline.
   ///
   /// - Parameters:
-  ///   - source: what opens the store from now on; nil keeps the storage's own.
-  ///   - names: whether names are hashed anew. Each record has to open, but for those that a vault's
-  ///     manifest does not count: they are left where they are, and set aside.
-  ///   - keepingOldKeys: whether the old data keys stay valid as long as a record needs them, although
-  ///     they may have leaked: for a store whose records have several authentication tags. The storage
-  ///     of each other tag then has to call ``reencrypt(readmitting:progress:)``, and the last call
-  ///     drops the old keys.
-  ///   - progress: as of ``reencrypt(readmitting:progress:)``; the step that hashes names is before that.
-  /// - Returns: what was sealed anew, what stays and what was set aside.
-  /// - Throws: `StorageError`; the store opens with the old source or with the new one. Nothing is
-  ///   changed when it is `invalid`, for a key of `source` that opens the store already, since whoever
-  ///   has it could go on; or, with `names`, `damaged`, for a record that does not open, whose name is
-  ///   therefore not known, or that a vault's manifest does not account for, and `unsupported`, for a
-  ///   store whose delegate can't rename records.
+  ///   - source: opens the store from now on; nil keeps the storage's own source.
+  ///   - names: whether names are hashed with a new key. Each record has to open, except those that a
+  ///     vault's manifest does not count: such records stay in place and are set aside.
+  ///   - keepingOldKeys: whether the old data keys stay valid while a record needs them, although they may
+  ///     have leaked. Use it for a store whose records have several authentication tags. The storage of
+  ///     each other tag then has to call ``reencrypt(readmitting:progress:)``; the last call drops the old
+  ///     keys.
+  ///   - progress: as in ``reencrypt(readmitting:progress:)``; does not count the step that hashes names.
+  /// - Returns: how many records were sealed again, how many stay, and how many were set aside.
+  /// - Throws: `StorageError`; the store then opens with the old source or with the new one. Three errors
+  ///   change nothing: `invalid` when the key of `source` already opens the store, since anyone who has
+  ///   that key could still open the store; with `names`, `damaged` for a record that does not open, so
+  ///   that its name is not known, and for a record that opens but that a vault's manifest does not
+  ///   account for; with `names`, `unsupported` for a store whose delegate can't rename records.
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false, keepingOldKeys: Bool = false,
     progress: ((Int, Int) -> Void)? = nil
@@ -76,8 +77,10 @@ extension KeyAdministration {
     let material =
       if let source { try store.keys.material(of: source) } else { try ownMaterial() }
     if source != nil, let slot = try slot(openedBy: material.1) {
-      throw Self.isOpener(slot, "the new key", ", and whoever has it could go on: take another")
-        .at(store.keyed?.location)
+      throw Self.isOpener(
+        slot, "the new key", ". Anyone who has that key could still open it: use another key"
+      )
+      .at(store.keyed?.location)
     }
     let new = try SlotMaterial(of: material)
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
@@ -95,13 +98,13 @@ extension KeyAdministration {
 
   /// What the step that changes the header did with the records.
   private struct Replacement {
-    /// How many were sealed anew.
+    /// How many records were sealed again.
     var count = 0
-    /// What the others are; nil where that is looked at later.
+    /// The records that were not sealed again; nil where a later step finds them.
     var beginning: RecordSnapshot?
   }
 
-  /// Ends the old data keys, and seals records anew where that belongs into the same step.
+  /// Ends the old data keys, and seals records again where the same step has to do that.
   private func replaceDataKeys(
     _ keyset: inout Keyset, _ records: HeldRecords, _ names: Bool, _ keepingOldKeys: Bool
   ) throws(StorageError) -> Replacement {
@@ -114,25 +117,24 @@ extension KeyAdministration {
     } else if !(store.keyed is any AccountsDelegate), !keepingOldKeys {
       replacement.beginning = try store.snapshot(of: records)
     }
-    // What is not sealed anew in this step has to open until it is.
+    // Records that this step does not seal again must open until a later step does.
     if !keepingOldKeys { keyset.endOthers(as: isAtOnce ? .retired : .ending) }
     return replacement
   }
 
-  /// Seals all records under the primary data key that are not, and drops the data keys that no
-  /// record needs any more.
+  /// Seals all records with the primary data key that are not, and drops unneeded data keys.
   ///
-  /// Goes on where an interrupted rotation stopped: the old data keys that it was to end are ended.
-  /// In a vault, records of a part that the manifest does not account for stay as they are.
+  /// Continues an interrupted rotation: ends the old data keys that the rotation had to end. In a vault,
+  /// records in a part that the manifest does not account for stay unchanged.
   ///
   /// - Parameters:
-  ///   - readmitting: whether records that a rotation has set aside are taken back, and those sealed
-  ///     anew that a vault's manifest does not account for. To be said after somebody has looked: a
-  ///     record under a key that leaked may be of whoever has the key. What is not wanted is deleted
-  ///     before. The storage of each authentication tag takes back its own.
-  ///   - progress: told how many records are done, of how many, now and then.
-  /// - Returns: what was sealed anew, what stays and what is set aside.
-  /// - Throws: `StorageError`; all records stay readable that were.
+  ///   - readmitting: whether to take back records that a rotation has set aside, and to seal records again
+  ///     that a vault's manifest does not account for. Pass true only after a person has checked these
+  ///     records: someone with a leaked key may have written them. Delete the unwanted records first. The
+  ///     storage of each authentication tag takes back only its own records.
+  ///   - progress: called from time to time with the number of records done and the number of all records.
+  /// - Returns: how many records were sealed again, how many stay, and how many are set aside.
+  /// - Throws: `StorageError`; all records that were readable stay readable.
   public func reencrypt(
     readmitting: Bool = false, progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
@@ -144,7 +146,7 @@ extension KeyAdministration {
     _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) -> ReencryptionReport {
     guard let delegate = store.keyed else { throw Self.noSlots }
-    // Those of now: of keys that another rotation ends meanwhile, records may be left behind here.
+    // The keys that are ending now: this pass may miss records of keys that a later rotation ends.
     let ending = try store.keys.refresh()?.ending ?? []
     var pass = Reencryption(
       of: store, delegate, isReadmitting: readmitting, since: beginning, progress)

@@ -1,23 +1,25 @@
 public import CryptoCore
 
-/// One way to open a store, as it is recorded there.
+/// One way to open a store, as recorded in the store.
 ///
-/// Says nothing secret.
+/// A slot shows nothing secret.
 public struct KeySlot: Hashable, Sendable {
-  /// The slot's number, unique among the slots that are there.
+  /// The slot's number, unique among the slots of the store.
   public let id: UInt32
-  /// The kind of source that opens it, as in "passphrase".
+  /// The kind of source that opens the slot, such as "passphrase".
   public let kind: String
-  /// What tells the source from others of its kind: a file's name, a variable's name.
+  /// Tells the source from others of its kind, such as the name of a file or of a variable.
   public let identifier: String
-  /// Whether the source gives a passphrase, as a key file does whose content is no key of 32 bytes.
+  /// Whether the source gives a passphrase instead of a key.
   ///
-  /// It is stretched, and as good as it is hard to guess.
+  /// A key file also gives a passphrase if its content is not a key of 32 bytes. A passphrase is stretched,
+  /// and protects the store only as well as the passphrase is hard to guess.
   public let isPassphrase: Bool
-  /// How the derivation falls short of what a slot made now takes at least; nil where it does not.
+  /// Why the slot's key derivation is weaker than the minimum for new slots; nil when it is not weaker.
   ///
-  /// A slot of an earlier release may. Whoever has a copy of the store then guesses faster: make another
-  /// with ``KeyAdministration/change(to:)``. Whether the passphrase is long enough, a slot does not show.
+  /// A slot made by an earlier release can be weaker. Someone with a copy of the store can then guess the
+  /// passphrase faster: make another slot with ``KeyAdministration/change(to:)``. A slot does not show
+  /// whether the passphrase is long enough.
   public let weakness: String?
 
   init(_ slot: Slot) {
@@ -29,17 +31,18 @@ public struct KeySlot: Hashable, Sendable {
   }
 }
 
-/// Changes how a store is opened and what it is sealed with.
+/// Changes which sources open a store, and which keys seal its records.
 ///
-/// Each call is one atomic change of the store's header, or many small ones that can be resumed:
-/// whatever dies on whatever line, the store opens. Backups made before still open with the old
-/// secret. Other processes follow at their next access.
+/// Each call makes one atomic change of the store's header, or many small changes that can be resumed.
+/// If the process dies at any point, the store still opens. Backups made before a change still open with
+/// the old secret. Other processes use the new keys from their next access.
 public struct KeyAdministration: Sendable {
   let store: SealedStore
 
-  /// The ways to open the store.
+  /// Lists the ways to open the store.
   ///
-  /// - Throws: `StorageError` when the store can't be opened; `unsupported` for one without slots.
+  /// - Returns: the slots; none for a store in which nothing was saved.
+  /// - Throws: `StorageError` when the store can't be read; `unsupported` for a store without slots.
   public func slots() throws(StorageError) -> [KeySlot] {
     guard let delegate = store.keyed else { throw Self.noSlots }
     guard let bytes = try delegate.header().header else { return [] }
@@ -50,18 +53,19 @@ public struct KeyAdministration: Sendable {
     }
   }
 
-  /// The slot by which this storage's own source opens the store now; its key is asked for again.
+  /// Finds the slot with which this storage's own key source opens the store now.
   ///
-  /// - Returns: nil for a store in which nothing was saved.
-  /// - Throws: `StorageError`, as an access: `wrongKey` or `keyUnavailable` when the source opens none.
-  ///   None is made.
+  /// Asks the source for its key again, and makes no key.
+  ///
+  /// - Returns: the slot, or nil for a store in which nothing was saved.
+  /// - Throws: `StorageError`, as a read does: `wrongKey` or `keyUnavailable` when the source opens no slot.
   public func ownSlot() throws(StorageError) -> KeySlot? {
     try opening().map { KeySlot($0.slot) }
   }
 
-  /// Makes another source open the store, beside those that do.
+  /// Adds a slot, so that `source` opens the store too.
   ///
-  /// - Parameter source: asked for its key now; one that makes keys makes one if it has none.
+  /// - Parameter source: asked for its key now. A source that can make keys makes one if it has none.
   /// - Returns: the new slot.
   /// - Throws: `StorageError`: `invalid` when the source opens the store already, or gives a passphrase
   ///   of fewer than 8 bytes or with a weak ``PassphraseDerivation``, `full` when the store
@@ -69,7 +73,7 @@ public struct KeyAdministration: Sendable {
   @discardableResult
   public func add(_ source: KeySource) throws(StorageError) -> KeySlot {
     let material = try store.keys.material(of: source)
-    // The same key from another place is another slot: a store asks the sources that it has slots for.
+    // The same key from another source needs a slot of its own: a store asks only sources with a slot.
     if let slot = try slot(openedBy: material.1, of: material.0) {
       throw Self.isOpener(slot, "that key", "").at(store.keyed?.location)
     }
@@ -81,14 +85,14 @@ public struct KeyAdministration: Sendable {
     return KeySlot(slot!)
   }
 
-  /// Makes `source` the one that opens the store: a new passphrase, a new key file.
+  /// Makes `source` the only source that opens the store, such as a new passphrase or a new key file.
   ///
-  /// All other slots go, but for recovery keys. The data is not touched. This storage uses the new
-  /// source from now on; the application lists it from its next start.
+  /// Removes all other slots except those of recovery keys. The data is not touched. This storage uses
+  /// the new source from now on; the application must list the new source from its next start.
   ///
-  /// - Throws: `StorageError`; the store then still opens with the old source. With the code
-  ///   `outcomeUnknown`, as of a keyring whose service went away, it opens with one of the two: keep
-  ///   both until a next call succeeds.
+  /// - Throws: `StorageError`; the store then still opens with the old source. After `outcomeUnknown`, for
+  ///   instance when a keyring's service went away, the store opens with one of the two: keep both until
+  ///   a later call succeeds.
   public func change(to source: KeySource) throws(StorageError) {
     let new = try SlotMaterial(of: try store.keys.material(of: source))
     try store.keys.update(source: source) { (draft, _) throws(StorageError) in
@@ -100,14 +104,14 @@ public struct KeyAdministration: Sendable {
 
   /// Removes a slot.
   ///
-  /// - Throws: `StorageError`: `invalid` for the last slot, or for one that is not there.
+  /// - Throws: `StorageError`: `invalid` for the last slot and for a slot that does not exist.
   public func remove(_ id: UInt32) throws(StorageError) {
     try store.keys.update { (draft, _) throws(StorageError) in
       guard draft.header.slots.contains(where: { $0.id == id }) else {
         throw StorageError(.invalid, "the store has no key slot \(id)")
       }
       guard draft.header.slots.count > 1 else {
-        throw StorageError(.invalid, "the last key slot can't be removed; add another first")
+        throw StorageError(.invalid, "the last key slot can't be removed; add another slot first")
       }
       draft.header.slots.removeAll { $0.id == id }
     }
@@ -115,7 +119,7 @@ public struct KeyAdministration: Sendable {
 
   /// Makes a recovery key and a slot that it opens.
   ///
-  /// - Returns: the key, to be written down and kept elsewhere; it can't be had again.
+  /// - Returns: the key, to be written down and kept elsewhere; it can't be exported a second time.
   /// - Throws: `StorageError`: `full` when the store has 32 slots.
   public func exportRecoveryKey() throws(StorageError) -> RecoveryKey {
     let key = try RecoveryKey.random()
@@ -123,22 +127,22 @@ public struct KeyAdministration: Sendable {
     return key
   }
 
-  /// The slot that `material` opens, if there is one: of `candidate`, or of whatever source.
+  /// The slot that `material` opens, or nil: among the slots of `candidate`, or among all slots.
   ///
-  /// Costs a derivation for each slot of a passphrase, where it is one.
+  /// For a passphrase, costs one key derivation for each passphrase slot.
   func slot(
     openedBy material: KeyMaterial, of candidate: KeySource.Candidate? = nil
   ) throws(StorageError) -> Slot? {
     guard let bytes = try store.keyed?.header().header else { return nil }
     let header = try StoreHeader(reading: bytes)
-    // Whoever has the text of a key has the key, whichever of the two the store was opened with.
+    // The text of a key gives access to the key and the other way round, so both forms are tried.
     let readings = try candidate == nil ? material.readings : [material]
     for slot in candidate.map({ header.slots(of: $0) }) ?? header.slots {
       for reading in readings {
         do throws(StorageError) {
           if try slot.root(with: reading, store: header.store) != nil { return slot }
         } catch {
-          // What can't be derived here can't be compared.
+          // A slot whose derivation this machine does not support can't be compared.
           guard error.code == .unsupported else { throw error }
         }
       }
@@ -146,13 +150,13 @@ public struct KeyAdministration: Sendable {
     return nil
   }
 
-  /// The key or passphrase that opens the store, of the source that it is from; none is made.
+  /// The source that opens the store, and its key or passphrase; makes no key.
   func ownMaterial() throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
     guard let opening = try opening() else { throw StoreKeys.isNew }
     return (opening.opener, opening.material)
   }
 
-  /// How the storage's own source opens the store, if there is one.
+  /// How the storage's own source opens the store, or nil for a store in which nothing was saved.
   private func opening() throws(StorageError) -> Opening? {
     guard let delegate = store.keyed else { throw Self.noSlots }
     guard let bytes = try delegate.header().header else { return nil }
@@ -182,12 +186,12 @@ public struct KeyAdministration: Sendable {
   }
 
   static let noSlots = StorageError(
-    .unsupported, "this store's key is the application's own; it has no slots")
+    .unsupported, "this store is opened directly with the application's key and has no key slots")
 }
 
 extension KeyAdministration: RedactedDescription {}
 
 extension Storage {
-  /// Changes how the store is opened and what it is sealed with.
+  /// Changes which sources open the store, and which keys seal its records.
   public var keyAdministration: KeyAdministration { KeyAdministration(store: store) }
 }

@@ -5,10 +5,10 @@ internal import struct Foundation.URL
 
 /// A file that holds one key or passphrase.
 struct KeyFile: Sendable {
-  /// A key file is a line; a passphrase may be longer.
+  /// The largest size in bytes: a key is one short line, but a passphrase may be longer.
   private static let limit = 4096
 
-  /// The absolute path, or nil when the URL gives none.
+  /// The absolute path, or nil when the URL has no absolute file path.
   let path: String?
 
   init(_ url: URL) {
@@ -18,45 +18,45 @@ struct KeyFile: Sendable {
   /// The file at an absolute path.
   init(path: String) { self.path = path }
 
-  /// The material of the file, or nil when there is no file.
+  /// Reads the material; nil when the file does not exist.
   func read() throws(StorageError) -> KeyMaterial? {
     let path = try requirePath()
-    // A link could lead into a folder that isn't private, which is not looked at.
+    // No links: a link could lead into a folder that isn't private, and that folder is not checked.
     let material = try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
       guard status.owner == geteuid() || status.owner == 0 else {
         throw StorageError(
-          .denied, "the key file belongs to another user: \(StorageError.ownerAdvice)", path: path)
+          .denied, "another user owns the key file: \(StorageError.ownerAdvice)", path: path)
       }
       guard status.permissions & 0o077 == 0 else {
         throw StorageError(
           .denied,
-          "others can read the key file; chmod 600 it, and replace the key if somebody may have "
-            + "read it", path: path)
+          "other users can read the key file; run chmod 600 on it, and replace the key if another "
+            + "user may have read it", path: path)
       }
       try Folder.requirePrivate(FilePath.folder(of: path))
     }
-    // Before the key is used: a second name of the file would outlive it.
+    // Removed before the key is used: a second name would keep the key after the file is deleted.
     if material != nil { LeftOvers.remove(of: path) }
     return material
   }
 
-  /// Marks a file that came without a marker, before something is sealed under its key.
+  /// Leaves the marker of a file that has none, before something is sealed with its key.
   func keep() throws(StorageError) {
     let path = try requirePath()
-    guard try FileStatus.ofEntry(path) != nil else { return }  // gone since it was read
+    guard try FileStatus.ofEntry(path) != nil else { return }  // removed since the file was read
     MadeMarker(of: path).leaveIfPossible()
   }
 
-  /// Makes the file with a fresh key, or reads the one that another process made just before.
+  /// Makes the file with a fresh key, or reads a file that another process made just before.
   ///
-  /// - Throws: `keyUnavailable` when there was a file once and it is gone.
+  /// - Throws: `keyUnavailable` when the marker shows that the file existed and the file is gone.
   func make() throws(StorageError) -> KeyMaterial {
     let path = try requirePath()
     try Folder.create(FilePath.folder(of: path))
     try Folder.requirePrivate(FilePath.folder(of: path))
     let marker = MadeMarker(of: path)
     if try marker.isThere() {
-      // The marker comes after the file: one that another process is making just now is there.
+      // The marker is made after the file, so a file that another process is making exists by now.
       guard let material = try read() else { throw Self.gone(path, marker) }
       return material
     }
@@ -67,7 +67,8 @@ struct KeyFile: Sendable {
     }
     let material = try isMade ? .key(key) : read()
     guard let material else {
-      throw StorageError(.busy, "the key file came and went; try again", path: path)
+      throw StorageError(
+        .busy, "another process removed the key file just after making it; try again", path: path)
     }
     if isMade { LeftOvers.remove(of: path) }
     try marker.leave()
@@ -77,36 +78,38 @@ struct KeyFile: Sendable {
   private static func gone(_ path: String, _ marker: MadeMarker) -> StorageError {
     StorageError(
       .keyUnavailable,
-      "the key file is gone. No new key was made, since it would not open what is sealed already. "
-        + "Put the key file back from a backup. Only if you no longer need anything that was sealed "
-        + "under it, remove \(marker.path)", path: path)
+      "the key file is gone. No new key was made, because data sealed with the old key would not open "
+        + "with a new one. Put the key file back from a backup. Only if you no longer need any data "
+        + "sealed with the old key, remove \(marker.path)", path: path)
   }
 
-  /// The material of a systemd credential, whose access systemd rules.
+  /// Reads a systemd credential; systemd controls who can read the file.
   static func read(credential path: String) throws(StorageError) -> KeyMaterial? {
     try read(path, 0) { (_) throws(StorageError) in }
   }
 
-  /// The material of a file that was mounted for this process: whoever mounted it rules who reads it.
+  /// Reads a file that was mounted for this process; whoever mounted it controls who can read it.
   ///
-  /// Links are followed, as those of a Kubernetes secret have to be.
+  /// Links are followed, because a Kubernetes secret consists of links.
   static func read(mounted path: String) throws(StorageError) -> KeyMaterial? {
     guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-      throw StorageError(.invalid, "a mounted secret is given by an absolute path", path: path)
+      throw StorageError(
+        .invalid, "a mounted secret must be given by an absolute path", path: path)
     }
     do throws(StorageError) {
       return try read(path, 0) { (_) throws(StorageError) in }
     } catch {
-      // What is said of a file of our own would not help.
+      // The advice for a file of the user's own would not help here.
       switch error.number.map({ Int32(truncatingIfNeeded: $0) }) {
       case EACCES, EPERM:
         throw StorageError(
           .denied,
-          "this user can't read the mounted secret: have it mounted with an owner, a group or a mode that "
-            + "lets it", path: path, number: error.number)
+          "this user can't read the mounted secret; mount it with an owner, a group or a mode that lets "
+            + "this user read it", path: path, number: error.number)
       case ELOOP:
         throw StorageError(
-          .denied, "the links of the mounted secret form a circle", path: path,
+          .denied, "the symbolic links of the mounted secret form a loop; mount it again",
+          path: path,
           number: error.number)
       default: throw error
       }
@@ -116,7 +119,7 @@ struct KeyFile: Sendable {
   private static func read(
     _ path: String, _ flags: Int32, check: (FileStatus) throws(StorageError) -> Void
   ) throws(StorageError) -> KeyMaterial? {
-    // O_NONBLOCK: a FIFO in its place must not make us wait.
+    // O_NONBLOCK: opening a FIFO at this path must not block.
     let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | flags
     guard let file = try OpenFile(path, flags) else { return nil }
     let status = try file.status()
@@ -130,7 +133,7 @@ struct KeyFile: Sendable {
 
   private func requirePath() throws(StorageError) -> String {
     guard let path else {
-      throw StorageError(.invalid, "a key file is given by a file URL with an absolute path")
+      throw StorageError(.invalid, "the URL of a key file must be a file URL with an absolute path")
     }
     return path
   }

@@ -1,6 +1,6 @@
 public import CryptoCore
 
-/// What a key source gives: a key, or a passphrase to derive one from.
+/// The result of a key source: a key, or a passphrase from which a key is derived.
 public enum KeyMaterial: Sendable {
   /// A key of 32 random bytes.
   case key(SymmetricKey)
@@ -9,11 +9,14 @@ public enum KeyMaterial: Sendable {
 }
 
 extension KeyMaterial {
-  /// The material, if a store can be opened with such.
+  /// The material itself, after a check of its size.
+  ///
+  /// - Throws: `invalid` for a key of another size than 256 bits and for an empty passphrase.
   func checked() throws(StorageError) -> KeyMaterial {
     switch self {
     case .key(let key) where key.bitCount != 256:
-      throw StorageError(.invalid, "a store's key has 256 bits, this one \(key.bitCount)")
+      throw StorageError(
+        .invalid, "a store's key must have 256 bits, but this key has \(key.bitCount)")
     case .passphrase(let bytes) where bytes.count == 0:
       throw StorageError(.invalid, "a passphrase can't be empty")
     default: return self
@@ -32,8 +35,8 @@ extension KeyMaterial: RedactedDescription {
 }
 
 extension KeyMaterial {
-  /// The material in every form in which whoever has it may give it: the keys that a passphrase is the
-  /// text of, and the passphrase that is the text of a key.
+  /// All forms of the same material: for a passphrase, also the keys that its text encodes; for a key, also
+  /// the passphrase that is the key's text.
   var readings: [KeyMaterial] {
     get throws(StorageError) {
       switch self {
@@ -70,14 +73,14 @@ package enum KeyEncoding {
 
   /// The material that `bytes` hold: a key in its text form, or anything else as a passphrase.
   ///
-  /// One line break at the end belongs to neither.
+  /// One line break at the end is ignored.
   ///
   /// - Parameters:
-  ///   - bytes: what the place holds.
+  ///   - bytes: the content of the file, variable or credential.
   ///   - path: the file, for errors.
-  ///   - source: names the place in errors.
+  ///   - source: names the file, variable or credential in errors.
   /// - Returns: the material.
-  /// - Throws: `damaged` when there is nothing.
+  /// - Throws: `damaged` when the content is empty.
   package static func material(
     of bytes: SecureBytes, path: String?, source: String
   ) throws(StorageError) -> KeyMaterial {
@@ -136,7 +139,7 @@ package enum KeyEncoding {
     }
   }
 
-  /// The key of a text form, or nil when the bytes are not in that one form.
+  /// The key that a text encodes, or nil when the text does not have the one legal form.
   private static func decode(
     _ text: SecureBytes, count: Int
   ) throws(CryptoError) -> SymmetricKey? {

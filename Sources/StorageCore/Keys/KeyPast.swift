@@ -1,28 +1,27 @@
 internal import CryptoCore
 
-/// How far the keys of a store had come, for as long as a process follows them.
+/// The newest keys of a store that this process has seen; detects an older header that was put back.
 ///
-/// A header that is put back looks like any other, and leads back to keys that a rotation has ended. So
-/// one that leads to fewer data keys than there had been, or to a root key that was replaced, is followed
-/// only after a restore or a repair.
+/// An older header looks valid, and holds keys that a rotation has ended. So a header with fewer data keys
+/// than before, or with a root key that was replaced, is accepted only after a restore or a repair.
 struct KeyPast {
   private var store: StoreID?
-  /// The check value of the root key, and of those that it replaced.
+  /// The check value of the root key, and below the check values of the root keys that it replaced.
   private var root: [UInt8] = []
   private var replaced: Set<[UInt8]> = []
   private var nextID: UInt32 = 0
-  /// The number of the last restoration that was followed.
+  /// The number of the last restoration that was accepted.
   private var restoration = 0
 
-  /// What is said when the keys of a header can't be opened: of a root key that was replaced, that it is back.
+  /// The error to throw when a header does not open; another one if its root key was replaced before.
   func failure(_ error: StorageError, of header: StoreHeader) -> StorageError {
     let isBack = header.store == store && replaced.contains(header.rootCheck)
     return isBack && [.wrongKey, .keyUnavailable].contains(error.code) ? Self.wentBack : error
   }
 
-  /// Goes on with the keys of a header, and refuses earlier ones.
+  /// Accepts the keys of a header, and refuses older keys.
   ///
-  /// - Throws: `damaged` for those that went back.
+  /// - Throws: `damaged` for older keys.
   mutating func follow(
     _ header: StoreHeader, _ keyset: Keyset, _ version: UInt64, in delegate: any KeysetDelegate
   ) throws(StorageError) {
@@ -48,8 +47,7 @@ struct KeyPast {
     (root, nextID) = (header.rootCheck, keyset.nextID)
   }
 
-  /// The number of the restoration by this process that put a header in its place, if one did since the last
-  /// that was followed.
+  /// The number of the restoration by this process that restored `header`, if it was not accepted yet.
   private func restored(to header: StoreHeader, _ delegate: any KeysetDelegate) -> Int? {
     guard let last = (delegate as? any RestorationDelegate)?.restoration,
       last.number != restoration, last.root == header.rootCheck
@@ -61,7 +59,7 @@ struct KeyPast {
     (delegate as? any RestorationDelegate)?.restoration?.number ?? 0
   }
 
-  /// Whether another process has restored an earlier state, which takes the keys of that state.
+  /// Whether another process has restored an earlier state with the keys of that state.
   private func wasRestoredElsewhere(
     _ header: StoreHeader, _ keyset: Keyset, _ version: UInt64, _ delegate: any KeysetDelegate
   ) throws(StorageError) -> Bool {
@@ -72,9 +70,10 @@ struct KeyPast {
 
   private static let wentBack = StorageError(
     .damaged,
-    "the store's keys went back while the program runs: somebody has put back an older header, "
-      + "whose keys were replaced. These keys are not used. Rotate to a new key, or restore a "
-      + "backup. If you put the older file back yourself, restart the programs that use the store")
+    "an older header was put back into the store while this program was running; it leads to keys that "
+      + "were replaced. Nothing is read or written with these keys. Rotate to a new key, or restore a "
+      + "backup. If you restored one already, for instance by copying the file, restart all programs that "
+      + "use the store")
 }
 
 extension KeyPast {

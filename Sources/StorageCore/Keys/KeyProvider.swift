@@ -1,20 +1,22 @@
-/// A key source of an application's own: a hardware token, a cloud's secret manager.
+/// A key source that the application implements, such as a hardware token or a cloud's secret manager.
 ///
-/// Promise: `nil` means that there is no key here; locked, denied or timed out is an error. Calls
-/// may come from any thread and must end in bounded time.
+/// An implementation returns `nil` only if it has no key; if it is locked, denied or timed out, it throws.
+/// Calls may come from any thread and must end in bounded time.
 public protocol KeyProvider: Sendable {
-  /// Tells this source from the application's others; kept in the store in the clear.
+  /// Tells this source from the application's other sources; stored unencrypted in the store.
   var identifier: String { get }
 
-  /// The key that is there, or nil when there is none.
+  /// Returns the existing key, or nil when there is none.
   ///
-  /// - Throws: `StorageError` when that can't be known.
+  /// - Throws: `StorageError` when the provider can't tell.
   func material() throws(StorageError) -> KeyMaterial?
 
   /// Whether ``makeMaterial()`` can make a key. False by default.
   var makesKeys: Bool { get }
 
-  /// Makes a key, keeps it durably, and returns it. Called only for a store without data.
+  /// Makes a key, stores it durably, and returns it.
+  ///
+  /// Called for a store without data, and when a slot is added for this source.
   ///
   /// - Throws: `StorageError`; `unsupported` by default.
   func makeMaterial() throws(StorageError) -> KeyMaterial

@@ -5,35 +5,37 @@ public import struct Foundation.URL
 
 /// Where a store's key comes from.
 ///
-/// A store records which kind of source opened it when it was made, and from then on asks that one
-/// and no other, and only if the application still lists it. A key is made only for a store that
-/// holds neither a key slot nor data. Printing a source shows its kind, never what it holds.
+/// The store remembers which source created it and accepts only that source from then on, as long as the
+/// application still lists that source. ``KeyAdministration`` changes the accepted sources. A key is made
+/// only for a store without key slots and data. Printing a source shows its kind, never a key.
 public struct KeySource: Sendable {
-  /// One rung of the ladder.
+  /// One of the sources that are asked in turn.
   package struct Candidate: Sendable {
     package let kind: SlotKind
-    /// Tells sources of one kind apart; kept in the slot, in the clear.
+    /// Tells sources of one kind apart; stored unencrypted in the slot.
     package let identifier: String
     /// How a passphrase from this source is stretched when a slot is made.
     package var derivation: PassphraseDerivation = .standard
-    /// The material that is there now, or nil when the source is absent.
+    /// Reads the current material; nil when the source is absent.
     package let read: @Sendable () throws(StorageError) -> KeyMaterial?
-    /// Makes material where there was none, unless the place for it is absent as well; nil for
-    /// sources that can't.
-    package var make: (@Sendable () throws(StorageError) -> KeyMaterial?)?
-    /// Called before something is sealed that only the material opens, so that its place can be marked
-    /// as one that must not be made anew.
-    package var keep: @Sendable () -> Void = {}
-    /// The file that holds the material, for errors; nil where there is none or it can't be known.
-    package var path: @Sendable () -> String? = { nil }
-    /// Why the material is absent, as far as it is known, for errors.
-    package var absence: @Sendable () -> String? = { nil }
-    /// What can be seen of the source without asking it, which changes when its answer may.
+    /// Makes material where none exists; returns nil when its place is absent too.
     ///
-    /// A ``SourceTrace``, or nil where only asking can tell. Quick.
+    /// Nil for sources that can't make material.
+    package var make: (@Sendable () throws(StorageError) -> KeyMaterial?)?
+    /// Called before something is sealed that only the material opens.
+    ///
+    /// The source can then mark its place, so that no new material is made there later.
+    package var keep: @Sendable () -> Void = {}
+    /// The path of the file that holds the material, for errors; nil if there is no file or it is not known.
+    package var path: @Sendable () -> String? = { nil }
+    /// Why the material is absent, for errors; nil if the reason is not known.
+    package var absence: @Sendable () -> String? = { nil }
+    /// A quick fingerprint of the source that changes when the answer of the source may change.
+    ///
+    /// Gives a ``SourceTrace``, or nil where only asking the source can tell.
     package var trace: @Sendable () -> Int? = { nil }
 
-    /// A rung of the ladder; see the properties.
+    /// Makes a candidate; see the properties.
     package init(
       kind: SlotKind, identifier: String, derivation: PassphraseDerivation = .standard,
       read: @escaping @Sendable () throws(StorageError) -> KeyMaterial?,
@@ -57,13 +59,13 @@ public struct KeySource: Sendable {
 
   private let rungs: @Sendable () -> [Candidate]
 
-  /// Why there can never be a key, which is an error even where a store holds nothing to open.
+  /// Why this source can never give a key; thrown even for a store that holds nothing.
   package let failure: StorageError?
 
-  /// Whether it is ``automatic``, so that a storage may have a better one of its own.
+  /// Whether this is ``automatic``, so that a storage may use a better source of its own.
   package var isAutomatic = false
 
-  /// The rungs of the ladder, in their order.
+  /// The sources, in the order in which they are asked.
   package var candidates: [Candidate] { rungs() }
 
   package init(_ candidates: [Candidate]) {
@@ -83,7 +85,7 @@ public struct KeySource: Sendable {
     failure = error
   }
 
-  /// A source that is settled when it is needed, once: then it remembers why it had nothing to give.
+  /// A source that `source` chooses once, when it is first needed.
   package init(deferred source: @escaping @Sendable () -> KeySource) {
     let settled = Lock<[Candidate]?>(nil)
     rungs = {
@@ -97,9 +99,9 @@ public struct KeySource: Sendable {
     failure = nil
   }
 
-  /// A key that the application holds: 32 bytes.
+  /// A key of 32 bytes that the application holds.
   ///
-  /// A key of another size is the error `invalid` at first use.
+  /// A key of another size causes the error `invalid` at first use.
   public static func key(_ key: SymmetricKey) -> KeySource {
     KeySource([
       Candidate(
@@ -111,11 +113,11 @@ public struct KeySource: Sendable {
   /// A passphrase.
   ///
   /// The `String` itself is ordinary memory and can't be wiped: prefer the forms that take
-  /// `SecureBytes` or a closure. An empty passphrase is the error `invalid` at first use.
+  /// `SecureBytes` or a closure. An empty passphrase causes the error `invalid` at first use.
   ///
   /// - Parameters:
   ///   - text: the passphrase, used as its UTF-8 bytes without normalisation.
-  ///   - derivation: how it is stretched when a slot is made for it.
+  ///   - derivation: how the passphrase is stretched when a slot is made for it.
   /// - Returns: the source.
   public static func passphrase(
     _ text: String, derivation: PassphraseDerivation = .standard
@@ -134,7 +136,7 @@ public struct KeySource: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: the passphrase.
-  ///   - derivation: how it is stretched when a slot is made for it.
+  ///   - derivation: how the passphrase is stretched when a slot is made for it.
   /// - Returns: the source.
   public static func passphrase(
     _ bytes: SecureBytes, derivation: PassphraseDerivation = .standard
@@ -142,13 +144,13 @@ public struct KeySource: Sendable {
     passphrase(derivation, { () throws(StorageError) in bytes }, trace: { 0 })
   }
 
-  /// A passphrase that is asked for when the store is opened, and kept no longer than that takes.
+  /// A passphrase that a closure gives when the store is opened, and that is not kept afterwards.
   ///
   /// - Parameters:
-  ///   - derivation: how it is stretched when a slot is made for it.
-  ///   - ask: gives the passphrase, or nil when there is none to be had. May be called again after
-  ///     another process changed the store's keys. What it throws, if it is no `StorageError`, is the
-  ///     error `keyUnavailable`.
+  ///   - derivation: how the passphrase is stretched when a slot is made for it.
+  ///   - ask: returns the passphrase, or nil when there is none. May be called again after another process
+  ///     changed the store's keys. An error of `ask` that is not a `StorageError` or a `CryptoError` becomes
+  ///     the error `keyUnavailable`.
   /// - Returns: the source.
   public static func passphrase(
     derivation: PassphraseDerivation = .standard,
@@ -181,20 +183,20 @@ public struct KeySource: Sendable {
     } catch let error as CryptoError {
       throw StorageError(error)
     } catch {
-      // Its text may say what was typed.
+      // The text of the error may contain the typed passphrase.
       throw StorageError(
-        .keyUnavailable, "the passphrase could not be had: \(type(of: error)) was thrown")
+        .keyUnavailable, "the passphrase could not be read: \(type(of: error)) was thrown")
     }
   }
 
-  /// A key file, readable by its owner alone; made with a fresh key if the store is new.
+  /// A key file that only its owner can read; made with a fresh key if the store is new.
   ///
-  /// It holds standard Base64 of 32 bytes and a line break; anything else is a passphrase. Refused
-  /// with `denied` when it is not ours, when group or others can use it, or when it is a symbolic
-  /// link.
+  /// The file holds standard Base64 of 32 bytes and a line break; anything else is a passphrase. The error is
+  /// `denied` when another user owns the file, when group or others can use it, or when it is a symbolic link.
   ///
-  /// A marker, the file's name with `.made`, is left beside it by who seals under the key. A file that
-  /// is gone while its marker is there is `keyUnavailable` and not made anew, also not for a new store.
+  /// Whoever seals with the key leaves a marker beside the file: the file's name with `.made`. If the file is
+  /// gone but its marker exists, the error is `keyUnavailable`, and no new file is made, not even for a new
+  /// store.
   ///
   /// - Parameter url: a file URL.
   /// - Returns: the source.
@@ -203,7 +205,7 @@ public struct KeySource: Sendable {
     return .file(named: FilePath.name(of: url.path)) { () throws(StorageError) in file }
   }
 
-  /// A key file that is found when it is needed.
+  /// A key file whose path `find` gives when the file is needed.
   static func file(
     named name: String, _ find: @escaping @Sendable () throws(StorageError) -> KeyFile
   ) -> KeySource {
@@ -228,9 +230,10 @@ public struct KeySource: Sendable {
 
   /// An environment variable that holds standard Base64 of 32 bytes, or else a passphrase.
   ///
-  /// Other processes of the user can read a process's environment; prefer a credential or a file.
+  /// Other processes of the same user can read a process's environment; prefer a credential or a file.
   ///
-  /// - Parameter name: the variable. Not set means absent; set and empty is `damaged`.
+  /// - Parameter name: the name of the variable. If it is not set, the source is absent; if it is empty, the
+  ///   error is `damaged`.
   /// - Returns: the source.
   public static func environment(_ name: String) -> KeySource {
     KeySource([
@@ -254,7 +257,7 @@ public struct KeySource: Sendable {
 
   /// A credential that systemd passed to the service, systemd.exec(5) `LoadCredential=`.
   ///
-  /// The file of that name in `$CREDENTIALS_DIRECTORY`, holding standard Base64 of 32 bytes, or
+  /// The credential is the file `name` in `$CREDENTIALS_DIRECTORY`. It holds standard Base64 of 32 bytes, or
   /// else a passphrase.
   ///
   /// - Parameter name: the credential's name.
@@ -266,10 +269,10 @@ public struct KeySource: Sendable {
         read: { () throws(StorageError) in try credentialMaterial(name) },
         absence: {
           StandardFolders.environment("CREDENTIALS_DIRECTORY")
-            .map { "\($0)/\(name) is not there" } ?? "CREDENTIALS_DIRECTORY is not set"
+            .map { "\($0)/\(name) does not exist" } ?? "CREDENTIALS_DIRECTORY is not set"
         },
         trace: {
-          // The variable says where the file is: another folder is another path to look at.
+          // The variable says which folder holds the file, and may name another folder later.
           guard let folder = StandardFolders.environment("CREDENTIALS_DIRECTORY") else { return 0 }
           return SourceTrace.file(folder + "/" + name)
         })
@@ -284,32 +287,33 @@ public struct KeySource: Sendable {
     return try KeyFile.read(credential: folder + "/" + name)
   }
 
-  /// A secret that somebody has mounted for this process as a file: by Kubernetes, Docker or Podman.
+  /// A secret that Kubernetes, Docker or Podman has mounted for this process as a file.
   ///
   /// The file holds standard Base64 of 32 bytes, or else a passphrase, in at most 4,096 bytes. Links are
-  /// followed, and whoever owns the file, its mode and its folder are as they are: whoever mounts it is
-  /// trusted, see SECURITY.md. Nothing is ever made there, no file and no marker. A store records it as a
-  /// key file of its name: one that was made with ``file(_:)`` opens with the same file mounted, and the
-  /// other way round.
+  /// followed. The owner and mode of the file and of its folder are not checked, because whoever mounts the
+  /// secret is trusted; see SECURITY.md. The source never makes a file or a marker there. A store records the
+  /// secret as a key file of the same name. So a store made with ``file(_:)`` opens with the same file
+  /// mounted, and the other way round.
   ///
-  /// It is `denied` where this user can't read it or it is no regular file, `damaged` where it is empty or
-  /// too long, and absent where nothing is there, be it since a link leads nowhere.
+  /// The error is `denied` if this user can't read the file or it is not a regular file, and `damaged` if the
+  /// file is empty or too long. If the file does not exist, or a link leads nowhere, the source is absent.
   ///
-  /// - Parameter path: the absolute path, as in `/run/secrets/tool-key`; any other is the error `invalid`.
+  /// - Parameter path: the absolute path, such as `/run/secrets/tool-key`; a relative path causes the error
+  ///   `invalid`.
   /// - Returns: the source.
   public static func mountedSecret(_ path: String) -> KeySource {
     KeySource([
       Candidate(
         kind: .file, identifier: FilePath.name(of: path),
         read: { () throws(StorageError) in try KeyFile.read(mounted: path) },
-        path: { path }, absence: { "\(path) is not there" },
+        path: { path }, absence: { "\(path) does not exist" },
         trace: { SourceTrace.file(path) })
     ])
   }
 
-  /// A source of the application's own.
+  /// A source that the application implements.
   ///
-  /// A key of another size than 32 bytes and an empty passphrase are the error `invalid`.
+  /// A key of another size than 32 bytes and an empty passphrase cause the error `invalid`.
   public static func provider(_ provider: some KeyProvider) -> KeySource {
     var candidate = Candidate(
       kind: .provider, identifier: provider.identifier,
@@ -329,18 +333,18 @@ public struct KeySource: Sendable {
     ])
   }
 
-  /// The first of several sources that is there.
+  /// The first source of a list that is not absent.
   ///
-  /// Only absence moves on to the next: one that is locked, denied, timed out or damaged stops the
-  /// search with its error. For a store that exists, only sources that it has a slot for are asked.
+  /// Only an absent source is skipped: a source that is locked, denied, timed out or damaged stops the
+  /// search with its error. An existing store asks only the sources that it has a slot for.
   public static func firstAvailable(_ sources: [KeySource]) -> KeySource {
-    // One of them may be that of a program that says later what it is called.
+    // One source may depend on the application's name, which the program may set later.
     KeySource(deferred: { KeySource(sources.flatMap(\.candidates)) })
   }
 }
 
 extension KeySource {
-  /// The first material that there is, or that can be made, and the source that gave it.
+  /// Reads or makes material with the first source that can give some, and returns both.
   func materialForNewSlot() throws(StorageError) -> (Candidate, KeyMaterial) {
     for candidate in candidates {
       if let material = try candidate.read() { return (candidate, material) }
@@ -349,7 +353,7 @@ extension KeySource {
     let asked = candidates.map(\.titleAndAbsence).joined(separator: ", ")
     throw StorageError(
       .keyUnavailable,
-      "no key source gave a key for the new key slot (asked: \(asked)); provide one of them")
+      "no key source gave a key for a new key slot (asked: \(asked)); provide one of these sources")
   }
 }
 
@@ -361,9 +365,9 @@ extension KeySource: RedactedDescription {
 }
 
 extension KeySource.Candidate {
-  /// The kind and what tells it from others.
+  /// The kind, and the identifier if there is one.
   var title: String { identifier.isEmpty ? "\(kind)" : "\(kind) \(identifier)" }
 
-  /// The same, and why it has nothing to give where that is known.
+  /// The title, and why the source is absent where that is known.
   var titleAndAbsence: String { title + (absence().map { ": \($0)" } ?? "") }
 }

@@ -3,39 +3,39 @@ internal import Synchronization
 
 /// The keys of an open store, ready to use.
 ///
-/// Immutable but for the count of seals.
+/// Only the count of seals and the header version change.
 final class OpenKeys: Sendable {
   let store: StoreID
-  /// Nil for a store without a header, whose keys are derived from the application's.
+  /// Nil for a store without a header, whose keys are derived from the application's key.
   let root: RootKey?
   let names: KeyedHash
-  /// Stands for the pair of store and name key: while it is the same, a name's hash is.
+  /// Identifies the pair of store and name key: within one name space, a name always has the same hash.
   let nameSpace: NameSpace
   let primary: DataKey
   private let others: [UInt32: DataKey]
-  /// Keys that a rotation has retired: they open what is taken back on purpose, and nothing else.
+  /// Keys that a rotation has retired: they open only records that are taken back on purpose.
   private let retired: [UInt32: DataKey]
-  /// What the data keys were made of: after a backup was put back, an id can stand for another key.
+  /// The keyset entries of the data keys: after a backup was put back, an id can belong to another key.
   private let entries: [UInt32: Keyset.Entry]
   private let nameKey: SymmetricKey
   /// The keys of the manifest; nil for a store without a header.
   let manifest: ManifestKeys?
-  /// Told each name that is hashed, where the delegate keeps names in the clear.
+  /// Receives each name that is hashed, where the delegate stores names unencrypted.
   let clear: ClearRecords?
-  /// The version of the header that these keys are of.
+  /// The version of the header that holds these keys.
   ///
-  /// Moves on when the header changes and the keys don't.
+  /// Also set when the header changes and the keys stay the same.
   var headerVersion: UInt64 {
     get { atomicVersion.load(ordering: .relaxed) }
     set { atomicVersion.store(newValue, ordering: .relaxed) }
   }
   private let atomicVersion = Atomic<UInt64>(0)
-  /// How many more seals of the primary key are set aside for the process that made this.
+  /// How many reserved seals of the primary key the process that made this object has left.
   private let reserved: Atomic<Int>
   private let forks = ForkCount.shared
   private let maker: Int
 
-  /// An identity.
+  /// Compared by identity.
   final class NameSpace: Sendable {
     let store: StoreID
     let key: SymmetricKey
@@ -46,9 +46,9 @@ final class OpenKeys: Sendable {
     }
   }
 
-  /// The keys of a keyset.
+  /// Makes the keys of a keyset.
   ///
-  /// The hash that `previous` has made already is shared.
+  /// Shares the name hash of `previous` if the name key is the same.
   init(
     _ keyset: Keyset, root: RootKey, store: StoreID, previous: OpenKeys?
   ) throws(StorageError) {
@@ -82,12 +82,13 @@ final class OpenKeys: Sendable {
     maker = forks.current
   }
 
-  /// The keys that follow from `key` alone, for a delegate that can't hold a header.
+  /// Derives the keys from `key` alone, for a delegate that can't hold a header.
   ///
-  /// They seal with XAES-256-GCM, since nobody counts their seals.
+  /// They seal with XAES-256-GCM, since nothing counts their seals.
   init(directly key: SymmetricKey, clear: ClearRecords? = nil) throws(StorageError) {
     guard key.bitCount == 256 else {
-      throw StorageError(.invalid, "a store's key has 256 bits, this one \(key.bitCount)")
+      throw StorageError(
+        .invalid, "a store's key must have 256 bits, but this key has \(key.bitCount)")
     }
     func derive(_ label: [UInt8], _ count: Int) throws(StorageError) -> SecureBytes {
       try cryptography { () throws(CryptoError) in
@@ -113,7 +114,7 @@ final class OpenKeys: Sendable {
     maker = forks.current
   }
 
-  /// Whether these are the keys of `keyset`, whatever it says of reserved seals.
+  /// Whether these are the keys of `keyset`; ignores its counts of reserved seals.
   func isOpen(_ keyset: Keyset) -> Bool {
     keyset.nameKey == nameKey && keyset.primaryID == primary.id
       && keyset.entries.count == entries.count
@@ -122,16 +123,16 @@ final class OpenKeys: Sendable {
       }
   }
 
-  /// Whether a record that names a data key may open by these.
+  /// Whether one of these keys can open a record of the data key `id`.
   func holds(_ id: UInt32) -> Bool { id == primary.id || others[id] != nil }
 
-  /// Whether a record that names a data key was set aside by a rotation.
+  /// Whether a rotation has retired the data key `id`, and so set aside its records.
   func isRetired(_ id: UInt32) -> Bool { retired[id] != nil }
 
   /// The ids of the data keys that a re-encryption is to retire.
   var ending: Set<UInt32> { Set(entries.values.filter { $0.state == .ending }.map(\.id)) }
 
-  /// Opens a record by the key that it names and lends the plaintext, which is wiped afterwards.
+  /// Opens a record with the key that the record names and lends the plaintext, which is wiped afterwards.
   func withOpened(
     _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
@@ -140,7 +141,7 @@ final class OpenKeys: Sendable {
     try primary.withOpened(record, for: context, body)
   }
 
-  // Apart, so that the usual case counts no reference to the primary key.
+  // A function of its own, so that the usual case counts no reference to the primary key.
   @inline(never)
   private func withOther(
     _ id: UInt32, _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
@@ -148,15 +149,15 @@ final class OpenKeys: Sendable {
     guard let key = others[id] else {
       let what =
         retired[id] == nil
-        ? "the record names data key \(id), which the store does not hold"
-        : "the record is sealed under data key \(id), which a rotation has retired; if it is known who "
-          + "wrote it, reencrypt(readmitting: true) takes it back"
+        ? "the record is sealed under data key \(id), which the store does not have"
+        : "the record is sealed under data key \(id), which a rotation has retired; if you know and trust "
+          + "who wrote it, take it back with reencrypt(readmitting: true)"
       throw CryptoError(.malformed, what)
     }
     try key.withOpened(record, for: context, body)
   }
 
-  /// The same, also by a key that was retired: whoever calls it wants the record back.
+  /// The same, also with a retired key; for a caller that takes the record back.
   func withReadmitted(
     _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
@@ -168,25 +169,25 @@ final class OpenKeys: Sendable {
 
   /// Whether this process made these keys.
   ///
-  /// A forked child reads with those of its parent. It seals with keys of its own, or it would use
-  /// the seals that the parent set aside a second time.
+  /// A forked child reads with the keys of its parent. It seals with keys of its own; otherwise it would
+  /// use the seals that the parent has reserved a second time.
   @inline(__always)
   var isOwn: Bool { forks.current == maker }
 
-  /// Takes one seal out of those set aside; false when none is left.
+  /// Takes one of the reserved seals; false when none is left.
   @inline(__always)
   func takeSeal() -> Bool {
-    // Once: whoever seals says so first.
+    // One reservation is enough for an algorithm without a limit: it tells the source to keep its key.
     guard primary.algorithm.countsSeals else { return hasSeals }
     return isOwn && reserved.subtract(1, ordering: .relaxed).oldValue > 0
   }
 
-  /// Whether some are left of the seals set aside.
+  /// Whether reserved seals are left.
   var hasSeals: Bool { reserved.load(ordering: .relaxed) > 0 }
 
-  /// Adds to the seals set aside.
+  /// Adds reserved seals.
   func addSeals(_ count: Int) {
-    // A run of refused takes may have left it below zero.
+    // Calls of `takeSeal` that returned false may have left the count below zero.
     var current = reserved.load(ordering: .relaxed)
     while true {
       let (done, original) = reserved.compareExchange(
@@ -196,7 +197,7 @@ final class OpenKeys: Sendable {
     }
   }
 
-  /// A key for other uses, from the name key, which no rotation of data keys changes.
+  /// Derives a key for other uses from the name key, which a rotation of data keys does not change.
   func namedKey(_ name: String) throws(StorageError) -> SymmetricKey {
     let bytes = try cryptography(key: name) { () throws(CryptoError) in
       try KeyDerivation.hkdf(

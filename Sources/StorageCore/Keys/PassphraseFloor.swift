@@ -1,10 +1,10 @@
 package import CryptoCore
 
-/// The least that a new slot for a passphrase is made with.
+/// The minimum strength of a new passphrase slot.
 ///
-/// Of the derivation, what OWASP's Password Storage Cheat Sheet gives as the minimum. Of the passphrase,
-/// eight bytes: NIST SP 800-63B takes no shorter one where people choose it, and at 0.3 s a guess a thousand
-/// cores go through all of seven small letters in a month.
+/// The derivation must meet the minimum of OWASP's Password Storage Cheat Sheet. The passphrase must have
+/// eight bytes: NIST SP 800-63B accepts no shorter one that a person chose. At 0.3 s for a guess, a thousand
+/// cores try all passphrases of seven small letters in a month.
 package enum PassphraseFloor {
   /// The shortest passphrase, in bytes.
   package static let length = 8
@@ -18,7 +18,7 @@ package enum PassphraseFloor {
     (47_104, 1), (19_456, 2), (12_288, 3), (9_216, 4), (7_168, 5),
   ]
 
-  /// What is wrong with a derivation for a new slot; nil when it is good enough.
+  /// Why a derivation is too weak for a new slot; nil when it is strong enough.
   package static func fault(of derivation: PassphraseDerivation) -> String? {
     let (a, b, c) = (derivation.parameters[0], derivation.parameters[1], derivation.parameters[2])
     switch derivation.function {
@@ -28,42 +28,42 @@ package enum PassphraseFloor {
       let isEnough = b >= 8 && scrypt.contains { cost >= $0.cost && c >= $0.parallelism }
       return isEnough
         ? nil
-        : "scrypt with N = \(a), r = \(b), p = \(c) takes less than the least, N = 131072, r = 8, p = 1 "
-          + "or its like"
+        : "scrypt with N = \(a), r = \(b), p = \(c) is weaker than the minimum, N = 131072, r = 8, p = 1 "
+          + "or an equivalent"
     case .pbkdf2SHA256:
       return a >= 600_000
-        ? nil : "PBKDF2 with SHA-256 and \(a) rounds takes less than the least, 600000"
+        ? nil : "PBKDF2 with SHA-256 and \(a) rounds is weaker than the minimum, 600000 rounds"
     case .pbkdf2SHA512:
       return a >= 210_000
-        ? nil : "PBKDF2 with SHA-512 and \(a) rounds takes less than the least, 210000"
+        ? nil : "PBKDF2 with SHA-512 and \(a) rounds is weaker than the minimum, 210000 rounds"
     case .argon2id:
       return argon2id.contains { a >= $0.memory && b >= $0.passes }
         ? nil
-        : "Argon2id with \(a) KiB and passes = \(b) takes less than the least, 19456 KiB and 2 passes or "
-          + "its like"
+        : "Argon2id with \(a) KiB and passes = \(b) is weaker than the minimum, 19456 KiB and 2 passes "
+          + "or an equivalent"
     }
   }
 
-  /// What is wrong with a passphrase and its derivation; nil when they are good enough.
+  /// Why a passphrase or its derivation is too weak; nil when both are strong enough.
   static func fault(of passphrase: SecureBytes, _ derivation: PassphraseDerivation) -> String? {
     passphrase.count < length
       ? "the passphrase has fewer than \(length) bytes" : fault(of: derivation)
   }
 
-  /// Refuses what is not good enough for something that is sealed from now on.
+  /// Throws `invalid` for a passphrase or a derivation that is too weak for new data.
   package static func require(
     _ passphrase: SecureBytes, _ derivation: PassphraseDerivation
   ) throws(StorageError) {
-    guard derivation.isWithinLimits else { return }  // which is said when it is derived
+    guard derivation.isWithinLimits else { return }  // `derive` throws for these
     guard !derivation.waivesFloor, let fault = fault(of: passphrase, derivation) else { return }
     throw StorageError(
       .invalid,
-      "\(fault); whoever has a copy could guess it. "
+      "\(fault); someone with a copy of the data could guess the passphrase. "
         + (passphrase.count < length
-          ? "Take a longer one, of several words" : "Take PassphraseDerivation.standard, or more"))
+          ? "Use a longer one, of several words" : "Use PassphraseDerivation.standard or more"))
   }
 
-  /// The slots that were complained of in this process.
+  /// The weak slots that were reported in this process.
   private static let said = Lock<Set<Said>>([])
 
   private struct Said: Hashable {
@@ -71,7 +71,7 @@ package enum PassphraseFloor {
     let slot: UInt32
   }
 
-  /// Says once that a store was opened by what no slot is made with any more.
+  /// Reports, once for each slot, that a store was opened with a slot that is weaker than a new one.
   static func report(_ opening: Opening, of store: StoreID, at location: String?) {
     guard case .passphrase(let passphrase) = opening.material,
       !opening.opener.derivation.waivesFloor,
@@ -81,7 +81,8 @@ package enum PassphraseFloor {
     StorageDiagnostics.report(
       StorageError(
         .invalid,
-        "the store opens with slot \(opening.slot.id), \(opening.slot.title), and \(fault): whoever has a "
-          + "copy could guess it. Change the passphrase", path: location))
+        "slot \(opening.slot.id), \(opening.slot.title), opened the store, but is weak: \(fault). Someone "
+          + "with a copy of the store could guess the passphrase. Change the passphrase",
+        path: location))
   }
 }

@@ -1,9 +1,10 @@
 public import CryptoCore
 
-/// A key on paper: opens its store when every other source is lost.
+/// A key to write on paper, which opens its store when every other source is lost.
 ///
-/// Made by ``KeyAdministration/exportRecoveryKey()``. Whoever has it can read the store, so it is
-/// shown once and kept away from the machine. Printing it shows nothing; ``withText(_:)`` does.
+/// ``KeyAdministration/exportRecoveryKey()`` makes it. Anyone who has the recovery key can read the store,
+/// so show it once and keep it away from the machine. Printing this value shows no key; ``withText(_:)``
+/// gives the text of the key.
 public struct RecoveryKey: Sendable, Equatable {
   package let key: SymmetricKey
 
@@ -12,18 +13,18 @@ public struct RecoveryKey: Sendable, Equatable {
 
   package init(_ key: SymmetricKey) { self.key = key }
 
-  /// A fresh key, which opens nothing until ``KeyAdministration/add(_:)`` has made a slot of it.
+  /// Makes a fresh key, which opens nothing until ``KeyAdministration/add(_:)`` has made a slot for it.
   ///
   /// - Throws: `io` when OpenSSL has no random bytes.
   public static func random() throws(StorageError) -> RecoveryKey {
     RecoveryKey(try cryptography { () throws(CryptoError) in try .random() })
   }
 
-  /// The key of a text that ``withText(_:)`` gave.
+  /// Reads a key from a text that ``withText(_:)`` gave.
   ///
   /// - Parameter text: 56 characters of Crockford's Base32; case, spaces and hyphens don't matter,
   ///   and `O`, `I`, `L` are read as `0`, `1`, `1`.
-  /// - Throws: `invalid` when it is not such a text or was mistyped: its last characters are a check
+  /// - Throws: `invalid` when the text has another form or was mistyped; the last characters are a checksum
   ///   of the others.
   public init(text: String) throws(StorageError) {
     var digits: [UInt8] = []
@@ -53,7 +54,7 @@ public struct RecoveryKey: Sendable, Equatable {
     self.key = SymmetricKey(bytes: key)
   }
 
-  /// Lends the text of the key, in groups of eight characters: for the user to write down.
+  /// Lends the text of the key, in groups of eight characters, for the user to write down.
   ///
   /// The string is ordinary memory and can't be wiped.
   ///

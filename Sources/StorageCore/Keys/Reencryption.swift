@@ -1,34 +1,34 @@
 internal import CryptoCore
 
-/// A pass over the records of a store that seals anew what is not under the primary data key.
+/// A pass over the records of a store that seals the records of other data keys with the primary one.
 struct Reencryption {
   /// How many records share a commit.
   private static let batchCount = 64
   /// How many bytes of records share a commit.
   private static let batchBytes = 1 << 20
-  /// How many records are accounted for at once: their figures are in memory meanwhile.
+  /// How many records the delegate accounts for at once; their shares are in memory meanwhile.
   private static let accountedAtOnce = 50_000
 
-  /// A record that may have to be sealed anew.
+  /// A record that may have to be sealed again.
   struct Candidate {
     let name: NameHash
-    /// Of what bytes the record has to be; nil for any that open.
+    /// The share that the record's bytes must have; nil if any record that opens is accepted.
     let share: RecordShare?
     let size: Int
   }
 
   private let store: SealedStore
   private let delegate: any KeysetDelegate
-  /// Whether all is sealed anew that opens, also by keys that were retired.
+  /// Whether all records that open are sealed again, also with retired keys.
   private let isReadmitting: Bool
-  /// What the records were when a rotation began; nil where that is not known.
+  /// The records at the beginning of a rotation; nil where they are not known.
   private let beginning: RecordSnapshot?
   private let progress: ((Int, Int) -> Void)?
   private var batch: [Candidate] = []
   private var batchSize = 0
-  /// How many records were come to, and how many there are.
+  /// How many records the pass has reached, and how many there are.
   private var (done, total) = (0, 0)
-  /// How many were sealed anew.
+  /// How many records were sealed again.
   private var count = 0
 
   init(
@@ -44,7 +44,7 @@ struct Reencryption {
 
   /// Goes through all records, in small commits.
   ///
-  /// - Returns: how many were sealed anew.
+  /// - Returns: how many records were sealed again.
   mutating func run() throws(StorageError) -> Int {
     let names = try delegate.names()
     total = names.count
@@ -53,7 +53,8 @@ struct Reencryption {
     } else {
       for name in names {
         let size = try lookup(name)?.record?.count ?? 0
-        // What came since a rotation began, and names an old key, is not of anybody who follows it.
+        // A record of an old key that came after the rotation began was written by someone who does not
+        // follow the rotation. So it is not sealed again.
         let share = beginning?[name]
         let isKnown = beginning == nil || share != nil
         try add(isKnown ? Candidate(name: name, share: share, size: size) : nil)
@@ -93,7 +94,7 @@ struct Reencryption {
     throw Self.changing
   }
 
-  /// Adds a record to those that are sealed anew next, or nil for one that stays as it is.
+  /// Adds a record to the next batch; nil only counts a record that stays unchanged.
   private mutating func add(_ candidate: Candidate?) throws(StorageError) {
     done += 1
     guard let candidate else { return }
@@ -112,9 +113,9 @@ struct Reencryption {
 
   // MARK: - Sealing
 
-  /// Seals some records under the primary data key, but for those that are or can't be opened.
+  /// Seals records with the primary data key; skips those that are already, and those that don't open.
   ///
-  /// - Returns: how many.
+  /// - Returns: how many records were sealed.
   private func seal(_ batch: [Candidate]) throws(StorageError) -> Int {
     for _ in 0..<SealedStore.attempts {
       guard let open = try store.keys.forReading() else { return 0 }
@@ -123,7 +124,7 @@ struct Reencryption {
       switch try delegate.commit(writes, headerVersion: open.headerVersion) {
       case .committed: return writes.count
       case .conditionFailed where batch.count > 1:
-        // Somebody wrote to one of them: that one is sealed under the primary key already, or soon.
+        // Another writer changed one of the records, and has sealed it with the primary key, or will soon.
         var count = 0
         for candidate in batch { count += try seal([candidate]) }
         return count
@@ -134,7 +135,7 @@ struct Reencryption {
     throw StorageError(.busy, "other writers kept changing a record; try again")
   }
 
-  /// The writes that seal records anew, or nil when the keys have to be looked at again first.
+  /// The writes that seal records again, or nil when the keys have to be read again first.
   private func writes(
     _ batch: [Candidate], _ open: OpenKeys
   ) throws(StorageError) -> [RecordWrite]? {
@@ -159,10 +160,10 @@ struct Reencryption {
     return writes
   }
 
-  /// What is under a name, or nil when it is no record: it stays as it is.
+  /// The record under a name, or nil when the content is not a record and stays unchanged.
   ///
-  /// - Throws: also when a library says so of the place, by a number: a disk that failed once is `damaged`
-  ///   to SQLite, and to go on without the record would end the key that it is under.
+  /// - Throws: also `damaged` with the error number of a library. SQLite reports `damaged` for a disk that
+  ///   failed once. Skipping the record would then end the key that the record still needs.
   private func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64)? {
@@ -174,7 +175,7 @@ struct Reencryption {
     }
   }
 
-  /// Whether a record is still the one that was accounted for.
+  /// Whether a record is still the record that was accounted for.
   private func isMeant(
     _ record: [UInt8], _ candidate: Candidate, _ open: OpenKeys
   ) throws(StorageError) -> Bool {
@@ -182,7 +183,7 @@ struct Reencryption {
     return try RecordShare(of: record, candidate.name, keys).isOfSameRecord(as: share)
   }
 
-  /// The payload of a record, or nil when it can't be opened: it stays as it is.
+  /// The payload of a record, or nil when the record does not open and stays unchanged.
   private func openIfPossible(
     _ record: [UInt8], _ context: RecordContext, _ open: OpenKeys
   ) -> [UInt8]? {
@@ -201,14 +202,14 @@ struct Reencryption {
   }
 
   private static let changing = StorageError(
-    .busy, "another program kept changing the store's keys; try again")
+    .busy, "the store's keys kept changing during the call; try again")
 }
 
-/// What records were at one moment: figures of their bytes, by name.
+/// The records at one moment: the hashes of their bytes, by name.
 typealias RecordSnapshot = [NameHash: RecordShare]
 
 extension SealedStore {
-  /// The header of a record, or nil when it is damaged: such a record stays as it is.
+  /// The header of a record, or nil when the record is damaged and stays unchanged.
   static func header(of record: [UInt8]) -> RecordHeader? {
     do throws(CryptoError) {
       return try unsafe RecordHeader(reading: record.span.bytes)
@@ -217,9 +218,9 @@ extension SealedStore {
     }
   }
 
-  /// The key name of a record that was found under a hash, or nil when it does not open there.
+  /// The key name of a record that was found under a hash, or nil when the record does not open there.
   ///
-  /// With `isReadmitting` keys that were retired open it, too.
+  /// With `isReadmitting`, retired keys may open the record too.
   func clearName(
     of record: [UInt8], under hash: NameHash, _ open: OpenKeys, isReadmitting: Bool = false
   ) throws(StorageError) -> String? {

@@ -1,23 +1,25 @@
-/// What a re-encryption did, and what it left.
+/// How many records a re-encryption has sealed again, and how many it has left.
 ///
-/// To be looked at: a value that is set aside can't be read, and while any remain an old data key
-/// opens records.
+/// Check the report: a value that was set aside can't be read, and while records remain under an old data
+/// key, that key still opens records.
 public struct ReencryptionReport: Hashable, Sendable {
-  /// Records that were sealed anew under the primary data key.
+  /// The number of records that were sealed again with the primary data key.
   public let reencrypted: Int
-  /// Records that stay under old data keys, which stay valid for them: damaged ones, those of another
-  /// authentication tag, and in a vault those that the manifest does not account for, or that are
-  /// missing from it.
+  /// The number of records that stay under old data keys, which stay valid for them.
+  ///
+  /// These are damaged records, records of another authentication tag, and in a vault records that the
+  /// manifest does not account for, or that are missing from the vault.
   ///
   /// 0 after a rotation that ended the old data keys.
   public let remaining: Int
-  /// Records that stay in place and open no more, since the data key that they name was retired or
-  /// dropped: they are read as `damaged`.
+  /// The number of records that stay in place but no longer open: reading them throws `damaged`.
   ///
-  /// ``KeyAdministration/reencrypt(readmitting:progress:)`` takes back what opened before.
+  /// Their data key was retired or dropped. ``KeyAdministration/reencrypt(readmitting:progress:)`` takes
+  /// back the records that opened before.
   public let setAside: Int
-  /// The keys of the records that were set aside, in order, as far as they can be known: at most 1,000,
-  /// and not of damaged records or of those of another authentication tag.
+  /// The key names of records that were set aside, sorted: at most 1,000.
+  ///
+  /// The names of damaged records and of records with another authentication tag are not known.
   public let setAsideKeys: [StoreKey]
 
   init(reencrypted: Int, remaining: Int, setAside: Int, keys: [StoreKey]) {
@@ -27,7 +29,7 @@ public struct ReencryptionReport: Hashable, Sendable {
     setAsideKeys = keys
   }
 
-  /// The same with more records that were sealed anew.
+  /// The same report with `count` more records that were sealed again.
   func adding(_ count: Int) -> ReencryptionReport {
     ReencryptionReport(
       reencrypted: reencrypted + count, remaining: remaining, setAside: setAside, keys: setAsideKeys

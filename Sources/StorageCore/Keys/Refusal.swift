@@ -1,16 +1,16 @@
 internal import CryptoCore
 
-/// Why a store did not open, for as long as another attempt would end the same way.
+/// Remembers why a store did not open, as long as another attempt would fail the same way.
 ///
-/// That is while its header has the same version, and every source that it has a slot for leaves the same
-/// ``SourceTrace``. A source that leaves none is asked each time, since what keeps it from answering may
-/// pass without a sign, as a keyring is unlocked.
+/// Another attempt fails the same way while the header has the same version and every source with a slot
+/// has the same ``SourceTrace``. A source without a trace is asked each time: for instance, nothing shows
+/// that a keyring was unlocked.
 struct Refusal {
   let error: StorageError
   private let headerVersion: UInt64
   private let asked: Sources
 
-  /// The sources that are asked for the key of a header, and what was seen of them before.
+  /// The sources that have a slot in a header, with their traces before they were asked.
   struct Sources {
     fileprivate let traces: [(candidate: KeySource.Candidate, trace: Int?)]
 
@@ -20,12 +20,12 @@ struct Refusal {
     }
   }
 
-  /// Codes of failures that end with a change of a source or of the header, and with nothing else.
+  /// Codes of failures that last until a source or the header changes.
   private static let lasting: Set<StorageError.Code> = [
     .wrongKey, .keyUnavailable, .denied, .damaged, .invalid,
   ]
 
-  /// Nil for a failure that may end by itself.
+  /// Remembers `error`; nil for a failure that may end by itself.
   init?(_ error: StorageError, _ headerVersion: UInt64, asked: Sources) {
     guard Self.lasting.contains(error.code) else { return nil }
     self.error = error
@@ -33,17 +33,17 @@ struct Refusal {
     self.asked = asked
   }
 
-  /// Whether another attempt would end the same way.
+  /// Whether another attempt would fail the same way.
   func holds(for headerVersion: UInt64) -> Bool {
     self.headerVersion == headerVersion
       && asked.traces.allSatisfy { $0.trace != nil && $0.candidate.trace() == $0.trace }
   }
 }
 
-/// The last passphrase that did not open a store, so that it is not stretched again to the same end.
+/// Remembers the last passphrase that did not open a store, so that it is not stretched a second time.
 ///
-/// Of a source that has to be asked each time, as a closure. The passphrase is not kept, but its hash
-/// under a key in secure memory that is made for this and told nobody.
+/// This is for sources that have to be asked each time, such as a closure. Only a hash of the passphrase is
+/// kept. The key of the hash is random, used only here, and kept in secure memory.
 final class RefusedPassphrase: Sendable {
   private struct Attempt: Equatable {
     let hash: NameHash

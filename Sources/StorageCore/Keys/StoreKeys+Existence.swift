@@ -1,33 +1,32 @@
-/// What becomes of a store that is not there.
+/// How a missing store is handled.
 extension StoreKeys {
   private var place: (any PlaceDelegate)? { delegate as? any PlaceDelegate }
 
-  /// Has the place make nothing from now on.
+  /// Forbids the place to create anything from now on.
   func makeNothing() throws(StorageError) {
     guard delegate != nil else {
       throw StorageError(
         .unsupported,
-        "this place keeps no header, so a missing store can't be told from an empty one")
+        "this place keeps no header, so a missing store can't be told from an empty one"
+      )
     }
     place?.makeNothing()
   }
 
-  /// Refuses that a store is not there, where it has to be.
+  /// Throws if the store is missing and must exist.
   func checkAbsence(isAllowed: Bool) throws(StorageError) {
     guard isAllowed, place?.allowance != .mustExist else { throw .missing(delegate?.location) }
   }
 
-  /// Refuses to make a store where nothing may be written; before a key source is asked, which may make a
-  /// key.
+  /// Throws if the place is read-only; called before a key source is asked, which could make a key.
   func checkMaking() throws(StorageError) {
     guard place?.allowance == .readOnly else { return }
     throw StorageError(
-      .unavailable,
-      "the store does not exist, and a read-only open does not create one")
+      .unavailable, "the store does not exist, and a read-only open does not create one")
   }
 
   static let isNew = StorageError(
-    .keyUnavailable, "the store is new and has no keys yet; write to it, or open it, first")
+    .keyUnavailable, "the store is new and has no keys yet; write to the store or open it first")
 
   static let wasRemoved = StorageError(
     .unavailable,
@@ -36,6 +35,6 @@ extension StoreKeys {
 
   static let missingHeader = StorageError(
     .damaged,
-    "the store holds data, but its header with the key slots is gone; restore the store from a "
-      + "backup. No new key was made")
+    "the store holds data, but its header, which holds the sealed keys, is gone; restore the store from "
+      + "a backup. No new key was made")
 }

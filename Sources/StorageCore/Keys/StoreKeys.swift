@@ -1,14 +1,14 @@
 package import CryptoCore
 internal import Synchronization
 
-/// Opens, makes and follows the keys of one store.
+/// Opens, creates and refreshes the keys of one store.
 ///
-/// The current keys are one atomic load away. Everything else happens under `gate`, which is held
-/// while a key source is asked and a passphrase is stretched, so that each is done once: a source
-/// must not use the store that it opens.
+/// Reading the current keys costs one atomic load. All other work holds the lock `gate`, also while a key
+/// source is asked and a passphrase is stretched, so that each happens once. So a source must not use the
+/// store that it opens.
 @safe
 package final class StoreKeys: @unchecked Sendable {
-  /// A key seals at most this often: NIST SP 800-38D section 8.3 allows 2^32 random nonces.
+  /// How often one key seals at most: NIST SP 800-38D section 8.3 allows 2^32 random nonces.
   static let sealLimit: UInt64 = 1 << 31
   private static let largestBlock = 1 << 20
 
@@ -16,34 +16,34 @@ package final class StoreKeys: @unchecked Sendable {
     var source: KeySource
     /// All keys that were ever current.
     ///
-    /// None is released before the store is, so that a reader may use the current ones without
-    /// counting references.
+    /// They stay as long as the store, so that a reader can use the current keys without counting
+    /// references.
     var history: [OpenKeys] = []
     var nextBlock = 1024
-    /// What gave the key that the store was opened with.
+    /// The source whose key opened the store.
     var opener: KeySource.Candidate?
-    /// The last time that nobody answered: for those who waited for that, too.
+    /// The last time that a source did not answer; callers that waited meanwhile get the same error.
     var unanswered: (error: StorageError, end: ContinuousClock.Instant)?
-    /// Why the store could not be opened the last time, if that may still be so.
+    /// Why the store could not be opened the last time, if the reason may still hold.
     var refusal: Refusal?
     let refused = RefusedPassphrase()
-    /// What no header may lead back behind.
+    /// The newest keys seen; a header with older keys is refused.
     var past = KeyPast()
-    /// Whether a store that is missing is an error, and never made.
+    /// Whether a missing store is an error and must not be created.
     var mustExist = false
   }
 
-  /// Nil when the keys follow directly from the application's key.
+  /// Nil when the keys are derived directly from the application's key.
   let delegate: (any KeysetDelegate)?
   let algorithm: AEADAlgorithm
-  /// Told the names, where the delegate keeps them in the clear.
+  /// Receives the names, where the delegate stores names unencrypted.
   private let clear: ClearRecords?
   private let gate: Lock<State>
-  /// Told of what is done through the store.
+  /// Receives the events of the store.
   let events = StoreEvents()
   /// The last of `history`, or nil before the store is open.
   ///
-  /// An atomic pointer, which the compiler doesn't know to be Sendable.
+  /// An atomic pointer; the compiler does not know that it is Sendable.
   private let newest = unsafe Atomic<UnsafeRawPointer?>(nil)
 
   package init(
@@ -56,13 +56,13 @@ package final class StoreKeys: @unchecked Sendable {
     gate = Lock(State(source: source))
   }
 
-  /// The keys that were current last, or nil before the store is open.
+  /// The keys that were opened last, or nil before the store is open.
   @inline(__always)
   var current: OpenKeys? {
     unsafe uncounted?.takeUnretainedValue()
   }
 
-  /// The same, without a reference of its own: every key ever published stays in `history`.
+  /// The same without a counted reference: `history` keeps all published keys alive.
   @inline(__always)
   var uncounted: Unmanaged<OpenKeys>? {
     guard let pointer = unsafe newest.load(ordering: .acquiring) else { return nil }
@@ -76,24 +76,25 @@ package final class StoreKeys: @unchecked Sendable {
     return try refresh()
   }
 
-  /// The keys for writing; made, if the store is new.
+  /// The keys for writing; creates them if the store is new.
   @inline(__always)
   func forWriting() throws(StorageError) -> OpenKeys {
     if let current { return current }
     return try openOrCreate()
   }
 
-  /// Follows the header, after somebody changed it.
+  /// Reads the header again and opens its keys if they changed.
   ///
-  /// - Returns: nil when the store is new, or was emptied, and holds nothing.
+  /// - Returns: the current keys, or nil when the store is new or was emptied, and holds nothing.
   @discardableResult
   func refresh() throws(StorageError) -> OpenKeys? {
     try underGate { (state) throws(StorageError) in try refresh(&state) }
   }
 
-  /// Keys for each way in which names were ever hashed, the current one first.
+  /// One set of keys for each name key that was ever used, the current one first.
   ///
-  /// To find out whose record a change is of, and not to open it: some of them may have ended.
+  /// They only tell which name a changed record has, and can't always open the record: some keys may have
+  /// ended.
   func nameSpaces() -> [OpenKeys] {
     gate.withLock { state in
       var spaces: [OpenKeys] = []
@@ -105,7 +106,7 @@ package final class StoreKeys: @unchecked Sendable {
     }
   }
 
-  /// Opens the store, which has to be there; from now on it is never made, be it opened now or not.
+  /// Opens the store, which has to exist, and never creates it from now on, even if opening fails.
   func openExisting() throws(StorageError) {
     try underGate { (state) throws(StorageError) in
       try makeNothing()
@@ -121,29 +122,22 @@ package final class StoreKeys: @unchecked Sendable {
         try create(&state)
       }
       throw StorageError(
-        .busy,
-        "another program keeps making and emptying the store; try again "
-          + "when it has ended")
+        .busy, "another process keeps creating and emptying the store; end it, and try again")
     }
   }
 
-  /// Sets aside more seals of the primary key, or replaces it when it has sealed enough.
+  /// Reserves more seals of the primary key, or replaces the key when it has sealed often enough.
   func reserveSeals() throws(StorageError) {
     try underGate { (state) throws(StorageError) in
-      let wasThere = current != nil
-      guard let keys = try refresh(&state) else {
-        if wasThere { throw Self.wasRemoved }
-        return
-      }
-      // Another thread may have been here just before.
-      guard !keys.hasSeals else { return }
+      // Another thread may have reserved seals just before.
+      guard let keys = try refresh(&state), !keys.hasSeals else { return }
       state.opener?.keep()
       guard keys.primary.algorithm.countsSeals else { return keys.addSeals(1) }
       let block = state.nextBlock
       var isReserved = false
       try update(&state) { (draft, _) throws(StorageError) in
         let index = draft.keyset.primaryIndex
-        // Not the sum, which a count of who knows whose hand may overflow.
+        // Not the sum, which could overflow: anyone with the keys may have written any count.
         if draft.keyset.entries[index].reservedSeals > Self.sealLimit - UInt64(block) {
           try draft.keyset.addPrimary()
         } else {
@@ -156,18 +150,18 @@ package final class StoreKeys: @unchecked Sendable {
     }
   }
 
-  /// Says that something is sealed by what follows from these keys.
+  /// Tells the source that its key is needed, because something is sealed with derived keys.
   func keepOpener() { gate.withLock { $0.opener?.keep() } }
 
-  /// What opens the store.
+  /// The key source of the store.
   package var source: KeySource { gate.withLock { $0.source } }
 
-  /// Changes the header of the open store, and follows it.
+  /// Changes the header of the open store, and opens the new keys.
   ///
   /// - Parameters:
-  ///   - source: from now on the source, if given.
-  ///   - body: changes a draft of the header, with the records at hand; called again when somebody
-  ///     else changed the header meanwhile.
+  ///   - source: replaces the store's key source, if given.
+  ///   - body: changes a draft of the header, and can use the records; called again when another process or
+  ///     thread changed the header meanwhile.
   /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged.
   func update(
     source: KeySource? = nil,
@@ -176,7 +170,8 @@ package final class StoreKeys: @unchecked Sendable {
     try underGate { (state) throws(StorageError) in
       guard delegate != nil else {
         throw StorageError(
-          .unsupported, "this store's key is the application's own; it has no slots to change")
+          .unsupported,
+          "this store is opened directly with the application's key and has no key slots to change")
       }
       guard try refresh(&state) != nil else {
         throw Self.isNew
@@ -184,11 +179,11 @@ package final class StoreKeys: @unchecked Sendable {
       if let source {
         let previous = state.source
         state.source = KeySource.firstAvailable([source, previous])
-        state.refusal = nil  // it is of the sources as they were
+        state.refusal = nil  // it was about the old sources
         do throws(StorageError) {
           try update(&state, body)
         } catch {
-          // Else either of them may be the one that opens it.
+          // After outcomeUnknown, either source may be the one that opens the store.
           if error.code != .outcomeUnknown { state.source = previous }
           throw error
         }
@@ -200,7 +195,7 @@ package final class StoreKeys: @unchecked Sendable {
     }
   }
 
-  /// The material of `source` for a new slot; made where the source can and has none.
+  /// The material of `source` for a new slot; a source that can make material makes it if it has none.
   func material(
     of source: KeySource
   ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
@@ -211,9 +206,9 @@ package final class StoreKeys: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` alone, and reports when that is over: whoever is told may use the store.
+  /// Runs `body` while holding `gate`, and delivers reports afterwards, so that a receiver may use the store.
   ///
-  /// Its errors are of the store's file, if they name no other one.
+  /// Errors that name no file get the path of the store.
   private func underGate<Result>(
     _ body: (inout State) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -222,7 +217,7 @@ package final class StoreKeys: @unchecked Sendable {
         defer { StorageDiagnostics.reportUnlockedMemory() }
         let start = ContinuousClock.now
         return try gate.withLock { (state) throws(StorageError) in
-          // Otherwise each of them would wait for a service as long again, or ask the user again.
+          // Otherwise each waiting caller would wait for the service again, or ask the user again.
           if let last = state.unanswered, last.end > start { throw last.error }
           do throws(StorageError) {
             return try body(&state)
@@ -248,7 +243,7 @@ package final class StoreKeys: @unchecked Sendable {
     }
     var (found, version) = try delegate.header()
     if found == nil, try !delegate.names().isEmpty {
-      // Between the two looks another process may have made the store, and written.
+      // Another process may have created the store and written records between the two reads.
       (found, version) = try delegate.header()
       guard found != nil else { throw Self.missingHeader }
     }
@@ -273,7 +268,7 @@ package final class StoreKeys: @unchecked Sendable {
       $0.isOwn && $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
     }
     if let known {
-      // In this order: from then on other threads write under them.
+      // First adopt, then select: after `select`, other threads write with these keys.
       adopt(known, delegate, version)
       known.headerVersion = version
       select(known)
@@ -290,7 +285,7 @@ package final class StoreKeys: @unchecked Sendable {
     of header: StoreHeader, _ version: UInt64, _ state: inout State
   ) throws(StorageError) -> RootKey {
     if let root = current?.root, try root.isRoot(of: header) { return root }
-    // Before they are asked: what changes from now on is seen by the next attempt.
+    // Take the traces before asking, so that the next attempt sees a change that happens meanwhile.
     let asked = Refusal.Sources(state.source, for: header)
     let opening: Opening
     do throws(StorageError) {
@@ -319,7 +314,7 @@ package final class StoreKeys: @unchecked Sendable {
       store: store, slots: [slot], rootCheck: try root.check(),
       sealedKeyset: try root.seal(keyset))
     _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
-      // Another process may have been first: then its header stays.
+      // If another process was first, its header stays.
       guard bytes == nil else { return }
       guard records.isEmpty else { throw Self.missingHeader }
       bytes = header.bytes
@@ -334,7 +329,10 @@ package final class StoreKeys: @unchecked Sendable {
     guard let delegate else { return }
     for _ in 0..<100 {
       guard let open = try refresh(&state), let root = open.root else {
-        throw Self.wasRemoved
+        throw StorageError(
+          .unavailable,
+          "the store was removed during the change, and nothing was saved; restore it from a backup, or "
+            + "save again to create a new store")
       }
       state.opener?.keep()
       var isStale = false
@@ -349,7 +347,7 @@ package final class StoreKeys: @unchecked Sendable {
           return
         }
         var draft = try HeaderDraft(header, root)
-        // Somebody else may have changed the header since these keys were opened.
+        // Another process may have changed the header since these keys were opened.
         guard open.isOpen(draft.keyset) else {
           isStale = true
           return
@@ -362,22 +360,22 @@ package final class StoreKeys: @unchecked Sendable {
           with: draft.keyset.manifestKeys(store: header.store), replacing: old)
       }
       if !isStale {
-        // It is done, whatever becomes of this: the next access follows the header by its version.
+        // The change is done even if this fails: the next access sees the new version of the header.
         do throws(StorageError) { _ = try refresh(&state) } catch {}
         return
       }
     }
-    throw StorageError(.busy, "the store's keys are being changed by somebody else; try again")
+    throw StorageError(.busy, "another process keeps changing the store's keys; try again")
   }
 
   private func openDirectly(_ state: inout State) throws(StorageError) -> OpenKeys {
-    // Such a store can't say whether it holds data, so nothing that makes keys may be asked: a key
-    // made in the place of a lost one would hash all names anew and find nothing.
+    // Such a store can't tell whether it holds data, so a source that makes keys must not be asked: with
+    // a new key in place of a lost one, all names would hash differently and no record would be found.
     guard let candidate = state.source.candidates.first, candidate.kind == .key,
       case .key(let key)? = try candidate.read()
     else {
       throw StorageError(
-        .unsupported, "a delegate that holds no header accepts only the key source .key")
+        .unsupported, "a delegate without a header accepts only a key source of the kind .key")
     }
     let keys = try OpenKeys(directly: key, clear: clear)
     publish(keys, &state)
@@ -392,13 +390,13 @@ package final class StoreKeys: @unchecked Sendable {
     select(keys)
   }
 
-  /// Has the delegate know the keys before anything is committed under them.
+  /// Gives the keys to the delegate before anything is committed with them.
   private func adopt(_ keys: OpenKeys, _ delegate: any KeysetDelegate, _ version: UInt64) {
     guard let manifest = keys.manifest else { return }
     delegate.adopt(manifest, headerVersion: version)
   }
 
-  /// Makes keys of the history the current ones.
+  /// Makes `keys`, which `history` holds, the current keys.
   private func select(_ keys: OpenKeys) {
     unsafe newest.store(
       UnsafeRawPointer(Unmanaged.passUnretained(keys).toOpaque()), ordering: .releasing)

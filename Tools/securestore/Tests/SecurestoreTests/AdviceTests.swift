@@ -58,7 +58,7 @@ struct AdviceTests {
     let gone = try tool.run("list", "--credential", "c")
     #expect(gone.code == 10)
     #expect(gone.errors.contains("opens with systemd credential c"))
-    #expect(gone.errors.contains("\(tool.path("c")) is not there"))
+    #expect(gone.errors.contains("\(tool.path("c")) does not exist"))
     let variable = try tool.run("init", "--vault", "v.vault", "--key-env", "UNSET")
     #expect(variable.errors.contains("environment UNSET: the variable is not set"))
   }

@@ -48,7 +48,7 @@ struct DoctorTests {
     try FileManager.default.copyItem(atPath: fixture.path, toPath: tool.vault)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tool.vault)
     let pass = try tool.write("open sesame", to: "pass")
-    let weakness = "scrypt with N = 16, r = 8, p = 1 takes less than the least"
+    let weakness = "scrypt with N = 16, r = 8, p = 1 is weaker than the minimum"
 
     let listed = try tool.run("slots", "list")
     #expect(listed.code == 0)

@@ -174,7 +174,9 @@ struct KeyChangeTests {
     for _ in 0..<2 { _ = try tool.run("recovery") }
     let refused = try tool.run("list", "--recovery-fd", "0", input: text + "\n")
     #expect(refused.code == 11)
-    #expect(refused.errors.contains("It may be another store's, or its slot was removed\n"))
+    #expect(
+      refused.errors.contains(
+        "The recovery key may belong to another store, or its slot was removed\n"))
     let option = try tool.run("list", "--passphrase-fd", "0", input: "x\n")
     #expect(option.errors.contains("give --key-file PATH/master.key or --recovery\n"))
   }

@@ -43,7 +43,7 @@ struct MountedSecretTests {
     let tool = try Tool(hasVault: false)
     let made = try tool.run(
       "init", "--vault", tool.path("new.vault"), "--mounted-secret", tool.path("absent"))
-    #expect(made.code != 0 && made.errors.contains("absent is not there"))
+    #expect(made.code != 0 && made.errors.contains("absent does not exist"))
     #expect(!manager.fileExists(atPath: tool.path("new.vault")))
     #expect(!manager.fileExists(atPath: tool.path("absent")))
   }
