@@ -30,8 +30,8 @@ extension StoreKeys {
 
   static let wasRemoved = StorageError(
     .unavailable,
-    "the store was removed meanwhile, and nothing was saved; restore it from a backup, or save "
-      + "again to begin a new one")
+    "the store was removed during the change, and nothing was saved; restore it from a backup, or "
+      + "save again to create a new store")
 
   static let missingHeader = StorageError(
     .damaged,

@@ -129,8 +129,13 @@ package final class StoreKeys: @unchecked Sendable {
   /// Reserves more seals of the primary key, or replaces the key when it has sealed often enough.
   func reserveSeals() throws(StorageError) {
     try underGate { (state) throws(StorageError) in
+      let wasThere = current != nil
+      guard let keys = try refresh(&state) else {
+        if wasThere { throw Self.wasRemoved }
+        return
+      }
       // Another thread may have reserved seals just before.
-      guard let keys = try refresh(&state), !keys.hasSeals else { return }
+      guard !keys.hasSeals else { return }
       state.opener?.keep()
       guard keys.primary.algorithm.countsSeals else { return keys.addSeals(1) }
       let block = state.nextBlock
@@ -329,10 +334,7 @@ package final class StoreKeys: @unchecked Sendable {
     guard let delegate else { return }
     for _ in 0..<100 {
       guard let open = try refresh(&state), let root = open.root else {
-        throw StorageError(
-          .unavailable,
-          "the store was removed during the change, and nothing was saved; restore it from a backup, or "
-            + "save again to create a new store")
+        throw Self.wasRemoved
       }
       state.opener?.keep()
       var isStale = false

@@ -1,5 +1,6 @@
 #if !Keyring
   // A build without libsecret: the trait Keyring is off. Everything that needs a keyring says so.
+  internal import CryptoCore
   internal import DefaultsBackend
   internal import StorageCore
 
@@ -26,6 +27,21 @@
     func storage(
       _ slots: [KeySlot], choice: KeySource?, otherwise other: KeySource
     ) -> UserDefaultsStorage { switch self {} }
+  }
+
+  /// The plain items of the keyring; this build has none.
+  enum PlainItems {
+    init(_ items: ItemOptions) throws { throw Failure.noKeyring }
+
+    func secret(of service: String, _ account: String?) throws -> [UInt8] { switch self {} }
+
+    func store(
+      _ secret: SecureBytes, of service: String, _ account: String, label: String?
+    ) throws { switch self {} }
+
+    func all(of service: String?) throws -> [PlainItem] { switch self {} }
+
+    func remove(_ service: String, _ account: String?) throws -> Bool { switch self {} }
   }
 
   /// The findings of a build that can't check a keyring.
