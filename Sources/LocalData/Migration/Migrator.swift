@@ -169,7 +169,9 @@ struct Migrator: Sendable {
     }
   }
 
-  /// Records the destination's place before a value is there. Exception: if the ledger names the source's
+  /// Records the destination's place before a value is there.
+  ///
+  /// Exception: if the ledger names the source's
   /// place, that entry stays until the copy is done, since the only value is there.
   private static func recordFirst(_ work: Work, _ ledger: Ledger) throws(StorageError) {
     let destination = work.destination
@@ -191,6 +193,7 @@ struct Migrator: Sendable {
     case done(Outcome)
     case lookAgain
     /// The source changed after the copy, and nobody else changed the copy.
+    ///
     case copyAgain
     /// The destination's value is not the one that the journal describes.
     case isAnothers

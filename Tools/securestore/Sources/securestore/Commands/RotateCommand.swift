@@ -38,7 +38,8 @@ struct RotateCommand: ParsableCommand {
   @Flag(
     name: .customLong("keep-old-keys"),
     help:
-      "With --root: keep old data keys for values that are not sealed again, though they may have leaked.")
+      "With --root: keep old data keys for values that are not sealed again, though they may have leaked."
+  )
   var keepsOldKeys = false
 
   @Flag(

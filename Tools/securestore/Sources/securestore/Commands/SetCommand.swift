@@ -77,7 +77,8 @@ struct SetCommand: ParsableCommand {
   private var empty: Failure {
     Failure(
       .malformedInput,
-      "the value is empty, and nothing was changed; --allow-empty accepts an empty value", key: name)
+      "the value is empty, and nothing was changed; --allow-empty accepts an empty value", key: name
+    )
   }
 
   private func read() throws -> SecureBytes {

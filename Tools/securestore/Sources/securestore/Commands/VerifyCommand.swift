@@ -67,7 +67,9 @@ struct VerifyCommand: ParsableCommand {
 }
 
 extension VaultPlace {
-  /// Runs `body`, which checks the whole vault. If the vault is too damaged for that, the error says
+  /// Runs `body`, which checks the whole vault.
+  ///
+  /// If the vault is too damaged for that, the error says
   /// what to do instead.
   func lookingThrough<Result>(_ body: () throws -> Result) throws -> Result {
     do {
@@ -87,6 +89,7 @@ extension VaultPlace {
 
 extension VaultStorage {
   /// Verifies the vault and shows progress.
+  ///
   func verify(expecting names: [StoreKey] = [], _ output: Output) throws -> VaultReport {
     try Progress.showing("verify", output) { progress in
       try verify(expecting: names, progress: progress)

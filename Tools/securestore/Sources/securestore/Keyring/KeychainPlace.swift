@@ -12,7 +12,9 @@
       access = place.keyringAccess
     }
 
-    /// The slots of the store; needs no key. Empty if there is no such store.
+    /// The slots of the store; needs no key.
+    ///
+    /// Empty if there is no such store.
     func slots() throws -> [KeySlot] {
       try storage(.firstAvailable([])).keyAdministration.slots()
     }

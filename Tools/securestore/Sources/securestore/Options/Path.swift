@@ -6,7 +6,8 @@ enum Path {
   /// The absolute path; links are not resolved.
   static func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/") else { return path }
-    guard let folder = unsafe getcwd(nil, 0) else { return path }  // refused later, as a relative path
+    // refused later, as a relative path
+    guard let folder = unsafe getcwd(nil, 0) else { return path }
     defer { unsafe free(folder) }
     return unsafe String(cString: folder) + "/" + path
   }
@@ -58,7 +59,9 @@ enum Path {
     return Failure(.exists, message, path: path)
   }
 
-  /// Whether the file is empty or, by its SQLite header, a vault. A key file and other programs'
+  /// Whether the file is empty or, by its SQLite header, a vault.
+  ///
+  /// A key file and other programs'
   /// files are neither.
   static func isVaultOrEmpty(_ path: String) throws -> Bool {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
@@ -80,7 +83,9 @@ enum Path {
     return head.starts(with: "SQLite format 3\0".utf8) && head[68...].elementsEqual("SPSv".utf8)
   }
 
-  /// Refuses an output path whose folder does not exist: it was mistyped, or its disk is not mounted.
+  /// Refuses an output path whose folder does not exist.
+  ///
+  /// The path was mistyped, or its disk is not mounted.
   static func requireFolder(of path: String, _ outcome: String) throws {
     guard let folder = missingFolder(of: path) else { return }
     throw Failure(

@@ -23,7 +23,9 @@ enum VariableNames: String, CaseIterable, ExpressibleByArgument {
     return name.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
   }
 
-  /// Whether a variable decides which code a program runs. A vault's writer must not set such a variable;
+  /// Whether a variable decides which code a program runs.
+  ///
+  /// A vault's writer must not set such a variable;
   /// only the operator may, by naming it.
   private static func steers(_ variable: String) -> Bool {
     let known = ["PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "GCONV_PATH", "GLIBC_TUNABLES"]
@@ -42,7 +44,7 @@ enum VariableNames: String, CaseIterable, ExpressibleByArgument {
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
-/// `VARIABLE=NAME`: passes a value in a variable of another name.
+/// `VARIABLE=NAME`, which passes a value in a variable of another name.
 struct NameForVariable: ExpressibleByArgument {
   let variable: String
   let name: String
@@ -55,7 +57,7 @@ struct NameForVariable: ExpressibleByArgument {
   }
 }
 
-/// `NUMBER=NAME`: passes a value in a file descriptor.
+/// `NUMBER=NAME`, which passes a value in a file descriptor.
 struct NameForDescriptor: ExpressibleByArgument {
   let number: Int32
   let name: String

@@ -21,7 +21,8 @@ struct VaultOptions: ParsableArguments {
   var authenticationTag: String?
 
   @Flag(
-    help: "Accept a folder that a group of this user may write to, such as a volume of a container.")
+    help: "Accept a folder that a group of this user may write to, such as a volume of a container."
+  )
   var groupFolder = false
 
   @Option(
