@@ -24,7 +24,9 @@ struct Till: Sendable {
   }
 }
 
-/// Sells goods. It declares the services that it needs, not where they come from.
+/// Sells goods.
+///
+/// The cashier declares the services that it needs, not where they come from.
 struct Cashier: Sendable {
   @UnwrappedInject var payments: any PaymentClient
   @UnwrappedInject var till: Till

@@ -142,7 +142,8 @@ extension Audit {
     of path: String, _ status: FileStatus
   ) throws(StorageError) -> String {
     guard status.isRegular else {
-      return status.isFolder ? "a folder that no key declares" : "not a regular file, and no key declares it"
+      return status.isFolder
+        ? "a folder that no key declares" : "not a regular file, and no key declares it"
     }
     let size = AuditText.count(status.size, "byte")
     var head: [UInt8] = []

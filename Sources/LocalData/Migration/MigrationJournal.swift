@@ -3,7 +3,9 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// The progress of a migration. It is recorded before the copy is written, so that a later run can
+/// The progress of a migration.
+///
+/// It is recorded before the copy is written, so that a later run can
 /// distinguish its own copy from another program's value.
 struct MigrationJournal: Codable, Equatable, Sendable {
   /// The digests of the stored bytes of the sources; nil for a source without a value.

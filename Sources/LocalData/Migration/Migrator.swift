@@ -169,7 +169,9 @@ struct Migrator: Sendable {
     }
   }
 
-  /// Records the destination's place before a value is there. Exception: if the ledger names the source's
+  /// Records the destination's place before a value is there.
+  ///
+  /// Exception: if the ledger names the source's
   /// place, that entry stays until the copy is done, since the only value is there.
   private static func recordFirst(_ work: Work, _ ledger: Ledger) throws(StorageError) {
     let destination = work.destination

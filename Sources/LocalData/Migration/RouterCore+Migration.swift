@@ -132,7 +132,8 @@ extension RouterCore {
     _ migration: StorageMigration, _ state: RouterState, _ former: FormerConfiguration?
   ) throws(StorageError) -> Migrator.Work {
     guard !migration.sources.isEmpty else {
-      throw StorageError(.invalid, "a migration needs a source", key: migration.destination.base.name)
+      throw StorageError(
+        .invalid, "the migration has no source", key: migration.destination.base.name)
     }
     try Self.requireRegistration(of: migration.destination.base, in: state)
     let destination = try end(of: migration.destination.base, under: state)

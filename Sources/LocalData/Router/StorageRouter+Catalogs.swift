@@ -1,7 +1,9 @@
 public import StorageCore
 
 extension StorageRouter {
-  /// Registers a catalog. From then on, keys that are in no registered catalog are refused.
+  /// Registers a catalog.
+  ///
+  /// From then on, keys that are in no registered catalog are refused.
   ///
   /// Several catalogs add up; registering a catalog again replaces it. May block: this call determines
   /// whether the keychain is a keyring or a vault.

@@ -61,7 +61,9 @@ enum Composition {
     exit(code)
   }
 
-  /// Issues a token from the command line. A running service shares the vault and sees the token.
+  /// Issues a token from the command line.
+  ///
+  /// A running service shares the vault and sees the token.
   private static func issue() async throws {
     guard CommandLine.arguments.count == 3 else {
       end("name the token's holder: token-service issue NAME", 64)

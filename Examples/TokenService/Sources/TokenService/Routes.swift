@@ -35,7 +35,7 @@ struct Routes: Sendable {
       var request = request
       let name = String(buffer: try await request.collectBody(upTo: 1_024))
         .trimmingCharacters(in: .whitespacesAndNewlines)
-      guard !name.isEmpty else { throw HTTPError(.badRequest, message: "the body must name the holder") }
+      guard !name.isEmpty else { throw HTTPError(.badRequest, message: "name the holder") }
       return try await storing { try await tokens.issue(to: name) } + "\n"
     }
     group.delete("tokens/:id") { _, context in

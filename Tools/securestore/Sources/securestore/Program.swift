@@ -28,7 +28,9 @@ enum Program {
     }
   }
 
-  /// Refuses arguments that are not UTF-8. Swift replaces their bytes with U+FFFD, so a value would be
+  /// Refuses arguments that are not UTF-8.
+  ///
+  /// Swift replaces their bytes with U+FFFD, so a value would be
   /// stored under another name than the user typed.
   private static func requireText() throws {
     for index in 0..<Int(CommandLine.argc) {
@@ -39,7 +41,9 @@ enum Program {
     }
   }
 
-  /// Refuses grouped short options that contain an h, which the parser takes for `-h`. With a value
+  /// Refuses grouped short options that contain an h, which the parser takes for `-h`.
+  ///
+  /// With a value
   /// like -hunter2 in the wrong place, it would show help and exit as if the command had succeeded.
   private static func refuseHiddenHelp(_ arguments: [String]) throws {
     let isHidden = arguments.prefix { $0 != "--" }.contains {

@@ -132,7 +132,8 @@ struct AnswerTests {
     let list = try tool.run("list")
     #expect(list.code == 12)
     #expect(
-      list.errors.contains("sealed with another authentication tag (give it with --authentication-tag"))
+      list.errors.contains(
+        "sealed with another authentication tag (give it with --authentication-tag"))
     let repair = try tool.shell(#"setsid -w "$0" repair --drop-unreadable </dev/null"#)
     #expect(repair.errors.contains("even if they are only sealed with another authentication tag"))
   }

@@ -24,7 +24,9 @@ struct ListCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
-    guard !(isLong && endsWithZero) else { throw ValidationError("give --long or --null, not both") }
+    guard !(isLong && endsWithZero) else {
+      throw ValidationError("give --long or --null, not both")
+    }
   }
 
   func run() throws {

@@ -67,7 +67,9 @@ struct VerifyCommand: ParsableCommand {
 }
 
 extension VaultPlace {
-  /// Runs `body`, which checks the whole vault. If the vault is too damaged for that, the error says
+  /// Runs `body`, which checks the whole vault.
+  ///
+  /// If the vault is too damaged for that, the error says
   /// what to do instead.
   func lookingThrough<Result>(_ body: () throws -> Result) throws -> Result {
     do {

@@ -23,7 +23,9 @@ enum VariableNames: String, CaseIterable, ExpressibleByArgument {
     return name.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
   }
 
-  /// Whether a variable decides which code a program runs. A vault's writer must not set such a variable;
+  /// Whether a variable decides which code a program runs.
+  ///
+  /// A vault's writer must not set such a variable;
   /// only the operator may, by naming it.
   private static func steers(_ variable: String) -> Bool {
     let known = ["PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "GCONV_PATH", "GLIBC_TUNABLES"]

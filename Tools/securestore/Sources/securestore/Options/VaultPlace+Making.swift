@@ -9,7 +9,9 @@ extension VaultPlace {
     try requireNoOrphans()
   }
 
-  /// The missing folders that creating the vault and its key file would create. Only folders of paths
+  /// The missing folders that creating the vault and its key file would create.
+  ///
+  /// Only folders of paths
   /// that the operator named count; folders of the standard place surprise nobody.
   func missingFolders(_ keyFile: String? = nil) throws -> [String] {
     let own = application == nil ? nil : try self.keyFile(of: nil)

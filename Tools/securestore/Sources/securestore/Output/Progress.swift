@@ -20,8 +20,9 @@ final class Progress: @unchecked Sendable {
 
   private init(_ title: String) { self.title = title }
 
-  /// Runs `body` with a closure that shows `done` of `total`, and ends the line. `body` must not prompt
-  /// on the terminal.
+  /// Runs `body` with a closure that shows `done` of `total`, and ends the line.
+  ///
+  /// `body` must not prompt on the terminal.
   static func showing<Result>(
     _ title: String, _ output: Output, _ body: (@escaping (Int, Int) -> Void) throws -> Result
   ) rethrows -> Result {

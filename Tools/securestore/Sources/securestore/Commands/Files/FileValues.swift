@@ -127,7 +127,9 @@ struct ListFilesCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws {
-    guard !(isLong && endsWithZero) else { throw ValidationError("give --long or --null, not both") }
+    guard !(isLong && endsWithZero) else {
+      throw ValidationError("give --long or --null, not both")
+    }
   }
 
   func run() throws {
@@ -166,7 +168,7 @@ struct RenameFileCommand: ParsableCommand {
   @Argument(help: "The name.") var name: String
   @Argument(help: "The new name.") var newName: String
 
-  @Flag(name: .customLong("replace"), help: "Replace the value of the new name.") var replaces = false
+  @Flag(name: .customLong("replace"), help: "Replace an existing value.") var replaces = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
   @OptionGroup(title: "Key") var key: KeyOptions
