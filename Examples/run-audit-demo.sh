@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demo of typed storage: an inventory declares its data, a report shows it, an operator audits it, and
-# finds what somebody put there. Runs in the private environment that scripts/private-env.sh makes.
+# The demo of typed storage: an inventory declares its data, a report shows it, and an operator audits it and
+# finds a foreign file. Runs in the private environment that scripts/private-env.sh creates.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -13,20 +13,20 @@ step() { printf '\n== %s\n' "$1"; }
 step "The program stores a value for each domain and policy"
 "$inventory" fill
 
-step "What it declares, for a reviewer: plaintext is marked"
+step "The declarations, for a reviewer: plaintext is marked"
 "$inventory" catalog >"$work/catalog.json"
 "$inventory" report text | grep -A4 -E '/(theme|safe-code|margins|contracts|last-visit)'
 
 step "An operator audits the data with the catalog: nothing is found"
 "$securestore" audit "$work/catalog.json" --html "$work/before.html" | tail -1
 
-step "Somebody leaves a file, and replaces a sealed one by a readable one: both are named"
+step "Somebody adds a file, and replaces a sealed file with a readable one: the audit names both"
 documents=$XDG_DATA_HOME/org.example.inventory/Documents
 printf 'a copy of the margins' >"$documents/margins-copy"
 printf '{"tea": 1}' >"$documents/margins"
 chmod 0600 "$documents"/*
 if "$securestore" audit "$work/catalog.json" --html "$work/after.html" | sed -n '/^Findings/,$p'; then
-  echo "the findings were not told by the exit code" >&2
+  echo "the exit code did not report the findings" >&2
   exit 1
 fi
 
@@ -34,7 +34,7 @@ step "The page for the reviewer: one file, no script, no value"
 "$inventory" report html >"$work/report.html"
 wc -c <"$work/report.html" | sed 's/^/  bytes: /'
 if grep -qE '<script|https?://|bank-token-1b7f|signing-key-77|safe-code-4711' "$work"/*.html "$work/catalog.json"; then
-  echo "the report holds what it must not" >&2
+  echo "the report contains a value or an active element" >&2
   exit 1
 fi
 if [[ -n ${AUDIT_REPORT:-} ]]; then cp "$work/report.html" "$AUDIT_REPORT"; fi

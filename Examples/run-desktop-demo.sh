@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The keyring's demo: in a desktop session of its own, with a real gnome-keyring-daemon, the shop's
-# program keeps a password that other programs see only sealed, reads a token that another program
-# keeps there, and meets a locked keyring. Runs in the private environment of scripts/private-env.sh.
+# The demo of the keyring, in a desktop session of its own with a real gnome-keyring-daemon: the shop's program
+# keeps a password that other programs see only sealed, reads a token that another program stored, and meets
+# a locked keyring. Runs in the private environment of scripts/private-env.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 [[ ${SPS_PRIVATE_ENVIRONMENT:-} == 1 ]] || { echo "run this with: make demo" >&2; exit 64; }
@@ -15,7 +15,7 @@ keyring=
 trap 'kill $keyring $bus 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 step() { printf '\n== %s\n' "$1"; }
 
-# A bus that starts nothing by itself, and nobody else is on; no display, so that nobody is asked.
+# This bus starts no services and has no other users. There is no display, so nobody is prompted.
 unset DISPLAY WAYLAND_DISPLAY SECRET_BACKEND
 export DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus
 ../scripts/bus-config.sh "$DBUS_SESSION_BUS_ADDRESS" >"$work/bus.conf"
@@ -23,7 +23,7 @@ setpriv --pdeathsig KILL dbus-daemon --config-file="$work/bus.conf" --nofork --n
   2>"$work/log" &
 bus=$!
 
-# A copy, since the installed daemon may have a capability, which a container may not give it.
+# A copy: the installed daemon may have a capability that a container may not grant.
 cp "$(command -v gnome-keyring-daemon)" "$work/gnome-keyring-daemon"
 log_in() {
   local end=$((SECONDS + 60)) said code
@@ -32,7 +32,7 @@ log_in() {
       >>"$work/log" 2>&1 &
   keyring=$!
   while [[ $SECONDS -lt $end ]]; do
-    # Without a service it says so; with one, there is no such item and nothing to say.
+    # Without a service this prints an error; with one, the item is absent and nothing is printed.
     if [[ -S $XDG_RUNTIME_DIR/bus ]]; then
       code=0
       said=$(timeout 5 secret-tool lookup is-it there 2>&1) || code=$?
@@ -48,7 +48,7 @@ log_in
 step "On a desktop, the shop's program keeps a password with @Keychain"
 "$shopfront" login <<<"$password"
 
-step "Another program stores a GitHub token for everybody, as programs do"
+step "Another program stores a GitHub token for all programs to read"
 # shellcheck disable=SC2016  # shown as it is typed
 echo '$ secret-tool store --label="GitHub token" service github.token account octocat'
 printf '%s' ghp_demo0123456789abcdefghijklmnopqrstuv |
@@ -57,7 +57,7 @@ printf '%s' ghp_demo0123456789abcdefghijklmnopqrstuv |
 step "A second process reads both: its own with @Keychain, the token with @SecureCredentials"
 "$shopfront" desk
 
-step "What other programs see of the first"
+step "What other programs see of the shop's password"
 echo '$ secret-tool search --all xdg:schema SecurePropertyStorage.Sealed'
 sealed=$(secret-tool search --all xdg:schema SecurePropertyStorage.Sealed 2>&1 | cat -v)
 grep -E '^(label|secret|attribute\.(service|record)) = ' <<<"$sealed" | cut -c 1-76 | sed 's/^/  /'
@@ -72,8 +72,8 @@ for text in checkout-password "$password"; do
 done
 echo "  searched for the name and the value: neither found"
 
-step "The keyring is locked: that is said, and nobody waits or takes it for empty"
-# As when its user locks it; `secret-tool lock` of libsecret 0.20 crashes.
+step "The keyring is locked: reading is an error; it does not wait, and the keyring does not appear empty"
+# As when its user locks it. Not by `secret-tool lock`, which crashes in libsecret 0.20.
 gdbus call --session --dest org.freedesktop.secrets --object-path /org/freedesktop/secrets \
   --method org.freedesktop.Secret.Service.Lock \
   "['/org/freedesktop/secrets/collection/login']" >>"$work/log"
@@ -83,7 +83,7 @@ if "$shopfront" desk; then
 fi
 "$securestore" doctor --app org.example.shopfront | grep -E 'session bus|keyring'
 
-step "After the next login everything is there"
+step "After the next login, everything can be read again"
 kill "$keyring"
 wait "$keyring" 2>/dev/null || true
 log_in

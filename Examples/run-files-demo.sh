@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The sealed folder's demo: a dump of some hundred megabytes is put in, a range of it is read, keys are
-# replaced, one segment is damaged, and what is left can be read. Runs in the private environment that
-# scripts/private-env.sh makes.
+# The demo of the sealed folder: a dump of some hundred megabytes is stored, a range of it is read, keys are
+# replaced, one segment is damaged, and the undamaged rest is read. Runs in the private environment that
+# scripts/private-env.sh creates.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -17,7 +17,7 @@ run() {
 }
 same() { cmp "$1" "$2" && echo "  the same bytes"; }
 
-step "A folder is made, and a dump of 200 MB is put in through a pipe"
+step "A folder is created, and a dump of 200 MB is stored through a pipe"
 run files init "${app[@]}"
 openssl rand 200000000 >"$work/dump"
 "$securestore" files put "${app[@]}" database.dump <"$work/dump"
@@ -31,13 +31,13 @@ step "20 bytes in the middle are read without the rest"
 "$securestore" files get "${app[@]}" database.dump --offset 100000000 --length 20 >"$work/part"
 same "$work/part" <(tail -c +100000001 "$work/dump" | head -c 20)
 
-step "All keys are replaced: the index and the dump are sealed anew"
+step "All keys are replaced: the index and the dump are sealed again"
 run files rotate --same-key "${app[@]}"
 run files verify "${app[@]}"
 "$securestore" files get "${app[@]}" database.dump >"$work/whole"
 same "$work/whole" "$work/dump"
 
-step "Somebody flips one bit of the dump's file: it is found, by name and place"
+step "Somebody flips one bit of the dump's file: verify finds it, and names the value and the bytes"
 blob=$(find "$folder/blobs" -type f)
 python3 - "$blob" <<'PYTHON'
 import sys
@@ -52,11 +52,11 @@ if run files verify "${app[@]}"; then
   exit 1
 fi
 if run files get "${app[@]}" database.dump --to "$work/damaged"; then
-  echo "a damaged value was given" >&2
+  echo "a damaged value was returned" >&2
   exit 1
 fi
 
-step "What is before and behind the damaged segment can still be read"
+step "The bytes before and after the damaged segment can still be read"
 "$securestore" files get "${app[@]}" database.dump --length 149000000 >"$work/head"
 same "$work/head" <(head -c 149000000 "$work/dump")
 "$securestore" files get "${app[@]}" database.dump --offset 151000000 >"$work/tail"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demo of injection: a program that is put together in one place sells twice, its mistakes are shown,
-# and its tests run with doubles. Runs in the private environment that scripts/private-env.sh makes.
+# The demo of injection: a program that is composed in one place sells twice, its mistakes are shown, and its
+# tests run with doubles. Runs in the private environment that scripts/private-env.sh creates.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -10,10 +10,10 @@ step() { printf '\n== %s\n' "$1"; }
 step "A program whose storages and clients are injected sells twice"
 "$cashier" sell
 
-step "What is printed when nothing is registered, too much is, or builders need each other"
+step "The messages when nothing is registered, something is registered twice, or builders need each other"
 mistakes=$("$cashier" mistakes)
 echo "$mistakes"
-# The guide shows all of it, and the README a part.
+# The guide shows all of these lines, and the README shows some.
 while IFS= read -r line; do
   grep -qxF -- "    $line" ../docs/injection.md || [[ -z $line ]] || {
     echo "docs/injection.md does not show: $line" >&2
@@ -22,10 +22,10 @@ while IFS= read -r line; do
 done <<<"$mistakes"
 while IFS= read -r line; do
   grep -qxF -- "${line#    }" <<<"$mistakes" || {
-    echo "README.md shows what is not printed: $line" >&2
+      echo "README.md shows a line that is not printed: $line" >&2
     exit 1
   }
 done < <(sed -n '/^## Injection/,/^## /p' ../README.md | grep '^    ')
 
-step "Its tests give each test storages and clients of its own"
+step "Each test uses its own storages and clients"
 swift test --skip-build --disable-xctest 2>&1 | grep -E 'Test (run|.*(passed|failed))|Suite .*(passed|failed)'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demo of live properties: a signboard follows two values of a vault that securestore changes in
-# processes of its own. Runs in the private environment that scripts/private-env.sh makes.
+# The demo of live properties: a signboard observes two values of a vault, which securestore changes in
+# other processes. Runs in the private environment that scripts/private-env.sh creates.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -11,19 +11,19 @@ work=$(mktemp -d)
 trap 'kill "$reader" 2>/dev/null || true; rm -rf "$work"' EXIT
 reader=
 
-# How often the signboard's threads have slept and were woken.
+# How often the signboard's threads slept and were woken.
 wakes() { awk '/^voluntary/ { sum += $2 } END { print sum }' /proc/"$reader"/task/*/status; }
 left() { printf '%-44s|\n' "$1"; }
 fail() {
   echo "$1" >&2
   exit 1
 }
-# Waits for the next line of the signboard, shows it on the right, and compares it with what is expected.
+# Waits for the next line of the signboard, shows it on the right, and compares it with the expected line.
 right() {
   local patience=6000
   lines=$((lines + 1))
   until (($(wc -l <"$work/shown") >= lines)); do
-    # It ends after its last line, which may be there by now.
+    # The signboard ends after its last line, which may have arrived by now.
     if ! kill -0 "$reader" 2>/dev/null && (($(wc -l <"$work/shown") < lines)) ||
       ((patience-- == 0)); then
       fail "the signboard does not react"
@@ -35,14 +35,14 @@ right() {
   printf '%-44s| %s\n' "" "$shown"
   [[ $shown == "$1" ]] || fail "the signboard should say: $1"
 }
-# Sets a value, after which the signboard is to say something else.
+# Sets a value; the signboard must then show something else.
 set_value() {
   left "\$ securestore set $1 <<<'$2'"
   printf '%s' "$2" | "$securestore" set "${app[@]}" --quiet "$1"
   right "$3"
 }
 
-printf '\n== %s\n' "One process edits a setting, the other one reacts, without polling"
+printf '\n== %s\n' "One process edits a setting, and the other reacts without polling"
 "$securestore" init "${app[@]}" >/dev/null 2>&1
 "$signboard" 5 >"$work/shown" &
 reader=$!
@@ -57,11 +57,11 @@ before=$(wakes)
 sleep 1
 woken=$(($(wakes) - before))
 printf '%-44s| %s\n' "" "(was woken $woken times)"
-# Whoever polled would be more often; a thread of Dispatch may end.
+# Polling would wake it more often; a thread of Dispatch may end.
 ((woken <= 5)) || fail "the signboard should have slept"
 set_value OFFER 'plums and pears' 'Good morning! Today: plums and pears'
 left '$ securestore remove OFFER'
 "$securestore" remove "${app[@]}" --quiet OFFER
 right 'Good morning!'
 wait "$reader"
-(($(wc -l <"$work/shown") == lines)) || fail "the signboard said more than that"
+(($(wc -l <"$work/shown") == lines)) || fail "the signboard printed more lines than expected"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The vault's demo: an administrator fills a vault with securestore, a server reads it, a value is
+# The demo of the vault: an administrator fills a vault with securestore, a server reads it, a value is
 # changed while the server watches, keys are rotated, the vault is checked and backed up, and a
-# copy is damaged. Runs in the private environment that scripts/private-env.sh makes.
+# copy is damaged. Runs in the private environment that scripts/private-env.sh creates.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -18,12 +18,12 @@ run() {
   "$securestore" "$@" 2>&1
 }
 
-step "An administrator makes a vault and imports webshop.env"
+step "An administrator creates a vault and imports webshop.env"
 run init "${app[@]}"
 run import "${app[@]}" webshop.env
 run list "${app[@]}" | sed -n '1,5p; $p'
 
-step "The server reads it, twice: the second start counts on from the first"
+step "The server reads the vault twice: the second start continues the count of the first"
 "$shopfront" show
 "$shopfront" show | head -1
 
@@ -32,7 +32,7 @@ timeout 120 "$shopfront" watch 3 >"$work/watched" &
 watcher=$!
 lines=1
 for level in debug warning; do
-  # Of changes that are closer together than it looks, it would see the last.
+  # If changes follow each other too fast, the watcher sees only the last one.
   until (($(wc -l <"$work/watched") >= lines)); do
     kill -0 "$watcher"
     sleep 0.05
@@ -54,15 +54,15 @@ for text in STRIPE_SECRET_KEY SMTP_PASSWORD "$(cat "$work/secret")"; do
 done
 echo "  searched for names and values: none found"
 
-step "All keys in the vault are replaced, those of names too; it is checked and backed up"
+step "All keys in the vault are replaced, including that of names; the vault is checked and backed up"
 run rotate --root --names --same-key "${app[@]}"
 run verify "${app[@]}"
 run backup "${app[@]}" "$work/copy.vault"
 "$shopfront" show | head -2
 
-step "One byte of a copy is damaged: that is found, and what is not damaged opens"
+step "One byte of a copy is damaged: verify finds it, and undamaged values open"
 cp "$work/copy.vault" "$work/damaged.vault"
-# The longest value, DATABASE_REPLICA_URLS: the names are sealed, so their order is any order.
+# The longest value, DATABASE_REPLICA_URLS: names are sealed, so rows can't be found by name or order.
 python3 - "$work/damaged.vault" <<'PYTHON'
 import sqlite3, sys
 record = sqlite3.connect(sys.argv[1]).execute(

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that users of the library resolve none of what it depends on.
+// A separate package, so that users of the library do not resolve its dependencies.
 let package = Package(
   name: "securestore",
   products: [.executable(name: "securestore", targets: ["securestore"])],

@@ -1,19 +1,19 @@
 import SecurePropertyStorage
 
-/// Who takes the money.
+/// The service that charges customers.
 protocol PaymentClient: Sendable {
-  /// Charges an amount, and gives a receipt.
+  /// Charges an amount, and returns a receipt.
   func charge(cents: Int, token: String) async throws -> String
 }
 
-/// Stands for a client of a payment service.
+/// A stand-in for the client of a payment service.
 struct LivePayments: PaymentClient {
   func charge(cents: Int, token: String) async throws -> String {
     "receipt over \(cents) cents"
   }
 }
 
-/// What the cashier keeps, sealed, in whichever storage is injected.
+/// The cashier's data, sealed, in the injected storage.
 struct Till: Sendable {
   @Store<String, DelegatedStorage> var token: String?
   @UnwrappedStore<Int, DelegatedStorage> var takings: Int
@@ -24,14 +24,16 @@ struct Till: Sendable {
   }
 }
 
-/// Sells: it names what it needs, and not where that comes from.
+/// Sells goods.
+///
+/// The cashier declares the services that it needs, not where they come from.
 struct Cashier: Sendable {
   @UnwrappedInject var payments: any PaymentClient
   @UnwrappedInject var till: Till
 
   struct NoToken: Error {}
 
-  /// Charges an amount, and books it once it is charged.
+  /// Charges an amount, and then books it.
   func sell(cents: Int) async throws -> String {
     guard let token = try till.$token.load() else { throw NoToken() }
     let receipt = try await payments.charge(cents: cents, token: token)
@@ -40,7 +42,7 @@ struct Cashier: Sendable {
   }
 }
 
-/// The one place that says what the program is made of.
+/// The only place that selects the parts of the program.
 enum Composition {
   static func register() {
     @Register var storage = { VaultStorage.standard as DelegatedStorage }

@@ -1,7 +1,7 @@
 import Foundation
 import SecurePropertyStorage
 
-/// Sells twice, or shows what mistakes look like: `sell`, `mistakes`.
+/// Sells twice, or shows typical mistakes: `sell`, `mistakes`.
 @main
 struct Main {
   static func main() async {
@@ -22,7 +22,7 @@ struct Main {
   private static func sell() async throws {
     SecureStorage.bootstrap(applicationID: "org.example.cashier")
     Composition.register()
-    // Whatever can't be built is said now, and not at the first sale.
+    // Anything that can't be built is reported here, not at the first sale.
     try InjectStorage.validate()
 
     let cashier = Cashier()

@@ -1,6 +1,6 @@
 import SecurePropertyStorage
 
-/// The three mistakes that are made first, and what is printed then.
+/// The three most common mistakes, and the messages that they print.
 enum Mistakes {
   final class Clock: Sendable {
     init() throws { _ = try InjectStorage.standard.resolve(Calendar.self, group: "time") }

@@ -1,7 +1,7 @@
 import Foundation
 import LocalData
 
-/// What a small shop keeps about its stock: a key for every domain and every kind of policy.
+/// The stock data of a small shop: a key for every domain and every kind of policy.
 struct InventoryKeys: Sendable {
   let theme = StoredKey<String>(
     "theme", in: .userDefaults, security: .none, owner: "Settings",
@@ -32,20 +32,20 @@ struct InventoryKeys: Sendable {
     owner: "Stock", description: "What the shop earns on each article.")
   let thumbnails = StoredKey<Data>(
     "thumbnails", in: .encryptedFileSystem(directory: .caches), serializer: .data, owner: "Stock",
-    description: "Pictures of articles, made anew when they are gone.")
+    description: "Pictures of articles, which can be created again.")
   let contracts = StoredKey<Data>(
     "contracts", in: .encryptedFileSystem(directory: .documents),
     security: .encrypted(.external(source: KeyMaterialSource(id: "head-office"))),
     serializer: .data, owner: "Office", description: "Contracts with suppliers.")
   let orders = StoredKey<[String]>(
     "orders", in: .appGroupFileSystem(id: nil, directory: .documents), owner: "Office",
-    description: "Orders that are under way, for all programs of the shop.")
+    description: "Open orders, for all programs of the shop.")
   let lastVisit = StoredKey<Date>(
     "last-visit", in: .userDefaults, owner: "Statistics",
-    description: "When the program was last open; not written in this example.")
+    description: "When the program was last opened; not written in this example.")
 }
 
-/// Stands for a service that gives keys.
+/// A stand-in for a service that supplies keys.
 struct HeadOffice: KeyMaterialProviding {
   func keyMaterial(for keyName: String) async throws -> Data { Data(repeating: 7, count: 32) }
 }
@@ -60,7 +60,7 @@ struct Inventory {
       StorageConfiguration(defaultAppGroupIdentifier: "org.example.shop", keychain: .vault))
     await router.registerKeyMaterialProvider(
       HeadOffice(), for: KeyMaterialSource(id: "head-office"))
-    // A program with a window asks the owner.
+    // A program with a window would ask the owner.
     await router.registerPasscode { try SecureBytes(Array("the owner's passcode".utf8)) }
     try router.registerKeys(InventoryKeys())
     switch Array(CommandLine.arguments.dropFirst()) {

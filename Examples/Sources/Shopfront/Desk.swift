@@ -1,16 +1,16 @@
 import Foundation
 import SecurePropertyStorage
 
-/// What the shop's program keeps for a person at a desktop, in the keyring that a login unlocks.
+/// The shop program's secrets of a desktop user, in the keyring that a login unlocks.
 struct Desk: Sendable {
-  /// Sealed: other programs see that there is something, and neither its name nor its value.
+  /// Sealed: other programs see an item, but neither its name nor its value.
   @Keychain("checkout-password") var password: String?
 
-  /// Shared: the item that `secret-tool store service github.token account octocat` made.
+  /// Shared: the item that `secret-tool store service github.token account octocat` created.
   @SecureCredentials(label: "GitHub token", service: "github.token", account: "octocat")
   var token: String?
 
-  /// Takes the password from the first line of standard input.
+  /// Reads the password from the first line of standard input.
   func login() throws {
     guard let line = readLine(), !line.isEmpty else { throw DeskError.noPassword }
     try $password.save(line)
@@ -27,7 +27,7 @@ struct Desk: Sendable {
   }
 }
 
-/// What the person did not give.
+/// The error for missing input.
 enum DeskError: Error, CustomStringConvertible {
   case noPassword
 

@@ -1,9 +1,9 @@
 import Foundation
 import SecurePropertyStorage
 
-/// What the shop's server reads from the vault that an administrator fills.
+/// The shop server's settings, in a vault that an administrator fills.
 ///
-/// A dotenv file has text alone, so these are strings.
+/// All are strings, since a dotenv file contains only text.
 struct Configuration: Sendable {
   @Vault("PUBLIC_URL") var publicURL: String?
   @Vault("HTTP_PORT") var httpPort: String?
@@ -15,8 +15,8 @@ struct Configuration: Sendable {
   @UnwrappedVault("starts") var starts = 0
 }
 
-/// Runs over the vault of `org.example.shopfront`: `show`, `watch COUNT`; and over the desktop's keyring:
-/// `login`, `desk`.
+/// Commands over the vault of `org.example.shopfront`: `show`, `watch COUNT`; and over the desktop's
+/// keyring: `login`, `desk`.
 @main
 struct Shopfront {
   static let applicationID = "org.example.shopfront"
@@ -68,7 +68,7 @@ struct Shopfront {
   private static func watch(_ configuration: Configuration, _ count: Int) async {
     var left = count
     for await level in configuration.$logLevel.values {
-      // Written at once, also to a pipe.
+      // Written without buffering, so that a pipe gets it at once.
       let line = "  [shopfront \(getpid())] LOG_LEVEL is \(level ?? "not set")\n"
       FileHandle.standardOutput.write(Data(line.utf8))
       left -= 1

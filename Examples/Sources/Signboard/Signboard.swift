@@ -2,7 +2,7 @@ import Foundation
 import Observation
 import SecurePropertyStorage
 
-/// What the sign in the shop's window says, live from the vault of `org.example.shopfront`.
+/// The text of the sign in the shop's window, live from the vault of `org.example.shopfront`.
 struct Sign: Sendable {
   @LiveVault("GREETING") var greeting = "Welcome"
   @LiveVault("OFFER") var offer: String?
@@ -10,7 +10,7 @@ struct Sign: Sendable {
   var text: String { offer.map { "\(greeting)! Today: \($0)" } ?? "\(greeting)!" }
 }
 
-/// Shows the sign, and shows it again whenever somebody changes what is on it: `Signboard COUNT`.
+/// Shows the sign, and shows it again after each change by another process: `Signboard COUNT`.
 @main
 struct Signboard {
   static func main() async {
@@ -22,7 +22,7 @@ struct Signboard {
     var left = count
     let sign = Sign()
     for await text in Observations({ sign.text }) {
-      // Written at once, also to a pipe.
+      // Written without buffering, so that a pipe gets it at once.
       FileHandle.standardOutput.write(Data((text + "\n").utf8))
       left -= 1
       if left == 0 { break }

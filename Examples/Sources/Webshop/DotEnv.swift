@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is wrong with a dotenv file.
+/// A problem in a dotenv file.
 struct DotEnvError: Error, CustomStringConvertible {
   let description: String
 

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Another program that comes by the file and has no key.
+/// Another program that can read the file but has no key.
 struct Outsider {
   let file: String
 
-  /// Prints what the file shows, and searches it for every name and every value that is long enough.
+  /// Prints what the file shows, and searches it for every name and every value of 8 bytes or more.
   func look(forAllOf settings: DotEnv) throws {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
     let contents = try PropertyListSerialization.propertyList(from: bytes, format: nil)
@@ -19,7 +19,7 @@ struct Outsider {
         "  \(key.prefix(24))... = \(Self.hexadecimal(value.prefix(24)))... (\(value.count) bytes)")
     }
     let names = settings.entries.map(\.0)
-    // Short values turn up by chance: "8443" is in one of fifteen such files, among the digits of the
+    // Shorter values occur by chance: "8443" is in one of fifteen such files, among the digits of the
     // names' hashes.
     let values = settings.entries.map(\.1).filter { $0.utf8.count >= 8 }
     let found = (names + values).count { bytes.range(of: Data($0.utf8)) != nil }

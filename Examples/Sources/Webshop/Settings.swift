@@ -1,7 +1,7 @@
 import Foundation
 import SecurePropertyStorage
 
-/// The web shop's settings: each is sealed in UserDefaults under the name of its variable.
+/// The web shop's settings; each is sealed in UserDefaults under the name of its variable.
 struct Settings: Sendable {
   // HTTP
   @UnwrappedUserDefault("HTTP_HOST") var httpHost = "127.0.0.1"
@@ -50,7 +50,7 @@ struct Settings: Sendable {
   @UnwrappedUserDefault("TRACE_SAMPLE_RATE") var traceSampleRate = 0.0
 }
 
-/// How one variable of a dotenv file becomes a property, and is shown again.
+/// Converts between one variable of a dotenv file and a property.
 struct Field {
   let name: String
   let assign: (String) throws -> Void

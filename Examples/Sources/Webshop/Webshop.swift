@@ -40,7 +40,7 @@ struct Webshop {
 
   /// Reads every property back.
   ///
-  /// Secrets are shown by their length only.
+  /// Secrets are shown only by their length.
   private static func show() throws {
     var failures = 0
     for field in Settings().fields {
@@ -60,7 +60,7 @@ struct Webshop {
     if failures > 0 { exit(2) }
   }
 
-  /// Where the sealed settings lie.
+  /// The file of the sealed settings.
   private static func plist() throws -> String {
     let environment = ProcessInfo.processInfo.environment
     let folder =

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Cashier
 
-/// A payment service that works, and remembers what it charged.
+/// A payment service that always succeeds, and records the charged amounts.
 private actor TestPayments: PaymentClient {
   private(set) var charged: [Int] = []
 
@@ -15,7 +15,7 @@ private actor TestPayments: PaymentClient {
   }
 }
 
-/// Each test has storages and payments of its own, and uses nothing else: `.strict`.
+/// Each test has its own storages and payments, and cannot use any others: `.strict`.
 @Suite(
   .injecting(.strict) {
     @Register var payments = { TestPayments() }

@@ -1,4 +1,4 @@
-# What the scripts beside this one share. To be sourced in a private environment, with the program as $1.
+# Shared by the scripts beside this one. Source it in a private environment, with the program as $1.
 # shellcheck shell=bash
 set -euo pipefail
 program=$1
@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 
-# Starts the service at a port that is free, and waits until it answers.
+# Starts the service at a free port, and waits until it answers.
 port=
 start() {
   local try
@@ -33,7 +33,7 @@ start() {
   fail "the service does not start"
 }
 
-# Ends the service and gives its exit code.
+# Stops the service and returns its exit code.
 stop() {
   local code=0
   kill -TERM "$server"

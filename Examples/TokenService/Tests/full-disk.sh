@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The example service on a disk that is full; $STATE_DIRECTORY is a small file system of its own.
+# The example service on a full disk; $STATE_DIRECTORY is a small file system of its own.
 folder=$STATE_DIRECTORY
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/common.sh" "$1"
@@ -8,7 +8,7 @@ start
 token=$("$program" issue alice)
 password=$("$program" password)
 dd if=/dev/zero of="$STATE_DIRECTORY/filler" bs=4k 2>/dev/null || true
-# What the vault's log has room for is still stored.
+# The vault's log still has room for some writes.
 status=200
 for _ in $(seq 2000); do
   status=$(admin -X POST --data bob "$(base)/admin/tokens")
@@ -16,8 +16,8 @@ for _ in $(seq 2000); do
 done
 [[ $status == 507 ]] || fail "a full disk is answered by $status"
 [[ $(check "$token") == 200 ]] || fail "a token can't be checked on a full disk"
-[[ $(request "$(base)/health") == 200 ]] || fail "the service is not healthy, and could serve"
-grep -q full "$work/body" || fail "the health says nothing of the full disk"
+[[ $(request "$(base)/health") == 200 ]] || fail "the service is not healthy, although it can serve"
+grep -q full "$work/body" || fail "the health page does not mention the full disk"
 rm "$STATE_DIRECTORY/filler"
-[[ $(admin -X POST --data bob "$(base)/admin/tokens") == 200 ]] || fail "with room again, nothing is stored"
+[[ $(admin -X POST --data bob "$(base)/admin/tokens") == 200 ]] || fail "with room again, writing still fails"
 stop || fail "the service ended with $?"

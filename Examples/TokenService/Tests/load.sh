@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The example service under load, while its keys are rotated: no request fails, and the store takes at most a
-# tenth of the processor time. Needs wrk.
+# The example service under load, while its keys are rotated: no request may fail, and the store may take at
+# most a tenth of the processor time. Needs wrk.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/common.sh" "$1"
 seconds=${SPS_LOAD_SECONDS:-30}
@@ -42,6 +42,6 @@ checks=$(value token_checks)
 ((store > 0 && checks > 100 && rotations > 1)) || fail "nothing was measured"
 printf 'service: %d checks in %d s, %d rotations meanwhile, none failed; the store took %d ns a check, %d.%d %% of the processor time\n' \
   "$checks" "$seconds" "$rotations" $((store / checks)) $((store * 100 / all)) $((store * 1000 / all % 10))
-# A reading of the clock is in each measured time, a quarter of a microsecond: half of a percent.
+# Each measured time includes one reading of the clock, a quarter of a microsecond: half a percent.
 ((store * 1000 <= all * 105)) || fail "the store took more than a tenth of the processor time"
 stop || fail "the service ended with $?"

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Looks at the real process of the example service: what its starts say, and that no token is lost.
+# Tests the real process of the example service: the messages of its starts, and that no token is lost.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/common.sh" "$1"
 
-# A start that has to fail: its exit code, and a word of what it says.
+# A start that must fail: its exit code, and a word of its message.
 refuses() {
   local code=0 expected=$1 word=$2
   shift 2
   "$@" >"$work/log" 2>&1 || code=$?
   [[ $code == "$expected" ]] || fail "exit code $code and not $expected: $*"
-  grep -q "$word" "$work/log" || fail "nothing of '$word' is said: $*"
+  grep -q "$word" "$work/log" || fail "the output does not contain '$word': $*"
 }
 
 export HTTP_PORT=1 # nothing below listens at a port that the test did not choose
 refuses 69 'unavailable' "$program" serve --store-must-exist
-[[ -z $(ls -A "$STATE_DIRECTORY") ]] || fail "a start that was refused made something"
+[[ -z $(ls -A "$STATE_DIRECTORY") ]] || fail "a refused start created files"
 unset HTTP_PORT
 
-# Two commands: the service, and a token by another process.
+# Two commands: the service, and another process that issues a token.
 start
 token=$("$program" issue alice)
 [[ $(check "$token") == 200 && $(cat "$work/body") == alice ]] || fail "the token is not valid"
@@ -27,27 +27,27 @@ token=$("$program" issue alice)
 grep -q 'securestorage_writes{store="vault"}' "$work/body" || fail "the metrics have no writes"
 ! grep -rq "$token" "$STATE_DIRECTORY" || fail "the token is on disk in the clear"
 
-# A second instance at the same port says so, and leaves the first one alone.
+# A second instance at the same port reports the conflict, and does not disturb the first one.
 refuses 1 'ddress already in use' "$program" serve --http-port "$port"
 [[ $(check "$token") == 200 ]] || fail "the first instance stopped serving"
 stop || fail "the service ended with $?"
 grep -q 'a store is closed' "$work/log" || fail "the store was not closed"
 
-# A key that is gone, or another one, is an error, and no new key is made.
+# A missing or a wrong key is an error, and no new key is created.
 mv "$STATE_DIRECTORY/master.key" "$work/key"
 refuses 10 'keyUnavailable' "$program" serve --store-must-exist
-[[ ! -e $STATE_DIRECTORY/master.key ]] || fail "a key was made over a vault that has data"
+[[ ! -e $STATE_DIRECTORY/master.key ]] || fail "a new key was created for a vault that has data"
 (umask 077 && openssl rand -base64 32 >"$STATE_DIRECTORY/master.key")
 refuses 11 'wrongKey' "$program" serve --store-must-exist
 mv "$work/key" "$STATE_DIRECTORY/master.key"
 
-# The password in the vault is the administrator's, from the next request on.
+# A new password in the vault takes effect from the next request on.
 start --store-must-exist
 password=$("$program" password)
 [[ $(admin -X POST --data bob "$(base)/admin/tokens") == 200 ]] || fail "the password is not taken"
 tokens=("$token" "$(cat "$work/body")")
 
-# Keys are rotated, and the process is killed on the way: all that was acknowledged is there.
+# Keys are rotated, and the process is killed meanwhile: all acknowledged tokens must survive.
 for round in $(seq "${SPS_KILL_ROUNDS:-6}"); do
   for _ in $(seq 20); do
     [[ $(admin -X POST --data "holder $round" "$(base)/admin/tokens") == 200 ]] || fail "no token is issued"
@@ -69,13 +69,13 @@ done
   fail "there are $(cat "$work/body") tokens and not ${#tokens[@]}"
 stop || fail "the service ended with $?"
 
-# A full disk: what is there is served, and what can't be stored is said. Needs root, to mount one.
+# On a full disk, stored tokens still work, and failed writes are reported. Needs root, to mount one.
 if [[ $(id -u) -eq 0 ]] && unshare --mount true 2>/dev/null; then
   # shellcheck disable=SC2016  # the inner shell expands its own arguments
   unshare --mount --propagation private bash -euc '
     mount -t tmpfs -o size=3m,mode=0700 tmpfs "$STATE_DIRECTORY"
     exec bash "$0" "$1"' "$(dirname "$0")/full-disk.sh" "$program"
 elif [[ ${CI:-} == true ]]; then
-  fail "no file system can be mounted, and so no full disk was tried"
+  fail "no file system could be mounted, so the full disk was not tested"
 fi
 echo "service: starts that fail, kills during rotations and a full disk lose no token ($SECONDS s)"

@@ -23,8 +23,7 @@ extension Audit {
     if envelope.serializer != form {
       add(
         .otherSerializer, entry.key, place,
-        "the value was serialized as \(envelope.serializer), but the key declares \(entry.key.serializer)"
-      )
+        "it was serialized as \(envelope.serializer), but the key declares \(entry.key.serializer)")
     }
     open(envelope, &entry, plan)
   }
@@ -38,9 +37,7 @@ extension Audit {
       entry.protection = "nothing"
       if !Self.isWellFormed(bytes, entry.key.serializer) {
         entry.state = .unreadable
-        add(
-          .damaged, entry.key, place,
-          "the bytes are not \(entry.key.serializer), as the key declares")
+        add(.damaged, entry.key, place, "it is not \(entry.key.serializer), which the key declares")
       }
       return
     }
@@ -56,7 +53,7 @@ extension Audit {
     entry.protection = "nothing"
     add(
       .plaintext, entry.key, place,
-      "the value is not sealed, but the key declares it as sealed; the router refuses to read it")
+      "it is not sealed, but the key declares it as sealed; the router refuses to read it")
   }
 
   /// Compares the stored protection with the declared one.
@@ -72,8 +69,7 @@ extension Audit {
           + "but the key declares plaintext")
     }
     guard stored != nil || plan.address.kind.isSealing else {
-      return add(
-        .plaintext, key, place, "the value is not sealed, but the key declares it as sealed")
+      return add(.plaintext, key, place, "it is not sealed, but the key declares it as sealed")
     }
     let isOfGroup = key.domain.isOfGroup
     let byPlace = "sealed by its place alone"

@@ -5,8 +5,8 @@ public import struct Foundation.Date
 ///
 /// A stored value is read back as the same case. JSON has only one kind of number. So a `Double` without a
 /// fraction, a `UInt64` that fits an `Int64`, data and dates are stored as an object with a single key
-/// that begins with `$`, such as `{"$double": "2"}`. Objects of the program with such a key are marked, so
-/// that they are not confused with these.
+/// that begins with `$`, such as `{"$double": "2"}`. If an object of the program has such a single key, the
+/// key is stored with one more `$`, so that the two are not confused.
 public enum AnyCodable: Hashable, Sendable {
   /// No value.
   case null

@@ -133,7 +133,7 @@ extension RouterCore {
   ) throws(StorageError) -> Migrator.Work {
     guard !migration.sources.isEmpty else {
       throw StorageError(
-        .invalid, "a migration needs a source", key: migration.destination.base.name)
+        .invalid, "the migration has no source", key: migration.destination.base.name)
     }
     try Self.requireRegistration(of: migration.destination.base, in: state)
     let destination = try end(of: migration.destination.base, under: state)

@@ -105,8 +105,7 @@ struct SharedFolder: Sendable {
     guard let status = try FileStatus.ofEntry(path) else { return false }
     guard status.isFolder else {
       throw StorageError(
-        .denied, "it is \(status.isLink ? "a link and " : "")not a folder; move it away", path: path
-      )
+        .denied, "it is \(status.isLink ? "a link, " : "")not a folder; move it away", path: path)
     }
     guard status.permissions & 0o007 == 0 else {
       throw StorageError(
@@ -120,8 +119,7 @@ struct SharedFolder: Sendable {
     guard let status = try FileStatus.of(path), status.isFolder else {
       throw StorageError(
         .unavailable,
-        "the group's folder does not exist; its administrator creates it with the mode 2770",
-        path: path
+        "the group's folder does not exist; an administrator must create it, mode 2770", path: path
       )
     }
     guard status.permissions & 0o2070 == 0o2070, status.permissions & 0o007 == 0 else {

@@ -60,8 +60,7 @@ struct ProviderCall: Sendable {
       // The error's text may contain a secret.
       throw StorageError(
         .keyUnavailable,
-        "the provider \(source.id) returned no key material: it threw \(type(of: error))", key: name
-      )
+        "the provider \(source.id) failed: it threw \(type(of: error))", key: name)
     }
   }
 }

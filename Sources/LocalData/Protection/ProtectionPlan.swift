@@ -62,8 +62,7 @@ extension ProtectionPlan {
     case .keychain(let accessibility, let control):
       guard case .keychain = domain.kind else {
         throw StorageError(
-          .unsupported,
-          "the policy keychain works only with the domain keychain, not with \(domain)")
+          .unsupported, "the policy keychain needs the domain keychain, not \(domain)")
       }
       try self.init(accessibility, control, keychain: keychain, hasPasscode: hasPasscode)
     case .encrypted(let policy):

@@ -65,8 +65,7 @@ extension RouterCore {
         guard let other = seen.updateValue(title, forKey: identity) else { continue }
         throw StorageError(
           .duplicate,
-          "\(other) and \(title) have the same name in \(key.domain); give one of them another name"
-        )
+          "\(other) and \(title) have the same name in \(key.domain); rename one of them")
       }
     } catch {
       throw error.about(key.name)

@@ -243,8 +243,7 @@ final class RouterCore: Sendable {
       throw StorageError(
         .keyUnavailable, "the passcode closure failed: it threw \(type(of: error))")
     }
-    throw StorageError(
-      .keyUnavailable, "no passcode is available; register a closure that returns one")
+    throw StorageError(.keyUnavailable, "no passcode is available; see registerPasscode")
   }
 }
 

@@ -30,9 +30,7 @@ extension StorageRouter: StorageProviding {
     try await core.routeAsync(for: key).set(value)
   }
 
-  /// Removes the value of a key, if it has one.
-  ///
-  /// A value that can't be read is removed too.
+  /// Removes the value of a key, if it has one; also removes a value that can't be read.
   ///
   /// - Throws: `StorageError`: as ``get(_:)``. The value then still exists, except with
   ///   `outcomeUnknown`.
@@ -41,9 +39,7 @@ extension StorageRouter: StorageProviding {
     try await Blocking.run { () throws(StorageError) in try core.route(for: key).remove() }
   }
 
-  /// Whether a key has a value.
-  ///
-  /// A value that can't be read counts too.
+  /// Whether a key has a value; a value that can't be read counts too.
   ///
   /// - Throws: `StorageError` if that can't be determined.
   public nonisolated func contains(_ key: some StorageKey) async throws(StorageError) -> Bool {

@@ -171,7 +171,7 @@ press Enter
 await 'securestore: cancelled: .*nothing was changed'
 expect_code 4
 run 'securestore slots change --passphrase-file pass --new-key-file last.key; echo code $?'
-await 'slot 1, passphrase \(the key of people who type the passphrase'
+await 'slot 1, passphrase \(the key of people who type it'
 await 'slot 2, file more.key'
 await 'End these keys\? \[y/N\]'
 type_ 'n'

@@ -4,23 +4,23 @@ import SecureService
 import StorageCore
 import VaultBackend
 
-/// What the administrator's routes and `/health` need.
+/// The services behind the administrator's routes and `/health`.
 protocol Administration: Sendable {
-  /// Whether this is the administrator's password, as it is configured now.
+  /// Whether this is the administrator's password, as configured now.
   func isAdministrator(_ password: String) async throws -> Bool
-  /// Seals all values under a new key, while others read and write.
+  /// Seals all values under a new key, while other requests read and write.
   func rotate() async throws
-  /// What is known of the stores.
+  /// The state of the stores.
   func health() async -> [StorageHealth]
 }
 
-/// That of the running service.
+/// The administration of the running service.
 struct ServiceAdministration: Administration {
   let config: ConfigReader
   let vault: VaultStorage
   let stores: StorageService
 
-  // Fetched for each request: a new password in the vault counts at once, without a restart.
+  // Fetched for each request: a new password in the vault takes effect at once, without a restart.
   func isAdministrator(_ password: String) async throws -> Bool {
     let expected = try await config.fetchRequiredString(forKey: "admin.password", isSecret: true)
     let (given, right) = (Array(password.utf8), Array(expected.utf8))

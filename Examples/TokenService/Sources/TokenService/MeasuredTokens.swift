@@ -1,7 +1,7 @@
 import Foundation
 import Metrics
 
-/// Counts the processor time that checking tokens takes, for `/metrics`.
+/// Measures the processor time of checking tokens, for `/metrics`.
 struct MeasuredTokens: Tokens {
   let tokens: any Tokens
   private let time = Counter(label: "token_store_cpu_nanoseconds")

@@ -1,17 +1,17 @@
 import CoreMetrics
 import Foundation
 
-/// Keeps counters and gauges, and shows them as Prometheus reads them.
+/// Keeps counters and gauges, and prints them in the format of Prometheus.
 ///
-/// So small that the example needs no further package; a service of yours will take swift-prometheus, or
-/// whatever exports its other metrics.
+/// Small, so that the example needs no other package; a real service uses swift-prometheus, or the exporter of
+/// its other metrics.
 final class MetricsPage: MetricsFactory, @unchecked Sendable {
-  // `series` is touched only while `lock` is held.
+  // `lock` protects `series`.
   private let lock = NSLock()
   private var series: [String: Series] = [:]
 
   private final class Series: CounterHandler, RecorderHandler, @unchecked Sendable {
-    // `value` is touched only while `lock` is held.
+    // `lock` protects `value`.
     private let lock = NSLock()
     private let isCounter: Bool
     private var value = 0.0
@@ -28,7 +28,7 @@ final class MetricsPage: MetricsFactory, @unchecked Sendable {
     func record(_ value: Double) { lock.withLock { self.value = value } }
   }
 
-  /// The page.
+  /// The text of the page.
   func text() -> String {
     let lines = lock.withLock { series.map { "\($0.key) \($0.value.text)" } }
     let time = "process_cpu_nanoseconds \(MeasuredTokens.processTime)"

@@ -10,7 +10,7 @@ import ServiceLifecycle
 import StorageCore
 import VaultBackend
 
-/// The one place that says what the service is made of.
+/// The only place that selects the parts of the service.
 enum Composition {
   static func register(
     _ tokens: any Tokens, _ administration: any Administration, _ metrics: MetricsPage
@@ -30,8 +30,8 @@ enum Composition {
 /// Settings come from the command line, the environment (`HTTP_PORT`) and the vault, in this order.
 @main struct Program {
   static func main() async {
-    // A deleted vault or a disk that is not mounted is to be an error of a service that ran before:
-    // `--store-must-exist`, as the unit file has it.
+    // With `--store-must-exist`, as in the unit file, a deleted vault or a disk that is not mounted is
+    // an error: the service must not start with a new, empty vault.
     SecureStorage.bootstrap(
       applicationID: "token-service",
       keySource: .firstAvailable([
@@ -61,19 +61,21 @@ enum Composition {
     exit(code)
   }
 
-  /// Issues a token from the command line: the vault is shared with the service, if one runs.
+  /// Issues a token from the command line.
+  ///
+  /// A running service shares the vault and sees the token.
   private static func issue() async throws {
     guard CommandLine.arguments.count == 3 else {
-      end("whose token is it? token-service issue NAME", 64)
+      end("name the token's holder: token-service issue NAME", 64)
     }
     print(
       try await StoredTokens(storage: VaultStorage.standard).issue(to: CommandLine.arguments[2]))
   }
 
-  /// Shows the administrator's password to whoever can read the vault and its key.
+  /// Prints the administrator's password, for anyone who can read the vault and its key.
   private static func showPassword() async throws {
     let password = try await VaultStorage.standard.loadAsync(String.self, forKey: "admin.password")
-    guard let password else { end("there is none yet: the first start makes it", 69) }
+    guard let password else { end("there is no password yet: the first start creates it", 69) }
     print(password)
   }
 
@@ -81,7 +83,7 @@ enum Composition {
     let metrics = MetricsPage()
     MetricsSystem.bootstrap(metrics)
     let vault = VaultStorage.standard
-    // The name of an option is that of the key, with dashes: --http-port is http.port.
+    // An option has the name of its key, with dashes: --http-port is http.port.
     let config = ConfigReader(providers: [
       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
       SecureStorageProvider(vault),
@@ -90,7 +92,7 @@ enum Composition {
     let stores = StorageService(
       [.vault(vault, existence: mustExist ? .mustExist : .madeIfMissing)], logger: logger)
     try await stores.open()
-    // A service without a password would be open to all: the first start makes one.
+    // A service without a password would be open to everyone: the first start creates one.
     let password = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
     try await vault.saveIfAbsentAsync(password.joined(), forKey: "admin.password")
 
@@ -106,7 +108,7 @@ enum Composition {
           port: config.int(forKey: "http.port", default: 8080)),
         serverName: "token-service"),
       logger: logger)
-    // In this order: services end in the reverse one, so the stores are closed last.
+    // The order matters: services end in reverse order, so the stores are closed last.
     let group = ServiceGroup(
       services: [stores, application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     try await group.run()

@@ -4,9 +4,9 @@ import InjectRegistry
 import SecureService
 import StorageCore
 
-/// What the service answers.
+/// The routes of the service.
 ///
-/// What it needs is injected: tests register their own.
+/// The services behind them are injected: tests register their own.
 struct Routes: Sendable {
   @UnwrappedInject private var tokens: any Tokens
   @UnwrappedInject private var administration: any Administration
@@ -20,7 +20,7 @@ struct Routes: Sendable {
       }
       return holder + "\n"
     }
-    // For a load balancer: 503 takes the instance out. A store that can't be written to still checks.
+    // For a load balancer: 503 removes the instance. A store that can't be written to still checks tokens.
     router.get("health") { _, _ in
       let health = await administration.health()
       let lines = health.map { "\($0.store): \(title(of: $0))\n" }
@@ -35,7 +35,7 @@ struct Routes: Sendable {
       var request = request
       let name = String(buffer: try await request.collectBody(upTo: 1_024))
         .trimmingCharacters(in: .whitespacesAndNewlines)
-      guard !name.isEmpty else { throw HTTPError(.badRequest, message: "whose token is it?") }
+      guard !name.isEmpty else { throw HTTPError(.badRequest, message: "name the holder") }
       return try await storing { try await tokens.issue(to: name) } + "\n"
     }
     group.delete("tokens/:id") { _, context in
@@ -51,20 +51,20 @@ struct Routes: Sendable {
     return router
   }
 
-  /// A full or read-only disk is not the client's fault, nor a bug: 507, and what is there is served on.
+  /// Answers 507 for a full or read-only disk, which is neither the client's fault nor a bug; reads still work.
   private func storing<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
       return try await body()
     } catch let error as StorageError where [.full, .readOnly].contains(error.code) {
       throw HTTPError(
         .init(code: 507, reasonPhrase: "Insufficient Storage"),
-        message: "nothing can be stored at present")
+        message: "the service can't store anything at present")
     }
   }
 
   private func title(of health: StorageHealth) -> String {
     if let failure = health.readFailure { return "can't be read (\(failure.code))" }
-    if let code = health.writeFailure { return "can be read, and the last write failed (\(code))" }
+    if let code = health.writeFailure { return "can be read, but the last write failed (\(code))" }
     return health.isReadable ? "ok" : "not open"
   }
 }
@@ -75,7 +75,7 @@ func bearer(_ request: Request) -> String? {
   return String(value.dropFirst("Bearer ".count))
 }
 
-/// Lets only the administrator in.
+/// Admits only the administrator.
 struct AdminOnly<Context: RequestContext>: RouterMiddleware {
   let administration: any Administration
 

@@ -1,18 +1,18 @@
 import StorageCore
 
-/// Issues, checks and withdraws API tokens.
+/// Issues, checks and revokes API tokens.
 protocol Tokens: Sendable {
-  /// A new token for somebody; it is durable when this returns.
+  /// Issues a token to the named holder; the token is durable when this returns.
   func issue(to name: String) async throws -> String
-  /// The name that a token was issued to, or nil for one that is not valid.
+  /// The name that a token was issued to, or nil for an invalid token.
   func holder(of token: String) throws -> String?
-  /// Withdraws a token by its id, which is the part before the dot.
+  /// Revokes a token by its id, which is the part before the dot.
   func withdraw(_ id: String) async throws -> Bool
   /// How many tokens there are.
   func count() async throws -> Int
 }
 
-/// Tokens in a storage, sealed: under `token.<id>` stands the secret, a space, and whose it is.
+/// Sealed tokens in a storage: the value of `token.<id>` is the secret, a space, and the holder.
 struct StoredTokens: Tokens {
   private static let idLength = 16
   private static let secretLength = 64
@@ -25,7 +25,7 @@ struct StoredTokens: Tokens {
     return "\(id).\(secret)"
   }
 
-  // Synchronous: a vault answers from memory, and sees what any process of this machine wrote before.
+  // Synchronous: a vault answers from memory, and sees earlier writes of every process on this machine.
   func holder(of token: String) throws -> String? {
     let parts = token.utf8
     guard parts.count == Self.idLength + 1 + Self.secretLength,
@@ -56,7 +56,7 @@ struct StoredTokens: Tokens {
     return String((0..<count).map { _ in digits[Int.random(in: 0..<16, using: &generator)] })
   }
 
-  /// Compares in a time that tells nothing of where the two differ.
+  /// Compares in constant time, so that the time does not reveal where the two differ.
   private static func isEqual(_ left: Substring.UTF8View, _ right: Substring.UTF8View) -> Bool {
     let (left, right) = (Array(left), Array(right))
     guard left.count == right.count else { return false }

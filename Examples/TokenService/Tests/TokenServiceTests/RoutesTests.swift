@@ -9,7 +9,7 @@ import Testing
 
 @testable import TokenService
 
-/// The routes, over storages of each test's own.
+/// Tests the routes, each over its own storages.
 @Suite struct RoutesTests {
   private struct Administrator: Administration {
     let storage: FaultyStorage
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// Runs `body` with a client of a service over a storage of its own.
+  /// Runs `body` with a client of a service that has its own storage.
   private func withService(
     _ body: @escaping @Sendable (any TestClientProtocol, FaultyStorage) async throws -> Void
   ) async throws {

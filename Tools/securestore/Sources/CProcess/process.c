@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// What the program was started with; written once, before anything else runs.
+// The state at the start of the program; written once, before anything else runs.
 static mode_t old_mask;
 static struct rlimit old_limit;
 static int was_pipe_ignored;
@@ -22,7 +22,7 @@ int process_protect(int is_restorable) {
   struct rlimit none = {0, 0};
   for (unsigned i = 0; i < sizeof crashes / sizeof *crashes; i++) {
     struct sigaction action;
-    // What somebody had ignored has no handler of the Swift runtime.
+    // If the caller ignored the signal, the Swift runtime has no handler for it.
     if (sigaction(crashes[i], 0, &action) != 0) return errno;
     if (action.sa_handler != SIG_IGN && signal(crashes[i], SIG_DFL) == SIG_ERR) return errno;
   }
@@ -41,7 +41,7 @@ int process_execute(
   const char *file, char *const *arguments, char *const *environment) {
   umask(old_mask);
   if (setrlimit(RLIMIT_CORE, &old_limit) != 0) return errno;
-  // GLib ignores it, which the other program would inherit.
+  // GLib ignores SIGPIPE, and the other program would inherit that.
   if (!was_pipe_ignored && signal(SIGPIPE, SIG_DFL) == SIG_ERR) return errno;
   execvpe(file, arguments, environment);
   return errno;
@@ -66,7 +66,7 @@ int process_wait_readable(int descriptor) {
   struct pollfd entry = {.fd = descriptor, .events = POLLIN};
   sigset_t none;
   sigemptyset(&none);
-  // The mask is changed and the wait begins in one step: no signal is caught before it, unseen.
+  // Changes the mask and starts the wait in one step, so that no signal arrives unnoticed in between.
   if (ppoll(&entry, 1, 0, &none) >= 0) return 1;
   return errno == EINTR ? 0 : -errno;
 }

@@ -48,7 +48,7 @@ struct AdministrationTests {
     let tool = try Tool.withDamagedValue()
     let unasked = try tool.shell(#"setsid -w "$0" repair --drop-unreadable </dev/null"#)
     #expect(unasked.code == 64)
-    #expect(unasked.errors.contains("1 of 2 values kept, 1 dropped that can't be read"))
+    #expect(unasked.errors.contains("1 of 2 values kept, 1 unreadable dropped"))
     #expect(unasked.errors.contains("lost for good"))
     let kept = try tool.run("repair", "--yes", "--json").json()
     #expect(kept["values"] as? Int == 1 && kept["notOpened"] as? Int == 1)

@@ -25,7 +25,7 @@ struct AdviceTests {
     let renamed = try tool.run("list", "--key-file", "other.key")
     #expect(renamed.code == 10)
     #expect(renamed.errors.contains("opens with file master.key, and not with file other.key"))
-    #expect(renamed.errors.contains("give --key-file PATH/master.key; a key file that was renamed"))
+    #expect(renamed.errors.contains("give --key-file PATH/master.key; a renamed key file"))
     let recovery = try tool.run("list", "--recovery-fd", "0", input: "never asked for")
     #expect(recovery.code == 10)
     #expect(recovery.errors.contains("not with a recovery key: give --key-file PATH/master.key"))
@@ -228,7 +228,7 @@ struct AdviceTests {
 
   @Test func aKeyFileThatHoldsNoKeyIsSaidToBeAPassphrase() throws {
     let tool = try Tool(hasVault: false)
-    let words = "is taken as a passphrase, since it is not Base64 of 32 bytes"
+    let words = "is used as a passphrase, since it is not Base64 of 32 bytes"
     try tool.write("hello-hello\n", to: "typed.key")
     let made = try tool.run("init", "--vault", "a.vault", "--key-file", "typed.key")
     #expect(made.code == 0)
@@ -281,13 +281,13 @@ struct AdviceTests {
       "rotate", "--root", "--yes", "--keep-old-keys", "--new-key-file", "new.key")
     #expect(rotated.code == 2)
     #expect(rotated.errors.contains("1 value can't be opened or is not accounted for, and stays"))
-    #expect(rotated.errors.contains("which the vault's new key opens as well"))
+    #expect(rotated.errors.contains("which the vault's new key also opens"))
     let read = try tool.run("get", "A", "--authentication-tag", "t", "--key-file", "new.key")
     #expect(read.text == "x")
     let again = try tool.run("rotate", "--key-file", "new.key", "--json")
     #expect(again.code == 2)
     #expect(try again.json()["remaining"] as? Int == 1)
-    #expect(again.errors.contains("which the vault's key opens as well"))
+    #expect(again.errors.contains("which the vault's key also opens"))
   }
 
   @Test func whatARotationSetsAsideIsSaidAndTakenBack() throws {

@@ -101,7 +101,7 @@ struct CommandLineTests {
       let refused = try tool.run(arguments, input: Data("x".utf8))
       #expect(refused.code == (arguments[0] == "set" ? 64 : 1))
       #expect(refused.errors.contains(#"key "FOO=…": "#), "\(refused.errors)")
-      #expect(refused.errors.contains("the name alone"))
+      #expect(refused.errors.contains("give only the name"))
       #expect(!refused.errors.contains("hunter2"))
     }
     #expect(try tool.run("list").text == "")

@@ -41,17 +41,17 @@ struct KeyChangeTests {
     try tool.write("correct horse\n", to: "pass")
     let recovery = try tool.run("recovery", "--json").json()
     #expect((recovery["slot"] as? [String: Any])?["id"] as? Int == 2)
-    #expect(try tool.run("recovery").errors.contains("a recovery key, slot 3, shown this once"))
+    #expect(try tool.run("recovery").errors.contains("a recovery key, slot 3, shown only once"))
 
     let changed = try tool.run("passphrase", "--yes", "--new-passphrase-file", "pass")
-    #expect(changed.errors.contains("opens the vault no more: slot 1, file master.key\n"))
+    #expect(changed.errors.contains("no longer opens the vault: slot 1, file master.key\n"))
     let rotated = try tool.run(
       "rotate", "--root", "--yes", "--same-key", "--passphrase-file", "pass", "--json")
     let ended = try #require(try rotated.json()["ended"] as? [[String: Any]])
     #expect(ended.map { $0["kind"] as? String } == ["recovery key", "recovery key"])
     #expect(try tool.run("recovery", "--passphrase-file", "pass").code == 0)
     let said = try tool.run("rotate", "--root", "--yes", "--same-key", "--passphrase-file", "pass")
-    #expect(said.errors.contains("The command recovery makes another recovery key"))
+    #expect(said.errors.contains("Run recovery to create another recovery key"))
   }
 
   @Test(arguments: [
@@ -68,7 +68,7 @@ struct KeyChangeTests {
     let changed = try tool.run(change + ["--passphrase-file", "b"])
     #expect(
       changed.errors.contains(
-        "opens the vault no more: slot 1, file master.key; slot 2, passphrase; slot 4, file master.key\n"
+        "no longer opens the vault: slot 1, file master.key; slot 2, passphrase; slot 4, file master.key\n"
       ),
       "\(changed.errors)")
     #expect(try tool.run("slots").lines == ["5  passphrase"])
@@ -102,7 +102,7 @@ struct KeyChangeTests {
     let made = try tool.run("init")
     #expect(
       made.errors.contains(
-        "created the key file \(tool.keyFile); the vault does not open without it"))
+        "created the key file \(tool.keyFile); the vault needs it to open"))
     let named = ["init", "--vault", "b.vault", "--key-file", "b.key", "--json"]
     let answer = try tool.run(named).json()
     #expect(answer["keyFile"] as? String == tool.path("b.key"))
@@ -214,7 +214,7 @@ struct KeyChangeTests {
     let failed = try tool.run("init", "--vault", "open/a.vault", "--key-file", "a.key")
     #expect(failed.code == 77)
     let isThere = FileManager.default.fileExists(atPath: tool.path("a.key"))
-    #expect(failed.errors.contains("a.key was made before this failed") == isThere)
+    #expect(failed.errors.contains("a.key was created before this failed") == isThere)
   }
 
   @Test(arguments: ["\n", "\r\n"])

@@ -89,7 +89,7 @@ struct KeyringDoctorTests {
     #expect(try tool.doctor()["SECRET_BACKEND"] == "ignored")
     let result = try tool.run("doctor")
     #expect(result.code == 0)
-    #expect(result.text.contains("it is \"file\", and is not followed"))
+    #expect(result.text.contains("it is \"file\", which has no effect here"))
     tool.environment["SECRET_BACKEND"] = "service"
     #expect(try tool.doctor()["SECRET_BACKEND"] == nil)
   }

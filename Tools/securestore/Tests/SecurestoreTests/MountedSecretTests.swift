@@ -76,7 +76,7 @@ struct MountedSecretTests {
     #expect(said.code == 0)
     #expect(
       (said.text + said.errors).contains(
-        "12 of 12 values kept, 12 of them found on pages that nothing leads to"))
+        "12 of 12 values kept, 12 of them found on pages that no index refers to"))
     let json = try tool.run(
       "repair", "--yes", "--json", "--vault", copy, "--app", "com.example.tool"
     )

@@ -1,43 +1,43 @@
 #ifndef CPROCESS_H
 #define CPROCESS_H
 
-/// Keeps the memory of the process from core dumps and from other processes of the user.
+/// Protects the memory of the process from core dumps and from other processes of the user.
 ///
-/// Also from the backtraces that the Swift runtime writes when a program crashes, which show the
-/// memory that registers point to. In C because Swift can't call prctl(2), which is variadic.
-/// What it makes is for its user alone. With `is_restorable` the limit of core files can be lifted again
-/// by `process_execute`. Returns 0, or the errno of what failed.
+/// Also disables the backtraces that the Swift runtime writes after a crash, which show the memory that
+/// registers point to. In C, because Swift can't call prctl(2), which is variadic. Sets the umask so that
+/// new files are for this user alone. With `is_restorable`, `process_execute` can restore the limit of core
+/// files. Returns 0, or an errno.
 int process_protect(int is_restorable);
 
-/// Puts another program in the place of this one, with the umask, the limit of core files and the
-/// handling of SIGPIPE that `process_protect` found.
+/// Replaces this program with another one, with the umask, the limit of core files and the handling of
+/// SIGPIPE that `process_protect` found.
 ///
-/// `file` is looked for as by execvp(3). Returns an errno, and only where that failed.
+/// `file` is searched as by execvp(3). Returns only on failure, with an errno.
 int process_execute(
   const char *_Nonnull file, char *_Nullable const *_Nonnull arguments,
   char *_Nullable const *_Nonnull environment);
 
-/// A file in memory without a name, which is closed by an exec.
+/// Creates a file in memory without a name; an exec closes its descriptor.
 ///
 /// memfd_create(2) is not in Glibc's module. Returns a descriptor, or the negated errno.
 int process_memory_file(void);
 
-/// Another descriptor of a file, `least` or larger, which is closed by an exec.
+/// Duplicates a descriptor to a number of at least `least`; an exec closes the new descriptor.
 ///
 /// Swift can't call fcntl(2), which is variadic. Returns a descriptor, or the negated errno.
 int process_duplicate(int descriptor, int least);
 
-/// Lets nobody change a file in memory any more.
+/// Seals a file in memory, so that nobody can change it any more.
 ///
-/// Returns 0, or the errno of what failed.
+/// Returns 0, or an errno.
 int process_seal(int descriptor);
 
-/// Waits until `descriptor` is readable, with no signal blocked while it waits.
+/// Waits until `descriptor` is readable; no signal is blocked during the wait.
 ///
-/// Returns 1 when it is readable, 0 when a signal was caught, or the negated errno.
+/// Returns 1 if it is readable, 0 if a signal was caught, or the negated errno.
 int process_wait_readable(int descriptor);
 
-/// How many bytes the process may lock in memory; ULONG_MAX is no limit.
+/// The number of bytes that the process may lock in memory; ULONG_MAX means no limit.
 ///
 /// RLIMIT_MEMLOCK is a macro that Swift does not see.
 unsigned long process_lockable_bytes(void);

@@ -6,8 +6,7 @@ internal import VaultBackend
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact", abstract: "Return the space of removed values to the file system.",
-    discussion:
-      "The file is rewritten in one step. Other programs can read meanwhile, but not write.")
+    discussion: "The file is rewritten in one step. Others can read meanwhile, but not write.")
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key") var key: KeyOptions

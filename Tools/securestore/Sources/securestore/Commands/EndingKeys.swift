@@ -91,8 +91,7 @@ extension KeySlot {
       "the credential of services that load it, for example with LoadCredential="
     case Self.environmentKind: "the key of programs that are started with this variable"
     case Self.keyringKind: "the key of programs in a desktop session that list .keyring or .desktop"
-    case Self.passphraseKind:
-      "the key of people who type the passphrase, or of programs that are given it"
+    case Self.passphraseKind: "the key of people who type it, or of programs that are given it"
     case Self.recoveryKind: "a key on paper, for use when the others are lost"
     default: "a key that an application supplies in its own code"
     }

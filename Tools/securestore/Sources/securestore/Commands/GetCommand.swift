@@ -7,8 +7,8 @@ struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Write a value to standard output.",
     discussion: """
-      Text and data are written unchanged; on a terminal, a line break follows text. Other types \
-      are written as text or JSON. Exits with 1 if the value does not exist.
+      Text and data are written unchanged, other types as text or JSON. On a terminal, a line break \
+      follows the value. Exits with 1 if the value does not exist.
       """)
 
   @Argument(help: "The name of the value.", completion: ValueName.completion) var name: String

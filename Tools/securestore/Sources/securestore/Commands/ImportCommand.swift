@@ -141,8 +141,7 @@ struct ImportCommand: ParsableCommand {
     do {
       guard allowsEmpty || bytes.count > 0 else {
         throw Failure(
-          .malformedInput,
-          "it is empty, and nothing was imported; --allow-empty accepts empty input")
+          .malformedInput, "it is empty, and nothing was imported; --allow-empty accepts it")
       }
       guard bytes.count > 0 else { return [] }
       guard let text = bytes.text else {

@@ -105,7 +105,7 @@ extension VaultRepair {
       text += " (\(setAsideCount) of them set aside by a rotation that ended their key; "
       text += "rotate --resume --readmit takes them back)"
     }
-    if droppedCount > 0 { text += ", \(droppedCount) unreadable ones dropped" }
+    if droppedCount > 0 { text += ", \(droppedCount) unreadable dropped" }
     if goneCount > 0 { text += ", \(goneCount) lost" }
     return text
   }

@@ -38,8 +38,7 @@ struct RotateCommand: ParsableCommand {
   @Flag(
     name: .customLong("keep-old-keys"),
     help:
-      "With --root: keep old data keys for values that are not sealed again, though they may have leaked."
-  )
+      "With --root: keep old data keys, which may have leaked, for values not sealed again.")
   var keepsOldKeys = false
 
   @Flag(

@@ -57,8 +57,7 @@ struct RunCommand: ParsableCommand {
   func validate() throws {
     guard let program = command.first, !program.isEmpty else {
       throw ValidationError(
-        "name the program to run behind --, for example: securestore run --only TOKEN -- program argument"
-      )
+        "name the program behind --, for example: securestore run --only TOKEN -- program argument")
     }
   }
 

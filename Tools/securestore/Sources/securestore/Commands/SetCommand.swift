@@ -77,8 +77,7 @@ struct SetCommand: ParsableCommand {
   private var empty: Failure {
     Failure(
       .malformedInput,
-      "the value is empty, and nothing was changed; --allow-empty accepts an empty value", key: name
-    )
+      "the value is empty, and nothing was changed; --allow-empty accepts it", key: name)
   }
 
   private func read() throws -> SecureBytes {

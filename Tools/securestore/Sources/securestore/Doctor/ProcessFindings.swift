@@ -28,8 +28,7 @@ enum ProcessFindings {
     let descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
       return Finding(
-        "terminal", .absent,
-        "no terminal: prompts are not possible; use --passphrase-fd and the like")
+        "terminal", .absent, "none, so no prompts; --passphrase-fd and the like work")
     }
     close(descriptor)
     return Finding("terminal", .good, "prompts are possible")

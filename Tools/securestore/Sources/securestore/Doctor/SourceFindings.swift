@@ -22,8 +22,7 @@ enum SourceFindings {
     let subject = "credential \(credential)"
     guard let folder = Environment.value("CREDENTIALS_DIRECTORY") else {
       return Finding(
-        subject, .absent,
-        "CREDENTIALS_DIRECTORY is not set: this is not a systemd service with credentials")
+        subject, .absent, "CREDENTIALS_DIRECTORY is not set: no systemd service with credentials")
     }
     let path = "\(folder)/\(credential)"
     guard unsafe access(path, R_OK) == 0 else {

@@ -1,9 +1,9 @@
 /// A file of `NAME=value` lines, as shells and dotenv libraries read it.
 ///
-/// Comments, `export`, single quotes (as they are), double quotes (with escapes), and both over
-/// several lines. A `$` stands for itself: nothing is substituted.
+/// Supports comments, `export`, single quotes (without escapes), double quotes (with escapes), and quoted
+/// values over several lines. A `$` stands for itself: nothing is substituted.
 struct Dotenv {
-  /// The names and their values, in order; of a name that is there twice, the last.
+  /// The names and their values, in order; if a name repeats, its last value counts.
   private(set) var entries: [(name: String, value: String)] = []
 
   private var positions: [String: Int] = [:]
@@ -12,7 +12,7 @@ struct Dotenv {
 
   /// Reads a file.
   ///
-  /// - Throws: `Failure` that says which line is wrong, and nothing that is in it.
+  /// - Throws: `Failure` that names the line of the error but quotes nothing from it.
   init(_ text: String) throws {
     bytes = text.bytesWithoutMark
     while let byte = next {
@@ -52,8 +52,8 @@ struct Dotenv {
     guard next == UInt8(ascii: "="), !name.isEmpty else {
       throw malformed(
         name.isEmpty
-          ? "it is not NAME=value: \(Self.nameRule)"
-          : "an = is needed behind the name: \(Self.nameRule)")
+          ? "this is not NAME=value: \(Self.nameRule)"
+          : "an = must follow the name: \(Self.nameRule)")
     }
     position += 1
     skipSpace()
@@ -66,7 +66,7 @@ struct Dotenv {
     }
   }
 
-  /// A name, which begins with a letter or an underscore.
+  /// Reads a name, which begins with a letter or an underscore.
   private mutating func readName() -> String {
     let start = position
     while let byte = next, Self.isName(byte, first: position == start) { position += 1 }
@@ -104,7 +104,7 @@ struct Dotenv {
       if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
         readEscape(&value)
       } else if byte == UInt8(ascii: "\r"), next == UInt8(ascii: "\n") {
-        continue  // a line break of the file, as every other
+        continue  // CR LF is read as LF
       } else {
         value.append(byte)
       }
@@ -112,7 +112,7 @@ struct Dotenv {
     throw malformed("a quote is not closed", at: start)
   }
 
-  /// What follows a backslash between double quotes; one before anything else is itself.
+  /// Reads the character after a backslash between double quotes; other backslashes stay.
   private mutating func readEscape(_ value: inout [UInt8]) {
     guard let byte = next else { return }
     position += 1
@@ -122,13 +122,13 @@ struct Dotenv {
     case UInt8(ascii: "t"): value.append(0x09)
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
       value.append(byte)
-    case UInt8(ascii: "\n"): break  // the line goes on
+    case UInt8(ascii: "\n"): break  // the line continues
     case UInt8(ascii: "\r") where next == UInt8(ascii: "\n"): position += 1
     default: value += [UInt8(ascii: "\\"), byte]
     }
   }
 
-  /// A value without quotes: to the end of the line, or to a space and a `#`.
+  /// Reads a value without quotes: to the end of the line, or to a space and a `#`.
   private mutating func readPlain() -> String {
     let start = position
     while let byte = next, byte != UInt8(ascii: "\n") {
@@ -141,7 +141,7 @@ struct Dotenv {
     return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 
-  /// Behind a closing quote there may be a comment and nothing else.
+  /// Refuses anything but a comment after a closing quote.
   private mutating func requireEnd() throws {
     skipSpace()
     if next == UInt8(ascii: "\r") { position += 1 }
@@ -156,13 +156,13 @@ struct Dotenv {
 // MARK: - Writing
 
 extension Dotenv {
-  /// Whether a name can be one in such a file, and in a shell.
+  /// Whether a name is valid in such a file and in a shell.
   static func isName(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.enumerated().allSatisfy { isName($1, first: $0 == 0) }
   }
 
-  /// A line that is read as `value` again, here, by shells where it has no line break, and by most
-  /// dotenv libraries.
+  /// A line that reads back as `value` here and in most dotenv libraries, and in shells if the value has no
+  /// line break.
   static func line(_ name: String, _ value: String) -> String {
     "\(name)=\(quoted(value))\n"
   }

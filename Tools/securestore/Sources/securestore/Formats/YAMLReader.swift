@@ -1,16 +1,16 @@
 internal import Yams
 
-/// Reads YAML 1.1 as Yams has it, into what JSON has a form for.
+/// Reads YAML 1.1, as Yams parses it, into JSON values.
 ///
-/// Its errors say where, and nothing of what is there.
+/// Its errors give the position, and quote nothing from the text.
 enum YAMLReader {
   private static let depthLimit = 128
-  /// An alias stands for all that its anchor has: a few lines may stand for billions of values.
+  /// The largest number of values: an alias repeats its whole anchor, so a few lines may stand for billions.
   private static let countLimit = 100_000
 
-  /// The value that `text` is, of one document.
+  /// The value of a text with one document.
   ///
-  /// - Throws: `Failure` that says where the text is not YAML, or has what JSON has no form for.
+  /// - Throws: `Failure` with the position where the text is not YAML, or has something that JSON lacks.
   static func value(of text: String) throws -> JSONValue {
     let node: Node?
     do {
@@ -39,15 +39,15 @@ enum YAMLReader {
       var names: Set<String> = []
       for (key, node) in mapping {
         guard case .scalar(let scalar) = key else {
-          throw malformed(key.mark, "a name is no text")
+          throw malformed(key.mark, "a name is not text")
         }
         guard names.insert(scalar.string).inserted else {
-          throw malformed(key.mark, "a name is there twice")
+          throw malformed(key.mark, "a name occurs twice")
         }
         members.append((scalar.string, try value(node, depth: depth + 1, &count)))
       }
       return .object(members)
-    case .alias: throw malformed(node.mark, "an alias leads nowhere")
+    case .alias: throw malformed(node.mark, "an alias has no anchor")
     }
   }
 
@@ -58,18 +58,18 @@ enum YAMLReader {
       guard let value = Bool.construct(from: scalar) else { break }
       return .bool(value)
     case .int, .float:
-      // What JSON reads as the same number is one: not 0x1F, 0o17, 1_000 or 190:20:30.
+      // Only numbers in JSON's notation are accepted: not 0x1F, 0o17, 1_000 or 190:20:30.
       guard let json = JSONValue(exactly: scalar.string), case .number = json else {
         throw malformed(
           scalar.mark,
-          "a number is written as JSON has none, or is too large or has too many digits; write it in "
+          "a number is not in JSON's notation, is too large or has too many digits; write it in "
             + "decimal digits, or in quotes as text")
       }
       return json
     case .str, .timestamp, .implicit: return .string(scalar.string)
     default: break
     }
-    throw malformed(scalar.mark, "a value has a tag that is not read")
+    throw malformed(scalar.mark, "a value has an unsupported tag")
   }
 
   private static func malformed(_ mark: Mark?, _ what: String) -> Failure {
@@ -79,11 +79,11 @@ enum YAMLReader {
 
   private static func failure(_ error: YamlError) -> Failure {
     switch error {
-    // The problem is one of libyaml's own texts, which quote nothing.
+    // The problem is one of libyaml's own texts, which quote nothing from the input.
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
       .composer(_, let problem, let mark, _):
       malformed(mark, "it is not YAML: \(problem)")
-    case .duplicatedKeysInMapping: Failure(.malformedInput, "a name is there twice")
+    case .duplicatedKeysInMapping: Failure(.malformedInput, "a name occurs twice")
     default: Failure(.malformedInput, "it is not YAML")
     }
   }

@@ -12,9 +12,7 @@
       access = place.keyringAccess
     }
 
-    /// The slots of the store; needs no key.
-    ///
-    /// Empty if there is no such store.
+    /// The slots of the store, or none if it does not exist; needs no key.
     func slots() throws -> [KeySlot] {
       try storage(.firstAvailable([])).keyAdministration.slots()
     }

@@ -12,13 +12,11 @@ struct FolderOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "An application's id: selects its standard folder and the key that it uses.", valueName: "id")
-  )
+      "An application's id: selects its standard folder and its key.", valueName: "id"))
   var app: String?
 
   @Flag(
-    help: "Accept a folder that a group of this user may write to, such as a volume of a container."
-  )
+    help: "Accept a folder that a group of this user may write to, such as a container volume.")
   var groupFolder = false
 
   @Option(

@@ -5,8 +5,7 @@ struct KeyOptions: ParsableArguments {
   @Option(
     name: .customLong("key"),
     help: ArgumentHelp(
-      "A key by the place where it is kept: keyring, keyring:NAME or desktop.", valueName: "source")
-  )
+      "A key by the place that holds it: keyring, keyring:NAME or desktop.", valueName: "source"))
   var namedSource: NamedSource?
 
   @Option(help: "A key file that only its owner can read.", completion: .file())

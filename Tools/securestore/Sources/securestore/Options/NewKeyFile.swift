@@ -47,8 +47,7 @@ struct NewKeyFile {
     output.note(ofNew: folders)
     guard isNew, let path = path(in: slots) else { return }
     output.note(
-      "created the key file \(path); the vault does not open without it, so copy it to a safe place"
-    )
+      "created the key file \(path); the vault needs it to open, so copy it to a safe place")
   }
 
   /// The same facts as JSON members.

@@ -6,8 +6,7 @@ struct OutputOptions: ParsableArguments {
   var isJSON = false
 
   @Flag(
-    name: [.customLong("quiet"), .customShort("q")],
-    help: "Show answers, warnings and errors, but no notes.")
+    name: [.customLong("quiet"), .customShort("q")], help: "Suppress notes.")
   var isQuiet = false
 
   var output: Output { Output(isJSON: isJSON, isQuiet: isQuiet) }

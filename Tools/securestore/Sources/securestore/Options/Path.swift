@@ -6,8 +6,7 @@ enum Path {
   /// The absolute path; links are not resolved.
   static func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/") else { return path }
-    // refused later, as a relative path
-    guard let folder = unsafe getcwd(nil, 0) else { return path }
+    guard let folder = unsafe getcwd(nil, 0) else { return path }  // refused later: relative
     defer { unsafe free(folder) }
     return unsafe String(cString: folder) + "/" + path
   }
@@ -61,8 +60,7 @@ enum Path {
 
   /// Whether the file is empty or, by its SQLite header, a vault.
   ///
-  /// A key file and other programs'
-  /// files are neither.
+  /// A key file and other programs' files are neither.
   static func isVaultOrEmpty(_ path: String) throws -> Bool {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
     let descriptor = unsafe open(path, flags)

@@ -11,7 +11,7 @@ struct VaultOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "An application's id: selects its standard vault and the key that it uses.", valueName: "id"))
+      "An application's id: selects its standard vault and its key.", valueName: "id"))
   var app: String?
 
   @Option(
@@ -21,8 +21,7 @@ struct VaultOptions: ParsableArguments {
   var authenticationTag: String?
 
   @Flag(
-    help: "Accept a folder that a group of this user may write to, such as a volume of a container."
-  )
+    help: "Accept a folder that a group of this user may write to, such as a container volume.")
   var groupFolder = false
 
   @Option(

@@ -22,8 +22,7 @@ final class Progress: @unchecked Sendable {
 
   /// Runs `body` with a closure that shows `done` of `total`, and ends the line.
   ///
-  /// `body` must not prompt
-  /// on the terminal.
+  /// `body` must not prompt on the terminal.
   static func showing<Result>(
     _ title: String, _ output: Output, _ body: (@escaping (Int, Int) -> Void) throws -> Result
   ) rethrows -> Result {

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import Synchronization
 
-/// Catches the signals that would end or stop the process while a terminal shows no echo.
+/// Catches the signals that would end or stop the process while the terminal's echo is off.
 ///
-/// They stay blocked except while the process waits, so none is missed. One that the caller of the
-/// program had ignored stays ignored.
+/// The signals stay blocked except while the process waits, so none is missed. A signal that the caller of
+/// the program ignored stays ignored.
 struct CaughtSignals: ~Copyable {
-  // Set by the handler: all that a handler may do.
+  // A handler may do nothing but set this.
   private static let caught = Atomic<Int32>(0)
   private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
@@ -34,7 +34,7 @@ struct CaughtSignals: ~Copyable {
     }
   }
 
-  /// The signal that came, which is then forgotten.
+  /// Returns and clears the caught signal.
   func take() -> Int32? {
     let number = Self.caught.exchange(0, ordering: .relaxed)
     return number == 0 ? nil : number

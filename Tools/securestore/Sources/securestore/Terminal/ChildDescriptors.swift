@@ -10,8 +10,7 @@ enum ChildDescriptors {
     }
     let limit = sysconf(Int32(_SC_OPEN_MAX))
     guard numbers.allSatisfy({ Int($0) < limit }) else {
-      throw Failure(
-        .usage, "nothing was run: descriptors must be below \(limit) here; see ulimit -n")
+      throw Failure(.usage, "nothing was run: descriptors must be below \(limit); see ulimit -n")
     }
   }
 

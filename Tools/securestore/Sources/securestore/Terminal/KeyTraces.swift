@@ -1,7 +1,7 @@
 internal import Glibc
 internal import StorageCore
 
-/// Where this process has its key from, as far as a program that is run would have it as well.
+/// The places of the vault's key in this process that a started program would inherit.
 struct KeyTraces {
   /// The variables that hold keys of the vault.
   let variables: Set<String>
@@ -15,10 +15,10 @@ struct KeyTraces {
     descriptors = [options.passphraseDescriptor, options.recoveryDescriptor].compactMap(\.self)
   }
 
-  /// Takes the descriptors away that a secret was read from: it could be read once more.
+  /// Closes the descriptors from which a secret was read, since a program could read them again.
   func close() {
     for descriptor in descriptors {
-      // A standard stream stays open, on nothing.
+      // A standard stream stays open, on /dev/null.
       if descriptor <= 2 {
         let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
         if null >= 0 {

@@ -1,15 +1,15 @@
 internal import CProcess
 internal import Glibc
 
-/// What keeps secrets in the memory of the process.
+/// Protects the secrets in the memory of the process.
 enum ProcessProtection {
-  /// Turns core dumps off, and other processes' looks at the memory.
+  /// Disables core dumps, and access of other processes to the memory.
   ///
-  /// - Parameter isRestorable: whether another program is to take the place of this one, which may leave
+  /// - Parameter isRestorable: whether another program will replace this one and must be able to write
   ///   core files as before.
-  /// - Throws: `Failure` when the system does not let us; then nothing secret is touched.
+  /// - Throws: `Failure` if the system refuses; then no secret has been read.
   static func apply(isRestorable: Bool) throws {
-    // What the program makes is for its user alone, too, whatever the shell says.
+    // New files are also for this user alone, whatever the shell's umask.
     let number = process_protect(isRestorable ? 1 : 0)
     guard number == 0 else {
       throw Failure(system: "turn core dumps off", path: nil, number: number)

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Dates as RFC 3339 writes them: `2026-11-24T05:05:00Z`, with a fraction of a second or an offset.
+/// Dates in the form of RFC 3339: `2026-11-24T05:05:00Z`, with a fraction of a second or an offset.
 enum CalendarText {
-  /// The date that a text is; nil when it is none, or has no time or no offset.
+  /// The date of a text; nil if it is not a date with a time and an offset.
   static func date(_ text: String) -> Date? {
     var rest = Array(text.utf8)[...]
     guard let year = number(4, &rest), take("-", &rest), let month = number(2, &rest),
@@ -33,7 +33,7 @@ enum CalendarText {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// Behind a point; 0 without one.
+  /// The fraction after a point; 0 without one.
   private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Double? {
     guard take(".", &rest) else { return 0 }
     let digits = rest.prefix { (0x30...0x39).contains($0) }
@@ -41,7 +41,7 @@ enum CalendarText {
     return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
   }
 
-  /// In minutes.
+  /// The offset in minutes.
   private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int? {
     if take("Z", &rest) || take("z", &rest) { return 0 }
     let sign = take("+", &rest) ? 1 : take("-", &rest) ? -1 : 0
@@ -56,7 +56,7 @@ enum CalendarText {
     return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 
-  /// Since the first of March of the year 0 of the Gregorian calendar: a year then ends with the leap day.
+  /// Days since the first of March of the year 0 in the Gregorian calendar: the year ends with the leap day.
   private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let months = (month + 9) % 12

@@ -2,16 +2,16 @@ internal import CryptoCore
 internal import Foundation
 internal import StorageCore
 
-/// A value as it was handed over, before it has the type that it is stored as.
+/// A value from the user, before it gets the type that it is stored as.
 enum GivenValue {
-  /// What came through a pipe or was typed, and what of it is the text.
+  /// Piped or typed bytes, and the part of them that is the text.
   case bytes(SecureBytes, text: SecureBytes)
-  /// What a dotenv file says.
+  /// A value of a dotenv file.
   case text(String)
-  /// What a JSON file says: an object of `$type` and `$value` says its type.
+  /// A value of a JSON file; an object of `$type` and `$value` names its type.
   case json(JSONValue)
 
-  /// What it would be stored as where nothing says another type, for people.
+  /// The type that it would be stored as by default, for people.
   var ownType: String {
     switch self {
     case .bytes, .text, .json(.string): "String"
@@ -21,9 +21,9 @@ enum GivenValue {
     }
   }
 
-  /// The value as it is without a type that was asked for; nil for `null`, which is no value.
+  /// The value with its own type; nil for `null`, which is not a value.
   ///
-  /// - Throws: `Failure` for what is no value, or not of the type that it names.
+  /// - Throws: `Failure` for input that is not a value, or not of the type that it names.
   func asItIs(_ name: String) throws -> NewValue? {
     switch self {
     case .bytes: try value(of: .string, exactly: false, name)
@@ -32,15 +32,15 @@ enum GivenValue {
     }
   }
 
-  /// The value as one of a type.
+  /// The value converted to a type.
   ///
   /// - Parameters:
   ///   - kind: the type.
-  ///   - exactly: whether only what a program would write in the same way is converted.
+  ///   - exactly: whether to convert only text that a program would write in the same way.
   ///   - name: the value's name, for errors.
-  ///   - old: the JSON that is stored, whose form the new one has to have; nil for any.
-  /// - Returns: nil where it is none of that type.
-  /// - Throws: `Failure` that quotes nothing of the value.
+  ///   - old: the stored JSON, whose form the new JSON must have; nil for any form.
+  /// - Returns: the value, or nil if it does not convert to the type.
+  /// - Throws: `Failure` that quotes nothing from the value.
   func value(
     of kind: ValueKind, exactly: Bool, _ name: String, like old: JSONValue? = nil
   ) throws -> NewValue? {
@@ -83,10 +83,10 @@ enum GivenValue {
     _ json: JSONValue, _ kind: ValueKind, _ exactly: Bool, _ name: String, _ old: JSONValue?
   ) throws -> NewValue? {
     if let (type, inner) = TypedJSON.parts(of: json) {
-      // It has to be what it says before it is made another type.
+      // The value must match the type that it names, before it is converted to another type.
       let named = try TypedJSON.value(of: json, name)
       if type == kind.name { return named }
-      // Seconds, and Base64, are of their own types alone.
+      // Dates in seconds, and Base64, do not convert to other types.
       return ["Date", "Data"].contains(type) ? nil : try scalar(inner, kind, exactly, old)
     }
     if case .number = json, case .type(let type) = kind, type == Date.self { return nil }
@@ -112,7 +112,7 @@ enum GivenValue {
 }
 
 extension ValueKind {
-  /// JSON as such a value; nil where it has another form than the one that is stored.
+  /// The JSON as a new value; nil if its form differs from that of the stored value.
   fileprivate func new(_ json: JSONValue, like old: JSONValue? = nil) -> NewValue? {
     guard old.map({ $0.form == json.form }) ?? true else { return nil }
     if case .propertyList = self { return .propertyList(json) }
@@ -121,7 +121,7 @@ extension ValueKind {
 }
 
 extension JSONValue {
-  /// How a `Codable` value is called of which it is the form.
+  /// The name of a `Codable` value of this form.
   var title: String {
     let word =
       switch self {
@@ -135,7 +135,7 @@ extension JSONValue {
     return "\(StoredValue.codableType), \(word)"
   }
 
-  /// What tells one kind of JSON from another.
+  /// A number for each kind of JSON.
   fileprivate var form: Int {
     switch self {
     case .null: 0

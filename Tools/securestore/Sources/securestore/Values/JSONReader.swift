@@ -1,23 +1,23 @@
 /// Reads JSON, RFC 8259, strictly: no comments, no trailing commas, no name twice.
 ///
-/// A number must be one that programs read back as it was written, and names of an object must
-/// differ as Swift compares them, which takes é and e with an accent for one. Its errors say where,
-/// and nothing of what is there.
+/// A number must read back unchanged. Names of an object must differ as Swift compares them: Swift takes é
+/// and e with a combining accent for the same name. Its errors give the position, and quote nothing from
+/// the text.
 struct JSONReader {
   private static let depthLimit = 128
 
   private let bytes: [UInt8]
-  /// Whether the names of the outermost object are those of values, which differ by their bytes.
+  /// Whether the outermost object's names are names of values, which are compared by their bytes.
   private let hasValueNames: Bool
   private var position = 0
 
-  /// The value that `text` is.
+  /// The value of a text.
   ///
   /// - Parameters:
   ///   - text: the JSON.
-  ///   - hasValueNames: whether the outermost object is one of names and values of a storage.
+  ///   - hasValueNames: whether the outermost object has the names and values of a storage.
   /// - Returns: the value.
-  /// - Throws: `Failure` that says where the text is not JSON, or has a number that is not kept.
+  /// - Throws: `Failure` with the position where the text is not JSON, or has a number that would change.
   static func value(of text: String, hasValueNames: Bool = false) throws -> JSONValue {
     // RFC 8259 section 8.1: a byte order mark may be ignored.
     var reader = JSONReader(bytes: text.bytesWithoutMark, hasValueNames: hasValueNames)
@@ -38,7 +38,7 @@ struct JSONReader {
 
   /// The line of a place, and the column in characters.
   ///
-  /// Of an early end it is the last line that has anything on it.
+  /// For an early end, it is the last line that is not empty.
   private func place(_ position: Int) -> (line: Int, column: Int) {
     var before = bytes[..<position]
     if position == bytes.count {
@@ -68,7 +68,7 @@ struct JSONReader {
   }
 
   private mutating func value(depth: Int) throws -> JSONValue {
-    guard depth < Self.depthLimit else { throw malformed("it is nested too deep") }
+    guard depth < Self.depthLimit else { throw malformed("it is nested too deeply") }
     skipSpace()
     switch next {
     case UInt8(ascii: "{"): return try object(depth)
@@ -77,7 +77,7 @@ struct JSONReader {
     case UInt8(ascii: "t"): return try word("true", .bool(true))
     case UInt8(ascii: "f"): return try word("false", .bool(false))
     case UInt8(ascii: "n"): return try word("null", .null)
-    case nil: throw malformed("it ends where a value is needed")
+    case nil: throw malformed("the text ends where a value is needed")
     case let byte? where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte):
       return .number(try number())
     default: throw malformed("a value is needed")
@@ -115,10 +115,10 @@ struct JSONReader {
       guard next == UInt8(ascii: "\"") else { throw malformed("a name is needed") }
       let name = try string()
       guard names.insert(Array(name.utf8)).inserted else {
-        throw malformed("a name is there twice")
+        throw malformed("a name occurs twice")
       }
       guard texts.insert(name).inserted || hasValueNames && depth == 0 else {
-        throw malformed("two names differ in nothing but how their accents are coded")
+        throw malformed("two names differ only in the encoding of their accents")
       }
       skipSpace()
       guard take(":") else { throw malformed("a colon is needed") }
@@ -152,7 +152,7 @@ struct JSONReader {
       throw Failure(
         .malformedInput,
         "line \(place.line), column \(place.column): the number is too large or has too many digits "
-          + "to be read back as it is; make it a string")
+          + "to be read back unchanged; make it a string")
     }
     return text
   }
@@ -187,7 +187,7 @@ struct JSONReader {
     }
   }
 
-  /// The character of `\uXXXX`, or of two that are a surrogate pair.
+  /// Reads the character of `\uXXXX`, or of two such escapes that form a surrogate pair.
   private mutating func scalar() throws -> String {
     let first = try unit()
     var units = [first]

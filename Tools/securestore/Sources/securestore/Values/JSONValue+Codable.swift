@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// In the storage such a value is a `Codable` one: what an application decodes as its own type.
+/// A storage keeps such a value as a `Codable` value, which an application decodes as its own type.
 extension JSONValue: Codable {
   private struct Name: CodingKey {
     let stringValue: String
@@ -42,7 +42,7 @@ extension JSONValue: Codable {
   }
 
   init(from decoder: any Decoder) throws {
-    // First: null has no container, which is another error than a wrong one.
+    // Checked first: null has no container, and its error differs from that of a wrong container.
     if try decoder.singleValueContainer().decodeNil() {
       self = .null
     } else if let members = try Self.attempt({ try decoder.container(keyedBy: Name.self) }) {
@@ -73,7 +73,7 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Nil for a value of another type; every other error is passed on.
+  /// The result of `body`; nil for a value of another type; other errors are passed on.
   private static func attempt<Value>(_ body: () throws -> Value) throws -> Value? {
     do {
       return try body()
@@ -82,10 +82,10 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Nil for a value that the type can't hold.
+  /// The result of `body`; nil for a value that the type can't hold.
   ///
-  /// Foundation's error for a number that is too large is one that can't be named here. When no type
-  /// holds the value, the last one that is tried says why.
+  /// Foundation's error for a number that is too large can't be named here. If no type holds the value, the
+  /// error of the last attempt says why.
   private static func scalar<Value>(_ body: () throws -> Value) -> Value? {
     do { return try body() } catch { return nil }
   }

@@ -1,8 +1,8 @@
-/// A value of JSON, with numbers as they were written and members in their order.
+/// A JSON value that keeps the notation of numbers and the order of members.
 indirect enum JSONValue {
   case null
   case bool(Bool)
-  /// The digits, which are a number of JSON.
+  /// The digits of a number, as JSON writes them.
   case number(String)
   case string(String)
   case array([JSONValue])
@@ -51,7 +51,7 @@ indirect enum JSONValue {
     }
   }
 
-  /// RFC 8259, section 7; what steers a terminal is escaped too.
+  /// Quotes text by RFC 8259, section 7; also escapes characters that control a terminal.
   private static func quote(_ value: String, _ text: inout String) {
     text += "\""
     for scalar in value.unicodeScalars {

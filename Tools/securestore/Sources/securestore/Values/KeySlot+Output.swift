@@ -8,7 +8,7 @@ extension KeySlot {
   static let recoveryKind = "recovery key"
   static let keyringKind = "keyring"
 
-  /// The option that gives such a key; nil for one that only the application can give.
+  /// The option that gives such a key; nil for a key that only the application can give.
   var option: String? {
     switch kind {
     case Self.fileKind: "--key-file PATH/\(word)"
@@ -21,8 +21,8 @@ extension KeySlot {
     }
   }
 
-  /// The identifier where it is a plain word: anybody can have written it, and it may be pasted into a
-  /// shell.
+  /// The identifier if it is a plain word, else NAME: anyone may have written the identifier, and users paste
+  /// it into a shell.
   private var word: String {
     let isPlain = identifier.utf8.allSatisfy {
       switch $0 {
@@ -35,12 +35,12 @@ extension KeySlot {
     return isPlain && !identifier.isEmpty && !identifier.hasPrefix("-") ? identifier : "NAME"
   }
 
-  /// The kind and what tells the source from others of its kind.
+  /// The kind and the identifier.
   var title: String { identifier.isEmpty ? kind : "\(kind) \(identifier)" }
 
   var json: JSONValue { .object(members) }
 
-  /// The slot for programs.
+  /// The slot as JSON members.
   var members: [(String, JSONValue)] {
     [
       ("id", .number("\(id)")), ("kind", .string(kind)), ("identifier", .string(identifier)),
@@ -51,34 +51,34 @@ extension KeySlot {
 }
 
 extension [KeySlot] {
-  /// Those that open the vault no more, where `slots` are what opens it afterwards.
+  /// The slots that no longer open the vault, if `slots` open it afterwards.
   ///
   /// - Parameters:
-  ///   - slots: those of afterwards.
-  ///   - kept: the slot whose key has another slot now.
-  /// - Returns: those of before that are neither.
+  ///   - slots: the slots afterwards.
+  ///   - kept: the old slot whose key has a new slot now.
+  /// - Returns: the old slots that are neither.
   func ended(in slots: [KeySlot], keeping kept: KeySlot? = nil) -> [KeySlot] {
     filter { $0 != kept && !slots.contains($0) }
   }
 }
 
 extension Output {
-  /// Tells what opens the vault no more.
+  /// Notes the keys that no longer open the vault.
   func note(ofEnded slots: [KeySlot]) {
     guard !slots.isEmpty else { return }
     let titles = slots.map { "slot \($0.id), \($0.title)" }.joined(separator: "; ")
     let isRecovery = slots.contains { $0.kind == KeySlot.recoveryKind }
     note(
-      "opens the vault no more: \(titles)"
-        + (isRecovery ? ". The command recovery makes another recovery key" : ""))
+      "no longer opens the vault: \(titles)"
+        + (isRecovery ? ". Run recovery to create another recovery key" : ""))
   }
 
-  /// Tells of places for keys whose content is none, and is therefore a passphrase.
+  /// Notes the key places whose content is not a key, and is therefore used as a passphrase.
   func note(ofPassphrasesIn slots: [KeySlot]) {
     for slot in slots where slot.isPassphrase && slot.kind != KeySlot.passphraseKind {
       note(
-        "what \(slot.title) holds is taken as a passphrase, since it is not Base64 of 32 bytes; "
-          + "anybody who guesses it can open the vault")
+        "the content of \(slot.title) is used as a passphrase, since it is not Base64 of 32 bytes; "
+          + "anyone who guesses it can open the vault")
     }
   }
 }

@@ -4,26 +4,26 @@ internal import Glibc
 internal import StorageCore
 internal import VaultBackend
 
-/// The names of values for a shell that completes a line.
+/// Completes the names of values for a shell.
 ///
-/// Nobody is asked for anything, no descriptor is read, the keyring is left alone, and nothing is left
-/// behind: a vault that is only read gets files beside it, so a copy is read, which is sealed as well.
+/// It never prompts, reads no descriptor, does not use the keyring, and leaves no file behind. Reading a vault
+/// creates files beside it, so a temporary copy, which is sealed as well, is read instead.
 enum NameCompletion {
-  /// A larger vault would keep the shell waiting.
+  /// The largest vault in bytes; a larger one would keep the shell waiting.
   private static let sizeLimit = 64 << 20
   private static let vaultOptions = ["--vault", "--app", "--authentication-tag"]
   private static let keyOptions = ["--key-file", "--key-env", "--credential"]
-  /// With one of these somebody has to be asked, or a secret to be read that can be read once.
+  /// Options that would need a prompt, or a secret that can be read only once.
   private static let askingOptions = [
     "--passphrase", "--passphrase-fd", "--passphrase-file", "--recovery", "--recovery-fd", "--key",
   ]
 
-  /// The names, of those that a shell takes as they are.
+  /// The names, without those that a shell would change.
   ///
-  /// - Parameter words: the line that is typed.
-  /// - Returns: nothing where they can't be had in silence.
+  /// - Parameter words: the typed line.
+  /// - Returns: the names; none if they can't be read silently.
   static func names(for words: [String]) -> [String] {
-    // Why there are none is no matter to speak of while a line is typed.
+    // The user is typing a line, so errors are not reported.
     do { return try listing(words).filter(isPlain).sorted() } catch { return [] }
   }
 
@@ -40,7 +40,7 @@ enum NameCompletion {
     }
   }
 
-  /// The words with `--vault = x` as one, which bash takes apart.
+  /// The words with `--vault = x`, which bash splits, joined again.
   private static func joined(_ words: [String]) -> [String] {
     var joined: [String] = []
     for word in words {
@@ -55,7 +55,7 @@ enum NameCompletion {
     return joined
   }
 
-  /// The options of some names with their values, the last of each.
+  /// The given options with their values; the last one of each name counts.
   private static func picked(_ names: [String], _ words: [String]) -> [String] {
     names.flatMap { name -> [String] in
       guard let index = words.lastIndex(where: { $0.isOption(name) }) else { return [] }
@@ -65,20 +65,20 @@ enum NameCompletion {
     }
   }
 
-  /// A word as the shell would hand it over, as far as that is simple.
+  /// The word after the shell's simple expansions.
   private static func path(_ word: String) -> String {
     guard word.hasPrefix("~/"), let home = Environment.value("HOME") else { return word }
     return home + word.dropFirst()
   }
 
-  /// Lends a copy of a vault, which is gone when `body` has returned.
+  /// Lends a copy of a vault, which is deleted when `body` returns.
   ///
-  /// A copy that is made while somebody writes may be torn; then it does not open.
+  /// A copy that is made during a write may be inconsistent; then it does not open.
   private static func copying(_ path: String, _ body: (String) throws -> [String]) throws
     -> [String]
   {
     let base = Environment.value("XDG_RUNTIME_DIR") ?? "/tmp"
-    // A shell ends this when its user types on; what was copied has to go even so.
+    // A shell ends this process when its user continues to type; the copy must be deleted even then.
     var (all, old) = (sigset_t(), sigset_t())
     unsafe sigfillset(&all)
     unsafe pthread_sigmask(SIG_BLOCK, &all, &old)
@@ -111,7 +111,7 @@ enum NameCompletion {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       status.st_size <= sizeLimit
-    else { throw Failure(.unsupported, "it is too large to look at now", path: path) }
+    else { throw Failure(.unsupported, "the vault is too large for completion", path: path) }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     var done = 0
     while done < bytes.count {
@@ -138,7 +138,7 @@ enum NameCompletion {
     unsafe rmdir(folder)
   }
 
-  /// Whether no shell makes anything else of a name: bash expands what it is given to choose from.
+  /// Whether every shell keeps the name unchanged: bash expands the words that it is given.
   private static func isPlain(_ name: String) -> Bool {
     !name.hasPrefix("-")
       && name.utf8.allSatisfy { byte in

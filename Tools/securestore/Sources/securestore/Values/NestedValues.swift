@@ -1,10 +1,10 @@
-/// Values of nested objects, each under a name of its own.
+/// Flattens nested objects to values with dotted names.
 enum NestedValues {
-  /// Each value with the names of the objects around it, and dots between.
+  /// Each value, under its name and the names of the objects around it, joined by dots.
   ///
-  /// A list whose elements are of one type is one of that type, where an object names none.
+  /// A list whose elements have one type becomes a list of that type, unless an object names its type.
   ///
-  /// - Throws: `Failure` where two values would have one name.
+  /// - Throws: `Failure` if two values would have the same name.
   static func entries(
     of members: [(String, JSONValue)]
   ) throws -> [(name: String, json: JSONValue)] {

@@ -21,7 +21,7 @@ enum NewValue {
 }
 
 extension StorageTransaction {
-  /// Stores a value as a property of its type does.
+  /// Stores a value in the same way as a property of its type.
   func save(_ new: NewValue, forKey key: StoreKey) throws(StorageError) {
     func save(_ value: some ReadableValue) throws(StorageError) {
       try self.save(Optional(value), forKey: key)
@@ -34,15 +34,15 @@ extension StorageTransaction {
     }
   }
 
-  /// What a value is that is to take the place of the stored one, or of none.
+  /// Converts a given value to the type that it must be stored as.
   ///
   /// - Parameters:
   ///   - given: the value.
   ///   - key: its name.
-  ///   - kind: what it is to be; nil for what is stored there, or else what it is by itself.
-  /// - Returns: the value, to be saved.
-  /// - Throws: `Mismatch` where it can't be what is stored there; `Failure` for what is no value, or not of
-  ///   the type that was asked for; `StorageError` when what is stored can't be read.
+  ///   - kind: the requested type; nil for the stored type, or else the value's own type.
+  /// - Returns: the value, ready to save.
+  /// - Throws: `Mismatch` if it does not convert to the stored type; `Failure` for input that is not a value,
+  ///   or not of the requested type; `StorageError` if the stored value can't be read.
   func newValue(_ given: GivenValue, forKey key: StoreKey, as kind: ValueKind?) throws -> NewValue {
     if let kind {
       if let value = try given.value(of: kind, exactly: false, key) { return value }
@@ -50,7 +50,7 @@ extension StorageTransaction {
     }
     guard let stored = try storedType(key) else {
       if let value = try given.asItIs(key) { return value }
-      throw Failure(.malformedInput, "null is no value", key: key)
+      throw Failure(.malformedInput, "null is not a value", key: key)
     }
     guard let kind = ValueKind(stored: stored) else {
       throw Mismatch(key: key, stored: stored, given: given.ownType)
@@ -75,12 +75,12 @@ extension StorageTransaction {
       guard error.code == .damaged else { throw error }
       throw Failure(
         .damaged,
-        "what is stored can't be read, so its type is not known; nothing was changed. Say what the new value "
-          + "is with --type", key: key)
+        "the stored value can't be read, so its type is not known; nothing was changed. Give the type of the "
+          + "new value with --type", key: key)
     }
   }
 
-  /// A value that is not, exactly, of the type that is stored.
+  /// A value that does not convert exactly to the stored type.
   struct Mismatch: Error {
     let key: StoreKey
     let stored: String

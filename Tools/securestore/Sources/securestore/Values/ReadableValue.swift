@@ -1,27 +1,27 @@
 internal import Foundation
 internal import StorageCore
 
-/// A value of a type that a property can have, which can be read from JSON and from text.
+/// A type of a property that can be read from JSON and from text.
 protocol ReadableValue: StorableValue, SendableMetatype {
-  /// The value that `json` is, in the form that `export` writes, or a date as text; nil for any other.
+  /// The value of `json`, in the form that `export` writes, or a date as text; nil for any other form.
   static func reading(_ json: JSONValue) -> Self?
 
-  /// The value that a text stands for.
+  /// The value of a text.
   ///
   /// - Parameters:
-  ///   - text: the text, without white space around it unless the type is `String`.
-  ///   - exactly: whether to refuse what a program would not write in the same way, as `007`.
-  /// - Returns: nil when it stands for none.
+  ///   - text: the text; white space around it is removed unless the type is `String`.
+  ///   - exactly: whether to refuse text that a program would write differently, such as `007`.
+  /// - Returns: the value, or nil if the text has another form.
   static func reading(text: String, exactly: Bool) -> Self?
 }
 
 extension ReadableValue {
-  /// What is made of parts is written as JSON.
+  /// Composed types are written as JSON.
   static func reading(text: String, exactly: Bool) -> Self? {
     do {
       return reading(try JSONReader.value(of: text))
     } catch {
-      return nil  // text that is no JSON is no such value
+      return nil  // the text is not JSON
     }
   }
 }
@@ -65,7 +65,7 @@ extension ReadableValue where Self: LosslessStringConvertible & BinaryFloatingPo
       return finite(digits)
     }
     guard let value = Self(text) else { return nil }
-    // An infinity only where it is called so, and not for a number that is too large.
+    // Only the words for an infinity make one, not a number that is too large.
     return value.isFinite || !text.contains(where: \.isNumber) ? value : nil
   }
 
@@ -91,7 +91,7 @@ extension Bool: ReadableValue {
 }
 
 extension Decimal: ReadableValue {
-  /// How many digits a Decimal holds, whatever they are.
+  /// The number of digits that every Decimal can hold.
   private static let digitLimit = 38
 
   static func reading(_ json: JSONValue) -> Decimal? {
@@ -99,7 +99,7 @@ extension Decimal: ReadableValue {
   }
 
   static func reading(text: String, exactly: Bool) -> Decimal? {
-    // Foundation reads the number at the start of any text.
+    // Foundation would also accept a number that is followed by other text.
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard digits.utf8.count <= digitLimit, parts.allSatisfy({ !$0.isEmpty }),
@@ -122,12 +122,12 @@ extension ReadableValue where Self: ReadableText {
   }
 }
 
-/// A value that JSON has no other form for than its text.
+/// A type whose only form in JSON is its text.
 protocol ReadableText: ReadableValue {}
 
 extension URL: ReadableText {
   static func reading(text: String, exactly: Bool) -> URL? {
-    // Foundation escapes what a URL can't have, which would be another text.
+    // Foundation escapes invalid characters of a URL, which would change the text.
     URL(string: text).flatMap { $0.absoluteString == text ? $0 : nil }
   }
 }
@@ -136,7 +136,7 @@ extension UUID: ReadableText {
   static func reading(text: String, exactly: Bool) -> UUID? { UUID(uuidString: text) }
 }
 
-/// As Base64; the bytes of `set` are taken as they are before this is asked.
+/// Base64; `set --type data` stores its input unchanged and does not come here.
 extension Data: ReadableText {
   static func reading(text: String, exactly: Bool) -> Data? {
     Data(base64Encoded: text).flatMap { $0.base64EncodedString() == text ? $0 : nil }
@@ -181,7 +181,7 @@ extension Set: ReadableValue where Element: ReadableValue {
 }
 
 extension Dictionary: ReadableValue where Key: ReadableValue, Value: ReadableValue {
-  /// An object where the keys are text, else an array of pairs, as JSON has keys of text alone.
+  /// An object if the keys are text, else an array of pairs, since keys in JSON are always text.
   static func reading(_ json: JSONValue) -> [Key: Value]? {
     let members: [(JSONValue, JSONValue)]
     switch json {
@@ -206,7 +206,7 @@ extension Dictionary: ReadableValue where Key: ReadableValue, Value: ReadableVal
 }
 
 extension JSONValue {
-  /// The JSON that a text is; nil when it is none.
+  /// Parses the text as JSON; nil if it is not JSON.
   init?(exactly text: String) {
     do { self = try JSONReader.value(of: text) } catch { return nil }
   }

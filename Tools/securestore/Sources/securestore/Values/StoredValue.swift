@@ -1,20 +1,20 @@
 internal import Foundation
 internal import StorageCore
 
-/// A value as it was read from a storage, of whatever type.
+/// A value of any type, as read from a storage.
 struct StoredValue {
-  /// A `Codable` value that was stored as JSON has no type that this program knows.
+  /// The type name for a `Codable` value stored as JSON, whose type this program does not know.
   static let codableType = "Codable as JSON"
-  /// The same of a value that was stored as a property list.
+  /// The type name for a `Codable` value stored as a property list.
   static let propertyListType = "Codable as property list"
 
   /// The type as Swift writes it.
   let type: String
   private let content: Any
 
-  /// The value of a key, or nil when there is none.
+  /// The value of a key, or nil if there is none.
   ///
-  /// - Throws: `StorageError`: `typeMismatch` for what only the application itself can read.
+  /// - Throws: `StorageError`: `typeMismatch` for a value that only the application can read.
   init?(_ key: StoreKey, in storage: some Storage) throws {
     guard let summary = try storage.summary(forKey: key) else { return nil }
     type = summary.type.description
@@ -25,32 +25,31 @@ struct StoredValue {
       content = try CodableStore<JSONValue, _>(storage, key, coding: .propertyList).load()
     default: content = try storage.load(Any.self, forKey: key)
     }
-    guard let content else { return nil }  // removed since
+    guard let content else { return nil }  // removed meanwhile
     self.content = content
   }
 
   /// The bytes that `get` writes.
   ///
-  /// Text and data as they are, other scalars as text, and the rest as JSON.
+  /// Text and data unchanged, other scalars as text, and the rest as JSON.
   var bytes: [UInt8] {
     if let data = content as? Data { return [UInt8](data) }
     if content is JSONValue { return Array(json.text.utf8) }
     return Array((TypedJSON.scalarText(of: content) ?? json.text).utf8)
   }
 
-  /// Whether the bytes are no text.
+  /// Whether the bytes are not text.
   var isBinary: Bool { content is Data }
 
-  /// The value in JSON; what JSON has no form for is a string.
+  /// The value in JSON; a value without a JSON form is a string.
   var json: JSONValue { TypedJSON.json(of: content) }
 
-  /// The text of a scalar, or nil for data and for what is made of parts.
+  /// The text of a scalar, or nil for data and composed values.
   var text: String? {
     content is JSONValue ? nil : TypedJSON.scalarText(of: content)
   }
 
-  /// The value in JSON, from which the same value is read again: with its type, where JSON alone
-  /// would make another of it.
+  /// JSON that reads back as the same value; it includes the type if plain JSON would lose the type.
   var exactJSON: JSONValue {
     switch content {
     case let text as String: return .string(text)

@@ -1,14 +1,14 @@
 internal import ArgumentParser
 internal import StorageCore
 
-/// What an option of `import` says of a type: of one value's, or of all that have none of their own.
+/// The argument of `import --type`: a type for one value, or for all values without an own option.
 struct TypeOfName: ExpressibleByArgument {
-  /// The value that is meant; nil for all others.
+  /// The name of the value; nil for all others.
   private let name: String?
   private let type: Said
 
   private enum Said {
-    /// What the file makes of the value.
+    /// The type that the file gives to the value.
     case auto
     case kind(ValueKind)
   }
@@ -17,7 +17,7 @@ struct TypeOfName: ExpressibleByArgument {
   static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
   init?(argument: String) {
-    // A name may have one, a type has none.
+    // The name may contain an equals sign, the type can't.
     let equals = argument.lastIndex(of: "=")
     name = equals.map { String(argument[..<$0]) }
     let type = equals.map { String(argument[argument.index(after: $0)...]) } ?? argument
@@ -29,12 +29,12 @@ struct TypeOfName: ExpressibleByArgument {
     self.type = .kind(kind)
   }
 
-  /// What all of the options say.
+  /// The types from all options together.
   struct Table {
     private var types: [[UInt8]: Said] = [:]
     private var others: Said?
 
-    /// - Throws: `Failure` for what is said twice, or of no value of the file.
+    /// - Throws: `Failure` for a repeated option, or for a value that is not in the file.
     init(_ options: [TypeOfName], of names: [String]) throws {
       let known = Set(names.map { Array($0.utf8) })
       for option in options {
@@ -54,7 +54,7 @@ struct TypeOfName: ExpressibleByArgument {
       }
     }
 
-    /// What is to be stored.
+    /// The value to store.
     ///
     /// - Throws: as `newValue` of a transaction.
     func value(
@@ -65,7 +65,7 @@ struct TypeOfName: ExpressibleByArgument {
       case .kind(let kind): return try transaction.newValue(given, forKey: name, as: kind)
       case .auto:
         if let value = try given.asItIs(name) { return value }
-        throw Failure(.malformedInput, "null is no value", key: name)
+        throw Failure(.malformedInput, "null is not a value", key: name)
       }
     }
   }

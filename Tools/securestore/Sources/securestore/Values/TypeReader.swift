@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// Reads the name of a type, as `[String: Int]`: as Swift writes it, and as `list --long` shows it.
+/// Reads the name of a type, such as `[String: Int]`, in Swift's notation, as `list --long` shows it.
 struct TypeReader {
   private var rest: Substring
 
-  /// The type of a name; nil when there is none that is read from JSON or from text.
+  /// The type of that name; nil if it is unknown or can't be read from JSON or text.
   static func type(_ name: String) -> (any ReadableValue.Type)? {
     var reader = TypeReader(rest: name[...])
     guard let type = reader.type(depth: 0), reader.rest.isEmpty else { return nil }
     return type
   }
 
-  /// Types are nested at most so deep: the library takes no deeper ones.
+  /// The largest depth of nested types that the library accepts.
   private static let depthLimit = 32
 
   private mutating func take(_ text: String) -> Bool {
@@ -68,7 +68,7 @@ struct TypeReader {
     return of(value)
   }
 
-  /// Those that are made of nothing else.
+  /// The types that are not composed of others.
   static let scalars: [String: any ReadableValue.Type] = [
     "Bool": Bool.self, "Int": Int.self, "Int8": Int8.self, "Int16": Int16.self,
     "Int32": Int32.self, "Int64": Int64.self, "UInt": UInt.self, "UInt8": UInt8.self,

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import StorageCore
 
-/// Values of the types that a storage keeps, in JSON and back.
+/// Converts values between the types of a storage and JSON.
 ///
-/// What JSON has a form for is itself. Anything else is an object of `$type`, as Swift writes the
-/// type, and `$value`.
+/// A value with a JSON form is written in that form. Any other value is an object of `$type`, the type in
+/// Swift's notation, and `$value`.
 enum TypedJSON {
   static let typeName = "$type"
   static let valueName = "$value"
@@ -40,12 +40,12 @@ enum TypedJSON {
     }
   }
 
-  /// Numbers that JSON does not have are strings.
+  /// A number; a string if JSON has no such number.
   private static func number(_ text: String, _ isFinite: Bool) -> JSONValue {
     isFinite ? .number(text) : .string(text)
   }
 
-  /// The text of a scalar, or nil for data and for what is made of parts.
+  /// The text of a scalar, or nil for data and composed values.
   static func scalarText(of value: Any) -> String? {
     switch value {
     case let value as String: value
@@ -64,20 +64,20 @@ enum TypedJSON {
 
   // MARK: - From JSON
 
-  /// The type that an object names, and what it says of the value; nil for any other JSON.
+  /// The type that an object names, and its value; nil for any other JSON.
   static func parts(of json: JSONValue) -> (type: String, value: JSONValue)? {
     guard let type = json[typeName]?.string, let value = json[valueName] else { return nil }
     return (type, value)
   }
 
-  /// The type that an object names, as the library does; nil for any other JSON.
+  /// The type that an object names, in the library's notation; nil for any other JSON.
   static func type(of json: JSONValue) -> String? {
     parts(of: json).map { $0.type == "JSON" ? StoredValue.codableType : Printable.line($0.type) }
   }
 
-  /// The value that a member of a JSON file stands for.
+  /// The value of a member in a JSON file.
   ///
-  /// - Returns: nil for `null`, which is no value.
+  /// - Returns: the value, or nil for `null`, which is not a value.
   static func value(of json: JSONValue, _ name: String) throws -> NewValue? {
     switch json {
     case .null: return nil
@@ -90,7 +90,7 @@ enum TypedJSON {
       if type == "JSON" { return .json(value) }
       guard let type = TypeReader.type(type) else {
         throw Failure(
-          .malformedInput, "\(Printable.line(type)) is no type that is read from JSON", key: name)
+          .malformedInput, "\(Printable.line(type)) can't be read from JSON", key: name)
       }
       return try self.value(type, value, name)
     }
@@ -100,7 +100,7 @@ enum TypedJSON {
     _: Value.Type, _ json: JSONValue, _ name: String
   ) throws -> NewValue {
     guard let value = Value.reading(json) else {
-      throw Failure(.malformedInput, "the value is not of the type it names", key: name)
+      throw Failure(.malformedInput, "the value is not of the type that it names", key: name)
     }
     return .value(value)
   }
@@ -108,7 +108,7 @@ enum TypedJSON {
   private static func number(_ digits: String, _ name: String) throws -> NewValue {
     if let value = Int(digits) { return .value(value) }
     if let value = UInt(digits) { return .value(value) }
-    guard let value = Double(digits), value.isFinite else {  // told by the reader before
+    guard let value = Double(digits), value.isFinite else {  // the reader has already refused it
       throw Failure(.malformedInput, "the number is too large", key: name)
     }
     return .value(value)

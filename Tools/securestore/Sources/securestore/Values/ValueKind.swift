@@ -3,12 +3,12 @@ internal import CryptoCore
 internal import Foundation
 internal import StorageCore
 
-/// What a value is stored as: what `--type` names, or what is stored already.
+/// The type to store a value as: the type that `--type` names, or the stored one.
 enum ValueKind: ExpressibleByArgument {
   case type(any ReadableValue.Type)
   /// A `Codable` type of an application.
   case json
-  /// The same, that the application stores as a property list.
+  /// The same, stored by the application as a property list.
   case propertyList
 
   static let string = ValueKind.type(String.self)
@@ -33,8 +33,8 @@ enum ValueKind: ExpressibleByArgument {
     }
   }
 
-  /// What a value is stored as, by the type that the library names; nil for one that only the application
-  /// itself can write.
+  /// The kind of a stored type, by the library's name for it; nil for a type that only the application can
+  /// write.
   init?(stored type: String) {
     switch type {
     case StoredValue.codableType: self = .json
@@ -45,7 +45,7 @@ enum ValueKind: ExpressibleByArgument {
     }
   }
 
-  /// The type as the library names it.
+  /// The library's name for the type.
   var name: String {
     switch self {
     case .type(let type): Self.name(of: type)
@@ -61,7 +61,7 @@ enum ValueKind: ExpressibleByArgument {
   var isText: Bool { if case .type(let type) = self { type == String.self } else { false } }
   var isData: Bool { if case .type(let type) = self { type == Data.self } else { false } }
 
-  /// What such a value is in words, for who gave something else.
+  /// A description of such a value, for a user who gave something else.
   var title: String {
     switch self {
     case .json, .propertyList: "JSON"

@@ -1,31 +1,31 @@
 internal import ArgumentParser
 internal import StorageCore
 
-/// Names of values as they are typed.
+/// Checks and completes the names of values on the command line.
 enum ValueName {
-  /// Refuses `NAME=value` where a name is to be made: the value was meant to be stored, and every program
-  /// could see it.
+  /// Refuses `NAME=value` as a new name: the user meant to store the value, and every program can see
+  /// arguments.
   ///
-  /// - Throws: `Failure` without what is behind the sign.
+  /// - Throws: `Failure` without the text after the sign.
   static func requireNoValue(in name: String) throws {
     guard let shown = shown(name), !isBehindTerminator(name) else { return }
     throw Failure(
       .usage,
-      "this is NAME=value, and a value is never an argument, where every program can see it: give the "
-        + "name alone, and the value through a pipe or when it is asked for. If the sign is part of the "
+      "this is NAME=value, and a value is never an argument, since every program can see arguments: give only "
+        + "the name, and send the value through a pipe or type it at the prompt. If the sign is part of the "
         + "name, put -- before it", key: shown)
   }
 
   /// The error of a name that has no value.
   static func absent(_ name: String) -> Failure {
     guard let shown = shown(name) else {
-      return Failure(.absent, "there is no such value", key: name)
+      return Failure(.absent, "the value does not exist", key: name)
     }
     return Failure(
-      .absent, "there is no such value; give the name alone, without = and a value", key: shown)
+      .absent, "the value does not exist; give only the name, without = and a value", key: shown)
   }
 
-  /// The name without what may be a value; nil for one that has none.
+  /// The name without text that may be a value; nil for a name without an equals sign.
   private static func shown(_ name: String) -> String? {
     name.firstIndex(of: "=").map { name[..<$0] + "=…" }
   }
@@ -34,6 +34,6 @@ enum ValueName {
     CommandLine.arguments.drop { $0 != "--" }.contains(name)
   }
 
-  /// Completes the names of the vault that the line is about, as far as that asks nobody.
+  /// Completes the names of the vault on the command line, as far as that needs no prompt.
   static let completion = CompletionKind.custom { words, _, _ in NameCompletion.names(for: words) }
 }

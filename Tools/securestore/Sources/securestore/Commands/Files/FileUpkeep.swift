@@ -29,8 +29,7 @@ struct VerifyFilesCommand: ParsableCommand {
     }
     guard report.isSound else {
       throw Failure(
-        .unsound,
-        "the folder is not sound; restore a backup, or run files repair, which asks first",
+        .unsound, "the folder is not sound; restore a backup, or run files repair",
         path: place.path)
     }
     output.output.note(
@@ -59,8 +58,7 @@ struct RepairFilesCommand: ParsableCommand {
     name: .customLong("drop-unreadable"),
     help: "Remove for good the names whose value can't be read completely.")
   var dropsUnreadable = false
-  @Flag(
-    name: .customLong("drop-unnamed"), help: "Remove for good the files that belong to no name.")
+  @Flag(name: .customLong("drop-unnamed"), help: "Remove for good the files without a name.")
   var dropsUnnamed = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions

@@ -168,8 +168,7 @@ struct RenameFileCommand: ParsableCommand {
   @Argument(help: "The name.") var name: String
   @Argument(help: "The new name.") var newName: String
 
-  @Flag(name: .customLong("replace"), help: "Replace the value of the new name.") var replaces =
-    false
+  @Flag(name: .customLong("replace"), help: "Replace an existing value.") var replaces = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
   @OptionGroup(title: "Key") var key: KeyOptions

@@ -28,9 +28,7 @@ struct InitFilesCommand: ParsableCommand {
       none exists. Missing folders are created too, and named.
       """)
 
-  /// The ciphers.
-  ///
-  /// XAES has no advantage here, since each value has its own key.
+  /// The ciphers; XAES has no advantage here, since each value has its own key.
   enum Cipher: String, CaseIterable, ExpressibleByArgument {
     case aes256gcm = "aes-256-gcm"
     case chacha20poly1305 = "chacha20-poly1305"
