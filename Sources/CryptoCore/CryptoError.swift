@@ -13,7 +13,7 @@ public struct CryptoError: Error, Hashable, Sendable {
 
     private init(_ name: String) { description = name }
 
-    /// The ciphertext, its tag or its associated data is not what was sealed.
+    /// The ciphertext, its tag or its associated data differs from the sealed one.
     public static let authenticationFailed = Code("authenticationFailed")
     /// The bytes are not a record of this format.
     public static let malformed = Code("malformed")
@@ -21,39 +21,39 @@ public struct CryptoError: Error, Hashable, Sendable {
     public static let invalidParameter = Code("invalidParameter")
     /// The OpenSSL of this machine does not offer the algorithm.
     public static let unsupported = Code("unsupported")
-    /// Memory for a key could not be had.
+    /// There is not enough memory for a key.
     public static let outOfMemory = Code("outOfMemory")
     /// OpenSSL reported a failure; see ``CryptoError/openSSLErrors``.
     public static let library = Code("library")
   }
 
-  /// What an error says.
+  /// The fields of an error.
   private struct Content: Hashable, Sendable {
     let code: Code
     let message: String
     let openSSLErrors: [UInt]
   }
 
-  /// Keeps an error one reference long: every call that may throw has room for it in its frame.
+  /// Makes an error the size of one reference: every throwing call reserves space for it in its frame.
   private final class Box: Sendable {
     let content: Content
     init(_ content: Content) { self.content = content }
   }
   private let box: Box
 
-  /// What to act on.
+  /// The kind of failure, for the caller to act on.
   public var code: Code { box.content.code }
   /// What happened, without any secret.
   public var message: String { box.content.message }
-  /// OpenSSL's packed error numbers, oldest first: all that the thread's queue held.
+  /// OpenSSL's packed error numbers, oldest first: the whole error queue of the thread.
   public var openSSLErrors: [UInt] { box.content.openSSLErrors }
 
-  /// An error that does not come from OpenSSL.
+  /// Makes an error that does not come from OpenSSL.
   package init(_ code: Code, _ message: String) {
     box = Box(Content(code: code, message: message, openSSLErrors: []))
   }
 
-  /// An error of the OpenSSL call that just failed.
+  /// Makes an error of the OpenSSL call that just failed.
   ///
   /// Empties the thread's error queue.
   package init(library call: String, code: Code = .library) {
@@ -70,12 +70,12 @@ public struct CryptoError: Error, Hashable, Sendable {
     box = Box(Content(code: code, message: message, openSSLErrors: numbers))
   }
 
-  /// Whether both say the same.
+  /// Whether all fields of both errors are equal.
   public static func == (left: CryptoError, right: CryptoError) -> Bool {
     left.box.content == right.box.content
   }
 
-  /// Feeds all that it says.
+  /// Feeds all fields to `hasher`.
   public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
 }
 
@@ -92,7 +92,7 @@ extension CryptoError: CustomReflectable {
   }
 }
 
-/// Throws unless an OpenSSL call returned 1, the value by which all of EVP says success.
+/// Throws unless an OpenSSL call returned 1, which means success for all EVP functions.
 func requireSuccess(_ result: Int32, _ call: StaticString) throws(CryptoError) {
   guard result == 1 else { throw CryptoError(library: "\(call)") }
 }

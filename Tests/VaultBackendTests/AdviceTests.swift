@@ -32,7 +32,7 @@ import Testing
     #expect(sticky.contains("use a folder of your own") && !sticky.contains("chmod"))
     _ = unsafe chmod(vault.folder.path, 0o770)
     let open = try message(.denied) { try storage.save("value", forKey: "key") }
-    #expect(open.contains("chmod go-w it"))
+    #expect(open.contains("chmod go-w on it"))
   }
 
   @Test func whatIsNoVaultIsCalledWhatItIs() throws {

@@ -7,18 +7,18 @@ public struct AEADAlgorithm: Hashable, Sendable {
 
   /// AES-256 in Galois/Counter Mode, NIST SP 800-38D, with random 96-bit nonces.
   ///
-  /// The default: the fastest here. A key seals at most 2^31 records.
+  /// The default, and the fastest of the three. A key seals at most 2^31 records.
   public static let aes256GCM = AEADAlgorithm(rawValue: 1)
   /// ChaCha20-Poly1305, RFC 8439, with random 96-bit nonces.
   ///
   /// For machines without AES instructions. A key seals at most 2^31 records.
   public static let chaCha20Poly1305 = AEADAlgorithm(rawValue: 2)
-  /// XAES-256-GCM, C2SP: AES-256-GCM under a key derived from each 192-bit nonce.
+  /// XAES-256-GCM, C2SP: AES-256-GCM with a key derived from each 192-bit nonce.
   ///
-  /// For keys whose seals can't be counted: random nonces do not run out in practice. Slower.
+  /// Use it for keys whose seals can't be counted: random nonces do not run out in practice. It is slower.
   public static let xaes256GCM = AEADAlgorithm(rawValue: 3)
 
-  /// The algorithm of a number read from a record, or nil when this version knows no such number.
+  /// Makes the algorithm of a number read from a record; nil when this version does not know the number.
   public init?(code: UInt8) {
     guard (1...3).contains(code) else { return nil }
     self.init(rawValue: code)

@@ -1,16 +1,16 @@
-/// A key that authenticates messages which anybody may read: XAES-256-GCM (C2SP) without a plaintext,
-/// the message as associated data, which NIST SP 800-38D section 3 calls GMAC.
+/// A key that authenticates messages without encrypting them.
 ///
-/// Any thread may use it, many at once. For 800 bytes it takes half the time of ``KeyedHash``, about
-/// 1 us. Nonces are random and of 192 bits: seals need not be counted.
+/// It uses XAES-256-GCM (C2SP) with an empty plaintext and the message as associated data, which NIST SP
+/// 800-38D section 3 calls GMAC. Any thread may use it, many at once. Sealing 800 bytes takes about 1 us,
+/// half the time of ``KeyedHash``. Nonces are random and have 192 bits, so seals need not be counted.
 public final class AuthenticationKey: Sendable {
   private static let algorithm = AEADAlgorithm.xaes256GCM
-  /// The length in bytes of what ``seal(of:into:)`` writes: a nonce and a tag.
+  /// The length in bytes of a seal from ``seal(of:into:)``: a nonce and a tag.
   public static let sealSize = algorithm.nonceSize + AEADAlgorithm.tagSize
 
   private let key: AEADKey
 
-  /// A key of 32 bytes.
+  /// Makes an authentication key from a key of 32 bytes.
   ///
   /// - Throws: `CryptoError`: `invalidParameter` for a key of another length, `outOfMemory` or
   ///   `library` when OpenSSL fails.
@@ -18,11 +18,11 @@ public final class AuthenticationKey: Sendable {
     self.key = try AEADKey(key, algorithm: Self.algorithm)
   }
 
-  /// Seals a message with a nonce of its own.
+  /// Seals a message with a fresh random nonce.
   ///
   /// - Parameters:
   ///   - message: at most 2^31 - 33 bytes.
-  ///   - output: ``sealSize`` bytes, which become the nonce and the tag.
+  ///   - output: ``sealSize`` bytes; receives the nonce and the tag.
   /// - Throws: `CryptoError`: `invalidParameter` for wrong lengths, `library` for a failure of OpenSSL.
   public func seal(
     of message: RawSpan, into output: inout MutableRawSpan
@@ -32,8 +32,8 @@ public final class AuthenticationKey: Sendable {
       try unsafe output.withUnsafeMutableBytes { (output) throws(CryptoError) in
         let nonce = output.baseAddress!
         let size = Self.algorithm.nonceSize
-        // Not those of NoncePool, which were drawn before: a machine that was copied meanwhile has them
-        // too, and with two messages under one nonce the key of all that are under it is found.
+        // Not from NoncePool, whose nonces were drawn before: a copied machine would use the same ones.
+        // Two messages with one nonce reveal the authentication key of all messages with that nonce.
         var fresh = unsafe MutableRawSpan(_unsafeStart: nonce, byteCount: size)
         try SecureRandom.fillPublic(&fresh)
         try unsafe key.seal(
@@ -44,11 +44,11 @@ public final class AuthenticationKey: Sendable {
 
   /// Checks the seal of a message, in constant time.
   ///
-  /// - Throws: `CryptoError`: `authenticationFailed` when a byte of the message or the seal is not what
-  ///   was sealed, `invalidParameter` for wrong lengths, `library` for a failure of OpenSSL.
+  /// - Throws: `CryptoError`: `authenticationFailed` when a byte of the message or the seal differs from the
+  ///   sealed one, `invalidParameter` for wrong lengths, `library` for a failure of OpenSSL.
   public func check(_ seal: RawSpan, of message: RawSpan) throws(CryptoError) {
     guard seal.byteCount == Self.sealSize else { throw Self.wrongLength }
-    // Nothing is written, but OpenSSL is handed no null.
+    // Nothing is written here; OpenSSL just must not get a null pointer.
     var none: UInt8 = 0
     try unsafe withUnsafeMutablePointer(to: &none) { (none) throws(CryptoError) in
       try unsafe seal.withUnsafeBytes { (seal) throws(CryptoError) in
@@ -65,5 +65,5 @@ public final class AuthenticationKey: Sendable {
   private static var nothing: UnsafeRawBufferPointer { unsafe .init(start: nil, count: 0) }
 
   private static let wrongLength = CryptoError(
-    .invalidParameter, "a seal has \(sealSize) bytes")
+    .invalidParameter, "a seal must have \(sealSize) bytes")
 }

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// The ciphers of EVP, fetched once: an implicit fetch on every use costs half a microsecond.
+/// The EVP ciphers, fetched once: an implicit fetch on every use costs half a microsecond.
 @safe
 struct CipherImplementation: @unchecked Sendable {
   // An EVP_CIPHER is immutable and counted; this one lives as long as the process.
   let pointer: OpaquePointer
-  /// Whether a context that opens takes its nonce as a parameter: see `CipherContext.open`.
+  /// Whether a context for opening accepts its nonce as a parameter: see `CipherContext.begin`.
   let takesNonceAsParameter: Bool
 
-  /// Whether the cipher leaves its key in registers and on the stack.
+  /// Whether the cipher leaves key bytes in registers and on the stack.
   let leavesKeyBehind: Bool
 
   private init(fetching name: String, leavesKeyBehind: Bool = false) {
@@ -21,7 +21,7 @@ struct CipherImplementation: @unchecked Sendable {
     takesNonceAsParameter = unsafe Self.takesNonceAsParameter(pointer)
   }
 
-  /// For OpenSSL's own providers: what another does with the parameter, its list doesn't tell.
+  /// True only for OpenSSL's own providers: another provider may list the parameter but treat it differently.
   private static func takesNonceAsParameter(_ cipher: OpaquePointer) -> Bool {
     guard let provider = unsafe EVP_CIPHER_get0_provider(cipher),
       let name = unsafe OSSL_PROVIDER_get0_name(provider),
@@ -37,7 +37,7 @@ struct CipherImplementation: @unchecked Sendable {
   static let aes256ECB = CipherImplementation(fetching: "AES-256-ECB")
 }
 
-/// Names of parameters, as EVP_EncryptInit(3) has them.
+/// Names of parameters, from EVP_EncryptInit(3).
 @safe
 private enum ParameterName {
   static let tag: StaticString = "tag"  // OSSL_CIPHER_PARAM_AEAD_TAG
@@ -79,7 +79,7 @@ struct CipherContext: ~Copyable {
     leavesKeyBehind = cipher.leavesKeyBehind
   }
 
-  /// Fixes four bytes of the nonce, without which the parameter of the whole nonce is not taken.
+  /// Sets the four fixed bytes of the nonce; OpenSSL accepts the parameter of the whole nonce only afterwards.
   private static func fixNonce(of context: OpaquePointer) -> Int32 {
     var fixed: UInt32 = 0
     return unsafe withUnsafeMutableBytes(of: &fixed) { bytes in
@@ -100,7 +100,7 @@ struct CipherContext: ~Copyable {
       unsafe EVP_CipherInit_ex2(context, nil, bytes, nil, -1, nil), "EVP_CipherInit_ex2")
   }
 
-  /// Has ``encryptBlocks(_:count:into:)`` give as many bytes as it is given.
+  /// Turns padding off, so that ``encryptBlocks(_:count:into:)`` writes as many bytes as it reads.
   func omitPadding() throws(CryptoError) {
     try requireSuccess(unsafe EVP_CIPHER_CTX_set_padding(context, 0), "EVP_CIPHER_CTX_set_padding")
   }
@@ -138,7 +138,7 @@ struct CipherContext: ~Copyable {
     guard unsafe EVP_EncryptFinal_ex(context, bytes + plaintext.count, &rest) == 1, rest == 0
     else { throw CryptoError(library: "EVP_EncryptFinal_ex") }
     let tag = unsafe output + plaintext.count
-    // What EVP_CTRL_AEAD_GET_TAG makes of its argument, without the way there.
+    // The same as EVP_CTRL_AEAD_GET_TAG, without the calls in between.
     let got = unsafe Self.withParameters(
       Self.octets(ParameterName.tag, tag, AEADAlgorithm.tagSize), OSSL_PARAM()
     ) { unsafe EVP_CIPHER_CTX_get_params(context, $0) }
@@ -175,14 +175,14 @@ struct CipherContext: ~Copyable {
     }
   }
 
-  /// Begins to open: sets the nonce, which forgets the last message, and the tag that is expected.
+  /// Begins to open a message: sets the nonce, which discards the last message, and the expected tag.
   ///
-  /// EVP_DecryptInit_ex2(3) asks the provider for the nonce's length first, by a comparison of names,
-  /// which takes a fourth of the whole; the parameter by which TLS sets the nonce of a record does the
-  /// same without. EVP_EncryptInit(3), "tlsivinv"; there is none for a context that seals.
+  /// EVP_DecryptInit_ex2(3) first asks the provider for the nonce's length by comparing names, which takes a
+  /// fourth of the whole time. The parameter with which TLS sets the nonce of a record avoids that:
+  /// EVP_EncryptInit(3), "tlsivinv". A context for sealing has no such parameter.
   @inline(__always)
   private func begin(_ nonce: UnsafeRawPointer, _ tag: UnsafeRawPointer) -> Int32 {
-    // The provider copies both out of their parameters, and only reads them.
+    // The provider only reads and copies nonce and tag.
     let expected = unsafe Self.octets(
       ParameterName.tag, UnsafeMutableRawPointer(mutating: tag), AEADAlgorithm.tagSize)
     guard takesNonceAsParameter else {
@@ -208,7 +208,7 @@ struct CipherContext: ~Copyable {
       data_size: count, return_size: 0)
   }
 
-  /// Lends two parameters, of which the second may be the end, in a list that has one.
+  /// Lends two parameters in a list with an end marker; the second parameter may itself be the end marker.
   @inline(__always)
   private static func withParameters(
     _ first: OSSL_PARAM, _ second: OSSL_PARAM,
@@ -231,7 +231,7 @@ struct CipherContext: ~Copyable {
     written: inout Int32
   ) throws(CryptoError) {
     guard let start = input.baseAddress, unsafe !input.isEmpty else { return }
-    // EVP_EncryptUpdate(3) counts in int; callers have checked the length against it.
+    // EVP_EncryptUpdate(3) takes the length as int; callers have checked that the length fits.
     guard
       unsafe function(
         context, output, &written, start.assumingMemoryBound(to: UInt8.self),

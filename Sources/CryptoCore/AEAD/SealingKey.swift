@@ -1,16 +1,16 @@
-/// A key that seals short messages as often as one likes: XAES-256-GCM (C2SP).
+/// A key that seals any number of short messages with XAES-256-GCM (C2SP).
 ///
-/// Any thread may use it, many at once. For 1,100 bytes it takes about 1 us. Nonces are random and of
-/// 192 bits: seals need not be counted. As every GCM it does not commit to its key.
+/// Any thread may use it, many at once. Sealing 1,100 bytes takes about 1 us. Nonces are random and have
+/// 192 bits, so seals need not be counted. As with every GCM, a sealed message does not commit to its key.
 public final class SealingKey: Sendable {
   private static let algorithm = AEADAlgorithm.xaes256GCM
   private static let nonceSize = algorithm.nonceSize
-  /// How many bytes longer than its message a sealed one is: a nonce before it and a tag behind it.
+  /// How many bytes longer a sealed message is than the message: a nonce before and a tag behind it.
   public static let overhead = algorithm.nonceSize + AEADAlgorithm.tagSize
 
   private let key: AEADKey
 
-  /// A key of 32 bytes.
+  /// Makes a sealing key from a key of 32 bytes.
   ///
   /// - Throws: `CryptoError`: `invalidParameter` for a key of another length, `outOfMemory` or
   ///   `library` when OpenSSL fails.
@@ -18,12 +18,12 @@ public final class SealingKey: Sendable {
     self.key = try AEADKey(key, algorithm: Self.algorithm)
   }
 
-  /// Seals a message with a nonce of its own.
+  /// Seals a message with a fresh random nonce.
   ///
   /// - Parameters:
   ///   - message: at most 2^31 - 33 bytes.
-  ///   - data: what has to be the same when it is opened, and is not stored.
-  ///   - output: ``overhead`` bytes more than `message`; they become nonce, ciphertext and tag.
+  ///   - data: associated data, which must be the same at opening and is not stored.
+  ///   - output: ``overhead`` bytes longer than `message`; receives nonce, ciphertext and tag.
   /// - Throws: `CryptoError`: `invalidParameter` for wrong lengths, `library` for a failure of OpenSSL.
   public func seal(
     _ message: RawSpan, authenticating data: RawSpan, into output: inout MutableRawSpan
@@ -33,8 +33,8 @@ public final class SealingKey: Sendable {
       try unsafe data.withUnsafeBytes { (data) throws(CryptoError) in
         try unsafe output.withUnsafeMutableBytes { (output) throws(CryptoError) in
           let nonce = output.baseAddress!
-          // Not those of NoncePool, which were drawn before: a machine that was copied meanwhile has them
-          // too, and with two messages under one nonce the key of all that are under it is found.
+          // Not from NoncePool, whose nonces were drawn before: a copied machine would use the same ones.
+          // Two messages with one nonce reveal the authentication key of all messages with that nonce.
           var fresh = unsafe MutableRawSpan(_unsafeStart: nonce, byteCount: Self.nonceSize)
           try SecureRandom.fillPublic(&fresh)
           try unsafe key.seal(
@@ -47,11 +47,10 @@ public final class SealingKey: Sendable {
   /// Opens a sealed message.
   ///
   /// - Parameters:
-  ///   - sealed: what ``seal(_:authenticating:into:)`` has written.
-  ///   - data: what it was given.
-  ///   - output: ``overhead`` bytes less than `sealed`, which become the message; all zero when this
-  ///     throws.
-  /// - Throws: `CryptoError`: `authenticationFailed` when a byte is not what was sealed,
+  ///   - sealed: the output of ``seal(_:authenticating:into:)``.
+  ///   - data: the same associated data as at sealing.
+  ///   - output: ``overhead`` bytes shorter than `sealed`; receives the message, or zeroes when this throws.
+  /// - Throws: `CryptoError`: `authenticationFailed` when a byte differs from the sealed one,
   ///   `invalidParameter` for wrong lengths, `library` for a failure of OpenSSL.
   public func open(
     _ sealed: RawSpan, authenticating data: RawSpan, into output: inout MutableRawSpan
@@ -74,5 +73,5 @@ public final class SealingKey: Sendable {
   }
 
   private static let wrongLength = CryptoError(
-    .invalidParameter, "a sealed message is \(overhead) bytes longer than the message")
+    .invalidParameter, "a sealed message must be \(overhead) bytes longer than the message")
 }

@@ -1,17 +1,17 @@
 internal import COpenSSL
 
-/// HMAC-SHA-512 (RFC 2104, FIPS 198-1) under one key.
+/// HMAC-SHA-512 (RFC 2104, FIPS 198-1) with one key.
 ///
 /// Any thread may use it, many at once.
 ///
-/// The two keyed inner states are made once and copied for each message, which costs a quarter
-/// of a one-shot HMAC.
+/// The two keyed states are made once and copied for each message. So a hash costs a quarter of a one-shot
+/// HMAC.
 public final class KeyedHash: Sendable {
   private let inner: DigestContext
   private let outer: DigestContext
   private let scratch: ContextPool<DigestContext>
 
-  /// A hash under `key`, of any length.
+  /// Makes a hash with `key`, which may have any length.
   ///
   /// - Throws: `CryptoError` when OpenSSL has no memory or fails (`outOfMemory`, `library`).
   public init(_ key: SymmetricKey) throws(CryptoError) {
@@ -56,14 +56,14 @@ public final class KeyedHash: Sendable {
     return context
   }
 
-  /// The 64-byte hash of a message.
+  /// Returns the 64-byte hash of a message.
   ///
   /// - Throws: `CryptoError` when OpenSSL has no memory or fails (`outOfMemory`, `library`).
   public func hash(_ message: RawSpan) throws(CryptoError) -> NameHash {
     try hash { (context) throws(CryptoError) in try context.update(message) }
   }
 
-  /// The 64-byte hash of a name's bytes and those that follow.
+  /// Returns the 64-byte hash of a name's bytes followed by `rest`.
   ///
   /// - Throws: as ``hash(_:)``.
   package func hash(_ name: NameHash, _ rest: RawSpan) throws(CryptoError) -> NameHash {
@@ -96,9 +96,9 @@ public final class KeyedHash: Sendable {
     }
   }
 
-  /// The hash of the UTF-8 bytes of a key name.
+  /// Returns the hash of the UTF-8 bytes of a key name.
   ///
-  /// Names that differ only in Unicode normalisation have different bytes, so different hashes.
+  /// Names that differ only in Unicode normalisation have different bytes, and so different hashes.
   ///
   /// - Throws: `CryptoError` when OpenSSL has no memory or fails (`outOfMemory`, `library`).
   public func hash(name: String) throws(CryptoError) -> NameHash {
@@ -111,7 +111,7 @@ public final class KeyedHash: Sendable {
 /// Written by one thread at a time.
 @safe
 final class DigestContext: @unchecked Sendable {
-  // KeyedHash keeps two that nobody writes after `init`, and lends the others to one thread.
+  // KeyedHash has two contexts that are never written after `init`, and lends each other one to one thread.
   private let context: OpaquePointer
 
   init() throws(CryptoError) {
@@ -153,7 +153,7 @@ final class DigestContext: @unchecked Sendable {
   }
 }
 
-/// The digest of EVP, fetched once.
+/// The EVP digest, fetched once.
 @safe
 private struct DigestImplementation: @unchecked Sendable {
   // An EVP_MD is immutable and counted; this one lives as long as the process.

@@ -5,14 +5,14 @@ public struct NameHash: Hashable, Sendable {
 
   /// The 64 bytes as eight words, in this machine's order.
   ///
-  /// Not SIMD8, which has objects and arrays that hold one aligned to 64 bytes: that costs a slower
+  /// Not SIMD8: objects and arrays that hold a SIMD8 are aligned to 64 bytes, which costs a slower
   /// allocator and up to 63 bytes for each.
   @usableFromInline package let words: InlineArray<8, UInt64>
 
   /// The first eight bytes, in this machine's order.
   package var firstWord: UInt64 { words[0] }
 
-  /// The hash of 64 given bytes, or nil when there are more or fewer.
+  /// Makes a hash of 64 given bytes; nil for another number of bytes.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     var words = InlineArray<8, UInt64>(repeating: 0)
@@ -28,16 +28,16 @@ public struct NameHash: Hashable, Sendable {
   /// Lower-case hexadecimal, 128 digits.
   public var hexadecimal: String { Hexadecimal.encode(bytes) }
 
-  /// The hash of 128 hexadecimal digits, lower case only, or nil.
+  /// Makes a hash of 128 hexadecimal digits, lower case only; nil for any other text.
   public init?(hexadecimal: some StringProtocol) {
     guard let bytes = Hexadecimal.decode(hexadecimal) else { return nil }
     self.init(bytes)
   }
 
-  /// Without a branch at each word: this is a part of every look-up.
+  /// Compares all bytes, without a branch for each word, because every look-up compares hashes.
   @inlinable @inline(__always)
   public static func == (left: NameHash, right: NameHash) -> Bool {
-    // Not in a loop, which is not unrolled and checks each index: three times the instructions.
+    // Not a loop: a loop is not unrolled and checks each index, which takes three times the instructions.
     @inline(__always) func difference(_ index: Int) -> UInt64 {
       left.words[index] ^ right.words[index]
     }
@@ -46,15 +46,15 @@ public struct NameHash: Hashable, Sendable {
     return first | second == 0
   }
 
-  /// All bytes count: names that a file gives need not be uniform, and may be chosen to collide.
+  /// Feeds all bytes: names from a file need not be uniform, and may be chosen to collide.
   public func hash(into hasher: inout Hasher) {
     unsafe withUnsafeBytes(of: words) { unsafe hasher.combine(bytes: $0) }
   }
 }
 
-/// Hexadecimal by table; `String(format:)` costs half a microsecond a byte.
+/// Hexadecimal text with a table, because `String(format:)` costs half a microsecond for each byte.
 package enum Hexadecimal {
-  /// Lower-case digits.
+  /// The lower-case digits of bytes.
   package static func encode(_ bytes: some Collection<UInt8>) -> String {
     let digits: StaticString = "0123456789abcdef"
     return unsafe String(unsafeUninitializedCapacity: bytes.count * 2) { output in
@@ -68,7 +68,7 @@ package enum Hexadecimal {
     }
   }
 
-  /// The bytes of lower-case digits, or nil for anything else: one legal form.
+  /// The bytes of lower-case digits; nil for any other text, since there is one legal form.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 2)

@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// The parameters of one derivation, and the derivation itself: EVP_KDF_derive(3).
 ///
-/// An OSSL_PARAM points at its value. Secrets are pointed at where they are, in secure memory;
-/// OSSL_PARAM_BLD would copy them to the ordinary heap and leave them there.
+/// An OSSL_PARAM points at its value. Here it points directly at a secret in secure memory, because
+/// OSSL_PARAM_BLD would copy the secret to the ordinary heap and leave the copy there.
 @safe
 struct KDFParameters: ~Copyable {
   private var parameters: [OSSL_PARAM] = unsafe []
@@ -30,7 +30,7 @@ struct KDFParameters: ~Copyable {
   mutating func add(_ name: String, secret: SecureBytes) {
     secrets.append(secret)
     let start = unsafe secret.withBytes { unsafe $0.withUnsafeBytes { $0.baseAddress } }
-    // An empty secret needs an address all the same: NULL means that there is none.
+    // An empty secret needs an address too: NULL would mean that there is no secret.
     let address = unsafe start ?? UnsafeRawPointer(copy([0]).baseAddress!)
     unsafe parameters.append(
       OSSL_PARAM_construct_octet_string(
@@ -55,7 +55,7 @@ struct KDFParameters: ~Copyable {
   consuming func derive(_ name: String, count: Int) throws(CryptoError) -> SecureBytes {
     OpenSSLLibrary.prepare()
     guard let kdf = unsafe EVP_KDF_fetch(nil, name, nil) else {
-      throw CryptoError(library: "\(name) is not offered here", code: .unsupported)
+      throw CryptoError(library: "this OpenSSL does not offer \(name)", code: .unsupported)
     }
     defer { unsafe EVP_KDF_free(kdf) }
     guard let context = unsafe EVP_KDF_CTX_new(kdf) else {
@@ -81,7 +81,7 @@ struct KDFParameters: ~Copyable {
   }
 
   private mutating func copy(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
-    // One byte more, so that an empty value has an address.
+    // One extra byte, so that an empty value has an address too.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + 1, alignment: 16)
     unsafe buffer.copyBytes(from: bytes)
     unsafe copies.append(buffer)

@@ -12,16 +12,16 @@ public struct DerivationHash: Hashable, Sendable {
 
 /// Key derivation functions.
 ///
-/// They are deterministic; the salt is the caller's to choose.
+/// They are deterministic; the caller chooses the salt.
 public enum KeyDerivation: Sendable {
-  /// HKDF, RFC 5869: keys out of a key that is already uniform.
+  /// HKDF, RFC 5869: derives keys from a key that is already uniformly random.
   ///
-  /// Not for passphrases.
+  /// Don't use it for passphrases.
   ///
   /// - Parameters:
   ///   - input: the input keying material.
   ///   - salt: may be empty.
-  ///   - info: what the derived key is for; different infos give independent keys.
+  ///   - info: names the purpose of the derived key; different infos give independent keys.
   ///   - count: the length of the result in bytes, from 1 to 255 times the hash's length.
   ///   - hash: the hash function.
   /// - Returns: `count` bytes.
@@ -31,7 +31,7 @@ public enum KeyDerivation: Sendable {
   ) throws(CryptoError) -> SecureBytes {
     let digestSize = hash == .sha256 ? 32 : 64
     guard (1...(255 * digestSize)).contains(count) else {
-      throw CryptoError(.invalidParameter, "HKDF gives 1 to \(255 * digestSize) bytes")
+      throw CryptoError(.invalidParameter, "HKDF derives 1 to \(255 * digestSize) bytes")
     }
     var parameters = KDFParameters()
     parameters.add(OSSL_KDF_PARAM_DIGEST, text: hash.name)
@@ -46,8 +46,7 @@ public enum KeyDerivation: Sendable {
   /// - Parameters:
   ///   - passphrase: the passphrase.
   ///   - salt: at least 16 random bytes for new keys.
-  ///   - rounds: the iterations, at least 1; StorageCore's `PassphraseDerivation` has today's
-  ///     defaults.
+  ///   - rounds: the iterations, at least 1; StorageCore's `PassphraseDerivation` has current defaults.
   ///   - count: the length of the result in bytes, from 1 to 1,024.
   ///   - hash: the hash function.
   /// - Returns: `count` bytes.
@@ -57,14 +56,15 @@ public enum KeyDerivation: Sendable {
     hash: DerivationHash = .sha512
   ) throws(CryptoError) -> SecureBytes {
     guard rounds >= 1, rounds <= Int(UInt32.max), (1...1024).contains(count) else {
-      throw CryptoError(.invalidParameter, "PBKDF2 takes 1 to 2^32 - 1 rounds, 1 to 1024 bytes")
+      throw CryptoError(
+        .invalidParameter, "PBKDF2 takes 1 to 2^32 - 1 rounds and derives 1 to 1024 bytes")
     }
     var parameters = KDFParameters()
     parameters.add(OSSL_KDF_PARAM_DIGEST, text: hash.name)
     parameters.add(OSSL_KDF_PARAM_PASSWORD, secret: passphrase)
     parameters.add(OSSL_KDF_PARAM_SALT, bytes: salt)
     parameters.add(OSSL_KDF_PARAM_ITER, number: UInt64(rounds))
-    // EVP_KDF-PBKDF2(7): 1 leaves out the lower bounds of SP 800-132, which vectors are below.
+    // EVP_KDF-PBKDF2(7): 1 turns off the lower bounds of SP 800-132, which test vectors do not meet.
     parameters.add(OSSL_KDF_PARAM_PKCS5, number: 1)
     return try parameters.derive("PBKDF2", count: count)
   }
@@ -78,7 +78,7 @@ public enum KeyDerivation: Sendable {
   ///   - blockSize: r.
   ///   - parallelism: p.
   ///   - count: the length of the result in bytes, from 1 to 1,024.
-  ///   - maximumMemory: the bytes it may use; 128 times N times r, and some, are needed.
+  ///   - maximumMemory: how many bytes it may use; it needs a little more than 128 times N times r.
   /// - Returns: `count` bytes.
   /// - Throws: `CryptoError`: `invalidParameter` for numbers out of range or more memory than
   ///   allowed, else `library`.
@@ -96,7 +96,7 @@ public enum KeyDerivation: Sendable {
       by: cost + parallelism + 2)
     guard !overflows, needed <= maximumMemory else {
       throw CryptoError(
-        .invalidParameter, "scrypt would take more than the \(maximumMemory) bytes allowed")
+        .invalidParameter, "scrypt would use more memory than the \(maximumMemory) bytes allowed")
     }
     var parameters = KDFParameters()
     parameters.add(OSSL_KDF_PARAM_PASSWORD, secret: passphrase)
@@ -112,16 +112,16 @@ public enum KeyDerivation: Sendable {
   ///
   /// - Parameters:
   ///   - passphrase: the passphrase.
-  ///   - salt: at least 16 random bytes for new keys; 8 are the least.
+  ///   - salt: at least 8 bytes; at least 16 random bytes for new keys.
   ///   - memory: KiB, at least 8 times `lanes`.
   ///   - passes: the iterations, at least 1.
-  ///   - lanes: the parallel lanes, computed one after another.
+  ///   - lanes: the number of parallel lanes; they are computed one after another.
   ///   - count: the length of the result in bytes, from 4 to 1,024.
-  ///   - secret: a further secret to mix in, or nil.
-  ///   - associatedData: further data to mix in.
+  ///   - secret: an additional secret to mix in, or nil.
+  ///   - associatedData: additional data to mix in.
   /// - Returns: `count` bytes.
-  /// - Throws: `CryptoError`: `unsupported` where OpenSSL is older, `invalidParameter` for numbers
-  ///   out of range, else `library`.
+  /// - Throws: `CryptoError`: `unsupported` with an older OpenSSL, `invalidParameter` for numbers out of
+  ///   range, else `library`.
   public static func argon2id(
     _ passphrase: SecureBytes, salt: [UInt8], memory: Int, passes: Int, lanes: Int, count: Int,
     secret: SecureBytes? = nil, associatedData: [UInt8] = []
@@ -132,7 +132,7 @@ public enum KeyDerivation: Sendable {
     guard isArgon2idAvailable else {
       throw CryptoError(.unsupported, "Argon2id needs OpenSSL 3.2 or newer")
     }
-    // The names are of core_names.h from 3.2 on; the headers here may be older.
+    // The names come from core_names.h of OpenSSL 3.2; the headers at build time may be older.
     var parameters = KDFParameters()
     parameters.add("pass", secret: passphrase)
     parameters.add("salt", bytes: salt)
@@ -147,7 +147,7 @@ public enum KeyDerivation: Sendable {
   /// Whether the OpenSSL of this machine offers Argon2id.
   public static let isArgon2idAvailable: Bool = {
     OpenSSLLibrary.prepare()
-    // EVP_KDF_fetch(3) leaves an entry in the error queue when there is none.
+    // EVP_KDF_fetch(3) leaves an entry in the error queue when the algorithm is missing.
     defer { ERR_clear_error() }
     guard let kdf = unsafe EVP_KDF_fetch(nil, "ARGON2ID", nil) else { return false }
     unsafe EVP_KDF_free(kdf)

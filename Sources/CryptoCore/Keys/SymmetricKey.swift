@@ -3,7 +3,7 @@ public struct SymmetricKeySize: Hashable, Sendable {
   /// The size in bits, a multiple of 8.
   public let bitCount: Int
 
-  /// A size of `bitCount` bits.
+  /// Makes a size of `bitCount` bits.
   ///
   /// - Parameter bitCount: a positive multiple of 8.
   public init(bitCount: Int) {
@@ -19,14 +19,14 @@ public struct SymmetricKeySize: Hashable, Sendable {
   ///
   /// No cipher of this package takes it; it is for material to derive keys from.
   public static let bits192 = SymmetricKeySize(bitCount: 192)
-  /// 256 bits: what every cipher of this package takes.
+  /// 256 bits, the size for every cipher of this package.
   public static let bits256 = SymmetricKeySize(bitCount: 256)
 }
 
-/// A secret key in locked, non-dumpable memory, wiped when its last copy goes away.
+/// A secret key in locked memory, excluded from core dumps, that is wiped when its last copy goes away.
 ///
-/// Copies share the bytes. A key is never printed, dumped or encoded: `description`,
-/// `dump(_:)` and `Mirror` show its size, and it is not `Codable`. Any thread may use it.
+/// Copies share the bytes. A key is never printed, dumped or encoded: `description`, `dump(_:)` and `Mirror`
+/// show only its size, and it is not `Codable`. Any thread may use it.
 public struct SymmetricKey: Sendable, Equatable {
   /// The bytes of the key.
   package let bytes: SecureBytes
@@ -34,32 +34,32 @@ public struct SymmetricKey: Sendable, Equatable {
   /// The size of the key in bits.
   public var bitCount: Int { bytes.count * 8 }
 
-  /// A fresh random key.
+  /// Makes a fresh random key.
   ///
-  /// The process ends when the machine has neither memory nor entropy for a key, as with
-  /// `CryptoKit`; ``random(size:)`` throws instead.
+  /// The process ends when there is no memory or no entropy for a key, as with `CryptoKit`;
+  /// ``random(size:)`` throws instead.
   public init(size: SymmetricKeySize) {
     do {
       self = try .random(size: size)
     } catch {
-      fatalError("no key could be made: \(error)")  // a key of fewer random bits is no choice
+      fatalError("no key could be made: \(error)")  // fewer random bits would be unsafe
     }
   }
 
-  /// A fresh random key.
+  /// Makes a fresh random key.
   ///
-  /// - Parameter size: the size; ``SymmetricKeySize/bits256`` unless said otherwise.
+  /// - Parameter size: the size; the default is ``SymmetricKeySize/bits256``.
   /// - Returns: the key.
   /// - Throws: `CryptoError` when there is no memory (`outOfMemory`) or no entropy (`library`).
   public static func random(size: SymmetricKeySize = .bits256) throws(CryptoError) -> SymmetricKey {
     SymmetricKey(bytes: try .random(count: size.bitCount / 8))
   }
 
-  /// A key of the given bytes, which the caller should wipe.
+  /// Makes a key by copying the given bytes, which the caller should wipe.
   ///
-  /// Any length is taken here; the ciphers and key sources refuse all but 32 bytes. The process
-  /// ends when there is no memory for the key, as with `CryptoKit`; ``init(bytes:)`` with
-  /// ``SecureBytes`` throws instead.
+  /// This accepts any length; the ciphers and key sources refuse all but 32 bytes. The process ends when there
+  /// is no memory for the key, as with `CryptoKit`. To get an error instead, make ``SecureBytes``, which
+  /// throw, and use ``init(bytes:)``.
   public init(data: some Collection<UInt8>) {
     do {
       bytes = try SecureBytes(data)
@@ -68,7 +68,7 @@ public struct SymmetricKey: Sendable, Equatable {
     }
   }
 
-  /// A key that shares `bytes`.
+  /// Makes a key that shares `bytes`.
   public init(bytes: SecureBytes) {
     self.bytes = bytes
   }

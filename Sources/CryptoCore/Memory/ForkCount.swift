@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// How often this process and those before it were forked, which tells a child from its parent.
+/// Counts the forks between this process and its ancestors, to tell a child from its parent.
 ///
-/// What a process may use once, as the seals that it has set aside, a child must not use again.
-/// Counted by the handler of pthread_atfork(3) in ``SecureMemory``, so from the first key on.
+/// A child must not use again what its parent may use only once, such as reserved seals. The handler of
+/// pthread_atfork(3) in ``SecureMemory`` counts, so counting begins with the first key.
 package final class ForkCount: Sendable {
-  /// The one count of the process.
+  /// The count of the process.
   package static let shared = ForkCount()
 
   private let count = Atomic<Int>(0)
 
   private init() {}
 
-  /// The count now, for the price of one load.
+  /// The current count; costs one load.
   package var current: Int { count.load(ordering: .relaxed) }
 
-  /// Called in the child, where there is one thread.
+  /// Adds one; called in the child, which has one thread.
   func increase() { count.add(1, ordering: .relaxed) }
 }

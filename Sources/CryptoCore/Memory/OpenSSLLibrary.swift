@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// What OpenSSL is told before it is used first.
+/// Sets OpenSSL up before its first use.
 enum OpenSSLLibrary {
-  /// Has OpenSSL stay as it is at exit.
+  /// Stops OpenSSL from freeing its data at exit.
   ///
-  /// Its own handler of atexit(3) takes apart what other threads, and handlers that were registered
-  /// before, may still use: OPENSSL_init_crypto(3), OPENSSL_INIT_NO_ATEXIT. Keys are in memory of
-  /// ours, which this changes nothing for.
+  /// OpenSSL's own handler of atexit(3) frees data that other threads, and handlers that were registered
+  /// before, may still use: OPENSSL_init_crypto(3), OPENSSL_INIT_NO_ATEXIT. Keys are not affected, because
+  /// they are in memory of this package.
   static func prepare() { _ = isPrepared }
 
-  // It fails only where OpenSSL was taken apart already, and then so does what comes next.
+  // This fails only if OpenSSL has already freed its data, and then the next call fails too.
   private static let isPrepared = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 }

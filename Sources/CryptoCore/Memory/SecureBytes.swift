@@ -1,10 +1,9 @@
 internal import COpenSSL
 
-/// Bytes in locked, non-dumpable memory that are wiped when the last reference goes away.
+/// Bytes in locked memory, excluded from core dumps, that are wiped when the last reference goes away.
 ///
-/// `print`, `dump` and `String(reflecting:)` show the count and nothing else. The bytes never
-/// change after `init`, so any thread may read them. A copy that a caller makes inside
-/// ``withBytes(_:)`` is the caller's to wipe.
+/// `print`, `dump` and `String(reflecting:)` show only the count. The bytes never change after `init`, so
+/// any thread may read them. A caller who copies the bytes inside ``withBytes(_:)`` has to wipe the copy.
 @safe
 public final class SecureBytes: Sendable {
   // Written only in `init` and `deinit`, so reads from any thread are sound.
@@ -18,7 +17,7 @@ public final class SecureBytes: Sendable {
   /// - Parameters:
   ///   - count: the number of bytes; 0 is allowed.
   ///   - initializer: fills the bytes, once, before anyone else can see them.
-  /// - Throws: ``CryptoError/Code/outOfMemory``, or what `initializer` throws as a `CryptoError`.
+  /// - Throws: ``CryptoError/Code/outOfMemory``, or the `CryptoError` that `initializer` throws.
   public init(
     count: Int, initializingWith initializer: (inout MutableRawSpan) throws(CryptoError) -> Void
   ) throws(CryptoError) {
@@ -31,7 +30,7 @@ public final class SecureBytes: Sendable {
 
   /// Copies `bytes`.
   ///
-  /// The source is the caller's to wipe.
+  /// The caller has to wipe the source.
   ///
   /// - Throws: ``CryptoError/Code/outOfMemory``.
   public convenience init(_ bytes: some Collection<UInt8>) throws(CryptoError) {
@@ -42,7 +41,7 @@ public final class SecureBytes: Sendable {
 
   /// Copies the bytes of a span.
   ///
-  /// The source is the caller's to wipe.
+  /// The caller has to wipe the source.
   ///
   /// - Throws: ``CryptoError/Code/outOfMemory``.
   public convenience init(copying bytes: RawSpan) throws(CryptoError) {
@@ -53,7 +52,7 @@ public final class SecureBytes: Sendable {
     }
   }
 
-  /// Fresh bytes from the kernel's random generator (getentropy(3)).
+  /// Makes fresh bytes with the kernel's random generator (getentropy(3)).
   ///
   /// - Throws: ``CryptoError/Code/library`` when the generator has no entropy, and
   ///   ``CryptoError/Code/outOfMemory``.
@@ -76,7 +75,7 @@ public final class SecureBytes: Sendable {
 }
 
 extension SecureBytes: Equatable {
-  /// Compares in a time that depends on the counts only.
+  /// Compares the bytes in a time that depends only on the counts.
   public static func == (left: SecureBytes, right: SecureBytes) -> Bool {
     left.withBytes { leftSpan in
       right.withBytes { ConstantTime.equal(leftSpan, $0) }
@@ -89,7 +88,7 @@ extension SecureBytes: RedactedDescription {
   public var description: String { "SecureBytes(\(count) bytes)" }
 }
 
-/// Comparison that does not tell where two byte strings differ.
+/// Comparison whose time does not show where two byte strings differ.
 package enum ConstantTime {
   /// Whether the spans hold the same bytes.
   ///
@@ -107,7 +106,7 @@ package enum ConstantTime {
   }
 }
 
-/// Wiping of ordinary memory that held a secret.
+/// Wipes ordinary memory that held a secret.
 package enum Wipe {
   /// Overwrites the bytes of an array that has no other owner.
   package static func bytes(_ bytes: inout [UInt8]) {

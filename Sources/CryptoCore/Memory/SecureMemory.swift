@@ -1,15 +1,14 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Pages for key bytes: locked in memory, left out of core dumps, fenced by guard pages, wiped
-/// when given back.
+/// Memory pages for key bytes: locked, excluded from core dumps, between guard pages, wiped when freed.
 ///
-/// OpenSSL's secure heap is not used: it is plain `malloc` until initialised, and a full one
-/// answers NULL. Keys of up to 64 bytes share pages; a longer secret has pages of its own.
-/// `mlock` is per process: a forked child's copy of a page may be swapped. fork(2) waits for the
-/// lock, so that a child can make and drop keys.
+/// OpenSSL's secure heap is not used, because it is plain `malloc` until initialised, and returns NULL when
+/// it is full. Keys of up to 64 bytes share pages; a longer secret has its own pages. `mlock` applies to one
+/// process: the copy of a page in a forked child may be swapped. fork(2) waits for the lock of this type, so
+/// that a child can make and free keys.
 package enum SecureMemory {
-  /// What became of the wish to keep keys out of swap and dumps.
+  /// Whether keys are kept out of swap and core dumps.
   package enum Protection: Hashable, Sendable {
     /// No key has been held yet.
     case unused
@@ -28,7 +27,7 @@ package enum SecureMemory {
   private static let state: Lock<State> = {
     let state = Lock(State())
     unsafe shared = (.passRetained(state), .passUnretained(ForkCount.shared))
-    // pthread_atfork(3): the forking thread takes the lock, and both processes give it back.
+    // pthread_atfork(3): the forking thread takes the lock, and both processes release it.
     let result = pthread_atfork(
       { unsafe SecureMemory.shared!.state.takeUnretainedValue().lock() },
       { unsafe SecureMemory.shared!.state.takeUnretainedValue().unlock() },
@@ -40,16 +39,16 @@ package enum SecureMemory {
     return state
   }()
 
-  // Unsafe, and right without a lock: it is set once, before the handlers are registered that alone
-  // read it. It begins as a constant, so that its use takes no lock of Swift's either: of any other
-  // global a child might wait for a thread that it does not have.
+  // Unsafe, but correct without a lock: only the handlers read it, and it is set once, before they are
+  // registered. Its first value is a constant, so using it takes no Swift lock either: with any other global,
+  // a child might wait for a thread that it does not have.
   nonisolated(unsafe) private static var shared:
     (state: Unmanaged<Lock<State>>, forks: Unmanaged<ForkCount>)? = nil
 
   /// Whether key pages are locked.
   package static var protection: Protection { state.withLock { $0.protection } }
 
-  /// Zeroed memory for `count` bytes; give it back with ``deallocate(_:)``.
+  /// Allocates `count` zeroed bytes; free them with ``deallocate(_:)``.
   static func allocate(count: Int) throws(CryptoError) -> UnsafeMutableRawBufferPointer {
     guard count > slotSize else {
       let address = try state.withLock { (state) throws(CryptoError) -> UInt in
@@ -64,7 +63,7 @@ package enum SecureMemory {
     return unsafe .init(start: UnsafeMutableRawPointer(bitPattern: base), count: count)
   }
 
-  /// Wipes the memory and gives it back.
+  /// Wipes the memory and frees it.
   static func deallocate(_ buffer: UnsafeMutableRawBufferPointer) {
     guard let start = buffer.baseAddress else { return }
     unsafe OPENSSL_cleanse(start, buffer.count)
@@ -102,7 +101,7 @@ package enum SecureMemory {
       unsafe munmap(mapping, whole)
       throw CryptoError(.outOfMemory, "mprotect failed with errno \(number)")
     }
-    // madvise(2), MADV_DONTDUMP: left out of core dumps. mlock(2): never swapped out.
+    // madvise(2), MADV_DONTDUMP: excluded from core dumps. mlock(2): never swapped out.
     let dumped = unsafe madvise(data, count, MADV_DONTDUMP)
     let locked = dumped == 0 ? unsafe mlock(data, count) : -1
     if locked != 0 {

@@ -1,12 +1,12 @@
 public import Synchronization
 
-/// An object that is set once and kept as long as this is.
+/// Holds an object that is set once and kept as long as the holder.
 ///
-/// Any thread may use it. In the place of `AtomicLazyReference`, whose load is a generic call to
-/// another module: 700 instructions, most of which look for its metadata.
+/// Any thread may use it. It replaces `AtomicLazyReference`, whose load is a generic call to another module:
+/// 700 instructions, most of which look for metadata.
 @safe @usableFromInline
-// Unchecked, since pointers are not Sendable and this has one: it is read and, once, written in
-// atomic steps, and the object that it points to is Sendable.
+// Unchecked, since its pointer is not Sendable. The pointer is read, and once written, in atomic steps, and
+// its object is Sendable.
 package struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
   /// A counted reference, released in `deinit`.
   @usableFromInline let pointer = unsafe Atomic<UnsafeRawPointer?>(nil)
@@ -17,20 +17,20 @@ package struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, @unchecked Send
   @inlinable
   deinit { unsafe uncounted?.release() }
 
-  /// The object without a reference to it: it lives as long as this does.
+  /// The object without a counted reference; the object lives as long as the holder.
   @inlinable @inline(__always)
   package var uncounted: Unmanaged<Object>? {
     guard let pointer = unsafe pointer.load(ordering: .acquiring) else { return nil }
     return unsafe Unmanaged<Object>.fromOpaque(pointer)
   }
 
-  /// The object, once it was set.
+  /// The object, or nil before it was set.
   @inlinable @inline(__always)
   package func load() -> Object? { unsafe uncounted?.takeUnretainedValue() }
 
-  /// Sets the object, unless another thread was first.
+  /// Sets the object, unless another thread has set one already.
   ///
-  /// - Returns: the object that is set.
+  /// - Returns: the object that the holder has now.
   package func storeIfNil(_ new: Object) -> Object {
     let pointer = unsafe Unmanaged.passRetained(new).toOpaque()
     let (isFirst, original) = unsafe self.pointer.compareExchange(

@@ -2,17 +2,18 @@ internal import COpenSSL
 internal import Glibc
 internal import Synchronization
 
-/// Random nonces from a page that is refilled whole.
+/// Random nonces from a memory page that is refilled as a whole.
 ///
-/// One RAND_bytes(3) call for each 12-byte nonce costs several times the sealing of a short value;
-/// a page of them at a time, 4 ns each. The page is private and wiped in a forked child
-/// (madvise(2), MADV_WIPEONFORK), and it holds the lock and the count of what is left besides the
-/// bytes: a child starts with a free lock and an empty pool, so it can neither wait for a thread it
-/// does not have nor hand out zeroes. A child refills from the kernel, since OpenSSL's generator
-/// has a lock that may have stayed held; elsewhere OpenSSL's takes a sixth of the time. Bytes are
-/// zeroed as they are used.
+/// One RAND_bytes(3) call for each 12-byte nonce costs several times the sealing of a short value. With a
+/// page of nonces at a time, a nonce costs 4 ns.
+///
+/// The page is private and wiped in a forked child (madvise(2), MADV_WIPEONFORK). It also holds the lock and
+/// the count of unused bytes. So a child starts with a free lock and an empty pool: it can't wait for a thread
+/// that it does not have, and can't use zeroes as nonces. A child refills the page from the kernel, because a
+/// lock of OpenSSL's generator may have stayed held. Other processes use OpenSSL's generator, which takes a
+/// sixth of the time. Used bytes are zeroed.
 package enum NoncePool {
-  /// What the smallest page has behind the line of cache in which lock and count are.
+  /// The bytes of the smallest page behind the cache line that holds lock and count.
   private static let capacity = 4096 - bytesOffset
   private static let bytesOffset = 64
 
@@ -33,7 +34,7 @@ package enum NoncePool {
       let mapping = unsafe mmap(
         nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
       guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else { return nil }
-      // Linux 4.14 or newer; where it fails there is no pool.
+      // Needs Linux 4.14 or newer; if it fails, there is no pool.
       let wipeOnFork: Int32 = 18
       guard unsafe madvise(mapping, size, wipeOnFork) == 0 else {
         unsafe munmap(mapping, size)
@@ -49,12 +50,12 @@ package enum NoncePool {
     }
   }
 
-  /// The one page, which stays mapped, or nil where there can be none.
+  /// The only page, which stays mapped; nil where the page can't be made.
   static let page = Page()
 
   /// Fills `nonce` with `count` bytes, 12 or 24.
   ///
-  /// A key keeps the page, so that it asks only once whether there is one.
+  /// A key keeps the page, so that it checks only once whether the page exists.
   @inline(__always)
   static func fill(
     _ nonce: UnsafeMutableRawPointer, count: Int, from page: Page? = page
@@ -68,9 +69,9 @@ package enum NoncePool {
     unsafe page.remaining.pointee = offset
   }
 
-  /// Copies bytes and leaves zeroes in their place.
+  /// Copies bytes and zeroes the source.
   ///
-  /// Of constant size, so two moves and no call.
+  /// The size is constant, so this takes two moves and no call.
   @inline(__always)
   private static func move(
     _ count: Int, from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer
@@ -89,11 +90,11 @@ package enum NoncePool {
     unsafe page.remaining.pointee = capacity
   }
 
-  /// Fills a page by OpenSSL's generator, with some bytes of the kernel's.
+  /// Fills a page with OpenSSL's generator, and mixes in bytes of the kernel's generator.
   ///
-  /// Two copies of a machine or process that was stopped and copied while it ran have the same state
-  /// of the generator, until it takes a seed again after thousands of calls; the kernel's is another
-  /// in each, where the machine tells it so.
+  /// Two copies of a running machine or process have the same generator state, until the generator takes a
+  /// new seed after thousands of calls. The kernel's generator differs in each copy, if the kernel is told
+  /// that the machine was copied.
   private static func generate(_ bytes: UnsafeMutableRawPointer) throws(CryptoError) {
     OpenSSLLibrary.prepare()
     let fresh = try SecureRandom.publicBytes(count: 32)
@@ -101,7 +102,7 @@ package enum NoncePool {
       throw CryptoError(library: "RAND_get0_public")
     }
     let result = unsafe fresh.withUnsafeBytes { fresh in
-      // As RAND_bytes(3) does it, but for the additional input.
+      // The same as RAND_bytes(3), but with additional input.
       unsafe EVP_RAND_generate(
         generator, bytes.assumingMemoryBound(to: UInt8.self), capacity, 0, 0,
         fresh.baseAddress?.assumingMemoryBound(to: UInt8.self), fresh.count)
@@ -109,7 +110,7 @@ package enum NoncePool {
     guard result == 1 else { throw CryptoError(library: "EVP_RAND_generate") }
   }
 
-  /// Takes the lock, or gives up after a short spin: then a direct call is cheaper than waiting.
+  /// Takes the lock, or gives up after a short spin, since a direct call is then cheaper than waiting.
   @inline(__always)
   private static func acquire(_ page: Page) -> Bool {
     for _ in 0..<64 {

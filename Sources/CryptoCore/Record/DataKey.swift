@@ -4,17 +4,17 @@ public import struct Foundation.Data
 ///
 /// Any thread may use it.
 ///
-/// The layout of a record is specified in docs/file-format.md. A data key does not count its
-/// seals: whoever owns it replaces it in time, see ``AEADAlgorithm/countsSeals``.
+/// The layout of a record is specified in docs/file-format.md. A data key does not count its seals: its
+/// owner has to count them and replace the key in time, see ``AEADAlgorithm/countsSeals``.
 public final class DataKey: Sendable {
-  /// The number by which records name their key.
+  /// The number with which records name their key.
   public let id: UInt32
-  /// The algorithm by which it seals.
+  /// The algorithm with which the key seals.
   public var algorithm: AEADAlgorithm { key.algorithm }
   private let key: AEADKey
   private let nonces = NoncePool.page
 
-  /// A data key.
+  /// Makes a data key.
   ///
   /// - Parameters:
   ///   - key: 32 secret bytes.
@@ -28,20 +28,20 @@ public final class DataKey: Sendable {
     self.id = id
   }
 
-  /// How many bytes a record has more than its plaintext.
+  /// How many bytes longer a record is than its plaintext.
   @inline(__always)
   public static func overhead(of algorithm: AEADAlgorithm) -> Int {
     RecordHeader.byteCount + algorithm.nonceSize + AEADAlgorithm.tagSize
   }
 
-  /// Seals into a buffer of the caller.
+  /// Seals a plaintext into a buffer of the caller.
   ///
   /// - Parameters:
   ///   - plaintext: at most 2^31 - 33 bytes.
-  ///   - context: what the record is bound to.
+  ///   - context: the store, name and tag that the record is bound to.
   ///   - output: exactly `plaintext.byteCount + DataKey.overhead(of: algorithm)` bytes.
   /// - Throws: `CryptoError`: `invalidParameter` for wrong lengths, `library` for a failure of
-  ///   OpenSSL; `output` then holds nothing of use.
+  ///   OpenSSL; `output` is then unusable.
   public func seal(
     _ plaintext: RawSpan, for context: RecordContext, into output: inout MutableRawSpan
   ) throws(CryptoError) {
@@ -55,14 +55,14 @@ public final class DataKey: Sendable {
     }
   }
 
-  /// Seals into a new array.
+  /// Seals a plaintext into a new array.
   ///
   /// - Throws: as ``seal(_:for:into:)``.
   public func seal(
     _ plaintext: RawSpan, for context: RecordContext
   ) throws(CryptoError) -> [UInt8] {
     let count = plaintext.byteCount + Self.overhead(of: algorithm)
-    // An array of bytes that are there is made in half the time of one that is filled later.
+    // Copying existing bytes into an array takes half the time of an array that is filled later.
     guard count > 512 else {
       return try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
         try unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) {
@@ -88,7 +88,7 @@ public final class DataKey: Sendable {
     }
   }
 
-  /// Seals into a new `Data`.
+  /// Seals a plaintext into a new `Data`.
   ///
   /// - Throws: as ``seal(_:for:into:)``.
   public func sealedData(
@@ -104,16 +104,16 @@ public final class DataKey: Sendable {
     }
   }
 
-  /// Opens into a buffer of the caller.
+  /// Opens a record into a buffer of the caller.
   ///
   /// - Parameters:
   ///   - record: a whole record.
-  ///   - context: what the record was bound to.
+  ///   - context: the store, name and tag that the record was bound to.
   ///   - output: exactly `record.byteCount - DataKey.overhead(of: algorithm)` bytes.
-  /// - Throws: `CryptoError`: `malformed` or `unsupported` for a header this key can't have
-  ///   written, `authenticationFailed` when a byte of record or context is not what was sealed,
-  ///   `invalidParameter` for an output of the wrong length. `output` then holds zeroes or is
-  ///   untouched: never plaintext.
+  /// - Throws: `CryptoError`: `malformed` or `unsupported` for a header that this key can't have written,
+  ///   `authenticationFailed` when a byte of record or context differs from the sealed one,
+  ///   `invalidParameter` for an output of the wrong length. `output` then holds zeroes or is unchanged; it
+  ///   never holds plaintext.
   public func open(
     _ record: RawSpan, for context: RecordContext, into output: inout MutableRawSpan
   ) throws(CryptoError) {
@@ -126,7 +126,7 @@ public final class DataKey: Sendable {
     }
   }
 
-  /// Opens into a new `Data`, which is the caller's to wipe.
+  /// Opens a record into a new `Data`, which the caller should wipe.
   ///
   /// - Throws: as ``open(_:for:into:)``.
   public func openedData(
@@ -145,7 +145,7 @@ public final class DataKey: Sendable {
 
   /// Opens a record and lends the plaintext, which is wiped afterwards.
   ///
-  /// Not generic, so that other modules of the package pay for no metadata on their hot path.
+  /// Not generic, so that calls from other modules of the package need no generic metadata.
   ///
   /// - Throws: as ``open(_:for:into:)``.
   package func withOpened(
@@ -182,7 +182,7 @@ public final class DataKey: Sendable {
   private func header(of record: RawSpan) throws(CryptoError) -> RecordHeader {
     let header = try RecordHeader(reading: record)
     guard header.keyID == id, header.algorithm == algorithm else {
-      throw CryptoError(.malformed, "the record was sealed by another key")
+      throw CryptoError(.malformed, "the record was sealed with another key")
     }
     return header
   }
@@ -209,7 +209,7 @@ public final class DataKey: Sendable {
     _ record: RawSpan, _ header: RecordHeader, _ context: RecordContext,
     into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
-    // An empty buffer may have no address; OpenSSL is then never handed one to write to.
+    // An empty buffer may have no address, so OpenSSL gets the address of a dummy byte instead.
     var none: UInt8 = 0
     try unsafe withUnsafeMutablePointer(to: &none) { (none) throws(CryptoError) in
       let target = unsafe output.baseAddress ?? UnsafeMutableRawPointer(none)
@@ -228,7 +228,7 @@ public final class DataKey: Sendable {
 }
 
 extension Data {
-  /// A copy of bytes, made a few nanoseconds sooner than by `init(bytes:count:)`.
+  /// Copies bytes, a few nanoseconds faster than `init(bytes:count:)`.
   @inline(__always)
   fileprivate init(copying start: UnsafeMutableRawPointer, count: Int) {
     let bytes = unsafe start.assumingMemoryBound(to: UInt8.self)

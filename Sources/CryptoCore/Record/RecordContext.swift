@@ -1,36 +1,36 @@
 internal import Synchronization
 
-/// What a record is bound to besides its key: its store, its name, the caller's own tag.
+/// The store, the name and the caller's tag that a record is bound to, besides its key.
 ///
-/// The associated data of docs/file-format.md, section "Record". Making one copies a hundred bytes;
-/// keep it where the same name is used again. Any thread may use it, many at once.
+/// It holds the associated data of docs/file-format.md, section "Record". Making a context copies a hundred
+/// bytes, so keep it if the same name is used again. Any thread may use it, many at once.
 @safe
 public final class RecordContext: @unchecked Sendable {
-  /// As long as to make the fields, without a tag of the caller's, whole blocks of AES: OpenSSL takes
-  /// the bytes of a partial one one by one.
+  /// Its length makes the fields, without a tag of the caller, fill whole AES blocks: OpenSSL processes the
+  /// bytes of a partial block one by one.
   static let magic: [UInt8] = Array("SPSrec".utf8)
-  /// Where the header's six bytes go: behind the magic and two lengths.
+  /// The offset of the header's six bytes: behind the magic and two lengths.
   static let headerOffset = 4 + magic.count + 4
 
-  // Written in `init` and, once, by whoever turned `placed` from `noHeader` to `beingPlaced`.
+  // Written in `init` and, once, by the thread that changed `placed` from `noHeader` to `beingPlaced`.
   private let template: UnsafeMutableRawBufferPointer
-  /// The header that stands in `template`: that of nearly every use, which then copies nothing.
+  /// The header in `template`; nearly all uses need this header, and then copy nothing.
   private let placed = Atomic<UInt64>(RecordContext.noHeader)
   private static let noHeader: UInt64 = 0
   private static let beingPlaced: UInt64 = 1
 
   /// The name hash that the context binds.
   public let name: NameHash
-  /// Whatever the maker wants to know the context by.
+  /// An object with which the maker recognises the context.
   package let origin: (any AnyObject & Sendable)?
 
-  /// The context of the record that `store` keeps under `name`.
+  /// Makes the context of the record that `store` keeps under `name`.
   ///
   /// - Parameters:
   ///   - store: the store's identifier.
   ///   - name: the keyed hash of the record's key name.
-  ///   - authenticationTag: further data of the caller that must match when the record is opened;
-  ///     not stored. Empty is the same as none.
+  ///   - authenticationTag: additional data of the caller that must match when the record is opened. It is
+  ///     not stored. An empty tag is the same as none.
   public convenience init(store: StoreID, name: NameHash, authenticationTag: [UInt8] = []) {
     self.init(store: store, name: name, authenticationTag: authenticationTag, origin: nil)
   }
@@ -40,7 +40,7 @@ public final class RecordContext: @unchecked Sendable {
     store: StoreID, name: NameHash, authenticationTag: [UInt8],
     origin: (any AnyObject & Sendable)?
   ) {
-    // Without arrays in between: a transaction makes a context for each of its names.
+    // Without temporary arrays, because a transaction makes a context for each of its names.
     let words = name.words
     let header = (UInt32(0), UInt16(0))  // six bytes, written when the header is known
     let fields = 5 * 4 + Self.magic.count + RecordHeader.byteCount + StoreID.byteCount
@@ -58,7 +58,7 @@ public final class RecordContext: @unchecked Sendable {
     unsafe authenticationTag.withUnsafeBytes { unsafe put($0, at: &offset) }
   }
 
-  /// Writes a field of the template behind its length.
+  /// Writes the length of a field, then the field, into the template.
   private func put(_ field: UnsafeRawBufferPointer, at offset: inout Int) {
     unsafe template.storeBytes(
       of: UInt32(field.count).bigEndian, toByteOffset: offset, as: UInt32.self)
@@ -69,7 +69,7 @@ public final class RecordContext: @unchecked Sendable {
 
   deinit { unsafe template.deallocate() }
 
-  /// Lends the associated data with `header` in its place.
+  /// Lends the associated data with `header` inserted.
   @inline(__always)
   func withAssociatedData<Result>(
     _ header: RecordHeader,
@@ -94,7 +94,7 @@ public final class RecordContext: @unchecked Sendable {
     }
     return try unsafe withUnsafeTemporaryAllocation(byteCount: template.count, alignment: 16) {
       (buffer) throws(CryptoError) in
-      // The bytes of the header are written last, and by nobody else.
+      // The header's bytes of the template are not read, since another thread may be writing them.
       let offset = Self.headerOffset
       let rest = offset + RecordHeader.byteCount
       unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: template[..<offset]))
@@ -107,7 +107,7 @@ public final class RecordContext: @unchecked Sendable {
 }
 
 extension [UInt8] {
-  // Inlinable, because a generic call to another module costs many times what it does.
+  // Inlinable, because a generic call to another module costs many times the work of the function.
 
   /// Appends a field behind its length as 32 bits, most significant byte first.
   package mutating func appendField(_ field: some Collection<UInt8>) {

@@ -14,7 +14,7 @@ public struct RecordHeader: Hashable, Sendable {
     self.keyID = keyID
   }
 
-  /// The header of a record.
+  /// Reads the header of a record.
   ///
   /// - Throws: `CryptoError`: `unsupported` for a version or algorithm of another release,
   ///   `malformed` for bytes too short to be a record.
@@ -25,11 +25,11 @@ public struct RecordHeader: Hashable, Sendable {
     }
     let version = unsafe record.unsafeLoad(as: UInt8.self)
     guard version == Self.currentVersion else {
-      throw CryptoError(.unsupported, "record version \(version) is not of this release")
+      throw CryptoError(.unsupported, "this release can't read record version \(version)")
     }
     let code = unsafe record.unsafeLoad(fromByteOffset: 1, as: UInt8.self)
     guard let algorithm = AEADAlgorithm(code: code) else {
-      throw CryptoError(.unsupported, "record algorithm \(code) is not of this release")
+      throw CryptoError(.unsupported, "this release does not know record algorithm \(code)")
     }
     let keyID = unsafe record.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt32.self)
     self.init(algorithm: algorithm, keyID: UInt32(bigEndian: keyID))
@@ -38,7 +38,7 @@ public struct RecordHeader: Hashable, Sendable {
     }
   }
 
-  /// All of the header in one number, of which none is less than 2^40.
+  /// The whole header as one number, which is at least 2^40.
   @inline(__always)
   var code: UInt64 {
     UInt64(Self.currentVersion) << 40 | UInt64(algorithm.rawValue) << 32 | UInt64(keyID)

@@ -1,22 +1,22 @@
-/// Seals the segments of one stream, in their order: the STREAM construction of Hoang, Reyhanitabar,
+/// Seals the segments of one stream in order, with the STREAM construction of Hoang, Reyhanitabar,
 /// Rogaway and Vizar (2015).
 ///
-/// A nonce is the number of the segment, 11 bytes, and a byte that says whether it is the last one. No
-/// caller chooses a nonce and none comes twice: the key is made here for this stream alone, segments
-/// number themselves, and nothing is sealed after the last one. For one thread at a time.
+/// A nonce consists of the segment's number, 11 bytes, and a byte that marks the last segment. No caller
+/// chooses a nonce, and no nonce is used twice: the sealer makes a key for this stream only, numbers the
+/// segments itself, and seals nothing after the last one. For one thread at a time.
 package final class SegmentSealer {
-  /// The key of this stream, which opens it.
+  /// The key of this stream; it also opens the stream.
   package let key: SymmetricKey
   private let cipher: AEADKey
   private let associatedData: [UInt8]
   private var count: UInt64 = 0
   private var isEnded = false
 
-  /// A stream with a fresh random key of 256 bits.
+  /// Begins a stream with a fresh random key of 256 bits.
   ///
   /// - Parameters:
   ///   - algorithm: `aes256GCM` or `chaCha20Poly1305`.
-  ///   - associatedData: what every segment is bound to besides its number.
+  ///   - associatedData: the data that every segment is bound to, besides its number.
   /// - Throws: `CryptoError`: `unsupported` for another algorithm, `outOfMemory`, `library`.
   package convenience init(
     _ algorithm: AEADAlgorithm, associatedData: [UInt8]
@@ -24,7 +24,7 @@ package final class SegmentSealer {
     try self.init(algorithm, key: .random(), associatedData: associatedData)
   }
 
-  /// A stream with a given key, for test vectors: a key must never seal two streams.
+  /// Begins a stream with a given key, for test vectors only: a key must never seal two streams.
   init(
     _ algorithm: AEADAlgorithm, key: SymmetricKey, associatedData: [UInt8]
   ) throws(CryptoError) {
@@ -40,7 +40,7 @@ package final class SegmentSealer {
   /// - Parameters:
   ///   - plaintext: the bytes of the segment.
   ///   - isLast: whether no segment follows.
-  ///   - output: as many bytes as the segment has and 16 more, which become ciphertext and tag.
+  ///   - output: 16 bytes longer than `plaintext`; receives ciphertext and tag.
   /// - Throws: `CryptoError`: `invalidParameter` after the last segment or for an output of another
   ///   length, `library` for a failure of OpenSSL.
   package func seal(
@@ -48,7 +48,8 @@ package final class SegmentSealer {
   ) throws(CryptoError) {
     guard !isEnded, output.byteCount == plaintext.byteCount + AEADAlgorithm.tagSize else {
       throw CryptoError(
-        .invalidParameter, "a stream ends with its last segment; a sealed one is 16 bytes longer")
+        .invalidParameter,
+        "the last segment is sealed already, or the output is not 16 bytes longer than the segment")
     }
     let number = count
     count += 1
@@ -76,14 +77,14 @@ package final class SegmentOpener: Sendable {
   private let cipher: AEADKey
   private let associatedData: [UInt8]
 
-  /// What opens a stream.
+  /// Makes an opener for a stream.
   ///
   /// - Parameters:
-  ///   - algorithm: what the stream was sealed with.
+  ///   - algorithm: the algorithm that sealed the stream.
   ///   - key: the key of the stream.
-  ///   - associatedData: what its segments are bound to.
-  /// - Throws: `CryptoError`: `unsupported` for an algorithm that seals no streams,
-  ///   `invalidParameter` for a key of other than 256 bits, `outOfMemory`, `library`.
+  ///   - associatedData: the data that the segments are bound to.
+  /// - Throws: `CryptoError`: `unsupported` for an algorithm that can't seal streams, `invalidParameter` for a
+  ///   key that does not have 256 bits, `outOfMemory`, `library`.
   package init(
     _ algorithm: AEADAlgorithm, key: SymmetricKey, associatedData: [UInt8]
   ) throws(CryptoError) {
@@ -96,17 +97,17 @@ package final class SegmentOpener: Sendable {
   ///
   /// - Parameters:
   ///   - sealed: ciphertext and tag.
-  ///   - number: the place of the segment in the stream, from 0.
-  ///   - isLast: whether it has to be the last one.
-  ///   - output: 16 bytes fewer than `sealed`; all zero when this throws.
-  /// - Throws: `CryptoError`: `authenticationFailed` for anything but that segment, `malformed` for
-  ///   wrong lengths, `library` for a failure of OpenSSL.
+  ///   - number: the number of the segment in the stream, from 0.
+  ///   - isLast: whether the segment must be the last one.
+  ///   - output: 16 bytes shorter than `sealed`; all zero when this throws.
+  /// - Throws: `CryptoError`: `authenticationFailed` for any other segment, `malformed` for wrong lengths,
+  ///   `library` for a failure of OpenSSL.
   package func open(
     _ sealed: RawSpan, number: UInt64, isLast: Bool, into output: inout MutableRawSpan
   ) throws(CryptoError) {
     let count = sealed.byteCount - AEADAlgorithm.tagSize
     guard count > 0, output.byteCount == count else {
-      throw CryptoError(.malformed, "a segment is shorter than its tag")
+      throw CryptoError(.malformed, "a segment is too short, or the output has the wrong length")
     }
     let associatedData = associatedData
     let bound = unsafe associatedData.span.bytes
@@ -125,12 +126,13 @@ package final class SegmentOpener: Sendable {
   }
 }
 
-/// The 12 bytes of a segment's nonce: 11 of its number, most significant first, and 1 or 0.
+/// The 12 bytes of a segment's nonce: 11 bytes of its number, most significant first, then 1 for the last
+/// segment or 0.
 private enum SegmentNonce {
-  /// XAES derives a key for every nonce, which a stream with a key of its own has no use for.
+  /// Refuses XAES, which derives a key for every nonce: a stream has a key of its own already.
   static func check(_ algorithm: AEADAlgorithm) throws(CryptoError) {
     guard algorithm != .xaes256GCM else {
-      throw CryptoError(.unsupported, "\(algorithm) seals no streams")
+      throw CryptoError(.unsupported, "\(algorithm) can't seal streams")
     }
   }
 

@@ -7,7 +7,7 @@ package enum ByteReading {
   ) throws(StorageError) -> Value {
     let size = MemoryLayout<Value>.size
     guard bytes.byteCount - offset >= size else { throw cutShort }
-    // Any bytes are an integer, and the range is checked.
+    // Safe: any bytes are a valid integer, and the range was checked.
     let value = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self)
     offset += size
     return Value(bigEndian: value)
@@ -31,16 +31,16 @@ package enum ByteReading {
     return bytes.extracting(range).copied()
   }
 
-  /// A copy of a field behind its 32-bit length, of at most `limit` bytes.
+  /// A copy of the next field, which follows its 32-bit length and has at most `limit` bytes.
   package static func field(
     limit: Int, _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> [UInt8] {
     let count = Int(try integer(bytes, at: &offset, as: UInt32.self))
-    guard count <= limit else { throw StorageError(.damaged, "a field is longer than it can be") }
+    guard count <= limit else { throw StorageError(.damaged, "a field is longer than its limit") }
     return try array(of: count, bytes, at: &offset)
   }
 
-  /// What reading past the end throws.
+  /// The error for reading past the end.
   package static var cutShort: StorageError { StorageError(.damaged, "the bytes are cut short") }
 }
 

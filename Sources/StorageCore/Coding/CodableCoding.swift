@@ -1,21 +1,21 @@
 internal import CryptoCore
 public import Foundation
 
-/// How a `Codable` value becomes bytes.
+/// Encodes `Codable` values as bytes, and decodes them.
 public struct CodableCoding: Sendable {
   let type: ValueType
-  /// Tells custom codings apart; empty for the others.
+  /// Tells custom codings apart; empty for the other codings.
   let name: String
   private var isJSON: Bool { type.tag == .json }
   package let encode: @Sendable (any Encodable) throws -> Data
   package let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
 
-  /// JSON, by Foundation's encoder with its defaults: a NaN or an infinity is the error `invalid`.
+  /// JSON, made by Foundation's encoder with its defaults: a NaN or an infinity is the error `invalid`.
   public static let json = CodableCoding(
     type: ValueType(.json), name: "",
     encode: { try jsonEncoder.encode($0) }, decode: { try jsonDecoder.decode($0, from: $1) })
 
-  /// A binary property list, by Foundation's encoder.
+  /// A binary property list, made by Foundation's encoder.
   ///
   /// The value must be a container, not a scalar.
   public static let propertyList = CodableCoding(
@@ -27,13 +27,12 @@ public struct CodableCoding: Sendable {
     },
     decode: { try PropertyListDecoder().decode($0, from: $1) })
 
-  /// A coding of the application's own.
+  /// A coding that the application implements.
   ///
   /// - Parameters:
-  ///   - name: kept with each value, at most 255 bytes; a value is decoded only by the coding of
-  ///     the name it was encoded by.
-  ///   - encode: makes bytes of a value.
-  ///   - decode: makes a value of the given type of bytes.
+  ///   - name: at most 255 bytes, stored with each value. Only a coding with the same name decodes the value.
+  ///   - encode: turns a value into bytes.
+  ///   - decode: turns bytes into a value of the given type.
   /// - Returns: the coding.
   public static func custom(
     _ name: String,
@@ -50,7 +49,7 @@ public struct CodableCoding: Sendable {
   func append(_ value: some Encodable, to bytes: inout [UInt8]) throws(StorageError) {
     var data: Data
     do {
-      // Without the detour through `any Encodable`.
+      // JSON avoids the conversion to `any Encodable`.
       data = try isJSON ? Self.jsonEncoder.encode(value) : encode(value)
     } catch {
       // The error itself may quote the value.
@@ -61,7 +60,8 @@ public struct CodableCoding: Sendable {
     type.append(to: &bytes)
     if type.tag == .custom {
       guard name.utf8.count < 256 else {
-        throw StorageError(.invalid, "the name of a coding has at most 255 bytes")
+        throw StorageError(
+          .invalid, "the name of the coding is longer than 255 bytes; use a shorter name")
       }
       bytes.appendWiping(UInt8(name.utf8.count))
       bytes.appendWiping(contentsOf: name.utf8)
@@ -79,7 +79,9 @@ public struct CodableCoding: Sendable {
       let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt8.self))
       let stored = try ByteReading.array(of: count, bytes, at: &offset)
       guard stored == Array(name.utf8) else {
-        throw StorageError(.typeMismatch, "the value was stored by another custom coding")
+        throw StorageError(
+          .typeMismatch,
+          "the value was stored with a custom coding of another name; use that coding")
       }
     }
     let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt32.self))
@@ -91,20 +93,21 @@ public struct CodableCoding: Sendable {
       // The error itself may quote the value.
       throw StorageError(
         .typeMismatch,
-        "the value is stored as \(type) and doesn't decode as \(Value.self): \(Self.reason(error)). It is "
-          + "left as it is; let \(Value.self) decode what older versions stored, or save a new value"
+        "the value is stored as \(type) and doesn't decode as \(Value.self): \(Self.reason(error)). It was "
+          + "left unchanged; make \(Value.self) decode the form of older versions, or save a new value"
       )
     }
     guard let value else {
-      throw StorageError(.typeMismatch, "the coding did not give a \(Value.self)")
+      throw StorageError(
+        .typeMismatch, "the custom coding returned a value that is not a \(Value.self)")
     }
     return value
   }
 
   private func decoded<Value: Decodable>(_ bytes: UnsafeRawBufferPointer) throws -> Value? {
     if isJSON, let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress) {
-      // JSONDecoder hands out no part of its input, so the plaintext need not be copied: whoever
-      // lent it wipes it.
+      // JSONDecoder keeps no reference to its input, so the plaintext need not be copied; the caller wipes
+      // it.
       let data = unsafe Data(bytesNoCopy: start, count: bytes.count, deallocator: .none)
       return try Self.jsonDecoder.decode(Value.self, from: data)
     }

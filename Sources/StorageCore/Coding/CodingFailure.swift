@@ -1,8 +1,8 @@
 extension CodableCoding {
-  /// What is wrong with which part, in words that quote nothing of what was coded.
+  /// Describes what is wrong with which part of a value, without quoting the value.
   ///
-  /// A part is named by its coding keys as far as these are names of the program's source: the cases of
-  /// an enumeration. Keys of a dictionary are data, and stand there as `[...]`, as indices of an array do.
+  /// The text names a part by those coding keys that are written in the program's source, as cases of an
+  /// enumeration. Keys of a dictionary are data, so the text shows `[...]` for them, and for array indices.
   package static func reason(_ error: any Error) -> String {
     switch error {
     case DecodingError.typeMismatch(let type, let context):
@@ -12,7 +12,7 @@ extension CodableCoding {
     case DecodingError.keyNotFound(let key, let context): missing(key, in: context.codingPath)
     case DecodingError.dataCorrupted(let context): "\(part(context.codingPath)) is not valid"
     case EncodingError.invalidValue(_, let context):
-      "\(part(context.codingPath)) has no form in the coding"
+      "\(part(context.codingPath)) can't be expressed in this coding"
     default: "\(Swift.type(of: error))"
     }
   }
@@ -40,7 +40,7 @@ extension CodableCoding {
     return text
   }
 
-  /// The key, if it is written in source: a case without values, and not a key made of data.
+  /// The key, if it is written in source as an enumeration case without values; nil for a key made of data.
   private static func name(_ key: any CodingKey) -> String? {
     let mirror = Mirror(reflecting: key)
     return mirror.displayStyle == .enum && mirror.children.isEmpty ? key.stringValue : nil

@@ -1,8 +1,8 @@
 internal import CryptoCore
 internal import Foundation
 
-/// Values whose type is known only when the program runs: elements of `[Any]`, values that a plist
-/// or JSON reader gave.
+/// Values whose type is known only at run time, such as elements of `[Any]` and values from a plist or
+/// JSON reader.
 enum DynamicValue {
   private static let any = ValueType(.any)
   private static let anyArray = ValueType(.array, of: any)
@@ -16,7 +16,7 @@ enum DynamicValue {
     guard depth < ValueType.depthLimit else { throw tooDeep }
     if let value = value as? any StorableValue {
       let type = type(of: value).valueType
-      // What is written can be read: reading counts the nesting of the type too.
+      // Checked so that the value can be read again: reading counts the nesting of the type too.
       guard depth + type.nesting <= ValueType.depthLimit else { throw tooDeep }
       type.append(to: &bytes)
       return try value.append(to: &bytes)
@@ -55,9 +55,10 @@ enum DynamicValue {
   }
 
   private static let tooDeep = StorageError(
-    .invalid, "the value is nested more than \(ValueType.depthLimit) deep")
+    .invalid,
+    "the value is nested more than \(ValueType.depthLimit) levels deep; store a flatter one")
 
-  /// What an object of Foundation stands for: readers of JSON and of property lists give them.
+  /// The Swift value of a Foundation object, as readers of JSON and of property lists return them.
   private static func swiftValue(of object: Any) -> (any StorableValue)? {
     switch object {
     case let number as NSDecimalNumber: return number.decimalValue
@@ -85,13 +86,13 @@ enum DynamicValue {
     _ type: ValueType, _ bytes: RawSpan, at offset: inout Int, depth: Int
   ) throws(StorageError) -> Any {
     guard depth < ValueType.depthLimit else {
-      throw StorageError(.damaged, "the value is nested too deep")
+      throw StorageError(.damaged, "the value is nested too deeply")
     }
     if let scalar = scalars[type] { return try scalar.read(bytes, at: &offset) }
     switch type.tag {
     case .any:
       let type = try ValueType.read(bytes, at: &offset)
-      // The writer counts no level for this either.
+      // Not counted as a level, as in the writer.
       return try read(type, bytes, at: &offset, depth: depth)
     case .optional:
       guard try Bool.read(bytes, at: &offset) else { return Any?.none as Any }
@@ -130,11 +131,11 @@ enum DynamicValue {
       }
       return pairs
     default:
-      throw StorageError(.typeMismatch, "a value stored as \(type) is read with its own type")
+      throw StorageError(.typeMismatch, "a value stored as \(type) must be read with its own type")
     }
   }
 
-  /// The value as an element of a set or a key: collections of anything are not Hashable.
+  /// The value as a hashable element of a set or key; `[Any]` and similar collections are not Hashable.
   private static func hashable(_ value: Any) throws(StorageError) -> AnyHashable {
     switch value {
     case let value as AnyHashable: return value
@@ -147,7 +148,7 @@ enum DynamicValue {
       for (key, value) in pairs { hashed[key] = try hashable(value) }
       return hashed
     case Optional<Any>.none: return AnyHashable(AnyHashable?.none)
-    default: throw StorageError(.damaged, "an element of a set can't be one")
+    default: throw StorageError(.damaged, "an element of a set, or a key, is not hashable")
     }
   }
 

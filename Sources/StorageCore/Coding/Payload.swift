@@ -4,14 +4,14 @@ internal import CryptoCore
 @usableFromInline
 enum Payload: Sendable {
   static let version: UInt8 = 1
-  /// How many bytes a head has room for behind the name, so that most values fit.
+  /// How many bytes are reserved behind the name, so that most values fit.
   private static let room = 64
   /// The longest key name, in UTF-8 bytes.
   static let nameLimit = 1024
   /// The longest value, in bytes as encoded.
   static let valueLimit = 1 << 28
 
-  /// The start of a payload: all but the value.
+  /// The start of a payload: all bytes before the value.
   static func head(name: String) throws(StorageError) -> [UInt8] {
     try check(name: name)
     let count = name.utf8.count
@@ -23,17 +23,17 @@ enum Payload: Sendable {
     return bytes
   }
 
-  /// Refuses a name that can't be.
+  /// Throws `invalid` for a name that is empty or too long.
   static func check(name: String) throws(StorageError) {
     let count = name.utf8.count
     guard count > 0 else { throw StorageError(.invalid, "a key can't be empty") }
     guard count <= nameLimit else {
       throw StorageError(
-        .invalid, "a key has at most \(nameLimit) bytes, this one \(count)")
+        .invalid, "a key can have at most \(nameLimit) bytes, but this key has \(count)")
     }
   }
 
-  /// Where the value begins in a payload.
+  /// The offset of the value in a payload.
   @usableFromInline
   static func valueOffset(_ bytes: RawSpan) throws(StorageError) -> Int {
     var offset = 0
@@ -41,10 +41,10 @@ enum Payload: Sendable {
     return offset
   }
 
-  /// The error of bytes behind a value.
+  /// The error for bytes behind a value.
   @usableFromInline
   static var tooLong: StorageError {
-    StorageError(.damaged, "the value is longer than it says")
+    StorageError(.damaged, "the record has bytes after the end of the value")
   }
 
   /// The key name of a payload.
@@ -62,7 +62,7 @@ enum Payload: Sendable {
   ) throws(StorageError) -> Range<Int> {
     let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard version == Self.version else {
-      throw StorageError(.unsupported, "payload version \(version) is not of this release")
+      throw StorageError(.unsupported, "this release can't read payload version \(version)")
     }
     let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt16.self))
     guard (1...nameLimit).contains(count) else {

@@ -1,17 +1,17 @@
 internal import CryptoCore
 
 extension Optional: StorableValue where Wrapped: StorableValue {
-  /// An optional, 0 for `nil` or 1 and the value.
+  /// An optional: 0 for `nil`, or 1 followed by the value.
   public static var valueType: ValueType { ValueType(.optional, of: Wrapped.valueType) }
 
-  /// Appends 0, or 1 and the value.
+  /// Appends 0, or 1 followed by the value.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
     guard let value = self else { return bytes.appendWiping(0) }
     bytes.appendWiping(1)
     try value.append(to: &bytes)
   }
 
-  /// Reads 0, or 1 and the value.
+  /// Reads 0, or 1 followed by the value.
   public static func read(
     _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> Wrapped? {
@@ -20,7 +20,7 @@ extension Optional: StorableValue where Wrapped: StorableValue {
 }
 
 extension Array: StorableValue where Element: StorableValue {
-  /// An array, the elements behind their count.
+  /// An array: the count followed by the elements.
   public static var valueType: ValueType { ValueType(.array, of: Element.valueType) }
 
   /// Appends the count and the elements.
@@ -42,7 +42,7 @@ extension Array: StorableValue where Element: StorableValue {
 }
 
 extension Set: StorableValue where Element: StorableValue {
-  /// A set, the elements behind their count, in the order of their bytes.
+  /// A set: the count followed by the elements, in the order of their bytes.
   public static var valueType: ValueType { ValueType(.set, of: Element.valueType) }
 
   /// Appends the count and the elements.
@@ -69,7 +69,7 @@ extension Set: StorableValue where Element: StorableValue {
 }
 
 extension Dictionary: StorableValue where Key: StorableValue, Value: StorableValue {
-  /// A dictionary, keys and values behind their count, in the order of the keys' bytes.
+  /// A dictionary: the count followed by the keys and values, in the order of the keys' bytes.
   public static var valueType: ValueType {
     ValueType(.dictionary, of: Key.valueType, Value.valueType)
   }
@@ -109,7 +109,8 @@ struct CanonicalOrder {
         unsafe bytes[previous].lexicographicallyPrecedes(bytes[element])
       }
       guard isInOrder else {
-        throw StorageError(.damaged, "the elements are not in their one legal order")
+        throw StorageError(
+          .damaged, "the elements of a set, or the keys, are not in the legal order")
       }
     }
     previous = element
@@ -122,20 +123,20 @@ extension [UInt8] {
     appendWiping(bigEndian: UInt32(count))
   }
 
-  /// Appends elements behind their count, in the order of the bytes of their keys.
+  /// Appends the count and then the elements, in the order of the bytes of their keys.
   ///
   /// - Parameters:
-  ///   - elements: what to append.
-  ///   - key: appends what decides about the order of an element.
-  ///   - value: appends what follows it.
-  /// - Throws: `invalid` for two keys of the same bytes, or what `key` and `value` throw.
+  ///   - elements: the elements to append.
+  ///   - key: appends the part of an element that decides its order.
+  ///   - value: appends the rest of an element.
+  /// - Throws: `invalid` for two keys with the same bytes, or the error of `key` or `value`.
   mutating func appendSorted<Elements: Collection>(
     _ elements: Elements,
     key: (Elements.Element, inout [UInt8]) throws(StorageError) -> Void,
     value: (Elements.Element, inout [UInt8]) throws(StorageError) -> Void = { _, _ in }
   ) throws(StorageError) {
     try appendCount(elements.count)
-    // All in one buffer, which is wiped.
+    // All elements are in one buffer, which is wiped.
     var encoded: [UInt8] = []
     defer { Wipe.bytes(&encoded) }
     var parts: [(key: Range<Int>, whole: Range<Int>)] = []
@@ -153,9 +154,10 @@ extension [UInt8] {
     makeRoom(for: encoded.count)
     var previous: Range<Int>?
     for part in parts {
-      // Two NaNs, two URLs that differ in their base: unequal here, and equal when read back.
+      // For instance two NaNs, or two URLs with different bases: unequal now, but equal when read again.
       if let previous, encoded[previous] == encoded[part.key] {
-        throw StorageError(.invalid, "two elements of a set, or keys, have the same stored form")
+        throw StorageError(
+          .invalid, "two elements of a set, or two keys of a dictionary, have the same stored form")
       }
       previous = part.key
       append(contentsOf: encoded[part.whole])
@@ -166,8 +168,8 @@ extension [UInt8] {
 extension Payload {
   /// The number of elements that follow.
   ///
-  /// Each has at least one byte, so there can't be more than there are bytes: a hostile count
-  /// allocates nothing.
+  /// Each element has at least one byte, so a count above the number of bytes is refused. So a hostile count
+  /// can't make the reader allocate memory.
   static func elementCount(
     _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> Int {

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Data: StorableValue {
-  /// `Data`, its bytes behind their count.
+  /// `Data`: the count followed by the bytes.
   public static let valueType = ValueType(.data)
 
   /// Appends the count and the bytes.
@@ -20,7 +20,7 @@ extension Data: StorableValue {
 }
 
 extension Date: StorableValue {
-  /// `Date`, the seconds since 2001 as a `Double`.
+  /// `Date`: the seconds since 2001 as a `Double`.
   public static let valueType = ValueType(.date)
 
   /// Appends the seconds since the reference date.
@@ -37,15 +37,16 @@ extension Date: StorableValue {
 }
 
 extension URL: StorableValue {
-  /// `URL`, its absolute string: a URL relative to another is stored whole.
+  /// `URL`: its absolute string, so a relative URL is stored with its base.
   public static let valueType = ValueType(.url)
 
   /// Appends the absolute string.
   ///
-  /// - Throws: `invalid` when that is not read back as the same URL.
+  /// - Throws: `invalid` when the string does not give the same URL again.
   public func append(to bytes: inout [UInt8]) throws(StorageError) {
     guard URL(string: absoluteString)?.absoluteString == absoluteString else {
-      throw StorageError(.invalid, "the URL has no absolute string that stands for it")
+      throw StorageError(
+        .invalid, "the URL can't be stored: its absolute string does not give the same URL again")
     }
     try absoluteString.append(to: &bytes)
   }
@@ -56,14 +57,14 @@ extension URL: StorableValue {
   ) throws(StorageError) -> URL {
     let text = try String.read(bytes, at: &offset)
     guard let url = URL(string: text), url.absoluteString == text else {
-      throw StorageError(.damaged, "a URL is not one")
+      throw StorageError(.damaged, "the stored text of a URL is not a URL")
     }
     return url
   }
 }
 
 extension UUID: StorableValue {
-  /// `UUID`, its 16 bytes.
+  /// `UUID`: its 16 bytes.
   public static let valueType = ValueType(.uuid)
 
   /// Appends the 16 bytes.
@@ -82,7 +83,7 @@ extension UUID: StorableValue {
 }
 
 extension Decimal: StorableValue {
-  /// `Decimal`, its digits as text, as `description` gives them.
+  /// `Decimal`: its digits as text, as in `description`.
   public static let valueType = ValueType(.decimal)
 
   /// Appends the digits.
@@ -98,7 +99,7 @@ extension Decimal: StorableValue {
     if text == "NaN" { return .nan }
     guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
       value.description == text
-    else { throw StorageError(.damaged, "a Decimal is not one") }
+    else { throw StorageError(.damaged, "the stored text of a Decimal is not a Decimal") }
     return value
   }
 }

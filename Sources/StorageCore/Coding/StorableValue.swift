@@ -1,12 +1,12 @@
 internal import CryptoCore
 
-/// A value with a compact binary form of its own: the standard scalar types, `String`, `Data`,
-/// `Date`, `URL`, `UUID`, `Decimal`, and optionals, arrays, sets and dictionaries of them.
+/// A value with a compact binary form of its own.
 ///
-/// The forms are specified in docs/file-format.md. Other types are stored by being `Codable`; this
-/// protocol is not for conformance outside the package, since each type needs a tag.
+/// These are the standard scalar types, `String`, `Data`, `Date`, `URL`, `UUID`, `Decimal`, and optionals,
+/// arrays, sets and dictionaries of them. docs/file-format.md specifies the forms. To store another type, make
+/// it `Codable`. Don't conform to this protocol outside the package, since each type needs a tag.
 public protocol StorableValue {
-  /// The type that the payload names.
+  /// The type as stored in the payload.
   static var valueType: ValueType { get }
 
   /// Appends the value's bytes, without its type.
@@ -78,7 +78,7 @@ extension UInt64: StorableValue {
 }
 
 extension Bool: StorableValue {
-  /// `Bool`, one byte, 0 or 1.
+  /// `Bool`: one byte, 0 or 1.
   public static let valueType = ValueType(.bool)
 
   /// Appends 0 or 1.
@@ -99,7 +99,7 @@ extension Bool: StorableValue {
 }
 
 extension Double: StorableValue {
-  /// `Double`, its 64 bits: NaN payloads and the sign of zero are kept.
+  /// `Double`: its 64 bits; NaN payloads and the sign of zero are kept.
   public static let valueType = ValueType(.double)
 
   /// Appends the bit pattern.
@@ -116,7 +116,7 @@ extension Double: StorableValue {
 }
 
 extension Float: StorableValue {
-  /// `Float`, its 32 bits: NaN payloads and the sign of zero are kept.
+  /// `Float`: its 32 bits; NaN payloads and the sign of zero are kept.
   public static let valueType = ValueType(.float)
 
   /// Appends the bit pattern.
@@ -133,9 +133,9 @@ extension Float: StorableValue {
 }
 
 extension String: StorableValue {
-  /// `String`, its UTF-8 bytes behind their count.
+  /// `String`: the count followed by the UTF-8 bytes.
   ///
-  /// Not normalised.
+  /// The text is not normalised.
   public static let valueType = ValueType(.string)
 
   /// Appends the count and the UTF-8 bytes.
@@ -157,7 +157,7 @@ extension String: StorableValue {
     let range = try ByteReading.range(of: count, bytes, at: &offset)
     return try unsafe bytes.extracting(range).withUnsafeBytes { (buffer) throws(StorageError) in
       do throws(UTF8.ValidationError) {
-        // A third of the time of String(validating:as:), which goes byte by byte.
+        // Takes a third of the time of String(validating:as:), which reads byte by byte.
         return String(copying: try UTF8Span(validating: unsafe Span(_unsafeBytes: buffer)))
       } catch {
         throw StorageError(.damaged, "a String is not UTF-8")
@@ -167,7 +167,7 @@ extension String: StorableValue {
 }
 
 extension [UInt8] {
-  /// Appends the UTF-8 bytes of a text; many times faster than `append(contentsOf: text.utf8)`.
+  /// Appends the UTF-8 bytes of a text, many times faster than `append(contentsOf: text.utf8)`.
   @inline(__always)
   mutating func append(utf8Of text: String) {
     let isContiguous: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { utf8 in
@@ -176,7 +176,7 @@ extension [UInt8] {
     if isContiguous == nil { append(contentsOf: text.utf8) }
   }
 
-  /// Appends bytes behind their count as 32 bits.
+  /// Appends the count as 32 bits, then the bytes.
   @inline(__always)
   mutating func appendCounted(_ bytes: some Collection<UInt8>) throws(StorageError) {
     guard bytes.count <= Payload.valueLimit else { throw Payload.tooLarge }
@@ -188,5 +188,6 @@ extension [UInt8] {
 
 extension Payload {
   static let tooLarge = StorageError(
-    .invalid, "a value has at most \(valueLimit >> 20) MiB; keep large data in a file of its own")
+    .invalid,
+    "the value is larger than \(valueLimit >> 20) MiB; store large data in a file of its own")
 }

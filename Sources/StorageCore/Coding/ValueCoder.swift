@@ -1,9 +1,9 @@
 internal import CryptoCore
 internal import Foundation
 
-/// How values of one Swift type become the value part of a payload, and back.
+/// Writes values of one Swift type into a payload, and reads them.
 ///
-/// Chosen once for each wrapper, since the choice costs dynamic casts.
+/// A coder is chosen once for each wrapper, since the choice costs dynamic casts.
 @usableFromInline
 struct ValueCoder<Value>: @unchecked Sendable {
   // The closures capture metatypes and other coders, which any thread may use.
@@ -25,7 +25,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
     ValueCoder(
       append: { (value, bytes) throws(StorageError) in try coding.append(value, to: &bytes) },
       read: { (_, _) throws(StorageError) in
-        throw StorageError(.unsupported, "\(Value.self) can be written and not read")
+        throw StorageError(.unsupported, "\(Value.self) can be written but not read")
       })
   }
 
@@ -33,15 +33,15 @@ struct ValueCoder<Value>: @unchecked Sendable {
   static func decoding(_ coding: CodableCoding) -> ValueCoder where Value: Decodable {
     ValueCoder(
       append: { (_, _) throws(StorageError) in
-        throw StorageError(.unsupported, "\(Value.self) can be read and not written")
+        throw StorageError(.unsupported, "\(Value.self) can be read but not written")
       },
       read: { (bytes, offset) throws(StorageError) in
         try coding.read(Value.self, bytes, at: &offset)
       })
   }
 
-  /// The coder of any type: its own compact form, or as `Codable`, or as a keyed archive, or by what
-  /// a value turns out to be.
+  /// The coder of any type: with its own compact form, as `Codable`, as a keyed archive, or chosen by the
+  /// dynamic type of each value.
   static func automatic() -> ValueCoder {
     if let coder = SimpleCoders.all[ObjectIdentifier(Value.self)] as? ValueCoder { return coder }
     if let type = Value.self as? any StorableValue.Type { return storable(type) }
@@ -51,7 +51,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
     return dynamic
   }
 
-  /// The value of a payload, all of which must be used.
+  /// Reads the value of a payload; throws `damaged` if bytes are left.
   @inlinable
   func decode(_ payload: RawSpan) throws(StorageError) -> Value {
     var offset = try Payload.valueOffset(payload)
@@ -60,13 +60,13 @@ struct ValueCoder<Value>: @unchecked Sendable {
     return value
   }
 
-  /// The error of a value of another type than asked for.
+  /// The error for a stored value of another type than the requested one.
   static func mismatch(_ bytes: RawSpan, at offset: Int) throws(StorageError) -> StorageError {
     var offset = offset
     let stored = try ValueType.read(bytes, at: &offset)
     return StorageError(
       .typeMismatch,
-      "the value is stored as \(stored) and was read as \(Value.self); it is left as it is")
+      "the value is stored as \(stored), but was requested as \(Value.self); it was left unchanged")
   }
 
   // MARK: -
@@ -82,7 +82,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
       },
       read: { (bytes, offset) throws(StorageError) in
         guard type.matches(bytes, at: &offset) else {
-          // Elements of [Any] may all be of one type: then they are those of a typed array.
+          // If all elements of a stored [Any] have one type, they can be read as a typed array.
           let start = offset
           let stored = try ValueType.read(bytes, at: &offset)
           guard stored.tags.contains(ValueType.Tag.any.rawValue) else {
@@ -120,7 +120,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
   private static var dynamic: ValueCoder {
     ValueCoder(
       append: { (value, bytes) throws(StorageError) in
-        // Asked of the type first: the cast of a value would bridge it, part by part.
+        // Checks the type first, because casting the value would bridge it part by part.
         if Swift.type(of: value as Any) is AnyClass,
           let object = value as? any NSObject & NSSecureCoding
         {
@@ -158,10 +158,11 @@ extension ValueCoder where Value == Any {
   }
 }
 
-/// The coders of the simple types, made where the compiler knows the type: those made for a type
-/// that is found at run time take three times as long.
+/// The coders of the simple types, made where the compiler knows the type.
+///
+/// A coder made for a type that is known only at run time takes three times as long.
 private enum SimpleCoders {
-  // A ValueCoder of the type that each key stands for.
+  // The ValueCoder of each type.
   static let all: [ObjectIdentifier: any Sendable] = Dictionary(
     uniqueKeysWithValues: [
       entry(Bool.self), entry(Int.self), entry(Int8.self), entry(Int16.self), entry(Int32.self),

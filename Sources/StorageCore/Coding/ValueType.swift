@@ -1,6 +1,6 @@
-/// The type of a stored value, as its payload says it: docs/file-format.md, section "Value".
+/// The type of a stored value, as stored in its payload: docs/file-format.md, section "Value".
 public struct ValueType: Hashable, Sendable, CustomStringConvertible {
-  /// The tag bytes: one for a simple type, several for one that is made of others.
+  /// The tag bytes: one for a simple type, several for a type that consists of others.
   package let tags: [UInt8]
 
   package init(_ tag: Tag) { tags = [tag.rawValue] }
@@ -82,7 +82,7 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Values are nested at most this deep.
+  /// How many levels a value may have.
   static let depthLimit = 32
 
   /// Reads a type.
@@ -92,12 +92,12 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
     try skip(bytes, at: &offset, depth: 0)
     let type = ValueType(tags: bytes.extracting(start..<offset).copied()[...])
     guard !type.tags.contains(Tag.any.rawValue) || type.isOfAny else {
-      throw StorageError(.damaged, "no value is stored as \(type)")
+      throw StorageError(.damaged, "the stored type \(type) is not a legal type")
     }
     return type
   }
 
-  /// Whether it is one of the three types whose elements say their own.
+  /// Whether it is one of the three types whose elements each have a type of their own.
   private var isOfAny: Bool {
     let any = ValueType(.any)
     return self == ValueType(.array, of: any) || self == ValueType(.set, of: any)
@@ -111,7 +111,7 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
     if tags.count == 1 { bytes.append(tags[0]) } else { bytes += tags }
   }
 
-  /// Whether the next bytes are this type; moves past them if so.
+  /// Whether the next bytes are this type; if so, moves `offset` past them.
   @inline(__always)
   func matches(_ bytes: RawSpan, at offset: inout Int) -> Bool {
     guard bytes.byteCount - offset >= tags.count else { return false }
@@ -128,9 +128,9 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
   ) throws(StorageError) {
     let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let tag = Tag(rawValue: code) else {
-      throw StorageError(.unsupported, "value type \(code) is not of this release")
+      throw StorageError(.unsupported, "this release does not know value type \(code)")
     }
-    guard depth < depthLimit else { throw StorageError(.damaged, "the value is nested too deep") }
+    guard depth < depthLimit else { throw StorageError(.damaged, "the value is nested too deeply") }
     for _ in 0..<tag.parts { try skip(bytes, at: &offset, depth: depth + 1) }
   }
 
@@ -152,7 +152,7 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
   /// How many levels the type has: 1 for a simple one.
   var nesting: Int {
     var deepest = 1
-    // How many types are still to come on each open level.
+    // How many types are still missing on each open level.
     var open: [Int] = []
     for tag in tags {
       deepest = max(deepest, open.count + 1)

@@ -1,10 +1,10 @@
 internal import CryptoCore
 
-// Plaintext is appended through these. An array that grows moves to a larger buffer and frees the old
-// one as it is, with the plaintext in it.
+// Use these functions to append plaintext. An array that grows moves to a larger buffer, and frees the old
+// buffer with the plaintext in it.
 
 extension [UInt8] {
-  /// Makes room for more bytes, and wipes the buffer that they have outgrown.
+  /// Makes room for more bytes, and wipes the old buffer if the array moves.
   @inline(__always)
   mutating func makeRoom(for count: Int) {
     if capacity - self.count < count { grow(by: count) }

@@ -1,23 +1,24 @@
 package import CryptoCore
 
-/// A delegate that can tell what somebody with the keys has written from what was put there otherwise.
+/// A delegate that can tell records written by someone with the keys from records put there otherwise.
 ///
-/// Whoever has an old data key makes records that open. So before such a record is sealed anew, under
-/// a key that only the store has, it is to be accounted for.
+/// Anyone with an old data key can make records that open. So the delegate has to account for such a record
+/// before it is sealed again with a key that only the store has.
 package protocol AccountsDelegate: KeysetDelegate {
-  /// How many accounts there are, between which the records are divided.
+  /// How many accounts the records are divided into.
   var accountCount: Int { get }
 
-  /// The records of some accounts, in one snapshot.
+  /// Returns the records of some accounts, in one snapshot.
   ///
-  /// It costs going through all of these records once; for fewer than all accounts, in no good order.
+  /// Reads each of these records once. For fewer than all accounts, the order of the reads is slow.
   ///
   /// - Parameters:
   ///   - indices: which accounts, from 0.
-  ///   - headerVersion: the version of the header that `opens` has the keys of.
-  ///   - opens: whether a record opens; asked only where an account is not settled by all records.
-  /// - Returns: nil when the keys that tell are not open for the present header, or it is another.
-  /// - Throws: `StorageError` when that can't be known, or what `opens` throws.
+  ///   - headerVersion: the version of the header whose keys `opens` uses.
+  ///   - opens: whether a record opens; called only if an account is not settled by all of its records.
+  /// - Returns: nil when the manifest keys for the current header are not open, or the current header has
+  ///   another version.
+  /// - Throws: `StorageError` when the delegate can't tell, or the error of `opens`.
   func accounts(
     _ indices: Range<Int>, headerVersion: UInt64,
     opens: (NameHash, [UInt8]) throws(StorageError) -> Bool
@@ -39,7 +40,7 @@ package struct RecordAccount {
   }
 
   package let entries: [Entry]
-  /// Whether all records that open are those that were written last.
+  /// Whether the records that open are exactly the last written ones.
   package let isSettled: Bool
 
   package init(_ entries: [Entry], isSettled: Bool) {
@@ -49,14 +50,14 @@ package struct RecordAccount {
 }
 
 extension RecordShare {
-  /// Whether it is the share of the very same bytes: 256 bits of a keyed hash tell.
+  /// Whether both shares are of the same bytes, judged by 256 bits of a keyed hash.
   func isOfSameRecord(as other: RecordShare) -> Bool {
     (0..<4).allSatisfy { number[$0] == other.number[$0] }
   }
 }
 
-/// A delegate whose every write is one of all that it holds, so that all records can be sealed anew
-/// in the step that changes the header, at no greater cost.
+/// A delegate that writes all of its records at each write.
 ///
-/// Its ``HeldRecords`` can be rewritten.
+/// So all records can be sealed again in the step that changes the header, at no extra cost. The delegate's
+/// ``HeldRecords`` can be rewritten.
 package protocol WholesaleDelegate: KeysetDelegate {}

@@ -1,24 +1,24 @@
 package import CryptoCore
 
-/// A delegate that can tell whether its list of names falls short, as that of a damaged file may.
+/// A delegate that can tell whether names are missing from its list, for instance in a damaged file.
 package protocol CensusDelegate: KeysetDelegate {
-  /// The names of all records, and how many more there should be.
+  /// Returns the names of all records, and how many more there should be.
   ///
-  /// - Returns: nil when the keys that tell are not open for the present header.
-  /// - Throws: `StorageError` when that can't be known.
+  /// - Returns: nil when the manifest keys for the current header are not open.
+  /// - Throws: `StorageError` when the delegate can't tell.
   func census() throws(StorageError) -> RecordCensus?
 
-  /// Those of `names` that are in the list and lead to no record, and were not removed meanwhile.
+  /// Finds the names in `names` that are listed but lead to no record, and were not removed meanwhile.
   ///
-  /// - Returns: for each of them the name that its record can be found under, or nil.
-  /// - Throws: `StorageError` when that can't be known.
+  /// - Returns: for each such name, the name under which its record can be found, or nil.
+  /// - Throws: `StorageError` when the delegate can't tell.
   func strays(among names: Set<NameHash>) throws(StorageError) -> [NameHash?]
 }
 
-/// The records of a store, as far as they can be listed.
+/// The names of a store's records that can be listed, and the number of missing records.
 package struct RecordCensus: Sendable {
   package let names: [NameHash]
-  /// How many records are not in the list, and nobody with the keys removed them.
+  /// How many records are not in the list although no one with the keys removed them.
   package let missing: Int
 
   package init(names: [NameHash], missing: Int) {
@@ -28,7 +28,7 @@ package struct RecordCensus: Sendable {
 }
 
 extension SealedStore {
-  /// The names that a delegate lists, and how many it should list besides, where that can be known.
+  /// The names that a delegate lists, and how many are missing; 0 where that is not known.
   func census(of delegate: any EnumerableDelegate) throws(StorageError) -> RecordCensus {
     guard let delegate = delegate as? any CensusDelegate else {
       return RecordCensus(names: try delegate.names(), missing: 0)
@@ -37,11 +37,13 @@ extension SealedStore {
       if let census = try delegate.census() { return census }
       guard try keys.refresh() != nil else { return RecordCensus(names: [], missing: 0) }
     }
-    throw StorageError(.busy, "another program kept changing the store's keys; try again")
+    throw StorageError(.busy, "the store's keys kept changing during the call; try again")
   }
 
-  /// What became of listed names that no record was found under: for each that was not removed
-  /// meanwhile the name that its record can be found under, or nil.
+  /// Explains listed names under which no record was found.
+  ///
+  /// - Returns: for each name that was not removed meanwhile, the name under which its record can be found,
+  ///   or nil.
   func strays(
     among names: [NameHash], in delegate: any EnumerableDelegate
   ) throws(StorageError) -> [NameHash?] {

@@ -1,16 +1,16 @@
 internal import CryptoCore
 
-/// The observers of one place whose delegates can't tell of changes themselves.
+/// The observers of one place whose delegates can't notify of changes themselves.
 ///
-/// All stores of the place share it, so each is told what the others write; what others do with the
-/// place, nobody is told.
+/// All stores of the place in this process share one hub, so each store sees the writes of the others.
+/// Changes that are made in another way are not reported.
 final class ChangeHub: Sendable {
   private struct Entry {
     weak var hub: ChangeHub?
   }
   private static let hubs = Lock<[DelegateIdentity: Entry]>([:])
 
-  /// The hub of a place while anybody uses it.
+  /// The hub of a place; it exists as long as someone uses it.
   static func hub(of place: DelegateIdentity) -> ChangeHub {
     hubs.withLock { hubs in
       if let hub = hubs[place]?.hub { return hub }
@@ -25,7 +25,7 @@ final class ChangeHub: Sendable {
   /// Orders the writes.
   private let order = Lock(())
 
-  /// Adds an observer, until the observation is released.
+  /// Adds an observer; it is removed when the observation is released.
   func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     let observation = observers.add(observer)
     // The hub lives as long as it has observers.
@@ -35,11 +35,11 @@ final class ChangeHub: Sendable {
     }
   }
 
-  /// Makes a write, and tells of it if it was made.
+  /// Runs a write, and notifies the observers if it was made.
   ///
-  /// The lock is held over the delegate's write: only so are listeners told in its order.
+  /// Holds the lock during the delegate's write, so that listeners see changes in the delegate's order.
   ///
-  /// - Returns: whether it was made.
+  /// - Returns: whether the write was made.
   func telling(
     _ change: RecordChange, _ write: () throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {

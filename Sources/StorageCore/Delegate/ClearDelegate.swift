@@ -2,20 +2,20 @@ package import CryptoCore
 
 internal import struct Foundation.Data
 
-/// A delegate that keeps names and JSON in the clear, where the application asks for that.
+/// A delegate that stores names and JSON unencrypted, if the application asks for that.
 ///
-/// The layers above stay as they are: they hash and seal under a key that the delegate has too.
+/// The layers above do not change: they hash names and seal records with a key that the delegate has too.
 package protocol ClearDelegate: StorageDelegate {
-  /// What turns names and records into names and JSON.
+  /// Turns hashes and records into names and JSON, and back.
   var records: ClearRecords { get }
 }
 
-/// Names and JSON in the place of hashes and records.
+/// Turns hashes and records into names and JSON, and back.
 package final class ClearRecords: Sendable {
   private let keys: Result<OpenKeys, StorageError>
   private let names = Lock<[NameHash: String]>([:])
 
-  /// Those of stores that are opened with `key`.
+  /// Converts the records of stores that are opened with `key`.
   package init(key: SymmetricKey) {
     do throws(StorageError) {
       keys = .success(try OpenKeys(directly: key))
@@ -27,9 +27,9 @@ package final class ClearRecords: Sendable {
   /// Remembers the name of a hash.
   func learn(_ name: String, _ hash: NameHash) { names.withLock { $0[hash] = name } }
 
-  /// The name of a hash; whoever has a hash has had the name hashed before.
+  /// The name of a hash that this process has made before.
   ///
-  /// - Throws: `StorageError`: `invalid` for a hash that nobody made.
+  /// - Throws: `StorageError`: `invalid` for a hash that this process did not make.
   package func name(of hash: NameHash) throws(StorageError) -> String {
     guard let name = names.withLock({ $0[hash] }) else {
       throw StorageError(
@@ -38,9 +38,9 @@ package final class ClearRecords: Sendable {
     return name
   }
 
-  /// A record that holds JSON.
+  /// Seals JSON as a record.
   ///
-  /// - Throws: `StorageError` when it can't be sealed.
+  /// - Throws: `StorageError` when the JSON can't be sealed.
   package func seal(
     _ json: [UInt8], _ name: String, _ hash: NameHash
   ) throws(StorageError) -> [UInt8] {
@@ -54,7 +54,7 @@ package final class ClearRecords: Sendable {
     }
   }
 
-  /// The JSON that a record holds.
+  /// Opens a record and returns its JSON.
   ///
   /// - Throws: `StorageError`: `unsupported` for a value in another form.
   package func json(of record: [UInt8], _ hash: NameHash) throws(StorageError) -> [UInt8] {
@@ -77,7 +77,7 @@ package final class ClearRecords: Sendable {
     var offset = try Payload.valueOffset(payload)
     guard ValueType(.json).matches(payload, at: &offset) else {
       throw StorageError(
-        .unsupported, "a plain storage keeps JSON alone; use @Live, or a Codable wrapper")
+        .unsupported, "a plain storage can store only JSON; use @Live or a Codable wrapper")
     }
     return Array(try Data.read(payload, at: &offset))
   }

@@ -1,27 +1,27 @@
 package import CryptoCore
 
-/// A delegate whose records readers copy out of its memory, on many cores at once.
+/// A delegate that lets readers on many cores copy records out of its memory at the same time.
 ///
-/// A record that ``KeysetDelegate/lookup(_:)`` returns is a counted reference, and the readers of one
-/// record would take turns with its count.
+/// ``KeysetDelegate/lookup(_:)`` returns a counted reference, and readers of the same record would wait for
+/// each other to change the reference count.
 package protocol CopyingDelegate: KeysetDelegate {
-  /// Copies the record under `name` into a buffer, if memory has it and it fits.
+  /// Copies the record under `name` into a buffer, if the record is in memory and fits.
   ///
-  /// - Returns: nil when `lookup` has to be asked.
+  /// - Returns: nil when the caller has to call `lookup`.
   func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy?
 }
 
-/// What was copied out of a delegate's memory.
+/// The result of copying a record out of a delegate's memory.
 @usableFromInline
 package struct RecordCopy: Sendable {
-  /// The length of the record; nil when there is none under the name.
+  /// The length of the record; nil when there is no record under the name.
   @usableFromInline package let count: Int?
-  /// The version of the header that is current with it.
+  /// The version of the header that is current with the record.
   @usableFromInline package let headerVersion: UInt64
 
-  /// A copy of `record`, or nil when the buffer is too short for it.
+  /// Copies `record` into `buffer`; nil when the buffer is too short.
   @inlinable @inline(__always)
   package init?(
     of record: borrowing [UInt8], into buffer: UnsafeMutableRawBufferPointer, headerVersion: UInt64
@@ -33,7 +33,7 @@ package struct RecordCopy: Sendable {
     self.headerVersion = headerVersion
   }
 
-  /// Says that there is no record.
+  /// Makes the result for a missing record.
   @inlinable @inline(__always)
   package init(absentUnder headerVersion: UInt64) {
     count = nil

@@ -1,6 +1,6 @@
-/// Which place a delegate keeps its records in: two delegates of one identity keep the same ones.
+/// Identifies the place of a delegate's records: delegates of equal identity share the same records.
 ///
-/// Storages over delegates of one identity tell each other of their changes.
+/// Storages whose delegates have equal identities notify each other of their changes.
 public struct DelegateIdentity: Hashable, Sendable {
   private enum Kind: Hashable, Sendable {
     case object(ObjectIdentifier)
@@ -8,16 +8,16 @@ public struct DelegateIdentity: Hashable, Sendable {
   }
   private let kind: Kind
 
-  /// The identity of an object that holds the records, such as the delegate itself.
+  /// Makes the identity of an object that holds the records, such as the delegate itself.
   ///
   /// - Parameter object: the object; the delegate keeps it alive.
   public init(of object: AnyObject) { kind = .object(ObjectIdentifier(object)) }
 
-  /// The identity of a place that has a name, such as a path or an address.
+  /// Makes the identity of a place that has a name, such as a path or an address.
   ///
   /// - Parameters:
-  ///   - name: tells the places of one type of delegate apart.
-  ///   - type: the type of delegate.
+  ///   - name: tells the places of one delegate type apart.
+  ///   - type: the delegate type.
   public init(_ name: String, of type: any StorageDelegate.Type) {
     kind = .named(type: ObjectIdentifier(type), name: name)
   }

@@ -1,26 +1,26 @@
 internal import CryptoCore
 
-/// The observers of what is in a file that other processes change, too.
+/// The observers of a file that other processes change too.
 ///
-/// While there are any, a thread waits for notices of others' changes.
+/// While there are observers, a thread waits for notices of changes by other processes.
 package final class FileObservers: Sendable {
-  /// Those that are told.
+  /// The observers to notify.
   package let changes = ChangeObservers()
   private let watch = Lock<FileWatch?>(nil)
 
-  /// No observers yet.
+  /// Makes a list without observers.
   package init() {}
 
-  /// Adds an observer, until the observation is released.
+  /// Adds an observer; it is removed when the observation is released.
   ///
   /// - Parameters:
-  ///   - observer: called for each change that is told to ``changes``.
-  ///   - owner: whose file it is; kept alive by the observation.
-  ///   - subject: what is watched for others' changes.
-  ///   - other: what else is.
+  ///   - observer: called for each change that is reported to ``changes``.
+  ///   - owner: the owner of the file; the observation keeps it alive.
+  ///   - subject: the file or folder to watch for changes by other processes.
+  ///   - other: a second file or folder to watch.
   ///   - name: the name of the watching thread.
-  ///   - follow: looks at the file and tells what is new; called now, at each notice, and twice a second
-  ///     after it has failed.
+  ///   - follow: reads the file and reports changes; called now, at each notice, and twice a second after it
+  ///     has failed.
   /// - Returns: the observation.
   package func add<Owner: AnyObject & Sendable>(
     _ observer: @escaping @Sendable (RecordChange) -> Void, of owner: Owner,
@@ -29,7 +29,7 @@ package final class FileObservers: Sendable {
     follow: @escaping @Sendable (Owner) throws(StorageError) -> Void
   ) -> ChangeObservation {
     let registration = Lock<ChangeObservation?>(changes.add(observer))
-    // Whoever reads gets the error; an observer has nowhere to take it.
+    // The next read throws the error; an observer can't receive errors.
     let followQuietly: @Sendable (Owner) -> FileWatch.Next = { owner in
       do throws(StorageError) { try follow(owner) } catch { return .again }
       return .change
@@ -40,7 +40,7 @@ package final class FileObservers: Sendable {
         owner.map(followQuietly) ?? .end
       }
     }
-    // What is there now is not news.
+    // Read now, so that the existing content is not reported as a change.
     _ = followQuietly(owner)
     return ChangeObservation { [self, owner] in
       withExtendedLifetime(owner) {}

@@ -1,20 +1,20 @@
 public import CryptoCore
 
-/// The keys by which a delegate authenticates all of its records together.
+/// The keys with which a delegate authenticates all of its records together.
 ///
-/// Each record's own seal can't tell that a record was removed, or put back as it was. A delegate
-/// that keeps a manifest can: docs/file-format.md, section "Vault".
+/// The seal of a single record does not show that a record was removed, or replaced by an older version of
+/// itself. The manifest of a delegate shows both: docs/file-format.md, section "Vault".
 public struct ManifestKeys: Sendable {
-  /// Hashes single records; the same key for as long as names hash alike.
+  /// Hashes single records; stays the same as long as the key that hashes names.
   public let records: KeyedHash
-  /// Hashes single removals; lasts as long as ``records``.
+  /// Hashes single removals; stays the same as long as ``records``.
   public let removals: KeyedHash
-  /// Seals the manifest; another key with each new primary data key.
+  /// Seals the manifest; changes with each new primary data key.
   public let manifest: SealingKey
-  /// Authenticates manifests of version 1, which were not encrypted; lasts as long as ``manifest``.
+  /// Authenticates manifests of version 1, which were not encrypted; changes together with ``manifest``.
   public let former: AuthenticationKey
 
-  /// Keys that were derived already.
+  /// Holds keys that were already derived.
   public init(
     records: KeyedHash, removals: KeyedHash, manifest: SealingKey, former: AuthenticationKey
   ) {

@@ -1,29 +1,29 @@
 package import CryptoCore
 
-/// What one record, or one removal, adds to a manifest's figures: its hash, docs/file-format.md,
-/// section "Manifest".
+/// The hash that one record, or one removal, adds to the sums of a manifest.
 ///
-/// Kept until the record is replaced: to hash it again takes a tenth of the time of a write among
-/// many. An object, since a vault's memory is mostly full of records that were only read.
+/// See docs/file-format.md, section "Manifest". A share is kept until the record is replaced: hashing the
+/// record again would take a tenth of the time of one write among many. A share is an object, so that it
+/// costs little memory for the many records of a vault that were only read and have no share.
 package final class RecordShare: Sendable {
   /// The number that is added to the sum, least significant word first.
   package let number: InlineArray<4, UInt64>
-  /// What is added to the sum of its bucket; removals have none there.
+  /// The number that is added to the sum of the record's bucket; removals have no bucket.
   package let bucket: UInt64
   private let key: KeyedHash
 
-  /// The share of a record.
+  /// Hashes a record.
   ///
-  /// - Throws: `StorageError` when it can't be hashed.
+  /// - Throws: `StorageError` when the record can't be hashed.
   package convenience init(
     of record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) {
     try self.init(unsafe record.span.bytes, name, keys.records)
   }
 
-  /// The share of a name's removal, which has a sequence number as a record has.
+  /// Hashes the removal of a name; a removal has a sequence number, as a record has.
   ///
-  /// - Throws: `StorageError` when it can't be hashed.
+  /// - Throws: `StorageError` when the removal can't be hashed.
   package convenience init(
     ofRemoval sequence: Int64, _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) {
@@ -45,7 +45,7 @@ package final class RecordShare: Sendable {
     bucket = UInt64(bigEndian: words[4])
   }
 
-  /// Whether it counts in a manifest of these keys.
+  /// Whether this share was made with `keys`, and so counts in their manifest.
   package func isUnder(_ keys: ManifestKeys) -> Bool {
     key === keys.records || key === keys.removals
   }

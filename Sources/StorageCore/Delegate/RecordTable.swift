@@ -1,20 +1,21 @@
-/// What a delegate has in memory: objects by name, at which readers look without counting references.
+/// The records of a delegate in memory: objects by name, which readers use without counting references.
 ///
-/// A part of the value of a `SharedLock`. Its readers run at the same time on many cores, and a count of
-/// references is written by each of them. ``uncounted(_:)`` is for them; everything else counts.
+/// It is part of the value of a `SharedLock`, whose readers run at the same time on many cores. Each counted
+/// reference would make each reader write to the same count. Readers use ``uncounted(_:)``; all other calls
+/// count references.
 @safe @usableFromInline
 package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
-  /// Each is a counted reference, given up when the entry is replaced or removed, and in `deinit`.
+  /// Counted references, each released when its entry is replaced or removed, and in `deinit`.
   @usableFromInline var entries: [Key: Unmanaged<Entry>] = unsafe [:]
 
-  /// An empty table.
+  /// Makes an empty table.
   @inlinable
   package init() {}
 
   @inlinable
   deinit { unsafe Self.release(entries) }
 
-  /// The object under a key, which lives as long as the table holds it.
+  /// The object under a key; it lives as long as the table holds it.
   @inlinable @inline(__always)
   package func uncounted(_ key: Key) -> Unmanaged<Entry>? { unsafe entries[key] }
 
@@ -22,7 +23,7 @@ package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
   @inlinable
   package subscript(key: Key) -> Entry? { unsafe entries[key]?.takeUnretainedValue() }
 
-  /// How many there are.
+  /// The number of objects.
   @inlinable
   package var count: Int { unsafe entries.count }
 
@@ -36,9 +37,9 @@ package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
   @inlinable
   package var keys: [Key] { unsafe Array(entries.keys) }
 
-  /// Puts an object under a key.
+  /// Stores an object under a key.
   ///
-  /// - Returns: the object that it replaces.
+  /// - Returns: the replaced object, or nil.
   @inlinable @discardableResult
   package mutating func update(_ entry: Entry, for key: Key) -> Entry? {
     unsafe entries.updateValue(.passRetained(entry), forKey: key)?.takeRetainedValue()
@@ -66,8 +67,8 @@ package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
   }
 }
 
-// Unchecked, since a pointer is not Sendable and the entries are some: they are changed as the rest of a
-// table is, by who has it alone.
+// Unchecked, since the entries are pointers, which are not Sendable. Like the rest of the table, they are
+// changed only by code that has exclusive access to the table.
 extension RecordTable: @unchecked Sendable where Key: Sendable, Entry: Sendable {}
 
 /// A record in a ``RecordTable``.

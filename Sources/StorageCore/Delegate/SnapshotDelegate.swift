@@ -1,10 +1,10 @@
 package import CryptoCore
 
-/// A delegate that can give all of its records as they were at one moment.
+/// A delegate that can return all of its records as they were at one moment.
 package protocol SnapshotDelegate: KeysetDelegate {
-  /// All records, and the version of the header that was current with them.
+  /// Returns all records, and the version of the header that was current with them.
   ///
-  /// - Throws: `StorageError` when they can't be read.
+  /// - Throws: `StorageError` when the records can't be read.
   func allRecords() throws(StorageError) -> AllRecords
 }
 

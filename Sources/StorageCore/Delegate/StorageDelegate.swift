@@ -1,50 +1,54 @@
 public import CryptoCore
 
-/// Where sealed records live: what a new backend implements.
+/// Stores sealed records; the protocol that a new backend implements.
 ///
-/// A delegate sees hashed names and sealed bytes, never a name or a value, and keeps them as they
-/// are. Promise: a call may come from any thread, many at once; a write is as durable as the place
-/// allows before it returns; a failed write leaves the old record; no call blocks without a
-/// deadline; `nil` means absent and only that, everything else is an error. What else a place can
-/// do is said by conforming to the protocols that refine this one.
-/// `DelegatePromise` in StorageTesting checks what can be checked.
+/// A delegate sees hashed names and sealed bytes, never a name or a value, and stores them unchanged. An
+/// implementation promises:
+/// - Calls may come from any thread, many at once.
+/// - A write is as durable as the place allows before the call returns.
+/// - A failed write leaves the old record.
+/// - No call blocks without a deadline.
+/// - `nil` means only that the record is absent; every other failure throws.
+///
+/// A delegate shows what else its place can do by conforming to the protocols that refine this one.
+/// `DelegatePromise` in StorageTesting checks the promises that can be checked.
 public protocol StorageDelegate: Sendable {
-  /// Whether a call may wait for another program, such as a service, and not for a file alone.
+  /// Whether a call may wait for another program, such as a service, and not only for a file.
   ///
-  /// Async code then makes it on a thread that may block. `false` unless a delegate says otherwise.
+  /// Async code then makes the call on a thread that may block. The default is `false`.
   var asksOthers: Bool { get }
 
-  /// Which place the records are in, where that is known.
+  /// Identifies the place of the records, or nil where the place is not known.
   ///
-  /// Storages over delegates of one identity tell each other of their changes. Unless a delegate says
-  /// otherwise, an object is its own place; of a value nothing is known, so nil. It may change once, when
-  /// the place becomes known.
+  /// Storages whose delegates have the same identity notify each other of their changes. By default, the
+  /// identity of an object is the object itself, and the identity of a value is nil. The identity may change
+  /// once, when the place becomes known.
   var identity: DelegateIdentity? { get }
 
-  /// The record kept under `name`, or nil when there is none.
+  /// Returns the record under `name`, or nil when there is none.
   ///
-  /// - Throws: `StorageError` when that can't be known.
+  /// - Throws: `StorageError` when the delegate can't tell.
   func record(for name: NameHash) throws(StorageError) -> [UInt8]?
 
-  /// Keeps `record` under `name`, replacing any other.
+  /// Stores `record` under `name`, and replaces an old record.
   ///
-  /// - Throws: `StorageError`; the old record is then still there.
+  /// - Throws: `StorageError`; the old record is then still stored.
   func set(_ record: [UInt8], for name: NameHash) throws(StorageError)
 
-  /// Keeps `record` under `name` if there is none, in one atomic step.
+  /// Stores `record` under `name` if there is none, in one atomic step.
   ///
-  /// - Returns: whether it was kept; false when there was one already.
+  /// - Returns: whether the record was stored; false when there was a record already.
   /// - Throws: `StorageError`; nothing is then changed.
   func setIfAbsent(_ record: [UInt8], for name: NameHash) throws(StorageError) -> Bool
 
   /// Removes the record under `name`; does nothing when there is none.
   ///
-  /// - Throws: `StorageError`; the record is then still there.
+  /// - Throws: `StorageError`; the record is then still stored.
   func remove(_ name: NameHash) throws(StorageError)
 }
 
 extension StorageDelegate {
-  /// False: it answers from this process, or from a file.
+  /// False: the delegate answers from memory of this process, or from a file.
   public var asksOthers: Bool { false }
 
   /// The object itself; nil for a value.
@@ -53,26 +57,28 @@ extension StorageDelegate {
   }
 }
 
-/// A delegate that can list what it holds.
+/// A delegate that can list its records.
 public protocol EnumerableDelegate: StorageDelegate {
-  /// The names of all records, in any order.
+  /// Returns the names of all records, in any order.
   ///
-  /// - Throws: `StorageError` when that can't be known.
+  /// - Throws: `StorageError` when the delegate can't tell.
   func names() throws(StorageError) -> [NameHash]
 }
 
-/// A delegate that tells of changes to its records.
+/// A delegate that notifies observers of changes to its records.
 public protocol ObservableDelegate: StorageDelegate {
   /// Calls `observer` for each change, in the order in which changes take effect.
   ///
-  /// A change of this process is told before the write returns. Of changes by another process at
-  /// least the latest to each name is told. The observer is called under the delegate's lock: it
-  /// must be quick and must not call the delegate. When all records are replaced at once, by another
-  /// file in the place of the store's, those that are gone are told before those that came. A place
-  /// that can't be read any more may be told as a removal of a name that nobody has, without a version:
-  /// listeners then look themselves. When it can be read again, it tells the same and all records.
+  /// The delegate reports a change of this process before the write returns. Of changes by another process,
+  /// it reports at least the latest one to each name. It calls `observer` under its lock, so the observer
+  /// must be quick and must not call the delegate.
   ///
-  /// - Returns: what keeps the observation alive; it ends when that is released.
+  /// When another file replaces the store's file, and so all records at once, the delegate reports removed
+  /// records before new ones. When the place becomes unreadable, the delegate may report the removal of a name
+  /// that no record has, without a header version; listeners then read again themselves. When the place
+  /// becomes readable again, the delegate reports the same removal and all records.
+  ///
+  /// - Returns: an object that keeps the observation alive; releasing it ends the observation.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
 }
 
@@ -80,16 +86,16 @@ public protocol ObservableDelegate: StorageDelegate {
 public struct RecordChange: Sendable {
   /// The name of the record.
   public let name: NameHash
-  /// The record from now on, or nil when it was removed.
+  /// The new record, or nil when the record was removed.
   public let record: [UInt8]?
-  /// The version of the header that was current with the change, or nil when that is not said.
+  /// The version of the header that was current with the change, or nil when it is not given.
   ///
-  /// With it a listener knows a change of another name under the lock, where it can't ask for the
-  /// header. Without it a ``KeysetDelegate``'s changes are all looked at later, which is right too
-  /// and costs a queue of changes to all names for each listener.
+  /// With the version, a listener can skip a change of another name at once, under the lock, where it can't
+  /// ask for the header. Without the version, a listener of a ``KeysetDelegate`` looks at all changes later.
+  /// That is correct too, but costs each listener a queue of the changes to all names.
   public let headerVersion: UInt64?
 
-  /// A change of the record under `name`.
+  /// Makes a change of the record under `name`.
   public init(name: NameHash, record: [UInt8]?, headerVersion: UInt64? = nil) {
     self.name = name
     self.record = record
@@ -97,11 +103,11 @@ public struct RecordChange: Sendable {
   }
 }
 
-/// Runs a closure when it is released: keeps an observer registered.
+/// Keeps an observer registered; releasing it runs a closure that removes the observer.
 public final class ChangeObservation: Sendable {
   private let onRelease: @Sendable () -> Void
 
-  /// An observation that ends by `onRelease`.
+  /// Makes an observation that runs `onRelease` when it ends.
   public init(onRelease: @escaping @Sendable () -> Void) {
     self.onRelease = onRelease
   }

@@ -2,26 +2,26 @@ internal import CryptoCore
 internal import Dispatch
 internal import Glibc
 
-/// Lets one thread of the process write at a time, for itself and for those that wait behind it.
+/// Lets one thread of the process, the leader, write at a time, for itself and for the threads that wait.
 ///
-/// A write costs an fsync(2) or two: threads that come meanwhile share the next one.
+/// A write costs an fsync(2) or two: threads that come during a write share the next write.
 package final class WriteQueue: Sendable {
   private struct State {
     var waiting: [WriteTicket] = []
     var isLed = false
-    /// How many shared the last write.
+    /// How many threads shared the last write.
     var lastCount = 1
   }
   private let state = Lock(State())
-  /// How often the processor is given up in one write for those that are expected.
+  /// How often the leader yields the processor in one write to threads that are expected to join.
   package static let turnLimit = 2
 
-  /// An empty queue.
+  /// Makes an empty queue.
   package init() {}
 
-  /// Waits until somebody has settled `ticket`, or it is the caller's turn to lead.
+  /// Waits until a leader has settled `ticket`, or until it is the caller's turn to lead.
   ///
-  /// - Returns: whether the caller leads; then it must call ``leave()`` when it is done.
+  /// - Returns: whether the caller leads; a leader must call ``leave()`` when it is done.
   package func enter(_ ticket: WriteTicket) -> Bool {
     let turn = state.withLock { state -> DispatchSemaphore? in
       guard state.isLed else {
@@ -38,19 +38,18 @@ package final class WriteQueue: Sendable {
     return state.withLock { _ in unsafe ticket.result == nil }
   }
 
-  /// Takes those that may share the leader's write, in their order.
+  /// Takes the waiting tickets that may share the leader's write, in order.
   package func takeFollowers() -> [WriteTicket] { take().followers }
 
-  /// Takes those that may share the leader's write, and lets those come that shared the last one.
+  /// Takes the waiting tickets that may share the leader's write, and waits briefly for more.
   ///
-  /// The last commit has woken them, so they are about to write again: for a turn or two of the
-  /// processor they are all in this write, where else half of them would be.
+  /// The last commit has woken the threads that shared it, so they are about to write again. If the leader
+  /// yields the processor once or twice, all of them share this write; otherwise only half of them would.
   ///
   /// - Parameters:
-  ///   - count: how many share it already.
-  ///   - turns: how often the processor may still be given up for those that are expected; begins
-  ///     with ``turnLimit``.
-  /// - Returns: those that came, in their order.
+  ///   - count: how many tickets share the write already.
+  ///   - turns: how often the leader may still yield the processor; begins with ``turnLimit``.
+  /// - Returns: the tickets that came, in order.
   package func gatherFollowers(besides count: Int, turns: inout Int) -> [WriteTicket] {
     var (followers, mayMoreCome) = take(besides: count)
     while followers.isEmpty, mayMoreCome, turns > 0 {
@@ -61,8 +60,8 @@ package final class WriteQueue: Sendable {
     return followers
   }
 
-  /// - Returns: those that wait, up to one that takes a turn of its own, and whether others are
-  ///   expected that could be taken.
+  /// - Returns: the waiting tickets up to the first that needs a write of its own, and whether more tickets
+  ///   are expected that could be taken.
   private func take(besides count: Int = 0) -> (followers: [WriteTicket], mayMoreCome: Bool) {
     state.withLock { state in
       guard !state.waiting.isEmpty else { return ([], count < state.lastCount) }
@@ -72,11 +71,11 @@ package final class WriteQueue: Sendable {
     }
   }
 
-  /// Says what became of the batches of the leader and of those it took; to be called by the leader.
+  /// Sets the results of the leader's batch and of the batches it took; the leader calls this.
   ///
   /// - Parameters:
-  ///   - group: their tickets.
-  ///   - result: what became of each, by its place in the group.
+  ///   - group: the tickets of the batches.
+  ///   - result: gives the result of each batch by its index in `group`.
   package func settle(
     _ group: [WriteTicket], _ result: (Int) -> Result<CommitOutcome, StorageError>
   ) {
@@ -87,9 +86,9 @@ package final class WriteQueue: Sendable {
     for ticket in group { unsafe ticket.turn?.signal() }
   }
 
-  /// What became of a batch that was settled.
+  /// The result of a batch that was settled.
   ///
-  /// - Throws: `StorageError`: what kept it from being written.
+  /// - Throws: `StorageError`: why the batch was not written.
   package func outcome(of ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
     guard let result = state.withLock({ _ in unsafe ticket.result }) else {
       throw StorageError(.io, "the write was dropped; this is a bug")
@@ -97,7 +96,7 @@ package final class WriteQueue: Sendable {
     return try result.get()
   }
 
-  /// Hands the lead on.
+  /// Passes the lead to the next waiting thread.
   package func leave() {
     let next = state.withLock { state -> WriteTicket? in
       state.isLed = !state.waiting.isEmpty
@@ -112,22 +111,23 @@ package final class WriteTicket: Sendable {
   package let writes: [RecordWrite]
   /// The header that the batch is for, or nil for any.
   package let headerVersion: UInt64?
-  /// Whether it takes a turn of its own.
+  /// Whether the batch needs a write of its own.
   package let isAlone: Bool
-  /// How long it may wait for other processes; the time in the queue counts, or the waits of all
-  /// that are before it would add up.
+  /// Until when the batch may wait for other processes.
+  ///
+  /// The time in the queue counts; otherwise the waits of all batches before it would add up.
   package let end: ContinuousClock.Instant
 
-  /// What became of the batch, once that is decided.
+  /// The result of the batch, once it is settled.
   // Unchecked, since the lock is the queue's and not the ticket's own: `settle` sets it, `enter` and
   // `outcome(of:)` read it, all three inside `state.withLock`.
   fileprivate nonisolated(unsafe) var result: Result<CommitOutcome, StorageError>?
-  /// Signalled when it is to lead and when it is settled; nil for one that did not wait.
-  // Unchecked, since it is set once, inside `state.withLock`, before the ticket is in the queue: that
-  // lock makes it known to whoever takes the ticket out, and from then on it is only read.
+  /// Signalled when the ticket's thread has to lead and when the ticket is settled; nil if it did not wait.
+  // Unchecked, since it is set once, inside `state.withLock`, before the ticket is in the queue. That lock
+  // makes it visible to the thread that takes the ticket out, and from then on it is only read.
   fileprivate nonisolated(unsafe) var turn: DispatchSemaphore?
 
-  /// A batch for the file as it will be; an empty one for any header is a flush.
+  /// Makes a batch of writes; a batch without writes and without a header version is a flush.
   package init(
     _ writes: [RecordWrite] = [], headerVersion: UInt64? = nil, isAlone: Bool = false,
     until end: ContinuousClock.Instant
@@ -138,6 +138,6 @@ package final class WriteTicket: Sendable {
     self.isAlone = isAlone
   }
 
-  /// What is left of its time.
+  /// How long the batch may still wait.
   package var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: end)) }
 }

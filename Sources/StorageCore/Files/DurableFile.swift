@@ -1,36 +1,36 @@
 internal import Glibc
 
-/// Files that are replaced or made whole or not at all.
+/// Replaces and makes whole files atomically.
 package enum DurableFile {
-  /// Replaces `path` by a file of `bytes`, readable by the owner alone.
+  /// Replaces `path` by a file of `bytes`, which only the owner can read.
   ///
-  /// A sibling is written and made durable, then renamed over `path`, then the folder is made
-  /// durable: whoever reads, and whatever dies on any line, sees the old file or the new one.
-  /// The caller holds a lock that keeps other writers of `path` away.
+  /// Writes a sibling file and makes it durable, renames it over `path`, then makes the folder durable. So
+  /// a reader sees the old file or the new one, also after a crash at any point. The caller must hold a lock
+  /// that excludes other writers of `path`.
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - bytes: what it is to hold.
-  ///   - span: how many nanoseconds the new file has been in its place at least when this returns.
+  ///   - bytes: the new content.
+  ///   - span: for how many nanoseconds at least the new file has been in place when this returns.
   /// - Returns: the new file, open for reading.
-  /// - Throws: `StorageError`. The old file is still there, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`. The old file is unchanged, except after `outcomeUnknown`.
   @discardableResult
   package static func replace(
     _ path: String, with bytes: RawSpan, settling span: Int64 = 0
   ) throws(StorageError) -> OpenFile {
     let sibling = path + ".new"
-    // A sibling that a dead writer left is nobody's: its content was never acknowledged.
+    // A sibling that a dead writer left is not needed: that write was never acknowledged.
     unlink(sibling)
     let file = try create(sibling, for: path)
     do throws(StorageError) {
       try file.write(bytes)
       try file.synchronize()
       guard unsafe rename(sibling, path) == 0 else {
-        throw StorageError(system: "put the new file in its place", path: path)
+        throw StorageError(system: "replace the old file by the new one", path: path)
       }
     } catch {
       unlink(sibling)
-      // The rename did not happen, so nothing was changed, whatever became of the sibling.
+      // The rename did not happen, so nothing was changed, whatever happened to the sibling.
       guard error.code == .outcomeUnknown else { throw error.of(path, madeAs: sibling) }
       throw StorageError(.io, error.message, path: path, number: error.number)
     }
@@ -44,15 +44,14 @@ package enum DurableFile {
     return file
   }
 
-  /// Makes `path` with `bytes`, readable by the owner alone, unless it exists.
+  /// Makes a file of `bytes` at `path`, which only the owner can read, unless the path exists.
   ///
-  /// The file has no name before it is whole and durable, so that a writer that dies leaves none: neither
-  /// a second name of the file, nor bytes that nobody knows of. Where the file system can't do that, it
-  /// has the name of a sibling for a while; ``LeftOvers`` removes those.
+  /// The file gets its name only when it is complete and durable. So a writer that dies leaves nothing
+  /// behind: no second name of the file and no unknown bytes. If the file system does not support this, the
+  /// file has the name of a sibling for a while; ``LeftOvers`` removes siblings.
   ///
-  /// - Returns: whether it was made; false when somebody else made it first.
-  /// - Throws: `StorageError`; there is then no file that was not there before, unless the folder
-  ///   could not be synchronised.
+  /// - Returns: whether the file was made; false when another process made it first.
+  /// - Throws: `StorageError`; no new file exists then, unless the folder could not be synchronised.
   package static func createIfAbsent(
     _ path: String, with bytes: RawSpan
   ) throws(StorageError) -> Bool {
@@ -63,31 +62,32 @@ package enum DurableFile {
     return true
   }
 
-  /// Makes the file without a name, and gives it its own.
+  /// Makes the file without a name, then links it to `path`.
   ///
-  /// - Returns: whether it was made; nil where files without a name can't be made, or not be named.
+  /// - Returns: whether the file was made; nil where files without a name can't be made or linked.
   private static func linkNameless(
     _ bytes: RawSpan, as path: String
   ) throws(StorageError) -> Bool? {
     guard let held = try nameless(bytes, for: path) else { return nil }
-    // linkat(2): by way of /proc, since AT_EMPTY_PATH takes a capability.
+    // linkat(2): through /proc, since AT_EMPTY_PATH needs a capability.
     let source = "/proc/self/fd/\(held.descriptor)"
     if unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return true }
     switch errno {
     case EEXIST: return false
-    case ENOENT, EXDEV, EACCES, EPERM, EINVAL: return nil  // no /proc here, or one that refuses
+    case ENOENT, EXDEV, EACCES, EPERM, EINVAL: return nil  // /proc is missing, or refuses
     default: throw StorageError(system: "create", path: path)
     }
   }
 
-  /// A file of `bytes` in the folder of `path`, durable and without a name.
+  /// Makes a durable file of `bytes` without a name in the folder of `path`.
   ///
-  /// - Returns: what holds it, and has nothing of the file open: whoever closes a file loses all locks
-  ///   of the process on it (fcntl(2)), and others may take some as soon as the file has a name.
+  /// - Returns: an O_PATH descriptor, which keeps the file without opening it. Closing an opened file would
+  ///   release all locks of the process on it (fcntl(2)), and another thread may lock the file as soon as it
+  ///   has a name. Nil where files without a name can't be made.
   private static func nameless(
     _ bytes: RawSpan, for path: String
   ) throws(StorageError) -> OpenFile? {
-    // Of open(2), and not in Glibc's module: __O_TMPFILE with O_DIRECTORY, and O_PATH.
+    // From open(2), and missing in Glibc's module: __O_TMPFILE with O_DIRECTORY, and O_PATH.
     let (temporary, place) = (Int32(0o20000000) | O_DIRECTORY, Int32(0o10000000))
     guard let file = openIfPossible(FilePath.folder(of: path), temporary | O_RDWR) else {
       return nil
@@ -101,19 +101,21 @@ package enum DurableFile {
     return openIfPossible("/proc/self/fd/\(file.descriptor)", place)
   }
 
-  /// Nil for what can't be opened: a sibling is tried then, and its error says why.
+  /// Opens a file; nil if that fails.
+  ///
+  /// The caller then tries a sibling, whose error tells the reason.
   private static func openIfPossible(_ path: String, _ flags: Int32) -> OpenFile? {
     do throws(StorageError) { return try OpenFile(path, flags) } catch { return nil }
   }
 
-  /// The same with a sibling that has a name.
+  /// Makes the file as a sibling with a name, then links it to `path`.
   private static func linkSibling(
     _ bytes: RawSpan, as path: String
   ) throws(StorageError) -> Bool {
     let sibling = LeftOvers.sibling(of: path)
     defer { unlink(sibling) }
     do throws(StorageError) {
-      // Closed before it is linked, for the locks.
+      // Closed before it is linked, because closing later would release locks on the file.
       let file = try create(sibling, for: path)
       try file.write(bytes)
       try file.synchronize()
@@ -135,11 +137,12 @@ package enum DurableFile {
     } catch {
       throw error.of(path, madeAs: sibling)
     }
-    throw StorageError(.io, "the new file vanished", path: path)
+    throw StorageError(
+      .io, "the new file disappeared while it was being made; try again", path: path)
   }
 
   private static func unlink(_ path: String) {
-    // Best effort on a file of ours that nobody reads; what matters is checked by O_EXCL.
+    // A failure is ignored: nothing reads this file, and O_EXCL detects a file that is still there.
     _ = unsafe Glibc.unlink(path)
   }
 }

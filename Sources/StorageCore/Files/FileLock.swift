@@ -1,27 +1,26 @@
 internal import Glibc
 
-/// A lock file that one process, and in it one thread, holds at a time.
+/// A lock file that one thread of one process holds at a time.
 ///
-/// Open-file-description locks (fcntl(2), F_OFD_SETLK): they go away with their holder, however
-/// that dies, and two descriptors of one process exclude each other.
+/// It uses open-file-description locks (fcntl(2), F_OFD_SETLK). The kernel releases such a lock when its
+/// holder dies in any way, and two descriptors of one process exclude each other.
 package struct FileLock: ~Copyable {
   /// The byte that the holder locks.
   private static var holder: Int { 0 }
-  /// The byte that is locked while waiting for the other.
+  /// The byte that a waiter locks while it waits for the holder's byte.
   ///
-  /// Waiting is trying again and again, so that one who writes all the time would take the lock back
-  /// before anybody else noticed that it was free: measured, a second process waited for seconds.
+  /// A waiter polls. Without this byte, a process that writes all the time would take the lock again before
+  /// any waiter noticed that it was free: measured, a second process waited for seconds.
   private static var turnstile: Int { 1 }
 
   private let locks: LockFile
 
   /// Takes the lock, waiting no longer than `deadline`.
   ///
-  /// The file at `path` is made if need be and never removed by us. When somebody else removes it,
-  /// who waits for it takes the new one; who holds it then excludes nobody any more.
+  /// The file at `path` is made if it is missing, and this package never removes it. If another program
+  /// removes the file, waiters use the new file, and the holder of the old file excludes no one any more.
   ///
-  /// - Throws: `StorageError`: `busy` when the deadline passed, `cancelled`, or what opening the file
-  ///   said.
+  /// - Throws: `StorageError`: `busy` when the deadline passed, `cancelled`, or the error of opening the file.
   package init(
     _ path: String, waiting deadline: Duration, _ cancellation: Cancellation? = nil
   ) throws(StorageError) {
@@ -32,22 +31,22 @@ package struct FileLock: ~Copyable {
   }
 }
 
-/// An open lock file whose locks are given back when it goes out of scope.
+/// An open lock file that releases its locks when it goes out of scope.
 ///
-/// Closing is not enough: the locks are the open file description's, of which a child of fork(2)
-/// has a copy that would keep them for as long as the child lives.
+/// Closing the file is not enough: the locks belong to the open file description, and a child of fork(2)
+/// shares that description and would keep the locks as long as the child lives.
 package struct LockFile: ~Copyable {
   package let file: OpenFile
   private let process = getpid()
 
-  /// Opens the file at `path`, which is made if need be.
+  /// Opens the file at `path`, and makes it if it is missing.
   package init(_ path: String) throws(StorageError) {
     file = try OpenFile(lockFile: path)
   }
 
-  /// Opens the file at `path` and locks bytes of it, in their order, for this open file alone.
+  /// Opens the file at `path` and locks bytes of it in order, exclusively.
   ///
-  /// - Throws: `StorageError`: `busy` when the deadline passed, or what opening the file said.
+  /// - Throws: `StorageError`: `busy` when the deadline passed, or the error of opening the file.
   package static func locking(
     _ bytes: [Int], of path: String, waiting deadline: Duration, _ cancellation: Cancellation? = nil
   ) throws(StorageError) -> LockFile {
@@ -61,42 +60,44 @@ package struct LockFile: ~Copyable {
       guard isLocked else { break }
       if try locks.isInPlace() { return locks }
     } while ContinuousClock.now < end
-    throw StorageError(.busy, "another process held the lock for too long; try again", path: path)
+    throw StorageError(
+      .busy, "another process or thread held the lock until the deadline; try again", path: path)
   }
 
-  /// Whether the path still leads to this file: on one that was removed, locks exclude nobody.
+  /// Whether the path still leads to this file; locks on a removed file exclude no one.
   package func isInPlace() throws(StorageError) -> Bool { try file.isInPlace() }
 
-  // In the child, the locks are still its parent's.
+  // In a forked child, the locks still belong to the parent.
   deinit { if getpid() == process { file.unlockAll() } }
 }
 
-/// Locks of single bytes, which need not be in the file. They belong to the open file.
+/// Locks of single bytes, which may be beyond the end of the file. A lock belongs to the open file.
 extension OpenFile {
-  // F_OFD_SETLK and F_OFD_GETLK, which the headers show only to GNU sources.
+  // F_OFD_SETLK and F_OFD_GETLK, which the headers define only with _GNU_SOURCE.
   private static var setLock: Int32 { 37 }
   private static var getLock: Int32 { 36 }
 
-  /// Opens a lock file, which is made if need be and never holds anything.
+  /// Opens a lock file, and makes it if it is missing; the file stays empty.
   package init(lockFile path: String) throws(StorageError) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
     guard let file = try OpenFile(path, flags, permissions: 0o600) else {
-      throw StorageError(.io, "the lock file vanished", path: path)
+      throw StorageError(
+        .io, "the lock file disappeared while it was opened; try again", path: path)
     }
     self = file
   }
 
-  /// Whether the path that it was opened by still leads to this file.
+  /// Whether the path with which the file was opened still leads to this file.
   package func isInPlace() throws(StorageError) -> Bool {
     guard let found = try FileStatus.ofEntry(path) else { return false }
     let held = try status()
     return (found.device, found.inode) == (held.device, held.inode)
   }
 
-  /// Locks a byte for this open file alone.
+  /// Locks a byte exclusively for this open file.
   ///
-  /// - Returns: false when others held it until `end`.
-  /// - Throws: `cancelled` when `cancellation` was, or what fcntl(2) said.
+  /// - Returns: false when another open file held the lock until `end`.
+  /// - Throws: `cancelled` when `cancellation` was cancelled, or the error of fcntl(2).
   package func lock(
     byte: Int, until end: ContinuousClock.Instant, _ cancellation: Cancellation? = nil
   ) throws(StorageError) -> Bool {
@@ -106,42 +107,42 @@ extension OpenFile {
       if cancellation?.isCancelled == true {
         throw StorageError(.cancelled, "the program stopped waiting for the lock", path: path)
       }
-      usleep(pause)  // there is no lock call with a deadline; the pause grows to 2 ms
+      usleep(pause)  // no lock call takes a deadline; the pause grows to 2 ms
       pause = min(pause * 2, 2_000)
     }
     return true
   }
 
-  /// Takes a share of a byte, unless another open file has all of it.
+  /// Takes a shared lock of a byte, unless another open file holds an exclusive lock.
   package func tryShare(byte: Int) throws(StorageError) -> Bool {
     try tryLock(byte: byte, F_RDLCK)
   }
 
-  /// Whether another open file has all of a byte.
+  /// Whether another open file holds an exclusive lock of a byte.
   package func isLocked(byte: Int) -> Bool {
     var request = Self.request(byte, F_RDLCK)
-    // What can't be known is found out when the lock is taken.
+    // If this can't be known, the caller finds out when it takes the lock.
     guard unsafe fcntl(descriptor, Self.getLock, &request) == 0 else { return false }
     return request.l_type != Int16(F_UNLCK)
   }
 
-  /// Whether another open file has a share of a byte, or all of it.
+  /// Whether another open file holds a shared or an exclusive lock of a byte.
   package func isShared(byte: Int) -> Bool {
     var request = Self.request(byte, F_WRLCK)
     guard unsafe fcntl(descriptor, Self.getLock, &request) == 0 else { return false }
     return request.l_type != Int16(F_UNLCK)
   }
 
-  /// Gives back a byte, or a share of it.
+  /// Releases a shared or an exclusive lock of a byte.
   package func unlock(byte: Int) throws(StorageError) {
     _ = try tryLock(byte: byte, F_UNLCK)
   }
 
-  /// Gives back every byte.
+  /// Releases the locks of all bytes.
   fileprivate func unlockAll() {
     var request = Self.request(0, F_UNLCK)
     request.l_len = 0  // to the end
-    // It can't fail in a way that could be mended, and the file is closed next.
+    // A failure is ignored: nothing could be done about it, and the file is closed next.
     _ = unsafe fcntl(descriptor, Self.setLock, &request)
   }
 

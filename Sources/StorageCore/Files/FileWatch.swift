@@ -2,18 +2,18 @@ internal import CryptoCore
 internal import Foundation
 internal import Glibc
 
-/// Tells when something in a folder, or a file, changed, by inotify(7) on a thread of its own.
+/// Calls a closure when a file or folder changed, with inotify(7) on a thread of its own.
 ///
-/// Where inotify is exhausted, or what is watched goes away, it looks twice a second instead.
+/// If the limits of inotify are reached, or a watched file or folder goes away, it polls twice a second.
 package final class FileWatch: Sendable {
-  /// What to be told of.
+  /// What to watch.
   package enum Subject: Sendable {
-    /// Files of the folder that were replaced, removed, or closed after writing.
+    /// Files in a folder that are replaced, removed, or closed after writing.
     case folder(String)
-    /// Reads of the file and writes to it, for one that is there only to be touched.
+    /// Reads of a file and writes to it; for a file that exists only to be touched as a signal.
     case file(String)
-    /// That another file is put in the place of this one, or that it is removed: by its folder, whose other
-    /// files nobody is told of.
+    /// The replacement or removal of one file, watched through its folder; the folder's other files are
+    /// ignored.
     case entry(String)
 
     fileprivate var path: String {
@@ -23,7 +23,7 @@ package final class FileWatch: Sendable {
       }
     }
 
-    /// The name of the one file of the folder that counts; nil for all.
+    /// The name of the only watched file in the folder; nil for all files.
     fileprivate var name: String? {
       if case .entry(let path) = self { FilePath.name(of: path) } else { nil }
     }
@@ -34,7 +34,7 @@ package final class FileWatch: Sendable {
         UInt32(IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE)
           | UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
       case .file:
-        // An unlinked file that somebody has open changes its link count, an attribute.
+        // Unlinking an open file changes its link count, which is an attribute.
         UInt32(IN_ACCESS | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
           | UInt32(IN_DONT_FOLLOW)
       case .entry:
@@ -44,13 +44,13 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// What is to come after a call.
+  /// When to call the closure again.
   package enum Next: Sendable {
-    /// The next change.
+    /// At the next change.
     case change
-    /// The next change, or the same again in half a second: it could not be looked at.
+    /// At the next change or in half a second, because the closure could not read the file.
     case again
-    /// Nothing.
+    /// Never.
     case end
   }
 
@@ -58,12 +58,12 @@ package final class FileWatch: Sendable {
 
   private let stopping = WakeUp()
 
-  /// Watches from now on.
+  /// Begins to watch.
   ///
   /// - Parameters:
-  ///   - subjects: what to watch; none need exist yet.
+  ///   - subjects: what to watch; the files and folders need not exist yet.
   ///   - name: the name of the thread, of at most 15 bytes.
-  ///   - onChange: called on the watching thread for each change, and now and then without one.
+  ///   - onChange: called on the watching thread for each change, and sometimes without a change.
   package init(
     _ subjects: [Subject], threadName name: String, onChange: @escaping @Sendable () -> Next
   ) {
@@ -85,11 +85,11 @@ package final class FileWatch: Sendable {
 
   /// Ends the watch.
   ///
-  /// The thread may still make the call that it is in.
+  /// A call of the closure that has begun may still be running.
   package func stop() { stopping.call() }
 }
 
-/// A connected pair of sockets: whoever waits on one end is woken by the other.
+/// A connected pair of sockets: a call on one end wakes a thread that waits on the other.
 private final class WakeUp: Sendable {
   let waiting: OwnedDescriptor?
   private let calling: OwnedDescriptor?
@@ -103,7 +103,7 @@ private final class WakeUp: Sendable {
   }
 
   func call() {
-    // shutdown(2) and not close(2), which a forked child's copy would keep from being noticed.
+    // shutdown(2), not close(2): a forked child's copy of the socket would hide a close from the waiter.
     guard let calling else { return }
     shutdown(calling.number, Int32(SHUT_RDWR))
   }
@@ -118,15 +118,15 @@ private final class OwnedDescriptor: Sendable {
   deinit { close(number) }
 }
 
-/// The inotify descriptor of what is watched.
+/// The inotify descriptor that watches the subjects.
 ///
-/// Used by one thread after another.
+/// Used by one thread at a time.
 private final class Notices: @unchecked Sendable {
-  // `descriptor` and `names` are set in `init`, before there is a watching thread, and by that thread alone
-  // from then on.
+  // `init` sets `descriptor` and `names` before the watching thread exists; from then on only that thread
+  // uses them.
   private let subjects: [FileWatch.Subject]
   private var descriptor: OwnedDescriptor?
-  /// Of watches that are of one file of a folder, its name.
+  /// The file name of each watch that watches only one file in a folder.
   private var names: [Int32: [UInt8]] = [:]
 
   private enum Drained { case nothing, change, end }
@@ -136,13 +136,13 @@ private final class Notices: @unchecked Sendable {
     watch()
   }
 
-  /// Waits for a change, or for a call at the other end of `stop`.
+  /// Waits for a change, or until the other end of `stop` is called.
   ///
-  /// - Returns: whether it was called.
+  /// - Returns: whether `stop` was called.
   func wait(orUntil stop: OwnedDescriptor?, every interval: Int32, isLimited: Bool) -> Bool {
     if descriptor == nil {
       watch()
-      // What happened before it was watched is to be looked for.
+      // Changes may have happened before the watch began, so the caller has to look now.
       if descriptor != nil { return false }
     }
     var polled = [
@@ -178,11 +178,11 @@ private final class Notices: @unchecked Sendable {
     descriptor = owned
   }
 
-  /// Reads the notices away.
+  /// Reads and discards all waiting notices.
   ///
-  /// But for the name of the file, what they say is not asked: what is watched is looked at in any case.
+  /// Of a notice, only the file name matters: the caller reads the watched file in any case.
   ///
-  /// - Returns: whether there was one that counts, and whether all subjects are still watched.
+  /// - Returns: whether a notice was about a subject, or whether a subject is no longer watched.
   private func drain() -> Drained {
     var result = Drained.nothing
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -196,14 +196,14 @@ private final class Notices: @unchecked Sendable {
         // inotify(7): an event is its watch, the mask, a cookie, the length of the name and the name.
         let mask = Self.word(buffer, at: offset + 4)
         let length = Int(Self.word(buffer, at: offset + 12))
-        // A file that was unlinked while somebody has it open tells of an attribute: its link count.
+        // Unlinking an open file gives a notice of an attribute change, since its link count changes.
         let gone = UInt32(IN_IGNORED | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF)
         if mask & gone != 0 {
           result = .end
         } else if result == .nothing {
           let name = names[Int32(bitPattern: Self.word(buffer, at: offset))]
           let found = buffer[(offset + 16)..<min(offset + 16 + length, count)]
-          // The name is filled up with zeros; a queue that overflowed has none.
+          // The name is padded with zeros; a notice of an overflowed queue has no name.
           if name == nil || length == 0 || found.prefix(while: { $0 != 0 }).elementsEqual(name!) {
             result = .change
           }

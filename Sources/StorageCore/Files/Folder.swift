@@ -1,14 +1,16 @@
 internal import Glibc
 
-/// Folders that stores make and write to.
+/// Makes and checks folders of stores.
 package enum Folder {
-  /// Makes `path` and its missing parents, each for the owner alone (0700), durably.
+  /// Makes `path` and its missing parents durably; only the owner can use them (0700).
   ///
-  /// A folder that exists is left as it is.
+  /// An existing folder is not changed.
   package static func create(_ path: String) throws(StorageError) {
     if let status = try FileStatus.of(path) {
       guard status.isFolder else {
-        throw StorageError(.unavailable, "it is a file where a folder is needed", path: path)
+        throw StorageError(
+          .unavailable, "a folder is needed here, but this is a file; move the file away",
+          path: path)
       }
       return
     }
@@ -20,18 +22,20 @@ package enum Folder {
     try synchronize(parent)
   }
 
-  /// Refuses a folder in which somebody else could replace our files.
+  /// Throws if another user could replace this user's files in the folder.
   ///
   /// - Parameters:
   ///   - path: the folder.
-  ///   - trust: whether a group of this process may write to it.
-  /// - Throws: `denied` unless the folder is ours or root's, and neither group nor others can write
-  ///   or it is sticky, as `/tmp` is, so that they can't touch files that aren't theirs.
+  ///   - trust: whether a group of this process may write to the folder.
+  /// - Throws: `denied` unless two conditions hold. This user or root owns the folder. Neither group nor
+  ///   others can write to it, or it is sticky, as `/tmp` is, so that they can't change files of other users.
+  ///   `unavailable` when the folder does not exist.
   package static func requirePrivate(
     _ path: String, _ trust: FolderTrust = .owner
   ) throws(StorageError) {
     guard let status = try FileStatus.of(path), status.isFolder else {
-      throw StorageError(.unavailable, "the folder is not there", path: path)
+      throw StorageError(
+        .unavailable, "the folder does not exist; create it first", path: path)
     }
     guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(
@@ -41,14 +45,15 @@ package enum Folder {
     }
     guard !trust.lets(othersWriteTo: status) || status.isSticky else {
       throw StorageError(
-        .denied, "others can write to the folder; \(trust.advice(for: status))", path: path)
+        .denied, "other users can write to the folder; \(trust.advice(for: status))", path: path)
     }
   }
 
-  /// Makes the entries of a folder durable: a new or renamed file survives a power cut only then.
+  /// Makes the entries of a folder durable; only then does a new or renamed file survive a power cut.
   package static func synchronize(_ path: String) throws(StorageError) {
     guard let folder = try OpenFile(path, O_RDONLY | O_DIRECTORY) else {
-      throw StorageError(.unavailable, "the folder is not there", path: path)
+      throw StorageError(
+        .unavailable, "the folder does not exist; create it first", path: path)
     }
     try folder.synchronize()
   }

@@ -2,39 +2,39 @@ internal import Glibc
 
 /// Who may write to the folder of a store, besides the process that uses it and root.
 public enum FolderTrust: Hashable, Sendable {
-  /// Nobody.
+  /// No one else.
   case owner
-  /// The members of a group of this process, as in a Kubernetes volume with `fsGroup`, which is `2775`
-  /// and root's.
+  /// The members of a group of this process.
   ///
-  /// It holds for the vault's folder, those on the way to it, and the files in it, to which Kubernetes
-  /// gives the group's permissions at each mount; a vault takes those away when it is opened for writing.
-  /// The group's members can then do all that somebody can do who writes to the folder: remove the
-  /// store, put an older one in its place, and stop its programs. Folders that all users can write to are
-  /// refused as ever.
+  /// Use it for a Kubernetes volume with `fsGroup`, which root owns with the mode `2775`. The trust applies to
+  /// the vault's folder, to the folders above it, and to the files in it. Kubernetes gives these files the
+  /// group's permissions at each mount; a vault removes the permissions when it is opened for writing.
+  ///
+  /// Members of the group can then do anything that write access to the folder allows: remove the store,
+  /// replace it by an older one, and stop its programs. Folders that all users can write to are still refused.
   case processGroup
 }
 
 extension FolderTrust {
-  /// Whether somebody can write to a file or folder who is not trusted to.
+  /// Whether an untrusted user can write to a file or folder.
   package func lets(othersWriteTo status: FileStatus) -> Bool {
     guard status.permissions & 0o002 == 0 else { return true }
     guard status.permissions & 0o020 != 0 else { return false }
     return self == .owner || !Self.isOurs(group: status.group)
   }
 
-  /// What to do about a folder that is refused.
+  /// Advice for a folder that is refused.
   package func advice(for status: FileStatus) -> String {
     let isOfGroup = status.permissions & 0o002 == 0 && Self.isOurs(group: status.group)
     return self == .owner && isOfGroup
-      ? "chmod go-w it, or say that its group is trusted, with FolderTrust.processGroup"
-      : "chmod go-w it"
+      ? "run chmod go-w on it, or trust its group with FolderTrust.processGroup"
+      : "run chmod go-w on it"
   }
 
   /// Whether this process is in a group.
   private static func isOurs(group: UInt32) -> Bool {
     if group == getegid() { return true }
-    // getgroups(2): the number of them, and then as many.
+    // getgroups(2): the first call returns the number of groups, the second call the groups.
     let count = getgroups(0, nil)
     guard count > 0 else { return false }
     var groups = [gid_t](repeating: 0, count: Int(count))

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A file beside another one which says that the other one was made, and is not to be made anew.
+/// A marker beside a file, which shows that the file was made and must not be made again.
 ///
-/// A key file that was removed looks like one that never was, and a fresh key in its place would
-/// part what is sealed from now on from what was sealed before. The file comes first and its marker
-/// second, both durable: whoever dies in between leaves a file under which nothing was sealed and
-/// which the next reader marks. So a marker without its file means that the file is gone.
+/// A removed key file looks like one that never existed. With a new key in its place, the old sealed data
+/// would not open. The file is made first and its marker second, both durably. A process that dies in between
+/// leaves a file whose key has sealed nothing, and the next reader makes the marker. So a marker without its
+/// file means that the file is gone.
 struct MadeMarker: Sendable {
-  /// For whoever finds the file and wonders; nothing reads it.
+  /// Explains the marker to a person who finds it; no code reads the text.
   private static let text = """
-    The file beside this one, of the same name without ".made", holds keys. If it is gone, put it
-    back from a backup: as long as this marker is here, no other one is made in its place.
+    The file beside this one, with the same name without ".made", holds keys. If that file is gone,
+    put it back from a backup: as long as this marker exists, no new file is made in its place.
 
     """
 
@@ -22,24 +22,25 @@ struct MadeMarker: Sendable {
     self.path = path + ".made"
   }
 
-  /// Whether there is anything in the marker's place, be it a link that leads nowhere.
+  /// Whether the marker exists; a link that leads nowhere counts too.
   func isThere() throws(StorageError) -> Bool {
     try FileStatus.ofEntry(path) != nil
   }
 
-  /// Leaves the marker, durably, if there is none.
+  /// Makes the marker durably if it does not exist.
   func leave() throws(StorageError) {
     guard try !isThere() else { return }
-    // Whoever made the file may not have come to this yet, and the marker must not outlive it.
+    // Another process may have made the file and not synchronised the folder yet. Without this, the marker
+    // could survive a power cut and the file not.
     try Folder.synchronize(FilePath.folder(of: path))
     let text = Array(Self.text.utf8)
     _ = try unsafe DurableFile.createIfAbsent(path, with: text.span.bytes)
   }
 
-  /// Leaves the marker of a file that was just read, where that can be done.
+  /// Makes the marker of a file that was just read, if that is possible.
   ///
-  /// A file that came without one, from a version that left none or from a backup, may lie where
-  /// nothing can be written. That is no reason not to read it.
+  /// A file without a marker, from an old release or from a backup, may be in a folder that can't be written
+  /// to. The file must still be readable there.
   func leaveIfPossible() {
     do throws(StorageError) { try leave() } catch {}
   }

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A time of the clock that all processes of a machine share and that nobody sets
-/// (clock_gettime(2), CLOCK_MONOTONIC).
+/// A time of the clock that all processes of a machine share and that can't be set (clock_gettime(2),
+/// CLOCK_MONOTONIC).
 ///
-/// To read it is no system call on most machines, and about 30 ns.
+/// Reading the clock needs no system call on most machines, and takes about 30 ns.
 package struct MonotonicTime: Sendable {
   private let nanoseconds: Int64
 
-  /// The present time.
+  /// The current time.
   package static var now: MonotonicTime {
     var time = timespec()
     let result = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -18,12 +18,12 @@ package struct MonotonicTime: Sendable {
   /// Nanoseconds from `earlier` to this time.
   package func since(_ earlier: MonotonicTime) -> Int64 { nanoseconds - earlier.nanoseconds }
 
-  /// Waits until so many nanoseconds have passed since this time; usually they have.
+  /// Waits until `span` nanoseconds have passed since this time; usually they have passed already.
   package func waitUntilPassed(_ span: Int64) {
     while true {
       let left = span - MonotonicTime.now.since(self)
       guard left > 0 else { return }
-      // Nobody tells when time has passed.
+      // No event signals that the time has passed, so this sleeps.
       usleep(useconds_t(min(left / 1_000 + 1, 100_000)))
     }
   }
@@ -31,10 +31,12 @@ package struct MonotonicTime: Sendable {
 
 /// A tick of the kernel's clock, 1 to 10 ms (clock_gettime(2), CLOCK_MONOTONIC_COARSE).
 ///
-/// To read it is no system call, and a third of the price of ``MonotonicTime``: for what is to be asked once
-/// in each, and not every time.
+/// Reading it needs no system call and takes a third of the time of ``MonotonicTime``. Use it for work to be
+/// done once in each tick.
 package enum ClockTick {
-  /// The present tick; 0 where the clock can't be read, which is to be taken for another one every time.
+  /// The current tick; 0 if the clock can't be read.
+  ///
+  /// Treat each 0 as a new tick.
   @inline(__always)
   package static var now: Int64 {
     var time = timespec()

@@ -3,14 +3,14 @@ package import Glibc
 
 /// An open file descriptor, closed when it goes out of scope.
 package struct OpenFile: ~Copyable {
-  /// The descriptor, which stays this value's.
+  /// The descriptor; this value owns it and closes it.
   package let descriptor: Int32
-  /// The path it was opened by, for errors.
+  /// The path with which the file was opened, for errors.
   package let path: String
 
   /// Opens a file, close-on-exec.
   ///
-  /// - Returns: nil when the file is not there and `flags` don't ask to create it.
+  /// - Returns: nil when the file does not exist and `flags` don't create it.
   package init?(
     _ path: String, _ flags: Int32, permissions: mode_t = 0o600
   ) throws(StorageError) {
@@ -30,7 +30,7 @@ package struct OpenFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// What fstat(2) says.
+  /// The result of fstat(2).
   package func status() throws(StorageError) -> FileStatus {
     try .of(descriptor: descriptor, path: path)
   }
@@ -40,18 +40,18 @@ package struct OpenFile: ~Copyable {
     let size = try status().size
     guard size <= limit else {
       throw StorageError(
-        .damaged, "the file has \(size) bytes, at most \(limit) make sense",
+        .damaged, "the file has \(size) bytes, but at most \(limit) are expected",
         path: path)
     }
     return try read(from: 0, size)
   }
 
-  /// All bytes from the start, straight into secure memory; at most `limit`.
+  /// All bytes from the start, read directly into secure memory; at most `limit`.
   package func readSecret(limit: Int) throws(StorageError) -> SecureBytes {
     let size = try status().size
     guard size <= limit else {
       throw StorageError(
-        .damaged, "the file has \(size) bytes, a key file has at most \(limit)", path: path)
+        .damaged, "the file has \(size) bytes, but a key file has at most \(limit)", path: path)
     }
     var failure: StorageError?
     var count = 0
@@ -67,12 +67,12 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
-  /// The first bytes of the file, or all where there are fewer.
+  /// The first bytes of the file, or all bytes of a shorter file.
   package func readFirst(_ count: Int) throws(StorageError) -> [UInt8] {
     try read(from: 0, min(count, try status().size))
   }
 
-  /// The last bytes of the file, or all where there are fewer.
+  /// The last bytes of the file, or all bytes of a shorter file.
   package func readLast(_ count: Int) throws(StorageError) -> [UInt8] {
     let size = try status().size
     return try read(from: max(size - count, 0), min(count, size))
@@ -88,14 +88,14 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
-  /// Fills `span` from a place in the file on, and says how much there was; less only at the end.
+  /// Fills `span` from an offset in the file, and returns how many bytes were read; fewer only at the end.
   package func fill(
     _ span: inout MutableRawSpan, from start: Int
   ) throws(StorageError) -> Int {
     try read(into: &span, from: start)
   }
 
-  /// Fills `span` from a place in the file, and says how much there was.
+  /// Fills `span` from an offset in the file, and returns how many bytes were read.
   private func read(
     into span: inout MutableRawSpan, from start: Int = 0
   ) throws(StorageError) -> Int {
@@ -126,7 +126,7 @@ package struct OpenFile: ~Copyable {
     }
   }
 
-  /// Makes what was written durable.
+  /// Makes the written bytes durable.
   ///
   /// fsync(2): after a failure the state of the pages is unknown.
   package func synchronize() throws(StorageError) {
@@ -134,7 +134,7 @@ package struct OpenFile: ~Copyable {
     let error = StorageError(system: "make the file durable", path: path)
     guard error.code == .io else { throw error }
     throw StorageError(
-      .outcomeUnknown, error.message + "; read back before you rely on it", path: path,
+      .outcomeUnknown, error.message + "; read the value again before you rely on it", path: path,
       number: error.number)
   }
 }

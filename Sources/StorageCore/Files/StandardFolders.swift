@@ -7,8 +7,10 @@ package enum StandardFolders {
     try base("XDG_CONFIG_HOME", orHome: ".config")
   }
 
-  /// The application's data folder: `$STATE_DIRECTORY` under systemd, else
-  /// `$XDG_DATA_HOME/<application>`, or `.local/share/<application>` in the home folder.
+  /// The application's data folder.
+  ///
+  /// `$STATE_DIRECTORY` under systemd, else `$XDG_DATA_HOME/<application>`, else
+  /// `.local/share/<application>` in the home folder.
   package static func data(application: String) throws(StorageError) -> String {
     try SecureStorage.validate(application)
     // systemd.exec(5): several folders are separated by colons; the first is the main one.
@@ -20,8 +22,10 @@ package enum StandardFolders {
     return try base("XDG_DATA_HOME", orHome: ".local/share") + "/" + application
   }
 
-  /// The application's cache folder: `$CACHE_DIRECTORY` under systemd, else
-  /// `$XDG_CACHE_HOME/<application>`, or `.cache/<application>` in the home folder.
+  /// The application's cache folder.
+  ///
+  /// `$CACHE_DIRECTORY` under systemd, else `$XDG_CACHE_HOME/<application>`, else `.cache/<application>` in
+  /// the home folder.
   package static func caches(application: String) throws(StorageError) -> String {
     try SecureStorage.validate(application)
     if let cache = environment("CACHE_DIRECTORY")?.split(separator: ":").first,
@@ -32,12 +36,12 @@ package enum StandardFolders {
     return try base("XDG_CACHE_HOME", orHome: ".cache") + "/" + application
   }
 
-  /// The folder of all applications' data: `$XDG_DATA_HOME`, or `.local/share` in the home folder.
+  /// The folder for the data of all applications: `$XDG_DATA_HOME`, or `.local/share` in the home folder.
   package static func sharedData() throws(StorageError) -> String {
     try base("XDG_DATA_HOME", orHome: ".local/share")
   }
 
-  /// A variable that is set and not empty.
+  /// The value of an environment variable; nil if it is not set or empty.
   package static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
@@ -47,13 +51,13 @@ package enum StandardFolders {
   private static func base(
     _ variable: String, orHome folder: String
   ) throws(StorageError) -> String {
-    // The specification: a relative path is to be ignored.
+    // The XDG specification: a relative path must be ignored.
     if let path = environment(variable), path.hasPrefix("/") { return path }
     guard let home = environment("HOME"), home.hasPrefix("/") else {
       throw StorageError(
         .unavailable,
-        "neither \(variable) nor HOME is set, so there is no place to store; set one "
-          + "of them")
+        "neither \(variable) nor HOME is set to an absolute path, so there is no folder to store in; "
+          + "set one of them")
     }
     return home == "/" ? "/" + folder : home + "/" + folder
   }

@@ -1,13 +1,13 @@
 internal import Glibc
 
 extension StorageError {
-  /// What an `errno` of a file operation means.
+  /// Makes the error for an `errno` of a file operation.
   ///
   /// - Parameters:
-  ///   - action: what was tried, as in "open".
+  ///   - action: the failed action, such as "open".
   ///   - path: the file or folder.
-  ///   - number: the `errno`; the current one unless said otherwise.
-  ///   - isOpening: whether what is there already was to be opened, if anything is.
+  ///   - number: the `errno`; the current one by default.
+  ///   - isOpening: whether the action was to open an existing file.
   package init(
     system action: String, path: String, number: Int32 = errno, isOpening: Bool = false
   ) {
@@ -16,7 +16,7 @@ extension StorageError {
     let advice: String
     switch number {
     case EACCES, EPERM: (code, advice) = Self.refusal(of: path, isOpening: isOpening)
-    case EROFS: (code, advice) = (.readOnly, "; use a folder that can be written to")
+    case EROFS: (code, advice) = (.readOnly, "; use a folder on a writable file system")
     case ENOSPC, EDQUOT, EFBIG: (code, advice) = (.full, "; free some space and try again")
     case ENOENT, ENOTDIR: (code, advice) = (.unavailable, "; create the folder first")
     case ELOOP: (code, advice) = (.denied, "; \(Self.linkAdvice)")
@@ -26,19 +26,19 @@ extension StorageError {
       code, "could not \(action): \(reason)\(advice)", path: path, number: Int(number))
   }
 
-  /// What to do about a file that belongs to another user.
+  /// Advice for a file that another user owns.
   package static let ownerAdvice = "run as its owner, or give it to this user with chown"
 
-  /// What to do about a link that is not followed.
+  /// Advice for a symbolic link that is not followed.
   package static let linkAdvice =
-    "links are not followed here: give the path that it leads to, or move it away"
+    "symbolic links are not followed here: give the path that the link leads to, or move the link away"
 
-  /// Whether the file refuses, or its folder, and what to do about it.
+  /// The error code and the advice for a refused access, from the permissions of the file or its folder.
   package static func refusal(of path: String, isOpening: Bool) -> (Code, String) {
     var status = stat()
     let isThere = unsafe lstat(path, &status) == 0
     guard isThere || errno != EACCES else {
-      return (.denied, "; this user can't enter its folder: run as the user that owns it")
+      return (.denied, "; this user can't enter its folder: run as the user that owns the folder")
     }
     if isThere, isOpening {
       guard status.st_uid == geteuid() else {
@@ -52,11 +52,11 @@ extension StorageError {
   }
 }
 
-/// What stat(2) says of a file, as far as stores need it.
+/// The part of the result of stat(2) that stores need.
 package struct FileStatus: Hashable, Sendable {
-  /// The device and inode: the identity of the file while it is open or linked.
+  /// The device; with the inode, it identifies the file while the file is open or linked.
   package let device: UInt64
-  /// The inode.
+  /// The inode number.
   package let inode: UInt64
   /// The size in bytes.
   package let size: Int
@@ -74,12 +74,12 @@ package struct FileStatus: Hashable, Sendable {
   package let isRegular: Bool
   /// Whether it is a folder.
   package let isFolder: Bool
-  /// Whether it is a symbolic link, which only ``ofEntry(_:)`` can find.
+  /// Whether it is a symbolic link; only ``ofEntry(_:)`` can find a link.
   package let isLink: Bool
   /// Whether it is a device.
   package let isDevice: Bool
 
-  /// What tells a file from all others that are open or linked.
+  /// Tells a file from all other files that are open or linked.
   package struct Identity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
@@ -88,10 +88,10 @@ package struct FileStatus: Hashable, Sendable {
       (device, inode) = (status.device, status.inode)
     }
   }
-  /// Which file it is.
+  /// The identity of the file.
   package var identity: Identity { Identity(self) }
 
-  /// Whether it is a folder in which a file can be removed by its owner alone, as `/tmp`.
+  /// Whether it is a folder, such as `/tmp`, in which only the owner of a file can remove the file.
   package var isSticky: Bool { permissions & 0o1000 != 0 }
 
   fileprivate init(_ status: stat) {
@@ -109,12 +109,15 @@ package struct FileStatus: Hashable, Sendable {
     isDevice = status.st_mode & S_IFMT == S_IFCHR || status.st_mode & S_IFMT == S_IFBLK
   }
 
-  /// A time of the years 1678 to 2261; another, which anybody can give a file, wraps around.
+  /// A time in nanoseconds; exact for the years 1678 to 2261.
+  ///
+  /// Any other time, which a user can give a file,
+  /// wraps around.
   private static func nanoseconds(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
-  /// The status of what `path` names, following links, or nil when there is nothing.
+  /// The status of the file at `path`, following links; nil when it does not exist.
   package static func of(_ path: String) throws(StorageError) -> FileStatus? {
     var status = stat()
     guard unsafe stat(path, &status) != 0 else { return FileStatus(status) }
@@ -122,7 +125,7 @@ package struct FileStatus: Hashable, Sendable {
     throw StorageError(system: "look at the file", path: path)
   }
 
-  /// The status of what is at `path`, a link itself, or nil when there is nothing.
+  /// The status of the file or link at `path`, without following links; nil when it does not exist.
   package static func ofEntry(_ path: String) throws(StorageError) -> FileStatus? {
     var status = stat()
     guard unsafe lstat(path, &status) != 0 else { return FileStatus(status) }
@@ -139,7 +142,7 @@ package struct FileStatus: Hashable, Sendable {
     return FileStatus(status)
   }
 
-  /// The status of the folder that holds `path`; nil when that can't be known.
+  /// The status of the folder that holds `path`; nil when it can't be read.
   package static func ofFolder(containing path: String) -> FileStatus? {
     var status = stat()
     return unsafe stat(FilePath.folder(of: path), &status) == 0 ? FileStatus(status) : nil

@@ -1,18 +1,18 @@
 internal import CryptoCore
 
-/// What is left under old data keys, counted while their end is decided.
+/// The records under old data keys, counted to decide which data keys end.
 private struct OldRecords {
-  /// At so many the rest is counted only: whoever writes to a store may have put there any number.
+  /// How many names are collected; further records are only counted, since their number has no limit.
   static let nameLimit = 1_000
 
-  /// How many records name a data key that does not seal.
+  /// The number of records of each old data key.
   var counts: [UInt32: Int] = [:]
-  /// The key names of records by the data key that they name, where they are known.
+  /// The known key names of the records of each old data key.
   var names: [UInt32: [String]] = [:]
   private var nameCount = 0
-  /// How many records name no key at all: a damaged header may have named any.
+  /// The number of records whose header is damaged; each may belong to any data key.
   var unknownCount = 0
-  /// What kept a record from being looked at.
+  /// The error of a record that could not be read.
   var failure: StorageError?
 
   mutating func add(_ id: UInt32, _ name: () throws(StorageError) -> String?) {
@@ -29,13 +29,12 @@ private struct OldRecords {
 }
 
 extension SealedStore {
-  /// Drops the data keys that no record names, and retires those that are to end, alone among all
-  /// writers.
+  /// Drops the data keys that no record uses, and retires the keys in `ending`, while no one else writes.
   ///
-  /// To end are the keys of `ending`, under which a pass over all records has found whatever could be
-  /// sealed anew. Of others that are to end, another rotation began since, and its pass is not over.
+  /// A pass over all records has sealed again all possible records of the keys in `ending`. Other keys that
+  /// are ending belong to a rotation that began later, whose pass is not over.
   ///
-  /// - Returns: what that pass has done, and what is left.
+  /// - Returns: how many records the pass has sealed again, and how many are left.
   func endDataKeys(
     _ ending: Set<UInt32>, reencrypted: Int
   ) throws(StorageError) -> ReencryptionReport {
@@ -45,7 +44,7 @@ extension SealedStore {
       var entries: [Keyset.Entry] = []
       var isChanged = false
       for var entry in draft.keyset.entries {
-        // A damaged header may have named any key: then all are kept.
+        // A record with a damaged header may need any key: then all keys are kept.
         let isNeeded =
           entry.id == draft.keyset.primaryID || old.counts[entry.id] != nil || old.unknownCount > 0
         let isOver = entry.state == .ending && ending.contains(entry.id)
@@ -88,7 +87,7 @@ extension SealedStore {
     let enabled = Set(keyset.entries.filter { $0.state != .retired }.map(\.id))
     let remaining = old.counts.filter { enabled.contains($0.key) }.values.reduce(0, +)
     let all = old.counts.values.reduce(0, +)
-    // What names no key goes with the old ones, which were all kept for it.
+    // Records with a damaged header count as records of the old keys, which were all kept for them.
     let isRetired = enabled.count == 1 && keyset.entries.contains { $0.state == .retired }
     return ReencryptionReport(
       reencrypted: reencrypted,

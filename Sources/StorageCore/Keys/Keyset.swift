@@ -1,33 +1,33 @@
 internal import CryptoCore
 
-/// A store's keys: data keys, of which one seals and those open that were not retired, and the key
-/// that hashes names.
+/// A store's keys: the data keys and the key that hashes names.
 ///
+/// The primary data key seals records; all data keys that were not retired open records. See
 /// docs/file-format.md, section "Keyset".
 struct Keyset: Sendable {
   static let entryLimit = 1024
   private static let entrySize = 4 + 1 + 8 + 32
 
-  /// The version that a keyset is written in: the second one alone says how far a data key has ended.
+  /// The format version of a keyset: only version 2 stores the states of data keys.
   private enum Version: UInt8 {
     case first = 1
     case withStates = 2
   }
 
-  /// How far a rotation has ended a data key.
+  /// Whether a rotation has begun to end a data key, or has ended it.
   enum State: UInt8, Sendable {
-    /// It opens records, and the primary one seals.
+    /// The key opens records; the primary key also seals records.
     case open = 0
-    /// It opens records until a re-encryption has gone through all of them: then it is retired.
+    /// The key opens records until a re-encryption has processed all records; then it is retired.
     case ending = 1
-    /// It opens nothing but what is taken back on purpose, and is there so that this can be done.
+    /// The key is kept only to open records that are taken back on purpose.
     case retired = 2
   }
 
   struct Entry: Sendable {
     let id: UInt32
     let algorithm: AEADAlgorithm
-    /// Seals that processes have set aside; never fewer than were made.
+    /// How many seals processes have reserved; never fewer than they have made.
     var reservedSeals: UInt64
     let key: SymmetricKey
     var state = State.open
@@ -38,7 +38,7 @@ struct Keyset: Sendable {
   var primaryID: UInt32
   var nextID: UInt32
 
-  /// A keyset with fresh keys.
+  /// Makes a keyset with fresh keys.
   init(algorithm: AEADAlgorithm) throws(StorageError) {
     nameKey = try Self.freshKey()
     entries = [
@@ -48,7 +48,7 @@ struct Keyset: Sendable {
     nextID = 2
   }
 
-  /// Where the primary key is among `entries`.
+  /// The index of the primary key in `entries`.
   var primaryIndex: Int { entries.firstIndex { $0.id == primaryID }! }
 
   /// Adds a fresh data key that seals from now on.
@@ -64,23 +64,23 @@ struct Keyset: Sendable {
     nextID += 1
   }
 
-  /// Ends all data keys but the primary one, which a key that leaked leads to.
+  /// Sets the state of all data keys except the primary one, unless they are retired already.
   mutating func endOthers(as state: State) {
     for index in entries.indices where entries[index].id != primaryID {
       if entries[index].state != .retired { entries[index].state = state }
     }
   }
 
-  /// Moves all data keys on that have ended as far as `old`.
+  /// Sets the state of all data keys whose state is `old`.
   mutating func endOthers(as state: State, from old: State) {
     for index in entries.indices where entries[index].state == old { entries[index].state = state }
   }
 
-  /// The keys that go with these for the manifest of a store that keeps one.
+  /// Derives the keys for the manifest of a store that keeps one.
   ///
-  /// Records are hashed under a key that lasts as long as the name key, so that a new data key costs
-  /// no pass over all of them. What seals their sum follows the primary data key: after a root key has
-  /// leaked and was replaced, the old one is of no use for that.
+  /// The key that hashes records follows from the name key, so that a new data key does not require hashing
+  /// all records again. The key that seals the manifest follows from the primary data key, so that a leaked
+  /// root key is useless for the manifest after that root key was replaced.
   func manifestKeys(store: StoreID) throws(StorageError) -> ManifestKeys {
     let primary = entries[primaryIndex].key
     return try cryptography { () throws(CryptoError) in
@@ -145,12 +145,12 @@ extension Keyset {
 
   /// Reads a keyset.
   ///
-  /// The bytes were authenticated; they are checked all the same.
+  /// Checks the bytes, although they were authenticated.
   init(reading bytes: RawSpan) throws(StorageError) {
     var offset = 0
     let number = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let version = Version(rawValue: number) else {
-      throw StorageError(.unsupported, "keyset version \(number) is not of this release")
+      throw StorageError(.unsupported, "this release can't read keyset version \(number)")
     }
     primaryID = try ByteReading.integer(bytes, at: &offset)
     nextID = try ByteReading.integer(bytes, at: &offset)
@@ -161,7 +161,7 @@ extension Keyset {
       let id: UInt32 = try ByteReading.integer(bytes, at: &offset)
       let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
       guard let algorithm = AEADAlgorithm(code: code) else {
-        throw StorageError(.unsupported, "algorithm \(code) is not of this release")
+        throw StorageError(.unsupported, "this release does not know algorithm \(code)")
       }
       let seals: UInt64 = try ByteReading.integer(bytes, at: &offset)
       let key = try Self.key(bytes, at: &offset)
@@ -173,7 +173,7 @@ extension Keyset {
     guard offset == bytes.byteCount, (1...Self.entryLimit).contains(count),
       entries.allSatisfy({ $0.id < nextID }), Set(entries.map(\.id)).count == entries.count,
       entries.contains(where: { $0.id == primaryID && $0.state == .open }),
-      // One encoding for each keyset: the second version is of those that the first can't tell of.
+      // One encoding for each keyset: version 2 is legal only if version 1 can't express the states.
       version == .first || entries.contains(where: { $0.state != .open })
     else { throw StorageError(.damaged, "the keyset contradicts itself") }
   }
@@ -183,7 +183,7 @@ extension Keyset {
   ) throws(StorageError) -> State {
     let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let state = State(rawValue: code) else {
-      throw StorageError(.unsupported, "data key state \(code) is not of this release")
+      throw StorageError(.unsupported, "this release does not know data key state \(code)")
     }
     return state
   }

@@ -2,15 +2,16 @@ public import CryptoCore
 internal import Glibc
 
 extension SymmetricKey {
-  /// The program's key of a name: the same one in every run, made if there was none.
+  /// Returns the program's key of a name: the same key in every run, made if there was none.
   ///
-  /// Named keys follow from a header file, `named-keys` in the application's data folder, that the
-  /// key source of ``SecureStorage/bootstrap(applicationID:keySource:access:folderTrust:fileID:line:)`` opens.
+  /// Named keys are derived from the header file `named-keys` in the application's data folder. The key
+  /// source of ``SecureStorage/bootstrap(applicationID:keySource:access:folderTrust:fileID:line:)`` opens
+  /// that file.
   ///
   /// - Parameter key: the name of the key, 1 to 1,024 UTF-8 bytes.
-  /// - Returns: 256 bits.
-  /// - Throws: `StorageError`: `keyUnavailable`, `wrongKey` and so on when the source does not open
-  ///   what it once made: no other key is made in its place.
+  /// - Returns: a key of 256 bits.
+  /// - Throws: `StorageError`: `keyUnavailable`, `wrongKey` and so on when the source does not open the
+  ///   existing file. No other key is made in its place.
   public static func generate(
     key: StoreKey = "SecurePropertyStorage.SymmetricKey"
   ) throws(StorageError) -> SymmetricKey {
@@ -52,7 +53,7 @@ private enum NamedKeys {
   /// The default of ``CryptoCore/SymmetricKey/generate(key:)``.
   static let standardName: StoreKey = "SecurePropertyStorage.SymmetricKey"
 
-  /// The program's, or a test's own.
+  /// The program's keys, or those of the current test.
   static var shared: StoreKeys {
     guard let test = TestStores.inUse else { return program }
     return test.kept {
@@ -66,12 +67,13 @@ private enum NamedKeys {
 }
 
 extension KeySource {
-  /// The source that the program was bootstrapped with, found when it is needed: a property may be
-  /// made before the program gets to its bootstrap.
+  /// The source that the program was bootstrapped with, read when it is first needed.
+  ///
+  /// A property may be made before the program calls `bootstrap`.
   package static let bootstrapped = KeySource(deferred: { SecureStorage.configuration.keySource })
 }
 
-/// A file that holds a header and no record.
+/// A file that holds a header and no records.
 private struct HeaderFile: KeysetDelegate {
   private static let limit = 2 << 20
   private let version = Lock<(last: [UInt8]?, number: UInt64)>((nil, 1))
@@ -82,9 +84,9 @@ private struct HeaderFile: KeysetDelegate {
     return try StandardFolders.data(application: application) + "/named-keys"
   }
 
-  /// What the file holds, or nil when there never was one.
+  /// Reads the file; nil when the file was never made.
   ///
-  /// - Throws: `keyUnavailable` when there was one and it is gone: a new one would give other keys.
+  /// - Throws: `keyUnavailable` when the file existed and is gone: a new file would give other keys.
   private func read() throws(StorageError) -> [UInt8]? {
     let path = try path()
     let marker = MadeMarker(of: path)
@@ -93,20 +95,21 @@ private struct HeaderFile: KeysetDelegate {
       return bytes
     }
     guard try marker.isThere() else { return nil }
-    // The marker comes after the file: one that another process is making just now is there.
+    // The marker is made after the file, so a file that another process is making exists by now.
     if let bytes = try readFile(path) { return bytes }
     throw StorageError(
       .keyUnavailable,
-      "the file from which all named keys are derived is gone. No new file was made, since it "
-        + "would give other keys. Put the file back from a backup. Only if you no longer need "
-        + "anything that was sealed under a named key, remove \(marker.path)", path: path)
+      "the file from which all named keys are derived is gone. No new file was made, because it would "
+        + "give other keys. Put the file back from a backup. Only if you no longer need any data "
+        + "sealed with a named key, remove \(marker.path)", path: path)
   }
 
   private func readFile(_ path: String) throws(StorageError) -> [UInt8]? {
     guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else { return nil }
     let status = try file.status()
     guard status.isRegular, status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(.denied, "the file is not one that this package wrote", path: path)
+      throw StorageError(
+        .denied, "this is not a regular file, or another user owns it; move it away", path: path)
     }
     return try file.readAll(limit: Self.limit)
   }
@@ -157,7 +160,7 @@ private struct HeaderFile: KeysetDelegate {
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
-    throw StorageError(.unsupported, "named keys are a header without records")
+    throw StorageError(.unsupported, "the file of the named keys can't hold records")
   }
 
   func names() throws(StorageError) -> [NameHash] { [] }

@@ -1,17 +1,17 @@
 internal import CryptoCore
 
-// What is done with all records in the step that changes the header, while the keys' gate is held:
-// with no more than the current keys.
+// Work on all records in the step that changes the header. The lock of the keys is held meanwhile, so this
+// code uses only the current keys.
 
 extension SealedStore {
-  /// Hashes all names under a fresh key and seals all records anew.
+  /// Hashes all names with a fresh key and seals all records again.
   ///
   /// - Parameters:
-  ///   - records: what the store holds.
-  ///   - keyset: gets a fresh name key; its primary key, which is new, seals.
-  /// - Returns: how many records there were.
-  /// - Throws: `damaged` when one does not open that may be of somebody with the keys: under the new
-  ///   hash of its name there would be nothing.
+  ///   - records: the records of the store.
+  ///   - keyset: gets a fresh name key. Its primary key is new and seals the records.
+  /// - Returns: how many records were sealed.
+  /// - Throws: `damaged` when a record does not open that someone with the keys may have written: that
+  ///   record could not be found under the new hash of its name.
   func rename(
     _ records: HeldRecords, _ keyset: inout Keyset
   ) throws(StorageError) -> Int {
@@ -25,24 +25,23 @@ extension SealedStore {
     if let refusal, try !records.isWholeWithoutOthers() {
       throw StorageError(
         refusal.code,
-        "a record does not open, so its name is not known and can't be hashed anew: "
-          + "\(refusal.message). Repair the store first and drop what does not open, or rotate "
-          + "without names")
+        "a record does not open, so its name is not known and can't be hashed with the new key: "
+          + "\(refusal.message). Repair the store first and drop the records that do not open, or "
+          + "rotate without names")
     }
     return count
   }
 
-  /// Seals all records anew that open, under their names, with the primary key of the keyset, which is
-  /// new.
+  /// Seals all records that open again, with the new primary key of the keyset, and keeps their names.
   ///
-  /// - Returns: how many.
+  /// - Returns: how many records were sealed.
   func resealAll(
     _ records: HeldRecords, _ keyset: inout Keyset
   ) throws(StorageError) -> Int {
     try rewrite(records, &keyset) { (_, hash, _) throws(StorageError) in hash }.count
   }
 
-  /// What the records are now.
+  /// The hashes of all records as they are now; nil for a store without a manifest key.
   func snapshot(of records: HeldRecords) throws(StorageError) -> RecordSnapshot? {
     guard let keys = keys.current?.manifest else { return nil }
     var snapshot: RecordSnapshot = [:]
@@ -58,9 +57,10 @@ extension SealedStore {
     return snapshot
   }
 
-  /// Seals all records anew that open, each under the hash that `hash` says.
+  /// Seals all records that open again, each under the name that `hash` gives.
   ///
-  /// - Returns: how many; and why one did not open that was left as it is, if there is one.
+  /// - Returns: how many records were sealed, and why a record did not open and was left unchanged; nil if
+  ///   all records opened.
   private func rewrite(
     _ records: HeldRecords, _ keyset: inout Keyset,
     _ hash: ([UInt8], NameHash, OpenKeys) throws(StorageError) -> NameHash
@@ -94,5 +94,5 @@ extension SealedStore {
   }
 
   private static let noHeader = StorageError(
-    .unsupported, "this store's key is the application's own; it can't be replaced")
+    .unsupported, "the application opens this store with a key that can't be replaced")
 }

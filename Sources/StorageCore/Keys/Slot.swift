@@ -25,19 +25,22 @@ package enum SlotKind: UInt8, Sendable, CustomStringConvertible {
   }
 }
 
-/// What a new slot is made of, derived from a key source: that takes its time, and needs no lock.
+/// The keys and parameters for a new slot.
+///
+/// Deriving them from a key source takes time, and needs no lock.
 struct SlotMaterial {
   fileprivate let candidate: KeySource.Candidate
   fileprivate let derivation: PassphraseDerivation
   fileprivate let salt: [UInt8]
-  /// The wrapping key, and the check value.
+  /// The wrapping key, followed by the check value.
   fileprivate let derived: SecureBytes
 
-  /// Derives with a fresh salt.
+  /// Derives the wrapping key and the check value with a fresh salt.
   init(of source: (candidate: KeySource.Candidate, material: KeyMaterial)) throws(StorageError) {
     candidate = source.candidate
     guard candidate.identifier.utf8.count <= Slot.identifierLimit else {
-      throw StorageError(.invalid, "the name of a key source has at most 1024 bytes")
+      throw StorageError(
+        .invalid, "the name of a key source is longer than 1024 bytes; use a shorter name")
     }
     switch source.material {
     case .key: derivation = .keyed
@@ -45,15 +48,15 @@ struct SlotMaterial {
       guard !Self.endsInCarriageReturn(bytes) else {
         throw StorageError(
           .invalid,
-          "it ends in a carriage return, as a key or a passphrase in a file with CRLF does; save it "
-            + "with a line feed alone", path: candidate.path())
+          "the key or passphrase is not accepted, because it ends in a carriage return, as in a file "
+            + "with CRLF line ends; save it with a line feed only", path: candidate.path())
       }
       do throws(StorageError) {
         try PassphraseFloor.require(bytes, candidate.derivation)
       } catch {
         throw error.at(candidate.path())
       }
-      // As it will be read again.
+      // The same value that reading the slot gives, without the waiver of tests.
       derivation = PassphraseDerivation(
         candidate.derivation.function, candidate.derivation.parameters)
     }
@@ -71,7 +74,7 @@ struct SlotMaterial {
   }
 }
 
-/// One way to the root key: docs/file-format.md, section "Slot".
+/// The root key, sealed for one key source: docs/file-format.md, section "Slot".
 struct Slot: Hashable, Sendable {
   static let version: UInt8 = 1
   static let saltSize = 32
@@ -83,18 +86,18 @@ struct Slot: Hashable, Sendable {
   let identifier: String
   let derivation: PassphraseDerivation
   let salt: [UInt8]
-  /// Derived beside the wrapping key: tells a wrong key from damage, since GCM does not commit to
+  /// Derived together with the wrapping key; tells a wrong key from damage, since GCM does not commit to
   /// its key.
   let check: [UInt8]
   /// The root key, sealed as a record.
   let wrappedRoot: [UInt8]
 
-  /// The kind and what tells the source from others of its kind.
+  /// The kind, and the identifier if there is one.
   var title: String { identifier.isEmpty ? "\(kind)" : "\(kind) \(identifier)" }
 
-  /// A slot that wraps `root`.
+  /// Makes a slot that wraps `root`.
   ///
-  /// A material serves one slot: its wrapping key seals once.
+  /// Use a material for one slot only, so that its wrapping key seals once.
   init(
     id: UInt32, _ material: SlotMaterial, root: SymmetricKey, store: StoreID
   ) throws(StorageError) {
@@ -117,12 +120,12 @@ struct Slot: Hashable, Sendable {
     }
   }
 
-  /// The root key, if `material` is this slot's.
+  /// The root key, if `material` opens this slot.
   ///
-  /// - Returns: nil when it is not.
-  /// - Throws: `damaged` when it is and the root key was altered all the same.
+  /// - Returns: nil when `material` does not belong to this slot.
+  /// - Throws: `damaged` when `material` belongs to this slot, but the wrapped root key was altered.
   func root(with material: KeyMaterial, store: StoreID) throws(StorageError) -> SymmetricKey? {
-    // A key can't open a passphrase's slot, nor the other way round.
+    // A key can't open the slot of a passphrase, and a passphrase can't open the slot of a key.
     switch (material, derivation.function) {
     case (.key, .key): break
     case (.key, _), (.passphrase, .key): return nil
@@ -165,9 +168,9 @@ struct Slot: Hashable, Sendable {
 }
 
 extension NameHash {
-  /// 64 zero bytes: the name of what is sealed and has no key name.
+  /// 64 zero bytes: the name in the context of sealed data without a key name.
   ///
-  /// No HMAC is expected to be it.
+  /// No HMAC is expected to have this value.
   static let reserved = NameHash([UInt8](repeating: 0, count: byteCount))!
 }
 
@@ -196,17 +199,17 @@ extension Slot {
     return bytes
   }
 
-  /// Reads a slot, checking every number in it.
+  /// Reads a slot and checks every number in it.
   init(reading bytes: RawSpan) throws(StorageError) {
     var offset = 0
     let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard version == Self.version else {
-      throw StorageError(.unsupported, "key slot version \(version) is not of this release")
+      throw StorageError(.unsupported, "this release can't read key slot version \(version)")
     }
     id = try ByteReading.integer(bytes, at: &offset)
     let kindCode = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let kind = SlotKind(rawValue: kindCode) else {
-      throw StorageError(.unsupported, "key slot kind \(kindCode) is not of this release")
+      throw StorageError(.unsupported, "this release does not know key slot kind \(kindCode)")
     }
     self.kind = kind
     let name = try ByteReading.field(limit: Self.identifierLimit, bytes, at: &offset)
@@ -216,19 +219,19 @@ extension Slot {
     self.identifier = identifier
     let functionCode = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let function = PassphraseDerivation.Function(rawValue: functionCode) else {
-      throw StorageError(.unsupported, "key derivation \(functionCode) is not of this release")
+      throw StorageError(.unsupported, "this release does not know key derivation \(functionCode)")
     }
     var parameters: [UInt32] = []
     for _ in 0..<3 { parameters.append(try ByteReading.integer(bytes, at: &offset)) }
     derivation = PassphraseDerivation(function, parameters)
     guard derivation.isWithinLimits else {
-      throw StorageError(.damaged, "a key slot asks for an absurd key derivation")
+      throw StorageError(.damaged, "the key derivation of a key slot is out of its limits")
     }
     salt = try ByteReading.array(of: Self.saltSize, bytes, at: &offset)
     check = try ByteReading.array(of: Self.checkSize, bytes, at: &offset)
     wrappedRoot = try ByteReading.field(limit: 256, bytes, at: &offset)
     guard offset == bytes.byteCount else {
-      throw StorageError(.damaged, "a key slot is longer than it says")
+      throw StorageError(.damaged, "a key slot has bytes after its end")
     }
   }
 }

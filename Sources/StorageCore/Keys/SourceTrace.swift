@@ -1,20 +1,21 @@
 internal import Glibc
 
-/// What is seen of a key source without asking it: two that are equal mean that it would answer as before.
+/// A fingerprint of a key source, taken without asking the source.
 ///
-/// A number, made with a seed of this process, that tells nothing of what the source holds.
+/// Two equal fingerprints mean that the source would give the same answer again. A fingerprint is a number
+/// made with a random seed of this process, and tells nothing about the source's key.
 package enum SourceTrace {
-  /// A time since which a file must have been unchanged, in nanoseconds.
+  /// How long a file must have been unchanged, in nanoseconds.
   ///
-  /// The file system's clock goes in steps: a file that is rewritten in place within one step looks as it
-  /// did before. 100 ms is many such steps.
+  /// The file system's clock advances in steps: a file that is rewritten in place within one step looks
+  /// unchanged. 100 ms is many such steps.
   private static let settling: Int64 = 100_000_000
 
-  /// That of a file, which need not be there, its folder's owner and permissions among it.
+  /// The fingerprint of a file, which need not exist; includes the owner and permissions of its folder.
   ///
-  /// Two or three calls of stat(2).
+  /// Costs two or three calls of stat(2).
   ///
-  /// - Returns: nil when the file was changed just now, so that the next change might not be seen.
+  /// - Returns: nil when the file was changed so recently that the next change might not be seen.
   package static func file(_ path: String) -> Int? {
     var hasher = Hasher()
     let entry = status(&hasher) { () throws(StorageError) in try FileStatus.ofEntry(path) }
@@ -29,7 +30,7 @@ package enum SourceTrace {
     let folder = status(&ignored) { () throws(StorageError) in
       try FileStatus.of(FilePath.folder(of: path))
     }
-    // Not its times, which change with every other file in it.
+    // Without the folder's times, which change with every other file in the folder.
     hasher.combine(folder?.inode)
     hasher.combine(folder?.device)
     hasher.combine(folder?.owner)
@@ -38,7 +39,7 @@ package enum SourceTrace {
     return hasher.finalize()
   }
 
-  /// That of an environment variable.
+  /// The fingerprint of an environment variable.
   static func variable(_ name: String) -> Int {
     var hasher = Hasher()
     if let value = unsafe getenv(name) {
@@ -56,7 +57,7 @@ package enum SourceTrace {
       hasher.combine(status)
       return status
     } catch {
-      // Why it can't be looked at is what there is to see of it.
+      // The reason why stat(2) fails is part of the fingerprint.
       hasher.combine(error.number)
       return nil
     }

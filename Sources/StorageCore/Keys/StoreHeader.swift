@@ -1,6 +1,6 @@
 internal import CryptoCore
 
-/// What a store keeps beside its records: docs/file-format.md, section "Header".
+/// The header of a store, with its slots and its sealed keys: docs/file-format.md, section "Header".
 struct StoreHeader: Hashable, Sendable {
   static let magic: [UInt8] = Array("SPSh".utf8)
   static let version: UInt8 = 1
@@ -9,9 +9,9 @@ struct StoreHeader: Hashable, Sendable {
 
   let store: StoreID
   var slots: [Slot]
-  /// Derived from the root key: tells whether a root key is this store's.
+  /// A value derived from the root key; it tells whether a root key belongs to this store.
   var rootCheck: [UInt8]
-  /// The keyset, sealed as a record under a key derived from the root key.
+  /// The keyset, sealed as a record with a key derived from the root key.
   var sealedKeyset: [UInt8]
 
   var bytes: [UInt8] {
@@ -30,16 +30,17 @@ struct StoreHeader: Hashable, Sendable {
     self.sealedKeyset = sealedKeyset
   }
 
-  /// Reads a header, checking every number in it.
+  /// Reads a header and checks every number in it.
   init(reading array: [UInt8]) throws(StorageError) {
     let bytes = unsafe array.span.bytes
     var offset = 0
     guard try ByteReading.array(of: 4, bytes, at: &offset) == Self.magic else {
-      throw StorageError(.damaged, "the store's header is not one; restore it from a backup")
+      throw StorageError(
+        .damaged, "the store's header does not begin as a header does; restore it from a backup")
     }
     let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard version == Self.version else {
-      throw StorageError(.unsupported, "store version \(version) is not of this release")
+      throw StorageError(.unsupported, "this release can't read store version \(version)")
     }
     store = StoreID(try ByteReading.array(of: StoreID.byteCount, bytes, at: &offset))!
     let count = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
@@ -57,39 +58,39 @@ struct StoreHeader: Hashable, Sendable {
     rootCheck = try ByteReading.array(of: Slot.checkSize, bytes, at: &offset)
     sealedKeyset = try ByteReading.field(limit: Self.keysetLimit, bytes, at: &offset)
     guard offset == bytes.byteCount else {
-      throw StorageError(.damaged, "the store's header is longer than it says")
+      throw StorageError(.damaged, "the store's header has bytes after its end")
     }
   }
 
-  /// A number above all others, or the lowest that is free: what a file says may be the highest.
+  /// A slot number above all others, or the lowest free one if a slot has the highest possible number.
   var freeSlotID: UInt32 {
     let taken = Set(slots.map(\.id))
     if let highest = taken.max(), highest < .max { return highest + 1 }
     return (1...UInt32.max).first { !taken.contains($0) } ?? 1
   }
 
-  /// The slots that `candidate` may open.
+  /// The slots recorded for the source `candidate`.
   func slots(of candidate: KeySource.Candidate) -> [Slot] {
     slots.filter { $0.kind == candidate.kind && $0.identifier == candidate.identifier }
   }
 
-  /// Unwraps the root key by the first listed source that has a slot and is there.
+  /// Unwraps the root key with the first listed source that has a slot and is not absent.
   ///
   /// - Parameters:
   ///   - source: the sources, in the order in which they are asked.
-  ///   - location: where the store is, for an error.
-  ///   - refused: knows the passphrase that was tried last, and need not be tried again.
-  /// - Returns: the root key, which is this header's, and what opened it.
-  /// - Throws: `wrongKey` when what a source gave opens none of its slots, `keyUnavailable` when
-  ///   none gave anything, `damaged` when a slot leads to another root key, or why one could not be
-  ///   asked.
+  ///   - location: the path of the store, for errors.
+  ///   - refused: remembers the passphrase that was tried last, so that it is not tried again.
+  /// - Returns: the root key of this header, and the slot, source and material that opened it.
+  /// - Throws: `wrongKey` when the key or passphrase of a source opens none of the source's slots;
+  ///   `keyUnavailable` when all sources are absent; `damaged` when a slot holds another root key; or the
+  ///   error of a source.
   func unwrapRoot(
     by source: KeySource, of location: String?, refused: RefusedPassphrase? = nil
   ) throws(StorageError) -> Opening {
     var missing: KeySource.Candidate?
     for candidate in source.candidates {
       let slots = slots(of: candidate)
-      // A source without a slot is not asked, and one that is absent moves on to the next.
+      // A source without a slot is not asked, and an absent source is skipped.
       guard !slots.isEmpty else { continue }
       guard let material = try candidate.read() else {
         if missing == nil, candidate.path() != nil { missing = candidate }
@@ -99,7 +100,8 @@ struct StoreHeader: Hashable, Sendable {
       for slot in slots where !wasTried {
         guard let root = try slot.root(with: material, store: store) else { continue }
         guard try RootKey(root, store: store).isRoot(of: self) else {
-          throw StorageError(.damaged, "a key slot holds the root key of another store")
+          throw StorageError(
+            .damaged, "a key slot holds the root key of another store; restore it from a backup")
         }
         let opening = Opening(root: root, slot: slot, opener: candidate, material: material)
         PassphraseFloor.report(opening, of: self.store, at: location)
@@ -117,7 +119,7 @@ struct StoreHeader: Hashable, Sendable {
 struct Opening {
   let root: SymmetricKey
   let slot: Slot
-  /// The source, and what it gave.
+  /// The source, and below its key or passphrase.
   let opener: KeySource.Candidate
   let material: KeyMaterial
 }
@@ -126,7 +128,7 @@ struct Opening {
 struct RootKey: Sendable {
   let key: SymmetricKey
   private let store: StoreID
-  /// What the delegate calls the place: a whole store does not open in the place of another.
+  /// The delegate's name of the place; a store that was moved to another place does not open there.
   let place: String
 
   init(_ key: SymmetricKey, store: StoreID, place: String = "") {
@@ -135,12 +137,12 @@ struct RootKey: Sendable {
     self.place = place
   }
 
-  /// The value by which a header says which root key is its own.
+  /// The check value with which a header identifies its root key.
   func check() throws(StorageError) -> [UInt8] {
     try derive(Label.rootCheck).withBytes { $0.copied() }
   }
 
-  /// Whether `header` is of this root key.
+  /// Whether `header` belongs to this root key.
   func isRoot(of header: StoreHeader) throws(StorageError) -> Bool {
     guard header.store == store else { return false }
     let (ours, theirs) = (try check(), header.rootCheck)
@@ -152,7 +154,7 @@ struct RootKey: Sendable {
     let plaintext = try keyset.bytes()
     let key = SymmetricKey(bytes: try derive(Label.keysetKey))
     return try cryptography { () throws(CryptoError) in
-      // Sealed again at every reservation of seals, so with nonces that don't run out.
+      // Sealed again at every reservation of seals, so the nonces must not run out.
       let sealing = try DataKey(key, id: 0, algorithm: .xaes256GCM)
       return try plaintext.withBytes { (bytes) throws(CryptoError) in
         try sealing.seal(bytes, for: context)
@@ -171,8 +173,8 @@ struct RootKey: Sendable {
     var keyset = Result<Keyset, StorageError>.failure(
       StorageError(
         .damaged,
-        "the store's keyset was altered, or is that of a store with another name; restore the "
-          + "store from a backup, under the name that it had"))
+        "the store's keyset was altered, or belongs to a store with another name; restore the "
+          + "store from a backup, under its original name"))
     do throws(CryptoError) {
       try unsafe opening.withOpened(header.sealedKeyset.span.bytes, for: context) { bytes in
         keyset = Result { () throws(StorageError) in try Keyset(reading: bytes) }
