@@ -48,7 +48,7 @@ import Testing
     try vault.saveAndDie()
     try FileManager.default.createSymbolicLink(
       atPath: vault.file("link").path, withDestinationPath: vault.path)
-    #expect(try saying(vault.file("link").path).contains("give the path that it leads to"))
+    #expect(try saying(vault.file("link").path).contains("give the path that the link leads to"))
     // A link beside it was not given by anybody.
     let log = vault.path + "-wal"
     try FileManager.default.moveItem(atPath: log, toPath: log + ".old")

@@ -29,7 +29,7 @@ import VaultBackend
 
   private func expectWentBack(_ body: () throws -> Void) {
     let error = #expect(throws: StorageError.self) { try body() }
-    #expect(error?.code == .damaged && error?.message.contains("keys went back") == true)
+    #expect(error?.code == .damaged && error?.message.contains("an older header was put back") == true)
   }
 
   @Test(arguments: [false, true])

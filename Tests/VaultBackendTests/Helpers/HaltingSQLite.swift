@@ -69,6 +69,12 @@ enum HaltingSQLite {
   /// Lets the checkpoint go on.
   static func resume() { go.signal() }
 
+  /// Stops no checkpoint any more, and lets one that is stopped go on.
+  static func disarm() {
+    next.withLock { $0 = 0 }
+    go.signal()
+  }
+
   fileprivate static func stop(_ place: Place) {
     let isHere = next.withLock { next in
       guard next == place.rawValue else { return false }
