@@ -67,7 +67,7 @@ public struct KeyAdministration: Sendable {
   ///
   /// - Parameter source: asked for its key now. A source that can make keys makes one if it has none.
   /// - Returns: the new slot.
-  /// - Throws: `StorageError`: `invalid` when the source opens the store already, or gives a passphrase
+  /// - Throws: `StorageError`: `invalid` when the source already opens the store, or gives a passphrase
   ///   of fewer than 8 bytes or with a weak ``PassphraseDerivation``, `full` when the store
   ///   has 32 slots, `keyUnavailable` when the source gives no key.
   @discardableResult
@@ -182,7 +182,7 @@ public struct KeyAdministration: Sendable {
 
   static func isOpener(_ slot: Slot, _ what: String, _ advice: String) -> StorageError {
     StorageError(
-      .invalid, "\(what) opens the store already, by slot \(slot.id), \(slot.title)\(advice)")
+      .invalid, "\(what) already opens the store, by slot \(slot.id), \(slot.title)\(advice)")
   }
 
   static let noSlots = StorageError(

@@ -72,12 +72,12 @@ struct AdministrationTests {
     try broken.write(to: URL(fileURLWithPath: tool.vault))
     let unasked = try tool.shell(#"setsid -w "$0" repair </dev/null"#)
     #expect(unasked.code == 64)
-    #expect(unasked.errors.contains("0 of 3 values kept, 3 gone"))
+    #expect(unasked.errors.contains("0 of 3 values kept, 3 lost"))
     #expect(unasked.errors.contains("stays beside the new one"))
     let repaired = try tool.run("repair", "--yes")
     #expect(repaired.code == 0)
     let old = tool.vault + ".damaged-1"
-    #expect(repaired.errors.contains("0 of 3 values kept, 3 gone; the old file is \(old)"))
+    #expect(repaired.errors.contains("0 of 3 values kept, 3 lost; the old file is \(old)"))
     #expect(FileManager.default.fileExists(atPath: old))
 
     try whole.prefix(whole.pageSize * 3 / 4).write(to: URL(fileURLWithPath: tool.vault))

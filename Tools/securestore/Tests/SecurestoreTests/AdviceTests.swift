@@ -11,7 +11,7 @@ struct AdviceTests {
       for arguments in [["remove", "A"], ["compact"], ["recovery"]] {
         let refused = try tool.runUnprivileged(arguments)
         #expect(refused.code == 17)
-        #expect(refused.errors.contains("\(tool.vault): it can't be written to here"))
+        #expect(refused.errors.contains("\(tool.vault): the vault can't be written here"))
         #expect(refused.errors.contains("make its file and its folder writable"))
         #expect(!refused.errors.contains("VaultAccess"))
       }
@@ -232,7 +232,7 @@ struct AdviceTests {
     try tool.write("hello-hello\n", to: "typed.key")
     let made = try tool.run("init", "--vault", "a.vault", "--key-file", "typed.key")
     #expect(made.code == 0)
-    #expect(made.errors.contains("what file typed.key holds \(words)"))
+    #expect(made.errors.contains("the content of file typed.key \(words)"))
     #expect(!made.errors.contains("hello-hello"))
     let slots = try tool.run("slots", "--vault", "a.vault", "--json").json()["slots"]
     #expect((slots as? [[String: Any]])?.map { $0["passphrase"] as? Bool } == [true])
@@ -243,10 +243,10 @@ struct AdviceTests {
     let own = ["--vault", "b.vault", "--key-file", "made.key"]
     tool.environment["TYPED"] = "hello-hello"
     let added = try tool.run(["slots", "add", "--new-key-env", "TYPED"] + own)
-    #expect(added.errors.contains("what environment TYPED holds \(words)"))
+    #expect(added.errors.contains("the content of environment TYPED \(words)"))
     try tool.write("hello-there\n", to: "typed.key")
     let rotated = try tool.run(["rotate", "--root", "--yes", "--new-key-file", "typed.key"] + own)
-    #expect(rotated.errors.contains("what file typed.key holds \(words)"))
+    #expect(rotated.errors.contains("the content of file typed.key \(words)"))
     try tool.write("hello-hello", to: "pass")
     let passphrase = try tool.run("init", "--vault", "c.vault", "--passphrase-file", "pass")
     #expect(passphrase.code == 0)
@@ -255,7 +255,7 @@ struct AdviceTests {
       "slots", "change", "--yes", "--vault", "c.vault", "--passphrase-file", "pass",
       "--new-key-file",
       "typed.key")
-    #expect(changed.errors.contains("what file typed.key holds \(words)"))
+    #expect(changed.errors.contains("the content of file typed.key \(words)"))
   }
 
   @Test func aKeyFileThatDoesNotOpenTheVaultIsNotCalledItsOldOne() throws {

@@ -19,7 +19,7 @@ struct KeyChangeTests {
       let refused = try tool.run(arguments + own)
       #expect(refused.code == 64)
       let place = arguments[0] == "slots" ? "store" : "vault"
-      #expect(refused.errors.contains("opens the \(place) already"))
+      #expect(refused.errors.contains("already opens the \(place)"))
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: tool.vault)) == before)
     try tool.write("battery staple\n", to: "other")
@@ -32,7 +32,7 @@ struct KeyChangeTests {
     try FileManager.default.copyItem(atPath: tool.keyFile, toPath: tool.path("copy.key"))
     let refused = try tool.run("rotate", "--root", "--yes", "--new-key-file", "copy.key")
     #expect(refused.code == 64)
-    #expect(refused.errors.contains("the new key opens the store already, by slot 1"))
+    #expect(refused.errors.contains("the new key already opens the store, by slot 1"))
     #expect(try tool.run("slots").lines == ["1  file master.key"])
   }
 
@@ -242,7 +242,7 @@ struct KeyChangeTests {
     for path in [tool.keyFile, "paper"] {
       let refused = try tool.run("rotate", "--root", "--yes", "--new-passphrase-file", path)
       #expect(refused.code == 64)
-      #expect(refused.errors.contains("the new key opens the store already"))
+      #expect(refused.errors.contains("the new key already opens the store"))
     }
     #expect(try tool.run("slots").lines.count == 2)
   }
