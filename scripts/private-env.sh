@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with a home, XDG folders and a session of its own, and passes on its exit code.
 # Usage: scripts/private-env.sh COMMAND [ARGUMENT...]
-# With SPS_CHECK_LEFTOVERS=1 it says what the command leaves in the temporary folder.
+# With SPS_CHECK_LEFTOVERS=1 it fails when the command leaves something in the temporary folder.
 set -euo pipefail
 
 [[ $# -gt 0 ]] || { echo "usage: $0 COMMAND [ARGUMENT...]" >&2; exit 64; }
@@ -30,7 +30,7 @@ unset DBUS_SESSION_BUS_ADDRESS CREDENTIALS_DIRECTORY STATE_DIRECTORY CONFIGURATI
 code=0
 "$@" || code=$?
 
-# Tests should leave nothing in the temporary folder; SwiftPM leaves its own there.
+# Tests leave nothing in the temporary folder; SwiftPM leaves its own there.
 if [[ -n ${SPS_CHECK_LEFTOVERS:-} ]]; then
   left=$(find "$TMPDIR" -mindepth 1 -maxdepth 1 ! -name 'TemporaryDirectory.*' ! -name '*.lock' \
     -printf '%f\n' | sort)
@@ -39,6 +39,7 @@ if [[ -n ${SPS_CHECK_LEFTOVERS:-} ]]; then
     while IFS= read -r name; do
       find "$TMPDIR/$name" -maxdepth 2 -printf '  %P\n' | sed "1s|.*|  $name|" | head -6 >&2
     done <<<"$left"
+    ((code != 0)) || code=1
   fi
 fi
 exit "$code"

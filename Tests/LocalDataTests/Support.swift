@@ -9,8 +9,10 @@ final class TestFolder: Sendable {
   var path: String { url.path }
 
   init() {
+    // Of a folder that is left, its name says which test left it.
+    let test = Test.current?.name.prefix { $0 != "(" } ?? "suite"
     url = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "localdata-\(UUID().uuidString)", isDirectory: true)
+      "\(test)-\(UUID().uuidString.prefix(8))", isDirectory: true)
     try! FileManager.default.createDirectory(
       at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }

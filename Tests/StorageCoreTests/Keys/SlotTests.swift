@@ -40,7 +40,7 @@ import Testing
     for source in [KeySource.key(.repeating(1)), .passphrase("x"), .recovery(recovery)] {
       let failure = error { try storage.keyAdministration.add(source) }
       #expect(failure?.code == .invalid)
-      #expect(failure?.message.contains("already, by slot") == true)
+      #expect(failure?.message.contains("already opens the store, by slot") == true)
     }
     #expect(try delegate.headerBytes() == header)
     try storage.keyAdministration.add(.passphrase("y", derivation: .quick))

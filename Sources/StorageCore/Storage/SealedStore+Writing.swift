@@ -1,0 +1,159 @@
+internal import CryptoCore
+
+// Writing: a payload is sealed and committed.
+extension SealedStore {
+  /// Seals a value and keeps it.
+  ///
+  /// - Returns: whether the condition held.
+  @inlinable @discardableResult
+  func write<Value>(
+    _ value: Value, _ name: RecordName, _ coder: ValueCoder<Value>,
+    if condition: RecordWrite.Condition = .always
+  ) throws(StorageError) -> Bool {
+    try writePayload(name, if: condition) { (payload) throws(StorageError) in
+      try coder.append(value, &payload)
+    }
+  }
+
+  /// Seals what `body` appends to a payload, and keeps it.
+  ///
+  /// Not generic, as ``withPayload(_:_:)``.
+  @usableFromInline
+  func writePayload(
+    _ name: RecordName, if condition: RecordWrite.Condition,
+    _ body: (inout [UInt8]) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      var payload = try Payload.head(name: name.text)
+      defer { Wipe.bytes(&payload) }
+      try body(&payload)
+      guard payload.count <= Payload.valueLimit else { throw Payload.tooLarge }
+      let isWritten = try commit(payload, name, if: condition)
+      if isWritten { unreadable.forget(name.text) }
+      return isWritten
+    } catch {
+      throw error.about(name.text)
+    }
+  }
+
+  /// Removes a value; does nothing when there is none.
+  @usableFromInline
+  func remove(_ name: RecordName) throws(StorageError) {
+    do throws(StorageError) {
+      guard try keysForReading(name) != nil else {
+        _ = try Payload.head(name: name.text)
+        return
+      }
+      _ = try commit(nil, name, if: .always)
+      unreadable.forget(name.text)
+    } catch {
+      throw error.about(name.text)
+    }
+  }
+
+  /// The payload of a value, which is the caller's to wipe.
+  static func payload<Value>(
+    _ value: Value, _ name: String, _ coder: ValueCoder<Value>
+  ) throws(StorageError) -> [UInt8] {
+    var payload = try Payload.head(name: name)
+    do throws(StorageError) {
+      try coder.append(value, &payload)
+      guard payload.count <= Payload.valueLimit else { throw Payload.tooLarge }
+      return payload
+    } catch {
+      Wipe.bytes(&payload)
+      throw error
+    }
+  }
+
+  /// Seals `payload`, or removes when it is nil, if the condition holds.
+  func commit(
+    _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      let isCommitted = try commitQuietly(payload, name, if: condition)
+      if isCommitted { events.tell(.wrote(1)) }
+      return isCommitted
+    } catch {
+      events.tell(.failedToWrite(error.code))
+      throw error
+    }
+  }
+
+  private func commitQuietly(
+    _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
+  ) throws(StorageError) -> Bool {
+    let isCommitted = try withCurrent(name) { (keys, context) throws(StorageError) -> Bool? in
+      guard let payload, let record = try seal(payload, context, keys, name.text) else {
+        return nil
+      }
+      let write = RecordWrite(record, for: context.name, if: condition)
+      switch try headed.commit(write, headerVersion: keys.headerVersion) {
+      case .committed: return true
+      case .conditionFailed: return false
+      case .headerChanged: return nil
+      }
+    }
+    if let isCommitted { return isCommitted }
+    return try commitAfterOpening(payload, name, if: condition)
+  }
+
+  private func commitAfterOpening(
+    _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
+  ) throws(StorageError) -> Bool {
+    for _ in 0..<Self.attempts {
+      let open = try keysForWriting(name)
+      let context = try name.context(in: open)
+      let write: RecordWrite
+      if let payload {
+        guard let record = try seal(payload, context, open, name.text) else { continue }
+        write = RecordWrite(record, for: context.name, if: condition)
+      } else {
+        write = RecordWrite(nil, for: context.name, if: condition)
+      }
+      guard isHeaded else { return try writeDirectly(write) }
+      switch try headed.commit(write, headerVersion: open.headerVersion) {
+      case .committed: return true
+      case .conditionFailed: return false
+      case .headerChanged: try keys.refresh()
+      }
+    }
+    throw Self.changing(name)
+  }
+
+  /// The sealed payload, or nil when the keys have to be looked at again first.
+  @inline(__always)
+  func seal(
+    _ payload: [UInt8], _ context: RecordContext, _ open: OpenKeys, _ name: String
+  ) throws(StorageError) -> [UInt8]? {
+    guard open.takeSeal() else {
+      try keys.reserveSeals()
+      return nil
+    }
+    return try cryptography(key: name) { () throws(CryptoError) in
+      try unsafe open.primary.seal(payload.span.bytes, for: context)
+    }
+  }
+
+  /// A write that no header decides about.
+  func writeDirectly(_ write: RecordWrite) throws(StorageError) -> Bool {
+    guard !(delegate is any ObservableDelegate) else { return try hand(write) }
+    let change = RecordChange(name: write.name, record: write.record)
+    return try changeHub.telling(change) { () throws(StorageError) in try hand(write) }
+  }
+
+  private func hand(_ write: RecordWrite) throws(StorageError) -> Bool {
+    switch (write.record, write.condition) {
+    case (let record?, .always):
+      try delegate.set(record, for: write.name)
+      return true
+    case (let record?, .absent): return try delegate.setIfAbsent(record, for: write.name)
+    case (nil, .always):
+      try delegate.remove(write.name)
+      return true
+    default:
+      throw StorageError(
+        .unsupported, "this storage's delegate can't compare, so it has no atomic update")
+    }
+  }
+}
