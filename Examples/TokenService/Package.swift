@@ -12,6 +12,7 @@ let package = Package(
     .package(
       url: "https://github.com/apple/swift-configuration", from: "1.0.0",
       traits: ["CommandLineArguments"]),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.3"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
@@ -26,6 +27,8 @@ let package = Package(
         .product(name: "SecureService", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Logging", package: "swift-log"),

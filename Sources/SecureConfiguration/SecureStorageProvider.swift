@@ -78,14 +78,13 @@
       }
     }
 
-    /// The present value of a key; holds no thread of Swift concurrency while the storage waits.
+    /// The present value of a key; holds no thread of Swift concurrency while the storage opens, reads or waits.
     ///
     /// - Throws: as ``value(forKey:type:)``.
     public func fetchValue(
       forKey key: AbsoluteConfigKey, type: ConfigType
     ) async throws -> LookupResult {
-      guard storage.store.asksOthers else { return try value(forKey: key, type: type) }
-      return try await Blocking.run { try self.value(forKey: key, type: type) }
+      try await Blocking.run { try self.value(forKey: key, type: type) }
     }
 
     /// Calls `updatesHandler` with the updates of a key's value: the present one and each later one that differs.

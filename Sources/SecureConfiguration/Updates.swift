@@ -1,4 +1,5 @@
 #if Configuration
+  internal import CryptoCore
   internal import StorageCore
 
   /// The present element, then one after each change; elements that were replaced meanwhile are skipped.
@@ -7,7 +8,6 @@
 
     private let signals: AsyncStream<Void>
     private let observation: ChangeObservation
-    private let asksOthers: Bool
     private let read: @Sendable () -> Element
     private let isSame: @Sendable (Element, Element) -> Bool
 
@@ -23,12 +23,11 @@
         guard let name else { return store.observe { _ in continuation.yield() } }
         return store.observe(name) { continuation.yield() }
       }
-      // A service may answer slowly.
-      let observation = store.asksOthers ? await Blocking.run { observe() } : observe()
+      // A place may answer slowly.
+      let observation = await Blocking.run { observe() }
       continuation.yield()
       return Updates(
-        signals: signals, observation: observation, asksOthers: store.asksOthers, read: read,
-        isSame: isSame)
+        signals: signals, observation: observation, read: read, isSame: isSame)
     }
 
     func makeAsyncIterator() -> Iterator {
@@ -51,8 +50,9 @@
 
       mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
         while await signals.next(isolation: actor) != nil {
-          let element =
-            updates.asksOthers ? await Blocking.run(updates.read) : updates.read()
+          let element = await Blocking.run(updates.read)
+          // A read that was cancelled is no state of the store.
+          guard !Task.isCancelled else { return nil }
           if let last, updates.isSame(last, element) { continue }
           last = element
           return element
@@ -60,6 +60,10 @@
         return nil
       }
     }
+  }
+
+  extension Updates.Iterator: RedactedDescription {
+    var description: String { "Updates.Iterator" }
   }
 
   @available(*, unavailable)

@@ -27,7 +27,9 @@
 
     private func list<Element>(_ stored: Any, _ read: (Any) -> Element?) -> [Element]? {
       if let text = stored as? String {
-        let parts = text.split(separator: arraySeparator).map { $0.trimming }
+        // Empty parts stay, as in the other providers: "1,,2" is no list of integers.
+        let parts = text.split(separator: arraySeparator, omittingEmptySubsequences: false)
+          .map { $0.trimming }
         return Self.all(parts, read)
       }
       guard let stored = stored as? [Any] else { return nil }
@@ -65,7 +67,8 @@
       case let number as Double: number
       case let number as Float: Double(number)
       case let number as any BinaryInteger: Double(exactly: number)
-      case let text as String: Double(text)
+      // Not infinite: a number beyond the range would become that.
+      case let text as String: Double(text).flatMap { $0.isFinite ? $0 : nil }
       default: nil
       }
     }
@@ -91,6 +94,6 @@
   }
 
   extension Substring {
-    fileprivate var trimming: String { trimmingCharacters(in: .whitespaces) }
+    fileprivate var trimming: String { trimmingCharacters(in: .whitespacesAndNewlines) }
   }
 #endif

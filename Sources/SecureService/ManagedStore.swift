@@ -21,8 +21,8 @@
     /// - Parameters:
     ///   - storage: the vault, such as `VaultStorage.standard`.
     ///   - name: the name of the store.
-    ///   - existence: whether a missing vault is created. With `.mustExist` a disk that is not mounted is
-    ///     an error at the start.
+    ///   - existence: whether a missing vault is created at the start. With `.mustExist` a disk that is not
+    ///     mounted is an error at the start. A vault that vanishes later is `unavailable` in either case.
     ///   - verifies: whether the start checks each record, as `VaultStorage.verify` does; this reads and opens
     ///     the whole vault. A vault that is not sound is then an error at the start.
     /// - Returns: the store.
@@ -41,6 +41,7 @@
         }
       } look: { () throws(StorageError) in
         try storage.look()
+        try storage.store.openKeys()
       } end: { () throws(StorageError) in
         try storage.letGo()
       }
@@ -51,7 +52,7 @@
     /// - Parameters:
     ///   - storage: the suite. Shutdown writes everything to disk that is not there yet.
     ///   - name: the name of the store.
-    ///   - existence: whether a missing suite is created.
+    ///   - existence: whether a missing suite is created at the start.
     /// - Returns: the store.
     public static func defaults(
       _ storage: UserDefaultsStorage, named name: String = "defaults",
@@ -70,7 +71,7 @@
     /// - Parameters:
     ///   - storage: the storage.
     ///   - name: the name of the store.
-    ///   - existence: whether a missing store is created.
+    ///   - existence: whether a missing store is created at the start.
     /// - Returns: the store.
     public static func storage(
       _ storage: DelegatedStorage, named name: String, existence: StoreExistence = .madeIfMissing
@@ -100,7 +101,18 @@
     func open() async throws(StorageError) {
       try await Blocking.run { () throws(StorageError) in
         try storage.open(existence)
+        try requireFromNowOn()
         try verify()
+      }
+    }
+
+    /// Makes a store that vanishes while the service runs an error, and no empty store.
+    private func requireFromNowOn() throws(StorageError) {
+      do throws(StorageError) {
+        try storage.open(.mustExist)
+      } catch {
+        // A place without a header can't vanish.
+        guard error.code == .unsupported else { throw error }
       }
     }
 

@@ -30,8 +30,10 @@
         metadata["store"] = "\(store)"
         metadata["reason"] = "\(error)"
       }
-      if let key = error.key { metadata["key"] = "\(key)" }
-      if let path = error.path { metadata["path"] = "\(path)" }
+      // Names come from anywhere: one with a line break would forge a line of the log.
+      let (key, path) = error.shownSubject
+      if let key { metadata["key"] = "\(key)" }
+      if let path { metadata["path"] = "\(path)" }
       if let number = error.number { metadata["number"] = "\(number)" }
       return metadata
     }

@@ -5,7 +5,7 @@
   public struct StorageHealth: Hashable, Sendable {
     /// The store's name.
     public let store: String
-    /// Why the last check of the store failed; nil if it can be read.
+    /// Why the last check of the store failed, or that it does not end; nil if the store can be read.
     public let readFailure: StorageError?
     /// The code of the last write if it failed because of the place, such as `full`; nil after a successful
     /// write, and before the first.

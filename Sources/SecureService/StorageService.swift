@@ -12,8 +12,8 @@
   ///     let group = ServiceGroup(services: [stores, server], gracefulShutdownSignals: [.sigterm], logger: logger)
   ///     try await group.run()
   ///
-  /// A service group ends its services in reverse order: put this service before those that use the stores,
-  /// so that it closes them last.
+  /// A service group ends its services in reverse order at a graceful shutdown: put this service before those
+  /// that use the stores, so that it closes them last. When a service fails, the group ends all of them at once.
   ///
   /// With a metrics system bootstrapped it reports, for each store, under the label `store`:
   ///
@@ -90,7 +90,11 @@
     public func run() async throws {
       try await open()
       await cancelWhenGracefulShutdown { [self] in
-        while await pause() { await check() }
+        await withTaskGroup { group in
+          group.addTask { [self] in while await pause() { await check() } }
+          // Apart from the checks, which may hang.
+          group.addTask { [self] in while await pause() { recordAges() } }
+        }
       }
       try await close()
     }
@@ -111,11 +115,15 @@
     @discardableResult
     public func check() async -> [StorageHealth] {
       for (index, store) in stores.enumerated() {
+        states.withLock { $0[index].began = $0[index].began ?? .now }
         do throws(StorageError) {
           try await store.check()
           found(index, nil)
         } catch {
-          guard error.code != .cancelled else { continue }
+          guard error.code != .cancelled else {
+            states.withLock { $0[index].began = nil }
+            continue
+          }
           found(index, error)
         }
       }
@@ -127,10 +135,28 @@
       states.withLock { states in
         zip(stores, states).map { store, state in
           StorageHealth(
-            store: store.name, readFailure: state.failure, writeFailure: state.writeFailure,
-            age: state.checked.map { $0.duration(to: .now) })
+            store: store.name, readFailure: state.failure ?? overdue(state),
+            writeFailure: state.writeFailure, age: state.checked.map { $0.duration(to: .now) })
         }
       }
+    }
+
+    /// An error for a store whose check hangs, as on a network file system that does not answer.
+    private func overdue(_ state: StoreState) -> StorageError? {
+      guard let began = state.began, began.duration(to: .now) > patience else { return nil }
+      return StorageError(
+        .timedOut,
+        "the check of the store has not ended for more than \(patience.components.seconds) s; look at its disk")
+    }
+
+    /// How long a check may take before the store counts as one that can't be read.
+    private var patience: Duration { max(interval * 3, .seconds(2)) }
+
+    private func recordAges() {
+      let ages = states.withLock { states in
+        states.map { $0.checked?.duration(to: .now) }
+      }
+      for (metrics, age) in zip(metrics, ages) { metrics.age(age) }
     }
 
     private func close() async throws(StorageError) {
@@ -155,6 +181,7 @@
       let (was, age) = states.withLock { states in
         let was = states[index].failure
         states[index].failure = failure
+        states[index].began = nil
         if failure == nil { states[index].checked = .now }
         return (was, states[index].checked?.duration(to: .now))
       }
@@ -182,6 +209,8 @@
     var failure: StorageError?
     var writeFailure: StorageError.Code?
     var checked: ContinuousClock.Instant?
+    /// When the check began that has not ended yet.
+    var began: ContinuousClock.Instant?
   }
 
   /// Runs an operation once; concurrent callers wait for its result.

@@ -5,8 +5,11 @@ program=$1
 work=$(mktemp -d)
 server=
 trap '[[ -z $server ]] || kill -9 "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
-export STATE_DIRECTORY=$work/state
-mkdir -m 0700 "$STATE_DIRECTORY"
+# As on a developer's machine, where the first start makes the key: no state folder of systemd.
+unset STATE_DIRECTORY CREDENTIALS_DIRECTORY
+state=${SPS_STATE:-$work/data/token-service}
+export XDG_DATA_HOME=${state%/*}
+mkdir -p -m 0700 "$XDG_DATA_HOME" "$state"
 
 fail() {
   echo "service: $*" >&2
@@ -28,7 +31,7 @@ start() {
       sleep 0.05
     done
     kill -9 "$server" 2>/dev/null || true
-    grep -q 'ddress already in use' "$work/log" || break
+    grep -q 'has the port' "$work/log" || break
   done
   fail "the service does not start"
 }

@@ -14,8 +14,19 @@ refuses() {
 
 export HTTP_PORT=1 # nothing below listens at a port that the test did not choose
 refuses 69 'unavailable' "$program" serve --store-must-exist
-[[ -z $(ls -A "$STATE_DIRECTORY") ]] || fail "a refused start created files"
+[[ -z $(ls -A "$state") ]] || fail "a refused start created files"
 unset HTTP_PORT
+
+# On a server a missing secret is an error, and no key is made beside the vault.
+mkdir -m 0700 "$work/server"
+refuses 10 'keyUnavailable' env STATE_DIRECTORY="$work/server" "$program" serve --http-port 1
+[[ -z $(ls -A "$work/server") ]] || fail "a start without its secret created files"
+# A wrong word, a wrong setting and a missing vault start nothing and make nothing.
+refuses 64 'usage' "$program" isue alice
+refuses 69 'unavailable' "$program" issue alice
+refuses 1 'must' env STORE_MUST_EXIST=on "$program" serve --http-port 1
+refuses 64 'port' "$program" serve --http-port 99999
+rm -f "$state"/default.vault* "$state"/master.key*
 
 # Two commands: the service, and another process that issues a token.
 start
@@ -25,21 +36,21 @@ token=$("$program" issue alice)
 [[ $(request "$(base)/admin/tokens/count") == 401 ]] || fail "anybody is the administrator"
 [[ $(request "$(base)/metrics") == 200 ]] || fail "there are no metrics"
 grep -q 'securestorage_writes{store="vault"}' "$work/body" || fail "the metrics have no writes"
-! grep -rq "$token" "$STATE_DIRECTORY" || fail "the token is on disk in the clear"
+! grep -rq "${token#*.}" "$state" || fail "the token is on disk in the clear"
 
 # A second instance at the same port reports the conflict, and does not disturb the first one.
-refuses 1 'ddress already in use' "$program" serve --http-port "$port"
+refuses 75 'has the port' "$program" serve --http-port "$port"
 [[ $(check "$token") == 200 ]] || fail "the first instance stopped serving"
 stop || fail "the service ended with $?"
 grep -q 'a store is closed' "$work/log" || fail "the store was not closed"
 
 # A missing or a wrong key is an error, and no new key is created.
-mv "$STATE_DIRECTORY/master.key" "$work/key"
+mv "$state/master.key" "$work/key"
 refuses 10 'keyUnavailable' "$program" serve --store-must-exist
-[[ ! -e $STATE_DIRECTORY/master.key ]] || fail "a new key was created for a vault that has data"
-(umask 077 && openssl rand -base64 32 >"$STATE_DIRECTORY/master.key")
+[[ ! -e $state/master.key ]] || fail "a new key was created for a vault that has data"
+(umask 077 && openssl rand -base64 32 >"$state/master.key")
 refuses 11 'wrongKey' "$program" serve --store-must-exist
-mv "$work/key" "$STATE_DIRECTORY/master.key"
+mv "$work/key" "$state/master.key"
 
 # A new password in the vault takes effect from the next request on.
 start --store-must-exist
@@ -72,8 +83,8 @@ stop || fail "the service ended with $?"
 # On a full disk, stored tokens still work, and failed writes are reported. Needs root, to mount one.
 if [[ $(id -u) -eq 0 ]] && unshare --mount true 2>/dev/null; then
   # shellcheck disable=SC2016  # the inner shell expands its own arguments
-  unshare --mount --propagation private bash -euc '
-    mount -t tmpfs -o size=3m,mode=0700 tmpfs "$STATE_DIRECTORY"
+  SPS_STATE=$state unshare --mount --propagation private bash -euc '
+    mount -t tmpfs -o size=3m,mode=0700 tmpfs "$SPS_STATE"
     exec bash "$0" "$1"' "$(dirname "$0")/full-disk.sh" "$program"
 elif [[ ${CI:-} == true ]]; then
   fail "no file system could be mounted, so the full disk was not tested"

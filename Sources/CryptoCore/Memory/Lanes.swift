@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Spreads threads over a few numbered lanes, so that two threads rarely write to one cache line.
 ///
-/// A thread gets its lane at its first use and stays there until another thread gets in its way. What
+/// A thread gets its lane at its first use and stays there until another reader gets in its way. What
 /// is kept for each lane has cache lines of its own: ``stride`` bytes apart.
 @safe @usableFromInline
 package struct Lanes: Sendable {
@@ -30,8 +30,9 @@ package struct Lanes: Sendable {
     self.count = count
     var slot = pthread_key_t()
     let result = unsafe pthread_key_create(&slot, nil)
-    precondition(result == 0, "pthread_key_create failed with errno \(result)")
-    self.slot = slot
+    // A program may have used up its 1,024 keys: then a thread asks for another lane with each use.
+    // pthread_getspecific(3) has a null pointer for a key that there is not.
+    self.slot = result == 0 ? slot : .max
   }
 
   /// The lane of the calling thread.

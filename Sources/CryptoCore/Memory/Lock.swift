@@ -65,6 +65,11 @@ struct MutexPointer: @unchecked Sendable {
     unsafe pointer.deallocate()
   }
 
+  /// Takes the mutex if nobody has it.
+  ///
+  /// - Returns: whether it was taken.
+  func tryLock() -> Bool { unsafe pthread_mutex_trylock(pointer) == 0 }
+
   @usableFromInline func lock() { unsafe pthread_mutex_lock(pointer) }
 
   @usableFromInline func unlock() { unsafe pthread_mutex_unlock(pointer) }

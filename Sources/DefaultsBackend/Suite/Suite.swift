@@ -63,12 +63,12 @@ final class Suite: Sendable {
   ) throws(StorageError) -> Result {
     let now = MonotonicTime.now
     let stamp = try file.stamp()
-    let result = try memory.withLock { (memory) throws(StorageError) in
+    let result = try memory.read { (memory) throws(StorageError) in
       try memory.isCurrent(at: stamp, seen: now) ? body(memory) : nil
     }
     if let result { return result }
     try refresh()
-    return try memory.withLock { (memory) throws(StorageError) in
+    return try memory.read { (memory) throws(StorageError) in
       try memory.check()
       return body(memory)
     }
@@ -126,7 +126,7 @@ final class Suite: Sendable {
   private func loadIfNew() throws(StorageError) -> SuiteFile.Loaded? {
     let now = MonotonicTime.now
     let stamp = try file.stamp()
-    let isCurrent = try memory.withLock { (memory) throws(StorageError) in
+    let isCurrent = try memory.read { (memory) throws(StorageError) in
       try memory.isCurrent(at: stamp, seen: now)
     }
     return isCurrent ? nil : try file.load()

@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import StorageCore
+internal import Synchronization
 
 /// What a process knows of a suite.
 ///
@@ -16,8 +17,10 @@ struct SuiteMemory: ~Copyable {
   /// The state of the file that `contents` is of; nil when the file has to be looked at again.
   private(set) var stamp: SuiteFile.Stamp?
   private var held: SuiteFile.Held?
-  /// When the file was last found to be that of `stamp`, or earlier.
-  private var seen: MonotonicTime?
+  /// When the file was last found to be that of `stamp`, or earlier; 0 for not yet.
+  ///
+  /// Readers raise it at the same time; `stamp` can't change while one of them is in its lane.
+  private let seen = Atomic<Int64>(0)
   /// Why the file of `stamp` can't be used.
   private var failure: StorageError?
   /// Whether observers know that the file could not be read, and not yet that it can be again.
@@ -43,12 +46,12 @@ struct SuiteMemory: ~Copyable {
   /// Whether `contents` is what the file holds, given the state that it had at a time, or later.
   ///
   /// - Throws: why the file can't be used.
-  mutating func isCurrent(
+  func isCurrent(
     at stamp: SuiteFile.Stamp, seen time: MonotonicTime
   ) throws(StorageError) -> Bool {
     if isCommitting { return true }
     guard self.stamp == stamp else { return false }
-    seen = time
+    seen.max(time.nanoseconds, ordering: .relaxed)
     try check()
     return true
   }
@@ -58,7 +61,8 @@ struct SuiteMemory: ~Copyable {
   ///
   /// - Throws: why the file can't be used.
   func isCurrent(at time: MonotonicTime, trusting trust: Int64) throws(StorageError) -> Bool {
-    guard let seen, time.since(seen) < trust else { return false }
+    let seen = seen.load(ordering: .relaxed)
+    guard seen > 0, time.nanoseconds - seen < trust else { return false }
     try check()
     return true
   }
@@ -128,7 +132,7 @@ struct SuiteMemory: ~Copyable {
   mutating func adopt(_ loaded: SuiteFile.Loaded) {
     stamp = loaded.stamp
     held = loaded.held
-    seen = nil
+    seen.store(0, ordering: .relaxed)
     switch loaded.contents {
     case .success(let contents):
       if contents.header != self.contents.header { headerVersion += 1 }
@@ -144,7 +148,7 @@ struct SuiteMemory: ~Copyable {
   mutating func forget() {
     stamp = nil
     held = nil
-    seen = nil
+    seen.store(0, ordering: .relaxed)
     failure = nil
   }
 }

@@ -151,6 +151,11 @@ extension StorageError: CustomStringConvertible {
     return Self.line("\(code)\(subject): \(message)\(suffix)")
   }
 
+  /// The key and the path as one line of a log may show them.
+  package var shownSubject: (key: String?, path: String?) {
+    (key.map { Self.line(Self.shown($0)) }, path.map(Self.line))
+  }
+
   /// A key name that is short enough for a line of a log.
   private static func shown(_ key: String) -> String {
     guard

@@ -5,7 +5,8 @@ internal import Glibc
 ///
 /// Reading the clock needs no system call on most machines, and takes about 30 ns.
 package struct MonotonicTime: Sendable {
-  private let nanoseconds: Int64
+  /// Nanoseconds since some moment before this process began; never 0 or less.
+  package let nanoseconds: Int64
 
   /// The current time.
   package static var now: MonotonicTime {

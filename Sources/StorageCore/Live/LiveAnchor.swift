@@ -68,7 +68,7 @@ final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Senda
   func live<Other>(_ coder: ValueCoder<Other>, absent: Other) -> LiveValue<Other> {
     let hub = LiveHub.hub(of: storage.store)
     let storage = storage
-    return hub.value(storage.store.name(key)) { node in
+    return hub.value(storage.store.name(ofProperty: key)) { node in
       LiveValue(hub, node, coder, absent: absent, report: { storage.report($0) })
     }
   }

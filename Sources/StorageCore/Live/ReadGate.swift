@@ -52,6 +52,7 @@ struct ReadGate: @unchecked Sendable {
   @inline(never)
   private func enterAnother(than mine: Int) -> Lane {
     var index = mine
+    var rounds = 0
     while true {
       for _ in 0..<lanes.count {
         index = (index + 1) & (lanes.count - 1)
@@ -61,7 +62,9 @@ struct ReadGate: @unchecked Sendable {
           return unsafe lane
         }
       }
-      sched_yield()
+      rounds += 1
+      // A thread of a lower priority that was suspended in its lane runs only while this one sleeps.
+      if rounds < 100 { sched_yield() } else { usleep(50) }
     }
   }
 

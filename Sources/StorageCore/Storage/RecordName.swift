@@ -7,6 +7,8 @@ package final class RecordName: @unchecked Sendable {
   private let tag: [UInt8]
   /// The property's position in the program's source, if known.
   let place: SourcePlace?
+  /// Whether a property has this name, and not only a call that may have made it up.
+  let isProperty: Bool
   /// The context under the first name key seen.
   ///
   /// Most programs see only one name key.
@@ -18,10 +20,13 @@ package final class RecordName: @unchecked Sendable {
   /// One lock for all names: keys are seldom replaced, and many calls create a name each.
   private static let rebinding = Lock(())
 
-  package init(_ text: String, tag: [UInt8], at place: SourcePlace? = nil) {
+  package init(
+    _ text: String, tag: [UInt8], at place: SourcePlace? = nil, isProperty: Bool = false
+  ) {
     self.text = text
     self.tag = tag
     self.place = place
+    self.isProperty = isProperty
   }
 
   /// The key, and its property's position in the source, if known.

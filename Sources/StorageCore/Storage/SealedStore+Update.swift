@@ -23,7 +23,7 @@ extension SealedStore {
             value = try coder.decode(payload)
           }
         } catch {
-          unreadable.remember(name.text, error)
+          unreadable.remember(name, error)
           throw error.about(name.text)
         }
       }
@@ -122,10 +122,25 @@ extension SealedStore {
   /// Removes all records, including unreadable ones, in one commit where the delegate supports
   /// that.
   func removeAll() throws(StorageError) {
+    try telling { () throws(StorageError) in try removeAllQuietly() }
+  }
+
+  /// Tells the store's watchers of a write of as many values as `body` returns, or why it failed.
+  private func telling(_ body: () throws(StorageError) -> Int) throws(StorageError) {
+    do throws(StorageError) {
+      let count = try body()
+      if count > 0 { events.tell(.wrote(count)) }
+    } catch {
+      events.tell(.failedToWrite(error.code))
+      throw error
+    }
+  }
+
+  private func removeAllQuietly() throws(StorageError) -> Int {
     guard let keyed else {
-      let delegate = try enumerable()
-      for name in try delegate.names() { _ = try writeDirectly(RecordWrite(nil, for: name)) }
-      return
+      let names = try enumerable().names()
+      for name in names { _ = try writeDirectly(RecordWrite(nil, for: name)) }
+      return names.count
     }
     var failures = 0
     while failures < Self.attempts {
@@ -137,7 +152,7 @@ extension SealedStore {
       do throws(StorageError) { try keys.refresh() } catch { refusal = error }
       let names = try keyed.names()
       let removals = names.map { RecordWrite(nil, for: $0) }
-      guard !removals.isEmpty else { return }
+      guard !removals.isEmpty else { return 0 }
       let strayCount = try strays(among: names, in: keyed).count
       guard strayCount == 0 else {
         throw StorageError(
@@ -155,7 +170,7 @@ extension SealedStore {
       } catch {
         throw refusal ?? error
       }
-      if rest.isEmpty { return }
+      if rest.isEmpty { return names.count }
       failures += 1
     }
     throw StorageError(.busy, "another program kept changing the store's keys; try again")
@@ -169,7 +184,13 @@ extension SealedStore {
       for (name, payload) in values { _ = try commit(payload, name, if: .absent) }
       return
     }
-    var failures = 0
+    try telling { () throws(StorageError) in try writeWhereAbsent(values, in: keyed) }
+  }
+
+  private func writeWhereAbsent(
+    _ values: [(RecordName, [UInt8])], in keyed: any KeysetDelegate
+  ) throws(StorageError) -> Int {
+    var (failures, count) = (0, 0)
     while failures < Self.attempts {
       let open = try keys.forWriting()
       var writes: [RecordWrite] = []
@@ -184,9 +205,11 @@ extension SealedStore {
         writes.append(RecordWrite(record, for: context.name, if: .absent))
       }
       if isStale { continue }
-      if writes.isEmpty { return }
+      if writes.isEmpty { return count }
       switch try keyed.commit(writes, headerVersion: open.headerVersion) {
-      case .committed: if writes.count < keyed.commitLimit { return }
+      case .committed:
+        count += writes.count
+        if writes.count < keyed.commitLimit { return count }
       case .conditionFailed: failures += 1
       case .headerChanged:
         failures += 1

@@ -42,8 +42,11 @@ public final class SealedStore: Sendable {
   }
 
   /// A name of this store.
-  package func name(_ text: String, at place: SourcePlace? = nil) -> RecordName {
-    RecordName(text, tag: tag, at: place)
+  package func name(_ text: String) -> RecordName { RecordName(text, tag: tag) }
+
+  /// The name of a property, which is at `place` in the program's source, if that is known.
+  func name(ofProperty text: String, at place: SourcePlace? = nil) -> RecordName {
+    RecordName(text, tag: tag, at: place, isProperty: true)
   }
 
   /// The keys for reading `name`, or nil when the store is new and holds nothing.
@@ -167,7 +170,7 @@ public final class SealedStore: Sendable {
       unreadable.forget(name.text)
       return isThere == true
     } catch {
-      unreadable.remember(name.text, error)
+      unreadable.remember(name, error)
       events.tell(.failedToRead(error.code))
       throw error.about(name.text)
     }

@@ -24,20 +24,27 @@ extension SealedStore {
 /// `count += 1` through a wrapper reads and then writes. After a failed read, the write would
 /// replace the unreadable value with one computed from a default. Assignments to such a name are
 /// therefore refused until a read succeeds, or until the program calls `save(_:)` or `remove()`.
+///
+/// Names of properties are always remembered. Other names, which a server may take from its clients, are
+/// remembered only up to a limit; whoever reads those calls `load`, and was told of the failure.
 final class UnreadableNames: Sendable {
   /// Keyed by the bytes of the names, because `String` comparison ignores normalisation.
   private let names = Lock<[[UInt8]: StorageError]>([:])
   /// The number of names, so that the usual check (none) costs one atomic load.
   private let count = Atomic<Int>(0)
 
-  func remember(_ name: String, _ error: StorageError) {
+  /// How many names are remembered before names that no property has are left out.
+  static let limit = 4_096
+
+  func remember(_ name: RecordName, _ error: StorageError) {
     do throws(StorageError) {
-      try Payload.check(name: name)
+      try Payload.check(name: name.text)
     } catch {
       return  // an invalid name has no record
     }
     names.withLock { names in
-      names[Array(name.utf8)] = error
+      guard name.isProperty || names.count < Self.limit else { return }
+      names[Array(name.text.utf8)] = error
       count.store(names.count, ordering: .relaxed)
     }
   }

@@ -137,7 +137,7 @@ extension SealedStore {
       try open(sealed, name.text, body)
       unreadable.forget(name.text)
     } catch {
-      unreadable.remember(name.text, error)
+      unreadable.remember(name, error)
       throw error
     }
   }

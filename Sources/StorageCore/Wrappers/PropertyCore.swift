@@ -14,7 +14,7 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
 
   init(_ storage: StorageType, _ key: StoreKey, _ coder: ValueCoder<Value>) {
     self.storage = storage
-    self.name = storage.store.name(key)
+    self.name = storage.store.name(ofProperty: key)
     self.coder = coder
     followsTests = false
   }
@@ -98,7 +98,7 @@ extension PropertyCore where StorageType: StandardStorage {
   /// Creates a property of the standard storage; `place` is its position in the program's source.
   init(standard key: StoreKey, _ coder: ValueCoder<Value>, at place: SourcePlace) {
     storage = .standard
-    name = storage.store.name(key, at: place)
+    name = storage.store.name(ofProperty: key, at: place)
     self.coder = coder
     followsTests = true
   }

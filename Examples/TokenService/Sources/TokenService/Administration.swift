@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import SecureConfiguration
 import SecureService
 import StorageCore
 import VaultBackend
@@ -16,15 +17,23 @@ protocol Administration: Sendable {
 
 /// The administration of the running service.
 struct ServiceAdministration: Administration {
-  let config: ConfigReader
   let vault: VaultStorage
   let stores: StorageService
+  private let secrets: ConfigReader
+
+  init(vault: VaultStorage, stores: StorageService) {
+    self.vault = vault
+    self.stores = stores
+    // Only the vault: arguments and variables of a process can be seen by others.
+    secrets = ConfigReader(provider: SecureStorageProvider(vault))
+  }
 
   // Fetched for each request: a new password in the vault takes effect at once, without a restart.
   func isAdministrator(_ password: String) async throws -> Bool {
-    let expected = try await config.fetchRequiredString(forKey: "admin.password", isSecret: true)
+    let expected = try await secrets.fetchRequiredString(forKey: "admin.password", isSecret: true)
     let (given, right) = (Array(password.utf8), Array(expected.utf8))
-    return given.count == right.count && zip(given, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    guard !right.isEmpty, given.count == right.count else { return false }
+    return zip(given, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
   func rotate() async throws { _ = try await vault.keyAdministration.rotateDataKeyAsync() }

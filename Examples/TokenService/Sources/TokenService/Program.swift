@@ -1,9 +1,11 @@
 import Configuration
 import Foundation
 import Hummingbird
+import HummingbirdCore
 import InjectRegistry
 import Logging
 import Metrics
+import NIOCore
 import SecureConfiguration
 import SecureService
 import ServiceLifecycle
@@ -23,37 +25,55 @@ enum Composition {
 
 /// A small HTTP service that issues and checks API tokens.
 ///
-///     token-service [serve] [--http-host 127.0.0.1] [--http-port 8080]
+///     token-service serve [--http-host 127.0.0.1] [--http-port 8080] [--store-must-exist]
 ///     token-service issue NAME
 ///     token-service password
 ///
 /// Settings come from the command line, the environment (`HTTP_PORT`) and the vault, in this order.
 @main struct Program {
+  private static let usage = """
+    usage: token-service serve [--http-host 127.0.0.1] [--http-port 8080] [--store-must-exist]
+           token-service issue NAME
+           token-service password
+    """
+
   static func main() async {
-    // With `--store-must-exist`, as in the unit file, a deleted vault or a disk that is not mounted is
-    // an error: the service must not start with a new, empty vault.
     SecureStorage.bootstrap(
-      applicationID: "token-service",
-      keySource: .firstAvailable([
-        .systemdCredential("token-service-key"),
-        .mountedSecret("/run/secrets/token-service-key"), .automatic,
-      ]))
+      applicationID: "token-service", keySource: .firstAvailable(keySources))
     var logger = Logger(label: "token-service")
     logger.logLevel = .info
     StorageDiagnostics.log(to: logger)
     do {
       switch CommandLine.arguments.dropFirst().first {
+      case "serve": try await serve(logger)
       case "issue": try await issue()
       case "password": try await showPassword()
-      default: try await serve(logger)
+      default: end(usage, 64)
       }
     } catch let error as StorageStartError {
       end(error.description, error.exitCode)
     } catch let error as StorageError {
       end(error.description, error.code.exitCode)
+    } catch let error as IOError where error.errnoCode == EADDRINUSE {
+      // 75: it may pass, so systemd tries again.
+      end(
+        "another program, perhaps another token-service, has the port; end that one, or choose another --http-port",
+        75)
     } catch {
       end("\(error)", 1)
     }
+  }
+
+  /// Where the key may come from.
+  ///
+  /// On a server, where systemd or a container gives a state folder, only from outside that folder: a missing
+  /// secret is then an error, and no key is made beside the vault. Elsewhere the first start makes a key file.
+  private static var keySources: [KeySource] {
+    let server: [KeySource] = [
+      .systemdCredential("token-service-key"), .mountedSecret("/run/secrets/token-service-key"),
+    ]
+    let isServer = ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil
+    return isServer ? server : server + [.automatic]
   }
 
   private static func end(_ message: String, _ code: Int32) -> Never {
@@ -65,15 +85,19 @@ enum Composition {
   ///
   /// A running service shares the vault and sees the token.
   private static func issue() async throws {
-    guard CommandLine.arguments.count == 3 else {
+    guard CommandLine.arguments.count == 3, !CommandLine.arguments[2].isEmpty else {
       end("name the token's holder: token-service issue NAME", 64)
     }
+    // Only the service makes a vault. Otherwise a token for nobody's vault would be printed here, for example
+    // by another user or without the unit's state folder.
+    try await VaultStorage.standard.openAsync(.mustExist)
     print(
       try await StoredTokens(storage: VaultStorage.standard).issue(to: CommandLine.arguments[2]))
   }
 
   /// Prints the administrator's password, for anyone who can read the vault and its key.
   private static func showPassword() async throws {
+    try await VaultStorage.standard.openAsync(.mustExist)
     let password = try await VaultStorage.standard.loadAsync(String.self, forKey: "admin.password")
     guard let password else { end("there is no password yet: the first start creates it", 69) }
     print(password)
@@ -88,29 +112,43 @@ enum Composition {
       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
       SecureStorageProvider(vault),
     ])
-    let mustExist = config.bool(forKey: "store.must.exist", default: false)
+    // Not from the vault, which is not open yet. The fetch calls throw for a wrong setting: without them,
+    // `--store-must-exist=on` would count as the default.
+    let start = ConfigReader(providers: [
+      CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
+    ])
+    let mustExist = try await start.fetchBool(forKey: "store.must.exist", default: false)
     let stores = StorageService(
       [.vault(vault, existence: mustExist ? .mustExist : .madeIfMissing)], logger: logger)
     try await stores.open()
     // A service without a password would be open to everyone: the first start creates one.
-    let password = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
-    try await vault.saveIfAbsentAsync(password.joined(), forKey: "admin.password")
+    // Looked for first, since even a write that finds a value needs room on the disk.
+    if try await vault.loadAsync(String.self, forKey: "admin.password") == nil {
+      let password = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
+      try await vault.saveIfAbsentAsync(password.joined(), forKey: "admin.password")
+    }
 
     Composition.register(
       MeasuredTokens(StoredTokens(storage: vault)),
-      ServiceAdministration(config: config, vault: vault, stores: stores), metrics)
+      ServiceAdministration(vault: vault, stores: stores), metrics)
     try InjectStorage.validate()
+    let host = try await config.fetchString(forKey: "http.host", default: "127.0.0.1")
+    let port = try await config.fetchInt(forKey: "http.port", default: 8080)
+    guard (1...65_535).contains(port) else {
+      throw StorageError(.invalid, "a port is a number from 1 to 65535", key: "http.port")
+    }
     let application = Application(
       router: Routes().router(),
+      // Without limits, silent connections would use up the descriptors, which the vault needs as well.
+      server: .http1(configuration: .init(idleTimeout: .seconds(30))),
       configuration: ApplicationConfiguration(
-        address: .hostname(
-          config.string(forKey: "http.host", default: "127.0.0.1"),
-          port: config.int(forKey: "http.port", default: 8080)),
-        serverName: "token-service"),
+        address: .hostname(host, port: port), serverName: "token-service",
+        availableConnectionsDelegate: MaximumAvailableConnections(500)),
       logger: logger)
     // The order matters: services end in reverse order, so the stores are closed last.
-    let group = ServiceGroup(
+    var services = ServiceGroupConfiguration(
       services: [stores, application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-    try await group.run()
+    services.maximumGracefulShutdownDuration = .seconds(20)
+    try await ServiceGroup(configuration: services).run()
   }
 }

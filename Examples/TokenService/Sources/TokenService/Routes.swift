@@ -14,9 +14,10 @@ struct Routes: Sendable {
 
   func router() -> Router<BasicRequestContext> {
     let router = Router()
+    router.add(middleware: Failures())
     router.get("check") { request, _ in
       guard let token = bearer(request), let holder = try tokens.holder(of: token) else {
-        throw HTTPError(.unauthorized, message: "the token is not valid")
+        throw unauthorized("the token is not valid")
       }
       return holder + "\n"
     }
@@ -71,8 +72,29 @@ struct Routes: Sendable {
 
 /// The token of a request's `Authorization: Bearer`.
 func bearer(_ request: Request) -> String? {
-  guard let value = request.headers[.authorization], value.hasPrefix("Bearer ") else { return nil }
-  return String(value.dropFirst("Bearer ".count))
+  guard let value = request.headers[.authorization] else { return nil }
+  // RFC 9110, 11.1: the scheme's name is case-insensitive.
+  let scheme = value.prefix("Bearer ".count)
+  return scheme.lowercased() == "bearer " ? String(value.dropFirst(scheme.count)) : nil
+}
+
+private func unauthorized(_ message: String) -> HTTPError {
+  HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Bearer"], message: message)
+}
+
+/// Has the log say why a request failed, each reason once and then its count; the client gets 500 alone.
+struct Failures<Context: RequestContext>: RouterMiddleware {
+  func handle(
+    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+  ) async throws -> Response {
+    do {
+      return try await next(request, context)
+    } catch let error as StorageError {
+      // A token's id is no part of the message: the names of a thousand tokens would be a thousand reasons.
+      StorageDiagnostics.handler(StorageError(error.code, error.message, path: error.path))
+      throw HTTPError(.internalServerError)
+    }
+  }
 }
 
 /// Admits only the administrator.
@@ -83,7 +105,7 @@ struct AdminOnly<Context: RequestContext>: RouterMiddleware {
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
     guard let password = bearer(request), try await administration.isAdministrator(password) else {
-      throw HTTPError(.unauthorized, message: "this is for the administrator")
+      throw unauthorized("this is for the administrator")
     }
     return try await next(request, context)
   }
