@@ -25,7 +25,9 @@ import Testing
     storage.register(refuse(Client.self))
     storage.register(refuse(Tabby.self))
     #expect(
-      try candidates((any API).self) == ["it is one; register it as any InjectRegistryTests.API"])
+      try candidates((any API).self) == [
+        "it fits the requested type; register it as any InjectRegistryTests.API"
+      ])
   }
 
   @Test func aBuilderOfASubclass() throws {
@@ -33,7 +35,9 @@ import Testing
     class Base: @unchecked Sendable {}
     final class Special: Base, @unchecked Sendable {}
     storage.register(refuse(Special.self))
-    #expect(try candidates(Base.self).first?.hasPrefix("it is one; register it as") == true)
+    #expect(
+      try candidates(Base.self).first?.hasPrefix("it fits the requested type; register it as")
+        == true)
     #expect(try candidates((Base & Sendable).self).count == 1)
   }
 
@@ -42,7 +46,7 @@ import Testing
     storage.register(refuse((any Animal).self))
     #expect(
       try candidates(Client.self) == [
-        "it may be one; inject it as any InjectRegistryTests.API,"
+        "it may fit the requested type; inject it as any InjectRegistryTests.API,"
           + " or register it as InjectRegistryTests.Client"
       ])
   }
@@ -50,9 +54,11 @@ import Testing
   @Test func whatABuilderHasBuiltBeforeIsLookedAt() throws {
     storage.register { Terrier() as any Animal }
     #expect(try candidates((any Dog & Sendable).self).isEmpty)
-    #expect(try candidates(Tabby.self).count == 1, "it may be one")
+    #expect(try candidates(Tabby.self).count == 1, "it may fit the requested type")
     _ = try storage.resolve((any Animal).self)
-    #expect(try candidates((any Dog & Sendable).self).first?.hasPrefix("it is one") == true)
+    #expect(
+      try candidates((any Dog & Sendable).self).first?.hasPrefix("it fits the requested type")
+        == true)
     #expect(try candidates(Tabby.self).isEmpty, "it is a Terrier")
   }
 

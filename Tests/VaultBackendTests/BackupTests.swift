@@ -54,7 +54,7 @@ import Testing
       try open(broken).backup(to: copy, replacing: true)
     }
     #expect(failure?.code == .damaged && failure?.path == broken.path)
-    #expect(failure?.message.contains("the backup that is there was kept") == true)
+    #expect(failure?.message.contains("The existing backup was kept") == true)
     #expect(try vault.bytes("copy.vault") == good)
     #expect(!vault.entries.contains { $0.hasSuffix(".new") })
     // Where there is none, it is what is left.

@@ -38,7 +38,10 @@ extension SealedFolder {
   public func inspect() throws(StorageError) -> [SealedFolderReport.Finding] {
     let place = try unpreparedPlace()
     guard try FileStatus.ofEntry(try index.resolvedPath()) != nil else {
-      throw StorageError(.unavailable, "there is no index", path: try index.resolvedPath())
+      throw StorageError(
+        .unavailable,
+        "the sealed folder has no index; check the path, or restore the folder from a backup",
+        path: try index.resolvedPath())
     }
     let blobs = try place.blobIDs()
     var verification = FolderVerification(self, place, readsSegments: false)

@@ -56,7 +56,8 @@ struct BlobPlace: Sendable {
     guard let status = try FileStatus.ofEntry(folder) else { return false }
     guard status.isFolder else {
       throw StorageError(
-        .denied, "it is no folder, where a sealed folder has one; move it away", path: folder)
+        .denied, "a sealed folder needs a folder here, but this is a file or a link; move it away",
+        path: folder)
     }
     // Root's can be read, as a vault's file.
     guard status.owner == geteuid() || status.owner == 0 else {

@@ -25,9 +25,9 @@ extension InjectError {
     return InjectError(
       .moreThanOne, subject, path: path, candidates: registrations.map(\.description),
       advice: [
-        "remove all but one; or say which, by a type or protocol that only it is:",
+        "remove all registrations but one; or choose one, by a type or protocol that no other has:",
         "@Inject(Special.self) var dependency: \(optional(asked))",
-        "or by a group; in tests, a double that conforms to Mock wins",
+        "or by its group; in tests, a double that conforms to Mock is chosen",
       ])
   }
 
@@ -37,7 +37,7 @@ extension InjectError {
     return InjectError(
       .cycle, subject, path: path.map(\.name), candidates: path.dropLast().map(\.description),
       advice: [
-        "let \(last) ask for it when it is used, and not in its initialiser:",
+        "let \(last) resolve its dependency when it uses it, and not in its initialiser:",
         "an @Inject property is resolved at each read",
       ])
   }
@@ -47,7 +47,7 @@ extension InjectError {
   ) -> InjectError {
     InjectError(
       .builderFailed, subject, path: path, candidates: [registration.description],
-      advice: ["see its error; nothing was kept, and the next resolve builds again"],
+      advice: ["correct what its error says; nothing was kept, and the next resolve builds again"],
       underlying: error)
   }
 
@@ -55,7 +55,7 @@ extension InjectError {
     InjectError(
       .needsAwait, subject, candidates: [registration.description],
       advice: [
-        "await it once before it is read, as at the start of the program:",
+        "await it once before it is read, for example at the start of the program:",
         "try await InjectStorage.standard.resolveAsync(\(metatype(subject.dependency)))",
       ])
   }
@@ -86,8 +86,8 @@ extension InjectError {
     InjectError(
       .slowBuilder, subject, path: path, candidates: [registration.description],
       advice: [
-        "a builder that waits for a thread, which waits for what is being built,",
-        "never ends: don't block in it. If it only takes long, raise",
+        "a builder never ends if it waits for a thread that waits for this dependency:",
+        "don't block in the builder. If the builder only takes long, raise",
         "InjectDiagnostics.patience",
       ])
   }

@@ -1,6 +1,6 @@
 /// Why a dependency could not be injected.
 ///
-/// It names the type, the qualifiers, the group and both places in source, and says how to mend it.
+/// It names the type, the qualifiers, the group and both places in source, and says how to fix it.
 /// `if case InjectError.notFound = error` tells what kind it is, of any error.
 public struct InjectError: Error, Sendable {
   /// A kind of failure that a caller can act on.
@@ -134,14 +134,14 @@ public struct InjectError: Error, Sendable {
 }
 
 extension InjectError: CustomStringConvertible {
-  /// What happened, where, what is registered, and how to mend it, in lines of text.
+  /// What happened, where, what is registered, and how to fix it, in lines of text.
   public var description: String {
     let place = location.map { ["\($0)"] } ?? []
     let running = path.isEmpty ? [] : [path.joined(separator: " -> ")]
     let cause = underlying.map { [indented("\($0)")] } ?? []
     let parts = [
       ("injected at", place), ("while building", running), ("its error", cause),
-      ("registered", candidates), ("to mend it", details.advice),
+      ("registered", candidates), ("how to fix it", details.advice),
     ]
     var lines = [headline]
     for (label, texts) in parts {
@@ -162,13 +162,14 @@ extension InjectError: CustomStringConvertible {
     switch code {
     case .notFound: return "notFound: nothing is registered for \(what)"
     case .moreThanOne:
-      return "moreThanOne: \(candidates.count) registrations match \(what), and nothing decides"
-    case .cycle: return "cycle: building \(what) needs itself"
+      return "moreThanOne: \(candidates.count) registrations match \(what), and none is preferred"
+    case .cycle: return "cycle: \(what) can't be built, because its builder needs it"
     case .builderFailed: return "builderFailed: the builder of \(what) threw an error"
-    case .needsAwait: return "needsAwait: the builder of \(what) is async, and was not awaited"
+    case .needsAwait: return "needsAwait: the builder of \(what) is async, and was not awaited yet"
     case .wrongScope: return "wrongScope: \(what) can't be given in this scope"
-    case .liveInTest: return "liveInTest: a strict test used the live \(what)"
-    case .slowBuilder: return "slowBuilder: waiting long for \(what), which is being built"
+    case .liveInTest: return "liveInTest: a strict test used the real \(what) instead of a double"
+    case .slowBuilder:
+      return "slowBuilder: the builder of \(what) takes long, and others wait for it"
     default: return "\(code): \(what)"
     }
   }

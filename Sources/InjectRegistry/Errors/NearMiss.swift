@@ -57,10 +57,11 @@ struct NearMiss {
       return "it is not optional; inject it as \(registered)"
     }
     if instance.map(node.isOfType) ?? Self.fits(registration.type, node.type) {
-      return "it is one; register it as \(subject.dependency)"
+      return "it fits the requested type; register it as \(subject.dependency)"
     }
     if instance == nil, Self.fits(node.type, registration.type) {
-      return "it may be one; inject it as \(registered), or register it as \(subject.dependency)"
+      return "it may fit the requested type; inject it as \(registered), or register it as "
+        + subject.dependency
     }
     return nil
   }

@@ -24,8 +24,8 @@ extension Resolution {
     case .value(let value):
       if scope == .instance, Swift.type(of: value as Any) is AnyClass {
         throw .wrongScope(
-          subject, registration, "it was registered as an object, and so is the same for all",
-          "register a builder, which can make new ones: { YourImplementation() }")
+          subject, registration, "an object was registered, which is the same at each injection",
+          "register a builder, which makes a new object each time: { YourImplementation() }")
       }
       return .instance(value)
     case .parametrised, .asyncParametrised: return .builder

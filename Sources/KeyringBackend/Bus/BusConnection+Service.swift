@@ -333,8 +333,8 @@ extension BusConnection {
           error.kind,
           StorageError(
             .outcomeUnknown,
-            "\(purpose) needed the user's answer to a prompt, and none came (\(code)); look at what "
-              + "is stored before you try again"))
+            "\(purpose) needed the user's answer to a prompt, but no answer came (\(code)). The change "
+              + "may have been made or not; look at what is stored before you try again"))
       }
     }
   }
@@ -358,13 +358,13 @@ extension BusConnection {
         error.kind,
         StorageError(
           .outcomeUnknown,
-          "\(method.name) was asked for, and no answer came (\(error.error.code)); look at what is "
-            + "stored before you try again"))
+          "the keyring's service did not answer \(method.name) (\(error.error.code)). The change may "
+            + "have been made or not; look at what is stored before you try again"))
     }
   }
 
   static func malformed(_ name: String) -> BusFailure {
-    BusFailure(.damaged, "\(name): the service's answer is not of the type that it has to be")
+    BusFailure(.damaged, "\(name): the keyring's service answered with data of the wrong type")
   }
 }
 

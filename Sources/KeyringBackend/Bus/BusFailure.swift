@@ -36,7 +36,7 @@ extension BusFailure {
     guard error.code != .outcomeUnknown else { return error }
     return StorageError(
       .outcomeUnknown,
-      "the keyring's service made a change, and what came after it failed (\(error.code): "
+      "the keyring's service made a change, but the next step failed (\(error.code): "
         + "\(error.message)); look at what is stored before you try again")
   }
 
@@ -71,9 +71,13 @@ extension BusFailure {
         ? .outOfTime(method) : BusFailure(.cancelled, "\(method) was cancelled by the program")
     case Int(G_IO_ERROR_CLOSED.rawValue), Int(G_IO_ERROR_BROKEN_PIPE.rawValue),
       Int(G_IO_ERROR_NOT_CONNECTED.rawValue):
-      self.init(.connectionLost, StorageError(.noBus, "the session bus closed the connection"))
+      self.init(
+        .connectionLost,
+        StorageError(
+          .noBus,
+          "the session bus closed the connection; see whether the bus still runs, then try again"))
     case Int(G_IO_ERROR_INVALID_ARGUMENT.rawValue):
-      self.init(.damaged, "\(method): the service's answer is not of the type that it has to be")
+      self.init(.damaged, "\(method): the keyring's service answered with data of the wrong type")
     default:
       self.init(.io, "\(method) failed on the way", number: code)
     }
@@ -119,12 +123,13 @@ extension BusFailure {
         .invalidArguments,
         StorageError(
           .invalid,
-          "\(method): the keyring's service refuses an attribute, a label or a name that it was "
-            + "given", number: number))
+          "\(method): the keyring's service refuses an attribute, the label or the name of a "
+            + "collection; change it", number: number))
     case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
       self = .outOfTime(method)
     case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
-      self.init(.denied, "\(method): the bus or the keyring's service refuses it to this program")
+      self.init(
+        .denied, "\(method): the bus or the keyring's service does not allow it to this program")
     case "org.freedesktop.DBus.Error.NotSupported":
       self.init(.unsupported, "\(method): the keyring's service does not offer this")
     case "org.freedesktop.DBus.Error.NoMemory", "org.freedesktop.DBus.Error.LimitsExceeded":

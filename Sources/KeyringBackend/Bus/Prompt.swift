@@ -38,7 +38,7 @@ struct Prompt {
       dismiss()
       throw BusFailure(
         .locked,
-        "\(purpose) needs the user's answer to a prompt, and none may be shown "
+        "\(purpose) needs the user's answer to a prompt, but no prompt may be shown "
           + "(\(Self.reason(call.access.prompts))); unlock the keyring and try again")
     }
     return try call.whileAsking { () throws(BusFailure) in try ask(purpose, call) }

@@ -180,7 +180,7 @@ public final class Keyring: Sendable {
 
   private static let noPasscode = StorageError(
     .unsupported,
-    "there is no device's passcode here; give the keyring a closure that asks for one")
+    "this machine has no device passcode; give the keyring a closure that asks for a passcode")
 
   // MARK: - Containers
 

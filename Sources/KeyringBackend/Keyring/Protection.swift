@@ -46,7 +46,9 @@ struct Protection: Sendable {
 
   private func device(isNew: Bool) throws(StorageError) -> SecureBytes {
     guard let candidate = deviceKey().candidates.first else {
-      throw StorageError(.keyUnavailable, "there is no key of this machine")
+      throw StorageError(
+        .keyUnavailable,
+        "the Keyring's deviceKey lists no source, so this machine has no key; name a source")
     }
     var material = try candidate.read()
     if isNew {
@@ -60,12 +62,14 @@ struct Protection: Sendable {
       }
     case .passphrase:
       throw StorageError(
-        .damaged, "the source of this machine's key gives a passphrase and no key; put the key back"
+        .damaged,
+        "the source of this machine's key returned a passphrase instead of a key; put the key back"
       )
     case nil:
       throw StorageError(
         .keyUnavailable,
-        "the key of this machine is not here, with which the secret is sealed; it is left as it is",
+        "the key of this machine, which seals the secret, is missing; nothing was changed. Put the "
+          + "key back",
         path: candidate.path())
     }
   }
@@ -84,7 +88,9 @@ struct Protection: Sendable {
         .keyUnavailable, "the passcode could not be had: \(type(of: error)) was thrown")
     }
     guard let bytes else {
-      throw StorageError(.keyUnavailable, "the application gave no passcode")
+      throw StorageError(
+        .keyUnavailable,
+        "the application's closure returned no passcode; ask the user for it, then try again")
     }
     guard bytes.count > 0 else { throw StorageError(.invalid, "a passcode can't be empty") }
     return bytes

@@ -121,11 +121,13 @@ struct SealedSecret {
     else {
       throw StorageError(
         .damaged,
-        "the item says that it is sealed, and is not, or is cut short; it is left as it is")
+        "the item is marked as sealed, but its secret is not sealed, or is cut short; it was left "
+          + "unchanged")
     }
     guard bytes[4] == Self.version else {
       throw StorageError(
-        .unsupported, "the sealed secret is of version \(bytes[4]), which is not of this release")
+        .unsupported,
+        "this release can't read sealed secrets of version \(bytes[4]); update the program")
     }
     let numbers = stride(from: 6, to: 18, by: 4).map { start in
       bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

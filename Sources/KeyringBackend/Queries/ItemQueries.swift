@@ -144,8 +144,8 @@ struct ItemQueries: Sendable {
     guard query.alternatives.allSatisfy({ !$0.isEmpty }) else {
       throw StorageError(
         .invalid,
-        "what is to be changed or removed is said by at least one attribute besides kind, label "
-          + "and dates")
+        "a change or a removal needs a query with at least one attribute besides kind, label and "
+          + "dates; add one")
     }
     return query
   }

@@ -57,7 +57,7 @@ final class KeychainSettings: Sendable {
     if values.accessible == .whenPasscodeSetThisDeviceOnly, !hasSource {
       return StorageError(
         .unsupported,
-        "there is no device's passcode here; give the storage a key source of a passphrase")
+        "this machine has no device passcode; give the storage a passphrase as its key source")
     }
     return nil
   }

@@ -86,7 +86,9 @@ final class ValueSealer: Sendable {
     .wrongKey,
     "the value is sealed under other key material than the present one; it was not changed. Provide the "
       + "material that it was sealed under, or remove the key")
-  private static let noMaterial = StorageError(.keyUnavailable, "there is no material for the key")
+  private static let noMaterial = StorageError(
+    .keyUnavailable,
+    "no key material is available to seal the value; provide it, then try again")
 
   // MARK: - Keys
 

@@ -54,13 +54,14 @@ extension StorageError {
     let known = header.slots.map(\.title)
     let given = source.candidates.map { candidate in
       header.slots(of: candidate).isEmpty
-        ? "\(candidate.title), which does not open this store"
+        ? "\(candidate.title): has no key slot in this store"
         : "\(candidate.title): \(candidate.absence() ?? "gave no key")"
     }
     return StorageError(
       .keyUnavailable,
-      "the store opens with \(known.joined(separator: " or ")), but its key was not found (asked: "
-        + "\(given.joined(separator: "; "))); its data is untouched. Provide a source that opens it"
+      "the store opens with \(known.joined(separator: " or ")), but its key was not found (listed by "
+        + "the program: \(given.joined(separator: "; "))); its data is untouched. Provide a source that "
+        + "opens it"
         + moveToCredential(of: source, header))
   }
 

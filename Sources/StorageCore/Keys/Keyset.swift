@@ -175,7 +175,11 @@ extension Keyset {
       entries.contains(where: { $0.id == primaryID && $0.state == .open }),
       // One encoding for each keyset: version 2 is legal only if version 1 can't express the states.
       version == .first || entries.contains(where: { $0.state != .open })
-    else { throw StorageError(.damaged, "the keyset contradicts itself") }
+    else {
+      throw StorageError(
+        .damaged,
+        "the keyset contradicts itself, so the store can't be opened; restore it from a backup")
+    }
   }
 
   private static func state(

@@ -36,7 +36,9 @@ extension PlaceDelegate {
   /// Throws `readOnly` if the program may not write here.
   package func requireWritable() throws(StorageError) {
     guard allowance == .readOnly else { return }
-    throw StorageError(.readOnly, "the storage was opened read-only", path: location)
+    throw StorageError(
+      .readOnly, "the storage was opened read-only; open it with write access to change it",
+      path: location)
   }
 }
 

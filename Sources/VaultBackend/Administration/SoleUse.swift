@@ -52,7 +52,10 @@ struct SoleUse: ~Copyable {
       return known
     }
     guard let file = try OpenFile(vault.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK) else {
-      throw StorageError(.unavailable, "the file is gone", path: vault.path)
+      throw StorageError(
+        .unavailable,
+        "the vault's file was removed or moved; put it back, or restore it from a backup",
+        path: vault.path)
     }
     return Holder(file)
   }
@@ -72,6 +75,7 @@ struct SoleUse: ~Copyable {
   }
 
   private static func busy(_ vault: VaultFile) -> StorageError {
-    StorageError(.busy, "another process has the vault open", path: vault.path)
+    StorageError(
+      .busy, "another process has the vault open; end it, then try again", path: vault.path)
   }
 }

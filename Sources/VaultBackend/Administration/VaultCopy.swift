@@ -147,7 +147,8 @@ enum VaultCopy {
 
   private static func taken(_ path: String) -> StorageError {
     StorageError(
-      .invalid, "there is a file already; name another, or say that it is to be replaced",
+      .invalid,
+      "a file with this name already exists; choose another name, or allow it to be replaced",
       path: path)
   }
 }

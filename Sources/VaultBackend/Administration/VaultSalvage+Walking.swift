@@ -22,7 +22,8 @@ extension VaultSalvage {
       return StorageDiagnostics.report(
         StorageError(
           .unsupported,
-          "the file has more than 1 GiB, so its pages were not searched for what its tree does not lead to",
+          "the file is larger than 1 GiB, so its pages were not searched for records that its tree does "
+            + "not reach",
           path: source.path))
     }
     guard var walker = PageWalker(image), let keys = opener.manifestKeys else { return }

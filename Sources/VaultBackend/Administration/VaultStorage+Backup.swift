@@ -38,13 +38,16 @@ extension VaultStorage {
         guard isReplaced, let fault = try connection.fileFault() else { return }
         throw StorageError(
           .damaged,
-          "\(fault); the backup that is there was kept, and not replaced by a copy of that",
+          "the vault is damaged: \(fault). The existing backup was kept, and not replaced; verify the "
+            + "vault",
           path: engine.file.path)
       }
       return true
     }
     guard isDone != nil else {
-      throw StorageError(.unavailable, "there is no vault to copy", path: engine.file.path)
+      throw StorageError(
+        .unavailable, "the vault does not exist, so it can't be copied; check the path",
+        path: engine.file.path)
     }
   }
 
@@ -88,9 +91,10 @@ extension VaultStorage {
         guard [.wrongKey, .keyUnavailable].contains(error.code) else { throw error }
         throw StorageError(
           error.code,
-          "the backup opens with the key that was given for it, but not with the vault's own, which "
-            + "has to open it afterwards. Nothing was changed; restore it with its key as the vault's "
-            + "own, and change the key then", path: backup.delegate.location)
+          "the backup opens with the key that was given for it, but not with the vault's own key, "
+            + "which has to open the vault after the restore. Nothing was changed. Restore with a storage "
+            + "whose own key source is the key of the backup, then change the vault's key",
+          path: backup.delegate.location)
       }
     }
     guard try engine.file.check(mending: false, allowingEmpty: true) else {

@@ -92,7 +92,8 @@ extension VaultStorage {
   ) throws(StorageError) -> VaultRepair {
     let engine = try delegate.vault()
     guard try engine.file.check(mending: false) else {
-      throw StorageError(.unavailable, "there is no vault", path: engine.file.path)
+      throw StorageError(
+        .unavailable, "the vault does not exist; check the path", path: engine.file.path)
     }
     let end = ContinuousClock.now + delegate.deadline
     let opener = try RecordOpener(of: store, in: engine, until: end)

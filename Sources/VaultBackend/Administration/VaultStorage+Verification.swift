@@ -94,7 +94,8 @@ extension VaultStorage {
   /// The report of a vault without a header.
   private func emptyReport(_ engine: VaultEngine) throws(StorageError) -> VaultReport {
     guard try engine.file.check(mending: false) else {
-      throw StorageError(.unavailable, "there is no vault", path: engine.file.path)
+      throw StorageError(
+        .unavailable, "the vault does not exist; check the path", path: engine.file.path)
     }
     return VaultReport(
       generation: 0, recordCount: 0, otherTagCount: 0, oldKeyCount: 0, findings: [])

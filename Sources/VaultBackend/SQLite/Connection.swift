@@ -273,7 +273,8 @@ final class Connection: @unchecked Sendable {
     var mode: String?
     try Statement.once("PRAGMA journal_mode = DELETE", self) { mode = $0.text(0) }
     guard mode == "delete" else {
-      throw StorageError(.busy, "another process has the vault open", path: path)
+      throw StorageError(
+        .busy, "another process has the vault open; end it, then try again", path: path)
     }
   }
 

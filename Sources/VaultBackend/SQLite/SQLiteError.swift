@@ -42,7 +42,8 @@ extension StorageError {
     if code == unfinished {
       return (
         .readOnly,
-        "; a program died over it, and it has to be opened once where it and its folder can be written to"
+        "; a program ended in the middle of a write. Open the vault once where the program may write "
+          + "to the file and to its folder"
       )
     }
     // The primary result code is the low byte.
@@ -50,16 +51,20 @@ extension StorageError {
     case SQLITE_BUSY, SQLITE_LOCKED:
       return (.busy, "; another process or thread held it until the deadline, try again")
     case SQLITE_FULL: return (.full, "; free some space and try again")
-    case SQLITE_READONLY: return (.readOnly, "; it was opened, or can be, for reading alone")
+    case SQLITE_READONLY:
+      return (.readOnly, "; the file is opened read-only, or this user may not write to it")
     case SQLITE_CORRUPT: return (.damaged, damageAdvice)
     case SQLITE_NOTADB:
-      return (.damaged, "; it is no vault, or its head was overwritten" + damageAdvice)
+      return (
+        .damaged, "; the file is not a vault, or its first bytes were overwritten" + damageAdvice
+      )
     case SQLITE_PERM, SQLITE_AUTH: return (.denied, "")
-    case SQLITE_TOOBIG: return (.damaged, "; it holds more than a vault can")
+    case SQLITE_TOOBIG:
+      return (.damaged, "; a value in it is larger than a vault allows" + damageAdvice)
     // A statement of ours fails for what is in the file alone: another schema or format of one than
     // was there when it was checked, or rows that contradict each other.
     case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH:
-      return (.damaged, "; the file is not as a vault's is" + damageAdvice)
+      return (.damaged, "; the file does not have the form of a vault" + damageAdvice)
     case SQLITE_CANTOPEN, SQLITE_IOERR: return systemMeaning(of: systemNumber, path)
     default: return (.io, "")
     }
@@ -70,7 +75,8 @@ extension StorageError {
     case ENOSPC, EDQUOT, EFBIG: (.full, "; free some space and try again")
     case EROFS: (.readOnly, "; use a folder that can be written to")
     case EACCES, EPERM: (.denied, deniedAdvice(path))
-    case ENOENT, ENOTDIR: (.unavailable, "; its folder is not there")
+    case ENOENT, ENOTDIR:
+      (.unavailable, "; the vault's folder does not exist; create it, or check the path")
     case 0: (.io, "")
     default: unsafe (.io, ": " + String(cString: strerror(number)))
     }
@@ -79,6 +85,6 @@ extension StorageError {
   private static func deniedAdvice(_ path: String) -> String {
     // Else it is the log or the index that is refused, or SQLite's wish to make them.
     guard unsafe access(path, R_OK | W_OK) == 0 else { return refusal(of: path, isOpening: true).1 }
-    return "; this user may not use a file beside it, or make one"
+    return "; this user may not open or create the files beside the vault; change their rights"
   }
 }

@@ -57,8 +57,8 @@ extension VaultEngine {
   private static func unscrubbed(_ error: StorageError) -> StorageError {
     StorageError(
       error.code,
-      "what was replaced, an old key slot for instance, may still be in the vault's file or log, since the "
-        + "log could not be taken into the file; compact the vault when this is mended: "
+      "the vault's log could not be merged into its file, so old content, such as a replaced key slot, "
+        + "may still be in the file or the log. Solve this problem, then compact the vault: "
         + error.message, key: nil, path: error.path, number: error.number)
   }
 }

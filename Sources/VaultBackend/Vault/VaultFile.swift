@@ -69,7 +69,10 @@ struct VaultFile: Hashable, Sendable {
       throw StorageError(system: "find the folder", path: folder)
     }
     guard try FileStatus.ofEntry(folder)?.isLink != true else {
-      throw StorageError(.unavailable, "the link leads to what is not there", path: folder)
+      throw StorageError(
+        .unavailable,
+        "the link leads to a folder that does not exist; correct the link, or mount the folder",
+        path: folder)
     }
     let parent = try resolve(FilePath.folder(of: folder))
     let name = FilePath.name(of: folder)
@@ -280,7 +283,10 @@ struct VaultFile: Hashable, Sendable {
   /// `/tmp` others could make the files that SQLite looks for beside the vault.
   private func checkFolders() throws(StorageError) {
     guard let status = try FileStatus.of(folder), status.isFolder else {
-      throw StorageError(.unavailable, "it is a file where a folder is needed", path: folder)
+      throw StorageError(
+        .unavailable,
+        "the vault's folder does not exist, or is a file; create it, or check the path",
+        path: folder)
     }
     guard !trust.lets(othersWriteTo: status) else {
       throw StorageError(

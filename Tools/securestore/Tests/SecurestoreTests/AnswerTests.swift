@@ -80,7 +80,8 @@ struct AnswerTests {
     for arguments in [["list"], ["rotate"], ["slots"], ["get", "A"]] {
       let refused = try tool.run(arguments + ["--vault", "notes", "--key-file", tool.keyFile])
       #expect(refused.code == 12)
-      #expect(refused.errors.contains("it is no vault, or its head was overwritten"))
+      #expect(
+        refused.errors.contains("the file is not a vault, or its first bytes were overwritten"))
     }
     let restore = ["restore", tool.vault, "--yes"]
     for arguments in [["list"], ["rotate"], ["slots"], ["verify"], restore] {
@@ -148,7 +149,7 @@ struct AnswerTests {
     try broken.write(to: URL(fileURLWithPath: tool.vault))
     let refused = try tool.run("backup", "copy.vault", "--replace")
     #expect(refused.code == 12)
-    #expect(refused.errors.contains("the backup that is there was kept"))
+    #expect(refused.errors.contains("The existing backup was kept"))
     let copy = try tool.run("verify", "--vault", "copy.vault", "--key-file", tool.keyFile)
     #expect(copy.code == 0)
   }
