@@ -156,7 +156,8 @@
       ("text", ConfigType.int), ("text", .double), ("text", .bool), ("fraction", .int),
       ("number", .string), ("number", .bool), ("number", .bytes), ("large", .int),
       ("large", .double), ("mixed", .intArray), ("number", .intArray), ("date", .string),
-      ("codable", .string), ("no base64", .bytes), ("bytes", .string),
+      ("codable", .string), ("no base64", .bytes), ("bytes", .string), ("gap", .intArray),
+      ("empty", .intArray), ("huge", .double),
     ])
     func whatWouldChangeIsRefused(_ name: String, _ type: ConfigType) throws {
       let storage = InMemoryStorage()
@@ -168,6 +169,9 @@
       try storage.save(Date(), forKey: "date")
       try storage.save(encodable: ["a": 1], forKey: "codable")
       try storage.save("%%%", forKey: "no base64")
+      try storage.save("1,,2", forKey: "gap")
+      try storage.save("", forKey: "empty")
+      try storage.save("1e400", forKey: "huge")
       try storage.save(Data([1, 2]), forKey: "bytes")
       let provider = SecureStorageProvider(storage)
       let error = #expect(throws: StorageError.self) {
@@ -190,6 +194,29 @@
       #expect(config.double(forKey: "float") == 0.5 && config.double(forKey: "whole") == 12)
       #expect(config.string(forKey: "url") == "https://example.com/a")
       #expect(config.bool(forKey: "yes") == true)
+    }
+
+    @Test func noElementOfAListIsDropped() throws {
+      let storage = InMemoryStorage()
+      try storage.save("a,, b\n", forKey: "list")
+      let value = try SecureStorageProvider(storage)
+        .value(forKey: AbsoluteConfigKey(["list"]), type: .stringArray)
+      #expect(value.value?.content == .stringArray(["a", "", "b"]))
+    }
+
+    @Test(arguments: [["a.b"], ["a", "b.c"], ["a", ""], ["", "a"], ["a", ".\u{301}"]])
+    func noKeyReachesAnotherKeysValue(_ components: [String]) throws {
+      let storage = InMemoryStorage()
+      let key = AbsoluteConfigKey(components)
+      try storage.save("s3cret", forKey: KeyNaming.dotted.name(of: key))
+      let provider = SecureStorageProvider(storage)
+      for read: () throws -> LookupResult in [
+        { try provider.value(forKey: key, type: .string) },
+        { try provider.snapshot().value(forKey: key, type: .string) },
+      ] {
+        let error = #expect(throws: StorageError.self) { try read() }
+        #expect(error?.code == .invalid)
+      }
     }
 
     @Test func aKeyThatCanBeNoNameIsAnError() {

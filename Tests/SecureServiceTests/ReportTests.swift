@@ -39,6 +39,8 @@
         total("securestorage_failures", [("operation", "write"), ("code", "full")]) == 1)
       #expect(
         total("securestorage_failures", [("operation", "read"), ("code", "locked")]) == 1)
+      try storage.removeAll()
+      #expect(total("securestorage_writes") == 9)
       #expect(total("securestorage_key_changes") == 0)
       _ = try storage.keyAdministration.rotateDataKey()
       #expect(total("securestorage_key_changes") == 1)
@@ -65,6 +67,10 @@
       #expect(ours.count == 1)
       #expect(ours.first?.level == .error && ours.first?.metadata["code"] == "locked")
       #expect(!entries.texts.joined().contains("marker"))
+      // A name with a line break would forge a line of the log.
+      _ = Store<String, FaultyStorage>(storage, "report-key\nerror: forged").wrappedValue
+      #expect(
+        entries.all.withLock { $0.contains { $0.metadata["key"] == "report-key?error: forged" } })
     }
   }
 #endif

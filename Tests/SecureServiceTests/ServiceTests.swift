@@ -156,6 +156,54 @@
       #expect(service.health[0].isWhole)
     }
 
+    @Test(.timeLimit(.minutes(10))) func aVaultThatVanishesIsAnErrorAndNoNewOneIsMade() async throws
+    {
+      let (logger, _) = Recorder.logger()
+      let vault = folder.vault()
+      let service = StorageService([.vault(vault)], logger: logger)
+      try await service.open()
+      try vault.save(1, forKey: "k")
+      let away = folder.url.appendingPathComponent("away")
+      try FileManager.default.createDirectory(at: away, withIntermediateDirectories: false)
+      for name in ["test.vault", "test.vault-wal", "test.vault-shm"] {
+        try FileManager.default.moveItem(
+          at: folder.url.appendingPathComponent(name), to: away.appendingPathComponent(name))
+      }
+      // A read notices it within two ticks of the clock.
+      try await waits { (try? vault.load(Int.self, forKey: "k")) == nil }
+      let read = #expect(throws: StorageError.self) { try vault.load(Int.self, forKey: "k") }
+      let write = #expect(throws: StorageError.self) { try vault.save(2, forKey: "k") }
+      #expect(read?.code == .unavailable && write?.code == .unavailable)
+      #expect(!FileManager.default.fileExists(atPath: folder.vaultURL.path))
+    }
+
+    @Test func healthSaysThatAnotherProgramReplacedTheKey() async throws {
+      let (logger, _) = Recorder.logger()
+      let service = StorageService([.vault(folder.vault())], logger: logger)
+      try await service.open()
+      try service.stores[0].storage.save(1, forKey: "k")
+      let administration = folder.vault().keyAdministration
+      let other = SymmetricKey(data: Data(repeating: 8, count: 32))
+      _ = try administration.rotate(openedBy: .key(other))
+      let health = await service.check()
+      #expect([.keyUnavailable, .wrongKey].contains(health[0].readFailure?.code))
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aCheckThatHangsIsSaid() async throws {
+      let (logger, _) = Recorder.logger()
+      let storage = FaultyStorage()
+      let service = StorageService(
+        [.storage(storage, named: "slow")], logger: logger, checkInterval: .milliseconds(20))
+      try await service.open()
+      storage.faults.fail(.headers, with: .delay(.seconds(5)), times: 1)
+      let running = Task { try await service.run() }
+      try await waits { service.health[0].readFailure?.code == .timedOut }
+      #expect(!service.health[0].isReadable)
+      try await waits { service.health[0].isReadable }
+      running.cancel()
+      try await running.value
+    }
+
     // MARK: - The end
 
     @Test(.timeLimit(.minutes(10))) func whatWasNotYetOnDiskIsWrittenAtTheEnd() async throws {

@@ -24,7 +24,7 @@ refuses 10 'keyUnavailable' env STATE_DIRECTORY="$work/server" "$program" serve 
 # A wrong word, a wrong setting and a missing vault start nothing and make nothing.
 refuses 64 'usage' "$program" isue alice
 refuses 69 'unavailable' "$program" issue alice
-refuses 1 'must' env STORE_MUST_EXIST=on "$program" serve --http-port 1
+refuses 64 'STORE_MUST_EXIST' env STORE_MUST_EXIST=on "$program" serve --http-port 1
 refuses 64 'port' "$program" serve --http-port 99999
 rm -f "$state"/default.vault* "$state"/master.key*
 

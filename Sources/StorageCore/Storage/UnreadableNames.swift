@@ -33,6 +33,9 @@ final class UnreadableNames: Sendable {
   /// The number of names, so that the usual check (none) costs one atomic load.
   private let count = Atomic<Int>(0)
 
+  /// How many names are remembered.
+  var rememberedCount: Int { count.load(ordering: .relaxed) }
+
   /// How many names are remembered before names that no property has are left out.
   static let limit = 4_096
 

@@ -1,6 +1,7 @@
-import StorageCore
 import StorageTesting
 import Testing
+
+@testable import StorageCore
 
 /// `count += 1` is a read and a write: after a read that failed, the write would destroy the value.
 @Suite struct UnreadableAssignmentTests {
@@ -45,6 +46,17 @@ import Testing
     increment()
     #expect(Set(log.codes) == [.typeMismatch])
     #expect(try storage.load(forKey: "count") == "text")
+  }
+
+  @Test func namesThatClientsMakeUpTakeNoMemoryWithoutLimit() throws {
+    storage.faults.fail(.reads, with: .failure(StorageError(.locked, "on cue")))
+    for index in 0..<UnreadableNames.limit + 500 {
+      #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "made up \(index)") }
+    }
+    #expect(storage.store.unreadable.rememberedCount == UnreadableNames.limit)
+    increment()
+    storage.faults.recover()
+    #expect(try storage.load(forKey: "count") == 41, "properties are protected nevertheless")
   }
 
   @Test func theRefusalSaysWhatToDo() throws {

@@ -103,6 +103,17 @@ enum Composition {
     print(password)
   }
 
+  /// Reads a setting; one that is wrong ends the start, since a restart does not mend it.
+  private static func setting<Value>(_ read: () async throws -> Value) async throws -> Value {
+    do {
+      return try await read()
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      end("\(error)", 64)
+    }
+  }
+
   private static func serve(_ logger: Logger) async throws {
     let metrics = MetricsPage()
     MetricsSystem.bootstrap(metrics)
@@ -117,7 +128,9 @@ enum Composition {
     let start = ConfigReader(providers: [
       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
     ])
-    let mustExist = try await start.fetchBool(forKey: "store.must.exist", default: false)
+    let mustExist = try await setting {
+      try await start.fetchBool(forKey: "store.must.exist", default: false)
+    }
     let stores = StorageService(
       [.vault(vault, existence: mustExist ? .mustExist : .madeIfMissing)], logger: logger)
     try await stores.open()
@@ -132,8 +145,10 @@ enum Composition {
       MeasuredTokens(StoredTokens(storage: vault)),
       ServiceAdministration(vault: vault, stores: stores), metrics)
     try InjectStorage.validate()
-    let host = try await config.fetchString(forKey: "http.host", default: "127.0.0.1")
-    let port = try await config.fetchInt(forKey: "http.port", default: 8080)
+    let host = try await setting {
+      try await config.fetchString(forKey: "http.host", default: "127.0.0.1")
+    }
+    let port = try await setting { try await config.fetchInt(forKey: "http.port", default: 8080) }
     guard (1...65_535).contains(port) else {
       throw StorageError(.invalid, "a port is a number from 1 to 65535", key: "http.port")
     }
