@@ -72,7 +72,7 @@ keyring-daemons: deps ## Run the keyring's tests against the real KeePassXC and 
 	@scripts/keyring-daemons.sh keepassxc
 	@scripts/keyring-daemons.sh kwallet
 
-soak: deps ## Run the long tests in release
+soak: deps ## Run the long tests in release, the service under load, and the look at the documentation
 	@FILTER='InjectRegistryTests\.(Cycle|Async|Override|Race)' scripts/test.sh $(RELEASE)
 	@SPS_SOAK=1 FILTER=ArriveSoonSoak scripts/test.sh $(RELEASE)
 	@SPS_SOAK=alone FILTER=FailureTimesSoak scripts/test.sh $(RELEASE)
@@ -80,6 +80,7 @@ soak: deps ## Run the long tests in release
 	@scripts/deps.sh service
 	@scripts/service.sh load
 	@[[ $$(id -u) -ne 0 ]] || scripts/service-image.sh
+	@scripts/docs-check.sh
 
 fuzz: deps ## Hand mutated bytes to every reader, FUZZ_SECONDS=60 each (FUZZ_TARGETS='...' picks some)
 	@scripts/fuzz.sh
