@@ -23,6 +23,8 @@ refuses 10 'keyUnavailable' env STATE_DIRECTORY="$work/server" "$program" serve 
 [[ -z $(ls -A "$work/server") ]] || fail "a start without its secret created files"
 # A wrong word, a wrong setting and a missing vault start nothing and make nothing.
 refuses 64 'usage' "$program" isue alice
+refuses 0 'usage' "$program" issue --help
+refuses 64 'holder' "$program" issue -x
 refuses 69 'unavailable' "$program" issue alice
 refuses 64 'STORE_MUST_EXIST' env STORE_MUST_EXIST=on "$program" serve --http-port 1
 refuses 64 'port' "$program" serve --http-port 99999

@@ -46,7 +46,8 @@ extension StorageError {
     StorageError(
       .keyUnavailable,
       "the key file that opens \(name(of: store, isSaid: false)) is gone; its data is untouched. "
-        + "Put the key file back from a backup\(header.recoveryAdvice)", path: source.path())
+        + "If the key is mounted, mount it there; otherwise put the key file back from a "
+        + "backup\(header.recoveryAdvice)", path: source.path())
   }
 
   /// The application lists no source that opens the store, or none of these sources has a key.

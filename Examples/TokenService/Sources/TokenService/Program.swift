@@ -44,7 +44,12 @@ enum Composition {
     logger.logLevel = .info
     StorageDiagnostics.log(to: logger)
     do {
-      switch CommandLine.arguments.dropFirst().first {
+      let arguments = CommandLine.arguments.dropFirst()
+      if arguments.contains("--help") || arguments.contains("-h") {
+        print(usage)
+        return
+      }
+      switch arguments.first {
       case "serve": try await serve(logger)
       case "issue": try await issue()
       case "password": try await showPassword()
@@ -85,14 +90,13 @@ enum Composition {
   ///
   /// A running service shares the vault and sees the token.
   private static func issue() async throws {
-    guard CommandLine.arguments.count == 3, !CommandLine.arguments[2].isEmpty else {
-      end("name the token's holder: token-service issue NAME", 64)
-    }
+    guard CommandLine.arguments.count == 3, let name = CommandLine.arguments.last, !name.isEmpty,
+      !name.hasPrefix("-")
+    else { end("name the token's holder: token-service issue NAME", 64) }
     // Only the service makes a vault. Otherwise a token for nobody's vault would be printed here, for example
     // by another user or without the unit's state folder.
     try await VaultStorage.standard.openAsync(.mustExist)
-    print(
-      try await StoredTokens(storage: VaultStorage.standard).issue(to: CommandLine.arguments[2]))
+    print(try await StoredTokens(storage: VaultStorage.standard).issue(to: name))
   }
 
   /// Prints the administrator's password, for anyone who can read the vault and its key.

@@ -49,7 +49,10 @@ extension VaultPlace {
         || $0.kind == KeySlot.keyringKind
     }
     guard !slots.isEmpty, !isKnown else { return }
-    throw Self.opensOtherwise(slots, "so the application's own key does not", "", file)
+    let isFile = slots.contains { $0.kind == KeySlot.fileKind }
+    throw Self.opensOtherwise(
+      slots, "so the application's own key does not",
+      isFile ? "; for a key that a container mounts, give --mounted-secret PATH" : "", file)
   }
 
   private static func opensOtherwise(
