@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 # One set of flags for every debug build, so that no step rebuilds what another has built.
 # All traits are on: `make traits` looks at a program with the default ones.
-export SWIFT_FLAGS ?= --enable-all-traits --disable-index-store -Xswiftc -warnings-as-errors \
+export SWIFT_FLAGS ?= --enable-all-traits -Xswiftc -warnings-as-errors \
   --explicit-target-dependency-import-check error
 
 # Where `make install` puts things.

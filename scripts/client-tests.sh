@@ -114,7 +114,7 @@ protocol API: Sendable {}
 }
 SWIFT
 
-swift build --disable-index-store --build-tests --package-path "$client" >"$work/log" 2>&1 || fail "the client does not build"
+swift build --build-tests --package-path "$client" >"$work/log" 2>&1 || fail "the client does not build"
 bin=$(swift build --package-path "$client" --show-bin-path 2>/dev/null)
 # A home of its own that the package does not know to be there for tests: what is written, is seen.
 mkdir "$work/home"

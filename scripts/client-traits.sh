@@ -68,11 +68,11 @@ without_headers() {
     "$@"' - "$work/empty" "$headers" "$work/pkgconfig" "$files" "$@"
 }
 
-build() { swift build --disable-index-store --package-path "$client"; }
+build() { swift build --package-path "$client"; }
 
 # Builds the client without the headers, and sees that it works and is linked with none of it.
 check_without_headers() {
-  without_headers swift build --disable-index-store --package-path "$client" >"$work/log" 2>&1 ||
+  without_headers swift build --package-path "$client" >"$work/log" 2>&1 ||
     { cat "$work/log" >&2; fail "$1 does not build without libsecret"; }
   # The package manager looks for the pkg-config file of every system library, used or not, and says so:
   # docs/decisions.md. Nothing else may be said of it.
@@ -101,7 +101,7 @@ write_program VaultBackend Vault
 check_without_headers "a client of VaultBackend alone"
 
 # The tool, in a folder of its own: that of the repository is built with the keyring.
-tool=(swift build --disable-index-store --package-path "$repository/Tools/securestore" --scratch-path "$work/tool"
+tool=(swift build --package-path "$repository/Tools/securestore" --scratch-path "$work/tool"
   --product securestore --disable-default-traits)
 without_headers "${tool[@]}" >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; fail "securestore does not build without libsecret"; }
