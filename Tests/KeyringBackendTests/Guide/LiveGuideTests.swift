@@ -56,16 +56,16 @@ final class Model {
   var zoom = 1.0
 }
 
-/// Runs `show` now, and again after each change of a live value that it read, until it reads none.
+/// Runs `show` now, and again after each change of a live value that it read.
 ///
-/// To be called on the main loop's thread, where `show` always runs.
+/// It ends when `show` reads no live value. Call it on the main loop's thread; `show` always runs there.
 func follow(_ show: @escaping @Sendable () -> Void) {
   withObservationTracking(show) {
     onMainLoop { follow(show) }
   }
 }
 
-/// Has the main loop call `body` soon, on its own thread.
+/// Asks the main loop to call `body` soon, on the main loop's thread.
 func onMainLoop(_ body: @escaping @Sendable () -> Void) {
   let call = unsafe Unmanaged.passRetained(Call(body))
   unsafe g_idle_add(
