@@ -13,7 +13,7 @@ step "A program whose storages and clients are injected sells twice"
 step "The messages when nothing is registered, something is registered twice, or builders need each other"
 mistakes=$("$cashier" mistakes)
 echo "$mistakes"
-# The guide shows all of these lines, and the README shows some.
+# The guide shows all of these lines. If the README shows any, they must be among them.
 while IFS= read -r line; do
   grep -qxF -- "    $line" ../docs/injection.md || [[ -z $line ]] || {
     echo "docs/injection.md does not show: $line" >&2
