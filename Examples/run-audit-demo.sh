@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-inventory=$(swift build --show-bin-path)/Inventory
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+bin=$(swift build --scratch-path ../.build --show-bin-path)
+inventory=$bin/Inventory
+securestore=$bin/securestore
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step() { printf '\n== %s\n' "$1"; }

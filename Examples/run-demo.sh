@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-webshop=$(swift build --show-bin-path)/Webshop
+bin=$(swift build --scratch-path ../.build --show-bin-path)
+webshop=$bin/Webshop
 step() { printf '\n== %s\n' "$1"; }
 
 step "A first process imports webshop.env into sealed UserDefaults, and ends"

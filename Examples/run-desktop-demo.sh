@@ -6,8 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")"
 [[ ${SPS_PRIVATE_ENVIRONMENT:-} == 1 ]] || { echo "run this with: make demo" >&2; exit 64; }
 
-shopfront=$(swift build --show-bin-path)/Shopfront
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+bin=$(swift build --scratch-path ../.build --show-bin-path)
+shopfront=$bin/Shopfront
+securestore=$bin/securestore
 password=correct-Pony-battery-91
 work=$(mktemp -d)
 bus=

@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+bin=$(swift build --scratch-path ../.build --show-bin-path)
+securestore=$bin/securestore
 app=(--app org.example.archive)
 folder=$XDG_DATA_HOME/org.example.archive/files
 work=$(mktemp -d)

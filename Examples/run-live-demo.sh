@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-signboard=$(swift build --show-bin-path)/Signboard
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+bin=$(swift build --scratch-path ../.build --show-bin-path)
+signboard=$bin/Signboard
+securestore=$bin/securestore
 app=(--app org.example.shopfront)
 work=$(mktemp -d)
 trap 'kill "$reader" 2>/dev/null || true; rm -rf "$work"' EXIT

@@ -5,8 +5,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-shopfront=$(swift build --show-bin-path)/Shopfront
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+bin=$(swift build --scratch-path ../.build --show-bin-path)
+shopfront=$bin/Shopfront
+securestore=$bin/securestore
 app=(--app org.example.shopfront)
 folder=$XDG_DATA_HOME/org.example.shopfront
 work=$(mktemp -d)

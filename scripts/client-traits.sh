@@ -2,7 +2,8 @@
 # Builds a program with `traits: []` where libsecret's headers are hidden, as on a machine that has none,
 # there also one that uses the product VaultBackend alone, whatever the traits, and securestore without its
 # keyring; and then one with the default traits, where it has the keyring. A program with the default traits
-# resolves no package at all; what each of the others adds is printed.
+# resolves no package at all.
+# Usage: scripts/client-traits.sh [measure]   with measure, prints what each trait adds to a program instead
 set -euo pipefail
 repository=$(realpath "$(dirname "$0")/..")
 
@@ -85,6 +86,31 @@ check_without_headers() {
   if ldd "$program" | grep -E 'libsecret|libgio'; then fail "$1 is linked with the above"; fi
 }
 
+# How many packages the client has resolved.
+packages() { grep -c '"identity"' "$client/Package.resolved" 2>/dev/null || true; }
+
+# What a trait adds to a program: its packages, the time of the build in one folder after the other, the size.
+measure() {
+  local title=$1 product=$2 trait=$3 start=$SECONDS
+  write_package "$product" "${trait:+, traits: [\"$trait\"]}"
+  printf 'import %s\n\nprint("it works")\n' "$product" >"$client/Sources/client/main.swift"
+  rm -rf "$client/.build" "$client/Package.resolved"
+  build >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "a client of $product does not build"; }
+  program=$(swift build --package-path "$client" --show-bin-path 2>/dev/null)/client
+  [[ $("$program") == "it works" ]] || fail "a client of $product does not work"
+  printf 'traits: %-40s %2d packages, built in %3d s, %3d MiB with debug information\n' \
+    "$title" "$(($(packages)))" $((SECONDS - start)) $(($(stat -c %s "$program") >> 20))
+}
+
+if [[ ${1:-} == measure ]]; then
+  measure "VaultBackend, no trait" VaultBackend ""
+  measure "SecureConfiguration, Configuration" SecureConfiguration Configuration
+  [[ -e $client/Package.resolved ]] || fail "the trait Configuration resolves nothing"
+  measure "SecureService, Server" SecureService Server
+  [[ -e $client/Package.resolved ]] || fail "the trait Server resolves nothing"
+  exit
+fi
+
 write_package SecurePropertyStorage ', traits: []'
 write_program SecurePropertyStorage Singleton
 check_without_headers "a client without the trait"
@@ -100,8 +126,8 @@ write_package VaultBackend
 write_program VaultBackend Vault
 check_without_headers "a client of VaultBackend alone"
 
-# The tool, in a folder of its own: that of the repository is built with the keyring.
-tool=(swift build --package-path "$repository/Tools/securestore" --scratch-path "$work/tool"
+# The tool, in the client's folder, where the library is built without the keyring.
+tool=(swift build --package-path "$repository/Tools/securestore" --scratch-path "$client/.build"
   --product securestore --disable-default-traits)
 without_headers "${tool[@]}" >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; fail "securestore does not build without libsecret"; }
@@ -127,30 +153,7 @@ build >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; fail "with the default traits, a client has no KeychainStorage"; }
 [[ $("$repository/scripts/private-env.sh" "$program") == "it works" ]] ||
   fail "the client that was built with the default traits does not work"
-# The packages that a client has resolved.
-packages() {
-  find "$client/.build/checkouts" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l
-}
-[[ $(packages) -eq 0 ]] ||
-  fail "a client with the default traits resolves $(packages) packages: $(ls "$client/.build/checkouts")"
-
-# What a trait adds to a program: its packages, the time of the build in one folder after the other, the size.
-measure() {
-  local title=$1 product=$2 trait=$3 start=$SECONDS
-  write_package "$product" "${trait:+, traits: [\"$trait\"]}"
-  printf 'import %s\n\nprint("it works")\n' "$product" >"$client/Sources/client/main.swift"
-  rm -rf "$client/.build"
-  build >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "a client of $product does not build"; }
-  program=$(swift build --package-path "$client" --show-bin-path 2>/dev/null)/client
-  [[ $("$program") == "it works" ]] || fail "a client of $product does not work"
-  printf 'traits: %-40s %2d packages, built in %3d s, %3d MiB with debug information\n' \
-    "$title" "$(packages)" $((SECONDS - start)) $(($(stat -c %s "$program") >> 20))
-}
-rm -f "$client/Sources/client/keychain.swift"
-measure "VaultBackend, no trait" VaultBackend ""
-measure "SecureConfiguration, Configuration" SecureConfiguration Configuration
-[[ $(packages) -gt 0 ]] || fail "the trait Configuration resolves nothing"
-measure "SecureService, Server" SecureService Server
-[[ $(packages) -gt 0 ]] || fail "the trait Server resolves nothing"
+[[ ! -e $client/Package.resolved ]] ||
+  fail "a client with the default traits resolves $(packages) packages"
 
 echo "traits: a client and securestore build without libsecret's headers, and with them have the keyring ($SECONDS s)"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds the examples as the user, then runs each in a private environment of its own.
-# Building first keeps the package manager's own caches and settings in use.
+# Building first keeps the package manager's own caches and settings in use; all packages share one folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
+flags+=(--scratch-path .build)
 swift build --build-tests --package-path Examples "${flags[@]}"
 swift build --package-path Tools/securestore "${flags[@]}"
 scripts/private-env.sh bash Examples/run-demo.sh

@@ -5,11 +5,13 @@ cd "$(dirname "$0")/.."
 package=Tools/securestore
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
-swift build --build-tests --package-path "$package" "${flags[@]}"
+# In the library's folder, where the library is built already.
+flags+=(--package-path "$package" --scratch-path .build)
+swift build --build-tests "${flags[@]}"
 
-scripts/checked-tests.sh --package-path "$package" "${flags[@]}"
+scripts/checked-tests.sh "${flags[@]}"
 
-program=$(swift build --package-path "$package" "${flags[@]}" --show-bin-path)/securestore
+program=$(swift build "${flags[@]}" --show-bin-path)/securestore
 scripts/private-env.sh "$package/Tests/terminal.sh" "$program"
 scripts/private-env.sh "$package/Tests/install.sh" "$program"
 scripts/private-env.sh "$package/Tests/deps.sh"

@@ -43,8 +43,7 @@ let package = Package(
         .product(name: "StorageTesting", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdTesting", package: "hummingbird"),
-        .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "Logging", package: "swift-log"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,3 @@
-import Hummingbird
-import HummingbirdTesting
 import InjectRegistry
 import InjectTesting
 import SecureService
@@ -22,35 +20,27 @@ import Testing
 
   /// Runs `body` with a client of a service that has its own storage.
   private func withService(
-    _ body: @escaping @Sendable (any TestClientProtocol, FaultyStorage) async throws -> Void
+    _ body: @Sendable (HTTPClient, FaultyStorage) async throws -> Void
   ) async throws {
     let storage = FaultyStorage()
     try await InjectStorage.withOverrides {
       Composition.register(
         StoredTokens(storage: storage), Administrator(storage: storage), MetricsPage())
-      try await Application(router: Routes().router()).test(.router) { client in
+      try await HTTPClient.ofService(with: Routes().router()) { client in
         try await body(client, storage)
       }
     }
   }
 
-  private let admin: HTTPFields = [.authorization: "Bearer admin"]
-
-  private func issue(_ client: any TestClientProtocol, to name: String) async throws -> String {
-    try await client.execute(
-      uri: "/admin/tokens", method: .post, headers: admin, body: ByteBuffer(string: name)
-    ) { response in
-      #expect(response.status == .ok)
-      return String(String(buffer: response.body).dropLast())
-    }
+  private func issue(_ client: HTTPClient, to name: String) async throws -> String {
+    let answer = try await client.send("POST", "/admin/tokens", bearer: "admin", body: name)
+    #expect(answer.status == 200)
+    return String(answer.body.dropLast())
   }
 
-  private func check(_ client: any TestClientProtocol, _ token: String) async throws -> String? {
-    try await client.execute(
-      uri: "/check", method: .get, headers: [.authorization: "Bearer \(token)"]
-    ) { response in
-      response.status == .ok ? String(buffer: response.body) : nil
-    }
+  private func check(_ client: HTTPClient, _ token: String) async throws -> String? {
+    let answer = try await client.send("GET", "/check", bearer: token)
+    return answer.status == 200 ? answer.body : nil
   }
 
   @Test func aTokenThatWasIssuedIsValidUntilItIsWithdrawn() async throws {
@@ -58,10 +48,9 @@ import Testing
       let token = try await issue(client, to: "ci-runner")
       #expect(try await check(client, token) == "ci-runner\n")
       let id = token.split(separator: ".")[0]
-      for status in [HTTPResponse.Status.noContent, .notFound] {
-        try await client.execute(uri: "/admin/tokens/\(id)", method: .delete, headers: admin) {
-          #expect($0.status == status)
-        }
+      for status in [204, 404] {
+        let answer = try await client.send("DELETE", "/admin/tokens/\(id)", bearer: "admin")
+        #expect(answer.status == status)
       }
       #expect(try await check(client, token) == nil)
     }
@@ -85,14 +74,12 @@ import Testing
 
   @Test func onlyTheAdministratorIssuesAndRotates() async throws {
     try await withService { client, _ in
-      for (uri, method) in [
-        ("/admin/tokens", HTTPRequest.Method.post), ("/admin/rotate", .post),
-        ("/admin/tokens/count", .get),
+      for (method, path) in [
+        ("POST", "/admin/tokens"), ("POST", "/admin/rotate"), ("GET", "/admin/tokens/count"),
       ] {
-        for headers in [HTTPFields(), [.authorization: "Bearer wrong"]] {
-          try await client.execute(uri: uri, method: method, headers: headers) {
-            #expect($0.status == .unauthorized)
-          }
+        for password in [nil, "wrong"] {
+          let answer = try await client.send(method, path, bearer: password)
+          #expect(answer.status == 401)
         }
       }
     }
@@ -101,9 +88,8 @@ import Testing
   @Test func tokensAreValidAfterARotation() async throws {
     try await withService { client, _ in
       let token = try await issue(client, to: "ci-runner")
-      try await client.execute(uri: "/admin/rotate", method: .post, headers: admin) {
-        #expect($0.status == .noContent)
-      }
+      let answer = try await client.send("POST", "/admin/rotate", bearer: "admin")
+      #expect(answer.status == 204)
       #expect(try await check(client, token) == "ci-runner\n")
     }
   }
@@ -112,11 +98,8 @@ import Testing
     try await withService { client, storage in
       let token = try await issue(client, to: "ci-runner")
       storage.faults.fail(.writes, with: .failure(StorageError(.full, "no space left")))
-      try await client.execute(
-        uri: "/admin/tokens", method: .post, headers: admin, body: ByteBuffer(string: "another")
-      ) {
-        #expect($0.status.code == 507)
-      }
+      let answer = try await client.send("POST", "/admin/tokens", bearer: "admin", body: "another")
+      #expect(answer.status == 507)
       #expect(try await check(client, token) == "ci-runner\n")
     }
   }
@@ -125,11 +108,8 @@ import Testing
     try await withService { client, storage in
       let token = try await issue(client, to: "ci-runner")
       storage.faults.fail(.reads, with: .failure(StorageError(.locked, "locked for the test")))
-      try await client.execute(
-        uri: "/check", method: .get, headers: [.authorization: "Bearer \(token)"]
-      ) {
-        #expect($0.status == .internalServerError)
-      }
+      let answer = try await client.send("GET", "/check", bearer: token)
+      #expect(answer.status == 500)
     }
   }
 }
