@@ -237,7 +237,9 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
       let after = try store.view(of: nil, connection, call)
       guard after.header == header else {
         throw BusFailure(
-          .outcomeUnknown, "the keyring's service does not have the header as it was given")
+          .outcomeUnknown,
+          "the keyring service accepted the store's header but now returns something else; open the store "
+            + "again")
       }
       return after.version
     }
@@ -293,8 +295,8 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
         if write.record == nil, view.record == nil, !write.isAllowed(over: nil) {
           throw BusFailure(
             .outcomeUnknown,
-            "a removal was asked for and the keyring's service went away; the value is gone now, by "
-              + "whichever program")
+            "the keyring service stopped during the removal. The value is gone; it is unknown which program "
+              + "removed it")
         }
       }
       guard write.isAllowed(over: view.record) else { return .conditionFailed }

@@ -146,7 +146,8 @@
       guard let began = state.began, began.duration(to: .now) > patience else { return nil }
       return StorageError(
         .timedOut,
-        "the check of the store has not ended for more than \(patience.components.seconds) s; look at its disk"
+        "the check of the store has been running for more than \(patience.components.seconds) s; check its "
+          + "disk"
       )
     }
 

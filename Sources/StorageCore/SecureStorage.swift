@@ -30,7 +30,9 @@ public enum SecureStorage: Sendable {
       && applicationID != ".." && !applicationID.utf8.contains { $0 < 32 || $0 == 47 }
     guard isName else {
       throw StorageError(
-        .invalid, "an application id has 1 to 128 bytes, and no slash or control character")
+        .invalid,
+        "the application id is not allowed: use 1 to 128 bytes without slashes and control characters, "
+          + "and not \".\" or \"..\"")
     }
   }
 

@@ -62,7 +62,7 @@ import Testing
       let failure = try failure(source)
       #expect(failure.code == .keyUnavailable)
       #expect(failure.path == folder.file)
-      #expect(failure.message.contains("opens with environment \(name)"))
+      #expect(failure.message.contains("opens only with environment \(name)"))
       #expect(!failure.message.contains("gone"))
     }
   }
@@ -103,7 +103,7 @@ import Testing
     try Data((key.dropLast() + "\r\n").utf8).write(to: URL(fileURLWithPath: keyFile))
     let failure = try failure(file)
     #expect(failure.code == .wrongKey && failure.path == keyFile)
-    #expect(failure.message.contains("is not a key, so it was read as a passphrase"))
+    #expect(failure.message.contains("the key file does not contain a key"))
     #expect(failure.message.contains("carriage return"))
     #expect(!failure.message.contains(key.prefix(8)))
   }

@@ -108,8 +108,8 @@ import Testing
       try storage.resolve(Counter.self, with: "shop")
     }
     #expect(
-      aGroup?.description.contains("its builder takes no parameters; a group is named: group:")
-        == true)
+      aGroup?.description.contains(
+        "its builder takes no parameters; to name a group, write group: \"...\"") == true)
     let error = #expect(throws: InjectError.self) {
       try storage.resolve(Client.self, with: "three")
     }

@@ -36,10 +36,10 @@ import Testing
   }
 
   @Test func whatIsNoVaultIsCalledWhatItIs() throws {
-    #expect(try saying("/dev/null").contains("a device and no vault"))
+    #expect(try saying("/dev/null").contains("a device, not a vault"))
     let folder = vault.file("folder")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    #expect(try saying(folder.path).contains("a folder and no vault"))
+    #expect(try saying(folder.path).contains("a folder, not a vault"))
     #expect(unsafe mkfifo(vault.path, 0o600) == 0)
     #expect(try saying(vault.path).contains("move it away"))
   }

@@ -45,7 +45,7 @@ import Testing
       "UPDATE record SET value = zeroblob(length(value)) WHERE sequence % 10 = 0")
     let finding = try #require(try vault.storage().verify().findings.first)
     #expect(finding.kind == .damagedRecord)
-    #expect(finding.message.contains("it can't be known whether"))
+    #expect(finding.message.contains("it is unknown whether"))
   }
 
   @Test func aHeaderThatIsGoneWithAllRecordsIsNotANewStore() throws {

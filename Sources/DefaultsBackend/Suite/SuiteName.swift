@@ -13,7 +13,9 @@ enum SuiteName {
       !bytes.contains(0), name != ".", name != ".."
     else {
       throw StorageError(
-        .invalid, "a suite name has 1 to \(limit) bytes, no slash, and is neither \".\" nor \"..\"")
+        .invalid,
+        "the suite name is not allowed: use 1 to \(limit) bytes without slashes and zero bytes, and not "
+          + "\".\" or \"..\"")
     }
   }
 

@@ -31,7 +31,8 @@ extension StorageError {
     StorageError(
       code,
       message
-        + ". To back up the rest, leave it out: leavingOutUnreadable, or files backup --skip-damaged",
+        + ". To back up the rest, leave out what can't be read: use leavingOutUnreadable, or files backup "
+        + "--skip-damaged",
       key: name, path: path, number: number)
   }
 }

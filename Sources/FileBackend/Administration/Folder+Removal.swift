@@ -9,7 +9,8 @@ extension Folder {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      throw StorageError(.io, "an unfinished folder can't be removed; remove it", path: path)
+      throw StorageError(
+        .io, "an unfinished folder could not be removed; remove it by hand", path: path)
     }
   }
 }

@@ -69,7 +69,7 @@ extension SealedFolder {
       try Self.finish(unfinished, target)
       return backup
     }
-    throw StorageError(.busy, "large values are replaced all the time; try again")
+    throw StorageError(.busy, "the large values keep changing; try again")
   }
 
   /// Removes what a backup that failed has made.
@@ -102,7 +102,8 @@ extension SealedFolder {
   ) throws(StorageError) -> VaultRestoration {
     guard access == .readWrite else {
       throw StorageError(
-        .readOnly, "the folder was opened read-only", path: try index.resolvedPath())
+        .readOnly, "the folder was opened read-only; open it with write access to change it",
+        path: try index.resolvedPath())
     }
     let source = SealedFolder(
       at: url, keySource: keySource ?? index.store.keySource, access: .readOnly,
@@ -151,8 +152,8 @@ extension SealedFolder {
       else {
         throw StorageError(
           .busy,
-          "the folder is restored, but another process is removing a value's file since before; restore "
-            + "it again", path: target.file(of: id))
+          "the folder is restored, but another process began to remove a value's file before the "
+            + "restore; restore it again", path: target.file(of: id))
       }
       if try target.open(id) == nil, let file = try place.open(id) {
         try target.copy(file, as: id)
@@ -227,7 +228,8 @@ extension SealedFolder {
   ) throws(StorageError) {
     do throws(StorageError) {
       guard let reader = try BlobReader(blob, in: target, store: identity().store) else {
-        throw StorageError(.io, "the copy vanished", path: target.file(of: blob.id))
+        throw StorageError(
+          .io, "the copy was removed during the backup; try again", path: target.file(of: blob.id))
       }
       try reader.withBuffers { (buffers) throws(StorageError) in
         for number in 0..<reader.segmentCount {
@@ -267,7 +269,8 @@ extension SealedFolder {
       // What an interrupted backup left has blobs and no index.
       guard try FileStatus.ofEntry(path) == nil else {
         throw StorageError(
-          .invalid, "there is something already; name a folder that is empty or not there",
+          .invalid,
+          "the folder already contains files of a sealed folder; give an empty or a new folder",
           path: path)
       }
     }

@@ -184,7 +184,7 @@ private struct FolderVerification {
     for id in left.sorted(by: { $0.fileName < $1.fileName }) {
       add(
         .unnamedBlob, nil, place.file(of: id),
-        "no name has this file; a repair removes it if that is asked for")
+        "no name uses this file; repair can remove it")
     }
   }
 

@@ -66,7 +66,9 @@ struct BlobPlace: Sendable {
     }
     guard !trust.lets(othersWriteTo: status) else {
       throw StorageError(
-        .denied, "others can write to the folder; see who did, then chmod 700 it", path: folder)
+        .denied,
+        "other users can write to the folder; check whether another user changed it, then run chmod "
+          + "700 on it", path: folder)
     }
     return true
   }
@@ -82,7 +84,9 @@ struct BlobPlace: Sendable {
     }
     guard !trust.lets(othersWriteTo: status) else {
       throw StorageError(
-        .denied, "others can write to the file; see who did, then chmod 600 it", path: path)
+        .denied,
+        "other users can write to the file; check whether another user changed it, then run chmod 600 "
+          + "on it", path: path)
     }
   }
 
@@ -108,7 +112,8 @@ struct BlobPlace: Sendable {
   func make(_ id: BlobID) throws(StorageError) -> OpenFile {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
     guard let file = try OpenFile(file(of: id), flags, permissions: 0o600) else {
-      throw StorageError(.io, "the new file vanished", path: file(of: id))
+      throw StorageError(
+        .io, "the new file disappeared while it was being made; try again", path: file(of: id))
     }
     return file
   }

@@ -31,8 +31,8 @@ final class BlobReader: Sendable {
     guard unsafe ConstantTime.equal(tag.span.bytes, entry.lastTag.span.bytes) else {
       throw StorageError(
         .damaged,
-        "the file does not end as the index says: another one is in its place; put it back from a "
-          + "backup", path: file.path)
+        "the file is not the one that the index describes: it was replaced; put the right file back "
+          + "from a backup", path: file.path)
     }
     opener = try cryptography { () throws(CryptoError) in
       try SegmentOpener(
@@ -87,7 +87,7 @@ final class BlobReader: Sendable {
         try opener.open(sealed, number: UInt64(number), isLast: isLast, into: &output)
       } catch {
         guard error.code == .authenticationFailed else { throw StorageError(error) }
-        throw damaged(number, "its bytes were altered, moved, or are another blob's")
+        throw damaged(number, "its bytes were altered or moved, or belong to another file")
       }
     }
   }

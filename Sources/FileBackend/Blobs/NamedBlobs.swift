@@ -58,7 +58,7 @@ struct NamedBlobs {
       guard try list() else { return false }
     }
     throw StorageError(
-      .busy, "the keys of the folder are being changed all the time; try again",
+      .busy, "the names in the folder keep changing; try again",
       path: try folder.index.resolvedPath())
   }
 

@@ -40,7 +40,8 @@ final class PendingMarker: @unchecked Sendable {
         usleep(1_000)  // whoever sweeps has it for a moment, and fcntl(2) has no deadline
       }
     } while ContinuousClock.now < end
-    throw StorageError(.busy, "another process sweeps the folder for long; try again", path: path)
+    throw StorageError(
+      .busy, "another process has been cleaning the folder for too long; try again", path: path)
   }
 
   /// Takes the marker of a blob for itself alone; made, if there is none.

@@ -45,7 +45,8 @@ public final class SealedFileReader: Sendable {
   ///   byte of these segments was altered.
   public func read(_ range: Range<Int>) throws(StorageError) -> Data {
     guard range.lowerBound >= 0, range.upperBound <= size else {
-      throw StorageError(.invalid, "the value has \(size) bytes, the range \(range)", key: name)
+      throw StorageError(
+        .invalid, "the range \(range) is outside the value, which has \(size) bytes", key: name)
     }
     switch source {
     case .small(let value):
@@ -73,7 +74,8 @@ public final class SealedFileReader: Sendable {
   ) throws {
     let range = range ?? 0..<size
     guard range.lowerBound >= 0, range.upperBound <= size else {
-      throw StorageError(.invalid, "the value has \(size) bytes, the range \(range)", key: name)
+      throw StorageError(
+        .invalid, "the range \(range) is outside the value, which has \(size) bytes", key: name)
     }
     switch source {
     case .small(let value): try body(value.bytes.extracting(range))

@@ -44,7 +44,7 @@ extension SealedFolder {
         missing = blob.id
       }
     }
-    throw StorageError(.busy, "the value is being replaced all the time; try again", key: name)
+    throw StorageError(.busy, "the value keeps changing; try again", key: name)
   }
 
   /// Whether a name has a value, also one that can't be read.

@@ -32,7 +32,7 @@ extension SealedFolder {
   ) throws(StorageError) {
     let path = file.isFileURL ? file.path(percentEncoded: false) : ""
     guard let source = try OpenFile(path, O_RDONLY) else {
-      throw StorageError(.unavailable, "the file is not there", path: path)
+      throw StorageError(.unavailable, "the file does not exist; check the path", path: path)
     }
     let status = try source.status()
     guard !status.isFolder else {

@@ -133,7 +133,8 @@ public final class SealedFolder: Sendable {
       // A new index would hide that the keys of what is there are gone.
       guard try !place.hasBlobs() else {
         throw StorageError(
-          .damaged, "the index is gone and its blobs are still there: put it back from a backup",
+          .damaged,
+          "the index is gone, but its blobs are still there; put the index back from a backup",
           path: path)
       }
       // Keys that are open would have blobs written where there is nothing.
@@ -158,7 +159,8 @@ public final class SealedFolder: Sendable {
   func preparedForWriting() throws(StorageError) -> BlobPlace {
     guard access == .readWrite else {
       throw StorageError(
-        .readOnly, "the folder was opened read-only", path: try index.resolvedPath())
+        .readOnly, "the folder was opened read-only; open it with write access to change it",
+        path: try index.resolvedPath())
     }
     return try prepared()
   }
@@ -166,7 +168,9 @@ public final class SealedFolder: Sendable {
   /// A writer of a new blob.
   func blobWriter(in place: BlobPlace) throws(StorageError) -> BlobWriter {
     guard algorithm != .xaes256GCM else {
-      throw StorageError(.unsupported, "blobs are sealed with AES-256-GCM or ChaCha20-Poly1305")
+      throw StorageError(
+        .unsupported,
+        "blobs can be sealed only with AES-256-GCM or ChaCha20-Poly1305; choose one of them")
     }
     if try index.store.storeIdentity() == nil { try index.open() }
     return BlobWriter(in: place, of: try identity(), algorithm)

@@ -126,7 +126,7 @@ public final class SealedFolderTransaction {
     // A restored index may be another store's, where nothing opens that is bound to this one.
     guard try folder.identity().store == writer.store else {
       throw StorageError(
-        .busy, "another index was put in its place meanwhile; write the value again", key: name)
+        .busy, "the index was replaced meanwhile; write the value again", key: name)
     }
   }
 

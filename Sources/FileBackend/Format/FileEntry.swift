@@ -34,23 +34,24 @@ enum FileEntry: Sendable {
     let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard version == Self.version else {
       throw StorageError(
-        .unsupported, "the entry is of version \(version), which a newer release writes")
+        .unsupported, "this release can't read entry version \(version); update the program")
     }
     switch try ByteReading.integer(bytes, at: &offset, as: UInt8.self) {
     case 0:
       let count = bytes.byteCount - offset
       guard count <= SegmentLayout.entryLimit else {
-        throw StorageError(.damaged, "a value in the index is longer than it can be")
+        throw StorageError(.damaged, "a value in the index is longer than allowed")
       }
       let value = bytes.extracting(offset..<bytes.byteCount)
       self = .small(unsafe value.withUnsafeBytes { unsafe Data($0) })
     case 1:
       self = .blob(try BlobEntry(reading: bytes, at: &offset))
       guard offset == bytes.byteCount else {
-        throw StorageError(.damaged, "the entry goes on behind its end")
+        throw StorageError(.damaged, "the entry has bytes after its end")
       }
     case let kind:
-      throw StorageError(.unsupported, "the entry is of kind \(kind), which a newer release writes")
+      throw StorageError(
+        .unsupported, "this release does not know entry kind \(kind); update the program")
     }
   }
 
@@ -96,17 +97,18 @@ extension BlobEntry {
     let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let algorithm = AEADAlgorithm(code: code), algorithm != .xaes256GCM else {
       throw StorageError(
-        .unsupported, "the entry names algorithm \(code), which a newer release writes")
+        .unsupported,
+        "this release does not know algorithm \(code) of the entry; update the program")
     }
     let length = try ByteReading.integer(bytes, at: &offset, as: UInt64.self)
     let limits = UInt64(SegmentLayout.entryLimit + 1)...UInt64(SegmentLayout.valueLimit)
     guard limits.contains(length) else {
-      throw StorageError(.damaged, "the entry has a length that no blob has")
+      throw StorageError(.damaged, "the entry has an impossible length")
     }
     let size = try ByteReading.integer(bytes, at: &offset, as: UInt32.self)
     guard size == SegmentLayout.segmentSize else {
       throw StorageError(
-        .unsupported, "the entry names segments of \(size) bytes, which a newer release writes")
+        .unsupported, "this release can't read segments of \(size) bytes; update the program")
     }
     self.algorithm = algorithm
     self.length = Int(length)

@@ -23,7 +23,7 @@ extension SealedFileCoding where Value == String {
     encode: { (value) throws(StorageError) in Data(value.utf8) },
     decode: { (bytes) throws(StorageError) in
       guard let text = String(validating: bytes, as: UTF8.self) else {
-        throw StorageError(.typeMismatch, "the file is no text in UTF-8; read it as Data")
+        throw StorageError(.typeMismatch, "the file is not UTF-8 text; read it as Data")
       }
       return text
     })

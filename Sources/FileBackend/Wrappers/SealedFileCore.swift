@@ -59,9 +59,11 @@ public struct SealedFileCore<Value>: Sendable {
         if error.isPassing { folder.unreadable.forget(name) }
         throw StorageError(
           error.code,
-          "the value could not be read, so "
-            + (error.isPassing ? "this assignment" : "assigning to the property")
-            + " is refused; call save or remove to replace it. It was: \(error.message)", key: name,
+          "the value was not replaced, because the last read of it failed: \(error.message). "
+            + (error.isPassing
+              ? "Read it again, then assign it again"
+              : "Call save(_:) to replace it, or remove() to delete it"),
+          key: name,
           path: error.path)
       }
       try save(value)

@@ -25,7 +25,7 @@ extension InjectError {
     return InjectError(
       .moreThanOne, subject, path: path, candidates: registrations.map(\.description),
       advice: [
-        "remove all registrations but one; or choose one, by a type or protocol that no other has:",
+        "remove all registrations but one; or choose one by a type or protocol that only this one has:",
         "@Inject(Special.self) var dependency: \(optional(asked))",
         "or by its group; in tests, a double that conforms to Mock is chosen",
       ])
@@ -47,7 +47,7 @@ extension InjectError {
   ) -> InjectError {
     InjectError(
       .builderFailed, subject, path: path, candidates: [registration.description],
-      advice: ["correct what its error says; nothing was kept, and the next resolve builds again"],
+      advice: ["fix the cause of the builder's error; the next resolve runs the builder again"],
       underlying: error)
   }
 

@@ -169,7 +169,9 @@ extension InjectError: CustomStringConvertible {
     case .wrongScope: return "wrongScope: \(what) can't be given in this scope"
     case .liveInTest: return "liveInTest: a strict test used the real \(what) instead of a double"
     case .slowBuilder:
-      return "slowBuilder: the builder of \(what) takes long, and others wait for it"
+      return
+        "slowBuilder: the builder of \(what) has been running for a long time, and others are waiting "
+        + "for it"
     default: return "\(code): \(what)"
     }
   }

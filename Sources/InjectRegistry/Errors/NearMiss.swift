@@ -31,7 +31,8 @@ struct NearMiss {
       guard let taken = registration.parameters.map(name(of:)) else {
         // `@Inject("shop")` is no group.
         return "its builder takes no parameters"
-          + (parameters?.id == ObjectIdentifier(String.self) ? "; a group is named: group:" : "")
+          + (parameters?.id == ObjectIdentifier(String.self)
+            ? "; to name a group, write group: \"...\"" : "")
       }
       return parameters == nil
         ? "its builder takes parameters, `\(taken)`; inject it with @InjectWith(parameters)"

@@ -80,8 +80,8 @@ struct Injection<Dependency: Sendable>: Sendable {
     let advice =
       """
 
-        the process ends  since a property can't throw; the other tests end with it. What can throw ends
-                          the test alone: `try $property.resolve()`, as in the init of its suite
+        the process ends  because a property can't throw; the other tests end with it. To fail only this
+                          test, use `try $property.resolve()`, for example in the init of its suite
       """
     fatalError("InjectError.\(error)\(error.isTold ? advice : "")")
   }

@@ -20,8 +20,8 @@ enum BusAddress {
     }
     throw StorageError(
       .noBus,
-      "no session bus: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has none; "
-        + "run in a desktop session, or under dbus-run-session(1)")
+      "no session bus was found: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR is not set or "
+        + "contains no bus socket; run in a desktop session, or under dbus-run-session(1)")
   }
 
   /// The specification's "Server addresses": what else a value has to be escaped for.

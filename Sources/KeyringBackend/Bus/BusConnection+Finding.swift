@@ -125,10 +125,14 @@ extension BusConnection {
       labelled.append(path)
     }
     guard labelled.count < 2 else {
-      throw BusFailure(.duplicate, "\(labelled.count) collections have the label \"\(name)\"")
+      throw BusFailure(
+        .duplicate,
+        "\(labelled.count) collections have the label \"\(name)\"; name the collection by its alias"
+      )
     }
     guard let path = labelled.first else {
-      throw BusFailure(.noCollection, "the keyring has no collection \"\(name)\"")
+      throw BusFailure(
+        .noCollection, "the keyring has no collection \"\(name)\"; create it, or name another")
     }
     return path
   }

@@ -358,13 +358,13 @@ extension BusConnection {
         error.kind,
         StorageError(
           .outcomeUnknown,
-          "the keyring's service did not answer \(method.name) (\(error.error.code)). The change may "
+          "the keyring service did not answer \(method.name) (\(error.error.code)). The change may "
             + "have been made or not; look at what is stored before you try again"))
     }
   }
 
   static func malformed(_ name: String) -> BusFailure {
-    BusFailure(.damaged, "\(name): the keyring's service answered with data of the wrong type")
+    BusFailure(.damaged, "\(name): the keyring service answered with data of the wrong type")
   }
 }
 

@@ -78,7 +78,7 @@ final class BusConnection: @unchecked Sendable {
     // Whatever went wrong on the way to a bus: there is none, unless the call ran out of time.
     guard failure.error.code != .timedOut, failure.error.code != .cancelled else { throw failure }
     throw BusFailure(
-      .noBus, "nobody answers at the address of the session bus; see DBUS_SESSION_BUS_ADDRESS")
+      .noBus, "nothing answers at the address of the session bus; check DBUS_SESSION_BUS_ADDRESS")
   }
 
   /// The unique name of the service, which is started if the bus knows how.
@@ -123,7 +123,7 @@ final class BusConnection: @unchecked Sendable {
           return unsafe service
         }
         unsafe g_object_unref(service)
-        last = BusFailure(.io, "the keyring's service opened no session")
+        last = BusFailure(.io, "the keyring service opened no session")
         continue
       }
       last = unsafe BusFailure(adopting: error, of: "OpenSession", isOutOfTime: isOutOfTime)

@@ -36,7 +36,7 @@ extension BusFailure {
     guard error.code != .outcomeUnknown else { return error }
     return StorageError(
       .outcomeUnknown,
-      "the keyring's service made a change, but the next step failed (\(error.code): "
+      "the keyring service made a change, but the next step failed (\(error.code): "
         + "\(error.message)); look at what is stored before you try again")
   }
 
@@ -45,7 +45,7 @@ extension BusFailure {
   /// What the service says in words is not passed on: it may be anything.
   init(adopting error: UnsafeMutablePointer<GError>?, of method: String, isOutOfTime: Bool) {
     guard let error = unsafe error else {
-      self.init(.io, "\(method) failed without saying why")
+      self.init(.io, "\(method) failed, and no reason was given")
       return
     }
     defer { unsafe g_error_free(error) }
@@ -77,9 +77,9 @@ extension BusFailure {
           .noBus,
           "the session bus closed the connection; see whether the bus still runs, then try again"))
     case Int(G_IO_ERROR_INVALID_ARGUMENT.rawValue):
-      self.init(.damaged, "\(method): the keyring's service answered with data of the wrong type")
+      self.init(.damaged, "\(method): the keyring service answered with data of the wrong type")
     default:
-      self.init(.io, "\(method) failed on the way", number: code)
+      self.init(.io, "\(method) failed during transport; try again", number: code)
     }
   }
 
@@ -94,7 +94,8 @@ extension BusFailure {
   /// A secret was not encrypted for this session, whether this side or the other finds that.
   static let foreignKey = BusFailure(
     .foreignKey,
-    StorageError(.damaged, "a secret that crossed the bus was not encrypted for this session"))
+    StorageError(
+      .damaged, "a secret that crossed the bus was not encrypted for this session; try again"))
 
   private init(remote name: String, of method: String, number: Int) {
     switch name {
@@ -103,12 +104,16 @@ extension BusFailure {
     case "org.freedesktop.Secret.Error.NoSuchObject",
       "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod",
       "org.freedesktop.DBus.Error.UnknownInterface":
-      self.init(.noObject, StorageError(.io, "\(method): the service knows no such object"))
+      self.init(
+        .noObject,
+        StorageError(
+          .io, "\(method): the keyring service has no such object; search for it again"))
     case "org.freedesktop.Secret.Error.NoSession",
       "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected":
       self.init(
         .connectionLost,
-        StorageError(.noService, "\(method): the keyring's service went away in mid-call"))
+        StorageError(
+          .noService, "\(method): the keyring service stopped during the call; try again"))
     case "org.freedesktop.DBus.Error.ServiceUnknown",
       "org.freedesktop.DBus.Error.NameHasNoOwner":
       self.init(.connectionLost, .noService)
@@ -123,20 +128,21 @@ extension BusFailure {
         .invalidArguments,
         StorageError(
           .invalid,
-          "\(method): the keyring's service refuses an attribute, the label or the name of a "
+          "\(method): the keyring service refuses an attribute, the label or the name of a "
             + "collection; change it", number: number))
     case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
       self = .outOfTime(method)
     case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
       self.init(
-        .denied, "\(method): the bus or the keyring's service does not allow it to this program")
+        .denied,
+        "\(method): the bus or the keyring service does not allow this program to make this call")
     case "org.freedesktop.DBus.Error.NotSupported":
-      self.init(.unsupported, "\(method): the keyring's service does not offer this")
+      self.init(.unsupported, "\(method): the keyring service does not offer this")
     case "org.freedesktop.DBus.Error.NoMemory", "org.freedesktop.DBus.Error.LimitsExceeded":
-      self.init(.full, "\(method): the bus or the keyring's service has no room for this")
+      self.init(.full, "\(method): the bus or the keyring service has no room for this")
     default:
       let shown = name.isEmpty ? "an error without a name" : name
-      self.init(.io, "\(method): the keyring's service answered \(shown)", number: number)
+      self.init(.io, "\(method): the keyring service answered \(shown)", number: number)
     }
   }
 }
@@ -145,5 +151,5 @@ extension StorageError {
   /// No Secret Service on the bus.
   static let noService = StorageError(
     .noService,
-    "no keyring's service is on the session bus; start gnome-keyring, KeePassXC or KWallet")
+    "no keyring service runs on the session bus; start gnome-keyring, KeePassXC or KWallet")
 }

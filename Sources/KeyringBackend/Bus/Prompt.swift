@@ -74,17 +74,21 @@ struct Prompt {
     case .dismissed:
       throw BusFailure(
         .dismissed,
-        "\(purpose) was asked for, and the prompt was dismissed, or could not be shown; try again "
-          + "when the user is there")
+        "the prompt for \(purpose) was dismissed, or could not be shown; try again when the user can "
+          + "answer")
     case .malformed:
-      throw BusFailure(.damaged, "the end of a prompt is not what the service has to say")
+      throw BusFailure(
+        .damaged, "the keyring service sent a malformed answer to a prompt; try again")
     case .serviceGone: throw BusFailure(.connectionLost, .noService)
     case .cancelled:
       dismiss()
       throw BusFailure(.cancelled, "\(purpose) was cancelled by the program")
     case nil:
       dismiss()
-      throw BusFailure(.timedOut, "\(purpose): nobody answered the prompt within the deadline")
+      throw BusFailure(
+        .timedOut,
+        "\(purpose): nobody answered the prompt within the deadline; try again when the user can answer"
+      )
     }
   }
 
@@ -107,7 +111,7 @@ struct Prompt {
   }
 
   private static func reason(_ policy: KeyringAccess.PromptPolicy) -> String {
-    policy == .never ? "the policy is never" : "there is no display"
+    policy == .never ? "prompts is .never" : "there is no display"
   }
 }
 

@@ -64,11 +64,11 @@ final class CredentialCore: Sendable {
     while turn.wait(timeout: .now() + .milliseconds(50)) != .success {
       if Cancellation.current?.isCancelled == true {
         throw StorageError(
-          .cancelled, "the program ended the wait for its other call", key: place.name)
+          .cancelled, "the task was cancelled while it waited for another call", key: place.name)
       }
       guard ContinuousClock.now < end else {
         throw StorageError(
-          .busy, "another call of the program changes the credential all the time; try again",
+          .busy, "another call of the program keeps changing the credential; try again",
           key: place.name)
       }
     }
@@ -97,7 +97,7 @@ final class CredentialCore: Sendable {
     guard !plain.isEmpty || found.items.isEmpty else {
       throw BusFailure(
         .typeMismatch,
-        "the item is there, and sealed; fetch it with the keyring that seals it")
+        "the item exists but is sealed; fetch it with the Keyring that sealed it")
     }
     return FoundItems(items: plain, count: found.count, subject: found.subject)
   }
@@ -199,7 +199,9 @@ final class CredentialCore: Sendable {
         AccountNames.get(now.attributes) == account
       else {
         throw BusFailure(
-          .outcomeUnknown, "the keyring's service accepted the account, and does not have it")
+          .outcomeUnknown,
+          "the keyring service accepted the account but now returns another one; read the item again"
+        )
       }
       return item.path
     }
@@ -219,7 +221,8 @@ final class CredentialCore: Sendable {
     guard state.withLock({ $0.isUnreadable }) else { return }
     throw StorageError(
       .invalid,
-      "the credential could not be read, so assigning is refused: read it, or use save(_:)",
+      "the credential was not replaced, because the last read failed. Read it again, or call save(_:) to "
+        + "replace it",
       key: place.name)
   }
 }

@@ -84,7 +84,7 @@ struct CredentialPlace: Sendable {
       accepts: { item in
         // What `secret-tool` stored may say less.
         filter.allSatisfy { item.attributes[$0.key] == nil || item.attributes[$0.key] == $0.value }
-      }, subject: "of this credential")
+      }, subject: "this credential")
   }
 
   /// What a new one has.

@@ -20,7 +20,7 @@ extension BusConnection {
         items: snapshots.filter(query.accepts), count: snapshots.count, subject: query.subject)
     }
     throw BusFailure(
-      .busy, "the keyring's items come and go while they are looked for; try again")
+      .busy, "the items of the keyring keep changing during the search; try again")
   }
 
   /// Those that have any of some attributes, or nil when one of them went while it was looked at.
@@ -73,7 +73,9 @@ extension BusConnection {
       return nil
     }
     throw BusFailure(
-      .damaged, "the keyring's service has the item, and does not give its secret")
+      .damaged,
+      "the keyring service has the item but does not return its secret; check the item in a keyring "
+        + "program")
   }
 
   private func collection(of item: ObjectPath) throws(BusFailure) -> ObjectPath {
@@ -151,8 +153,8 @@ extension BusConnection {
       } else if !mayReplace {
         throw BusFailure(
           .duplicate,
-          "an item has exactly these attributes, and is not the one that was looked for; nothing was "
-            + "changed")
+          "another item already has exactly these attributes; nothing was changed. Change or remove that "
+            + "item, or use other attributes")
       }
     }
     return try createItem(content, encoded, in: collection, replacing: replaces, call)
@@ -176,7 +178,7 @@ extension BusConnection {
     }
     throw BusFailure(
       .outcomeUnknown,
-      "the keyring's service accepted the item, and does not have it as it was given")
+      "the keyring service accepted the item but now returns something else; read the item again")
   }
 
   /// Deletes an item, and sees that it is gone.
@@ -188,7 +190,8 @@ extension BusConnection {
     guard try snapshot(of: item, call) == nil, try !isLocked(collection, call) else {
       throw BusFailure(
         .outcomeUnknown,
-        "the keyring's service says that it deleted the item, and still has it or is locked")
+        "the keyring service reported that the item was deleted, but the item still exists or the keyring "
+          + "is locked; unlock the keyring and look at the item again")
     }
   }
 

@@ -64,8 +64,8 @@ struct FoundItems: Sendable {
     guard items.count < 2 else {
       throw BusFailure(
         .duplicate,
-        "\(items.count) items of the keyring are \(subject); none was picked. Remove those that "
-          + "are not wanted, or say more exactly which one is meant")
+        "\(items.count) keyring items match \(subject); none was chosen. Remove the unwanted items, or "
+          + "say more exactly which item is meant")
     }
     return items.first
   }

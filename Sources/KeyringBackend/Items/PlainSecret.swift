@@ -36,7 +36,7 @@ struct PlainSecret: Sendable {
     switch value {
     case is any OptionalValue:
       throw StorageError(
-        .invalid, "an optional has no form in the keyring: unwrap it, or empty the container")
+        .invalid, "the keyring can't store an optional; unwrap it, or empty the container")
     case let data as Data: try self.init(copying: data, Self.binary)
     case let text as String:
       // KWallet cuts text at a zero.
@@ -77,7 +77,7 @@ struct PlainSecret: Sendable {
     switch type {
     case is any OptionalValue.Type:
       throw StorageError(
-        .invalid, "an optional has no form in the keyring: ask for what it wraps")
+        .invalid, "the keyring can't return an optional; request the wrapped type")
     case is Data.Type: value = unsafe span.withUnsafeBytes { unsafe Data($0) }
     case is String.Type: value = text(span)
     case let type as any TextualValue.Type:
@@ -90,9 +90,14 @@ struct PlainSecret: Sendable {
       return try PlainCoding.json.decode(type, data)
     }
     guard let value = value as? Value else {
-      throw StorageError(.typeMismatch, "the secret is there, and is not a \(type)")
+      throw Self.isNot(type)
     }
     return value
+  }
+
+  fileprivate static func isNot(_ type: any Any.Type) -> StorageError {
+    StorageError(
+      .typeMismatch, "the secret exists but is not a \(type); read it with another type")
   }
 
   /// Whether bytes are UTF-8, without a copy of them.
@@ -155,9 +160,9 @@ struct PlainCoding: Sendable {
       // The error itself may quote the value.
       throw StorageError(
         .typeMismatch,
-        "the secret is there, and does not decode as a \(type): \(CodableCoding.reason(error))")
+        "the secret exists but does not decode as a \(type): \(CodableCoding.reason(error))")
     }
-    throw StorageError(.typeMismatch, "the secret is there, and is not a \(type)")
+    throw PlainSecret.isNot(type)
   }
 }
 

@@ -182,7 +182,7 @@ extension Keyring.Container {
         [AttributeName.service: service, AttributeName.username: account],
       ],
       place: .collection(keyring.group), accepts: { protection.isOf($0) },
-      subject: "of this service and account")
+      subject: "this service and account")
   }
 
   private var binding: SealedSecret.Binding {
@@ -200,9 +200,8 @@ extension Keyring.Container {
     guard found.items.isEmpty, found.count > 0 else { return found }
     throw BusFailure(
       .typeMismatch,
-      "an item of this account is there, and sealed in another way than this keyring seals; copy "
-        + "or move it with a keyring of its own accessibility and authentication, or empty it "
-        + "there")
+      "an item of this account exists, but was sealed with another accessibility or authentication. "
+        + "Copy, move or empty it with a Keyring that has these settings")
   }
 
   private func read() throws(StorageError) -> Source? {
@@ -266,7 +265,7 @@ extension Keyring.Container {
     guard isThere else {
       throw StorageError(
         .outcomeUnknown,
-        "the copy could not be read back as it was written; what it was copied from is still there")
+        "the copy could not be read back as it was written; the original is still there")
     }
   }
 
@@ -286,8 +285,8 @@ extension Keyring.Container {
 
   private static let changedMeanwhile = StorageError(
     .busy,
-    "the secret was changed, or the keyring's service restarted, while it was moved; it was copied, "
-      + "and is still there")
+    "the secret changed, or the keyring service restarted, during the move. The copy exists, and the "
+      + "original was not removed. Compare the two, and remove one")
 
   /// Tells those of this process that listen: not every service does.
   private func note(_ path: ObjectPath) {

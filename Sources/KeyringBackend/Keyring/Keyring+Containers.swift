@@ -51,7 +51,7 @@ extension Keyring {
     let protection = protection
     let query = ItemQuery(
       alternatives: [[AttributeName.service: service]], place: .collection(group),
-      accepts: { protection.isOf($0) }, subject: "of the service")
+      accepts: { protection.isOf($0) }, subject: "the service")
     return try connection.find(query, call).items
   }
 

@@ -165,13 +165,14 @@ public final class Keyring: Sendable {
   ) throws(StorageError) {
     if isSynchronizable {
       throw StorageError(
-        .unsupported, "the Secret Service synchronizes nothing between devices")
+        .unsupported,
+        "the Secret Service can't synchronize between devices; set isSynchronizable to false")
     }
     guard authentication.isSupported else {
       throw StorageError(
         .unsupported,
-        "the Secret Service knows neither biometry nor a watch; use devicePasscode, for which the "
-          + "application asks")
+        "the Secret Service does not support biometry or a watch; use devicePasscode, and let the "
+          + "application ask for the passcode")
     }
     let needsPasscode =
       accessibility == .whenPasscodeSetThisDeviceOnly || !authentication.isEmpty

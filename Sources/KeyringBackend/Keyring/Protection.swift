@@ -85,7 +85,7 @@ struct Protection: Sendable {
     } catch {
       // Its text may say what was typed.
       throw StorageError(
-        .keyUnavailable, "the passcode could not be had: \(type(of: error)) was thrown")
+        .keyUnavailable, "the passcode could not be read: \(type(of: error)) was thrown")
     }
     guard let bytes else {
       throw StorageError(

@@ -69,7 +69,7 @@ struct SealedSecret {
     guard header.parts == parts else {
       throw StorageError(
         .damaged,
-        "the item is sealed in another way than its attribute says; it is left as it is")
+        "the item is sealed in another way than its attribute says; it was left unchanged")
     }
     let derived = try derive(try secrets(), header.derivation, header.salt)
     let isRight = derived.withBytes { span in
@@ -97,8 +97,8 @@ struct SealedSecret {
       }
       throw StorageError(
         .damaged,
-        "the sealed secret does not authenticate: it was altered, or it is of another service, "
-          + "account or group; it is left as it is")
+        "the sealed secret does not authenticate: it was altered, or it belongs to another service, "
+          + "account or group; it was left unchanged")
     }
   }
 
@@ -142,7 +142,7 @@ struct SealedSecret {
     guard parts.name != nil, derivation?.isWithinLimits ?? numbers.allSatisfy({ $0 == 0 }) else {
       throw StorageError(
         .damaged,
-        "the sealed secret's parameters are out of their limits; it is left as it is")
+        "the sealed secret's parameters are out of their limits; it was left unchanged")
     }
   }
 

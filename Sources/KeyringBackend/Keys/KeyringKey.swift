@@ -31,7 +31,8 @@ final class KeyringKey: Sendable {
   static func duplicate(_ name: String) -> BusFailure {
     BusFailure(
       .duplicate,
-      "several items of the keyring are the key \"\(name)\"; remove all but the right one")
+      "several keyring items claim to be the key \"\(name)\". Use a keyring program to remove all but "
+        + "the right one")
   }
 
   /// Why there was no key when it was last looked for.
@@ -96,8 +97,8 @@ final class KeyringKey: Sendable {
   /// Why a key is neither asked for nor stored.
   static let plain = BusFailure(
     .unsupported,
-    "the keyring's service does not encrypt what crosses the bus, and a key is not sent over it in the "
-      + "clear; use another service or key source, or allow it with KeyringAccess.allowsPlainKeys")
+    "the keyring service does not encrypt secrets on the bus, so no key is sent; use another service or "
+      + "key source, or allow unencrypted keys with KeyringAccess.allowsPlainKeys")
 
   /// Makes the key, or reads the one that another process made just before.
   ///
@@ -133,7 +134,8 @@ final class KeyringKey: Sendable {
       guard let kept = try find(connection, call), case .key(let found) = kept, found == key else {
         throw BusFailure(
           .outcomeUnknown,
-          "the keyring's service accepted a new key and does not have it as it was given")
+          "the keyring service accepted a new key but now returns something else; check the key in a "
+            + "keyring program, then try again")
       }
       return kept
     }

@@ -53,7 +53,7 @@ struct ItemQueries: Sendable {
         guard !hasBegun else {
           throw BusFailure(
             .outcomeUnknown,
-            "the service went away in the middle of a change; look at the item before you try again"
+            "the keyring service stopped during the change; look at the item before you try again"
           )
         }
         let made = try create(changes.merging(attributes), secret, options, connection, call)
@@ -73,7 +73,7 @@ struct ItemQueries: Sendable {
   ) throws(BusFailure) -> ObjectPath {
     guard let secret else {
       throw BusFailure(
-        .invalid, "there is no such item, and none is made without a secret: add a password")
+        .invalid, "the item does not exist. To create it, add a password to the call")
     }
     let made = attributes.made
     let name = made[AttributeName.service] ?? made[AttributeName.server] ?? "Secret"
@@ -99,7 +99,7 @@ struct ItemQueries: Sendable {
     else {
       throw BusFailure(
         .typeMismatch,
-        "the item is sealed: its secret and its account are for the keyring to change that seals it"
+        "the item is sealed. Change its secret and account with the Keyring that sealed it"
       )
     }
     if !changed.isExactly(item.attributes) {

@@ -99,7 +99,8 @@ extension KeyringAttributes {
   /// What finds the items that have all of these.
   func query(in place: ItemQuery.Place) throws(StorageError) -> ItemQuery {
     guard values[.secret] == nil else {
-      throw StorageError(.invalid, "nothing is found by its secret; leave it out of the query")
+      throw StorageError(
+        .invalid, "items can't be searched by their secret; leave it out of the query")
     }
     var alternatives = [named]
     if let account = self[.account] {
@@ -110,7 +111,7 @@ extension KeyringAttributes {
     let attributes = self
     return ItemQuery(
       alternatives: alternatives, place: place, accepts: { attributes.accepts($0) },
-      subject: "of these attributes")
+      subject: "these attributes")
   }
 
   /// What the service can't search for.
@@ -132,7 +133,8 @@ extension KeyringAttributes {
   /// Throws `invalid` for what is not there to be changed.
   func requireChangeable() throws(StorageError) {
     guard values[.created] == nil, values[.modified] == nil else {
-      throw StorageError(.invalid, "the dates of an item are the service's, and can't be changed")
+      throw StorageError(
+        .invalid, "the keyring service sets the dates of an item; they can't be changed")
     }
   }
 }

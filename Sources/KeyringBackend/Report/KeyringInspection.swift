@@ -78,7 +78,7 @@ struct KeyringInspection {
         throw KeyringKey.duplicate(name)
       }
       guard found.locked.isEmpty else {
-        throw BusFailure(.locked, "it is in a collection that is locked; unlock that")
+        throw BusFailure(.locked, "it is in a locked collection; unlock the collection")
       }
       guard found.unlocked.isEmpty else {
         guard connection.isEncrypted || access.allowsPlainKeys else { throw KeyringKey.plain }
@@ -87,13 +87,13 @@ struct KeyringInspection {
       for each in try connection.collections(call) where try connection.isLocked(each, call) {
         guard try !connection.items(of: each, call).isEmpty else {
           throw BusFailure(
-            .locked, "a collection is locked, and may hold it without showing it; unlock that")
+            .locked, "a locked collection may contain it without showing it; unlock the collection")
         }
       }
       throw BusFailure(
         .keyUnavailable,
-        "the keyring has no such item; put it back from a backup, or open the store with another "
-          + "key of it")
+        "the keyring has no such item; put it back from a backup, or open the store with another of "
+          + "its keys")
     }
   }
 }

@@ -52,7 +52,8 @@ final class KeychainSettings: Sendable {
   private func refusal(of values: Values) -> StorageError? {
     if values.synchronizable {
       return StorageError(
-        .unsupported, "the Secret Service synchronizes nothing between devices")
+        .unsupported,
+        "the Secret Service can't synchronize between devices; set synchronizable to false")
     }
     if values.accessible == .whenPasscodeSetThisDeviceOnly, !hasSource {
       return StorageError(

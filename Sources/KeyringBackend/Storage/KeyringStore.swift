@@ -76,7 +76,7 @@ struct KeyringStore {
       isSettled = true
     }
     throw BusFailure(
-      .busy, "the store's items come and go while they are looked for; try again")
+      .busy, "the store's items keep changing during the search; try again")
   }
 
   /// Reads what was read before, where it was then; nil when it is not there.
@@ -118,7 +118,7 @@ struct KeyringStore {
           return nil
         }
       }
-      guard paths.count < 2 else { throw Self.duplicate("a key") }
+      guard paths.count < 2 else { throw Self.duplicate("the value of one key") }
       path = paths.first
     }
     let secrets = try connection.secrets(of: [home.header] + (path.map { [$0] } ?? []), call)
@@ -127,7 +127,8 @@ struct KeyringStore {
       guard isSettled else { return nil }
       throw try Self.unreadable(
         headerSecret, at: home.header,
-        "the item of the store's header holds no header; restore the keyring from a backup",
+        "the item of the store's header does not contain a header: another program may have changed it. It "
+          + "was left unchanged; restore the keyring from a backup",
         connection, call)
     }
     let version = note(header)
@@ -160,7 +161,7 @@ struct KeyringStore {
     if let name {
       let group = try group(connection, call)
       let paths = try connection.find(item.attributes(of: name), in: group, call)
-      guard paths.count < 2 else { throw Self.duplicate("a key") }
+      guard paths.count < 2 else { throw Self.duplicate("the value of one key") }
       if let first = paths.first, let secret = try connection.secrets(of: [first], call)[first] {
         record = try self.record(in: secret, of: name, at: first, connection, call)
         path = first
@@ -176,7 +177,8 @@ struct KeyringStore {
     guard case .record(let record, name) = SealedItem.content(of: secret) else {
       throw try Self.unreadable(
         secret, at: path,
-        "the item holds what no store has written under its name; it is left as it is",
+        "the item does not contain what the store wrote: another program may have changed it. It was left "
+          + "unchanged; restore the keyring from a backup",
         connection, call)
     }
     return record
@@ -249,7 +251,8 @@ struct KeyringStore {
   static func duplicate(_ what: String) -> BusFailure {
     BusFailure(
       .duplicate,
-      "several items are \(what); remove those that are not the store's in a keyring program")
+      "several keyring items claim to be \(what). Use a keyring program to remove all but the right one"
+    )
   }
 
   /// How many items there are besides the header, whatever they hold.
@@ -285,8 +288,9 @@ struct KeyringStore {
           continue
         }
         let failure = try Self.unreadable(
-          secret, at: path, "an item of the store holds what no store has written", connection, call
-        )
+          secret, at: path,
+          "an item of the store does not contain what the store wrote: another program may have changed "
+            + "it. It was left unchanged; restore the keyring from a backup", connection, call)
         if failure.error.code == .damaged {
           guard damaged != .skipped, let there = try connection.snapshot(of: path, call),
             SealedItem.isRecord(there.attributes)
@@ -340,7 +344,7 @@ struct KeyringStore {
   ) throws(BusFailure) {
     guard secret.count <= Self.longestSecret else {
       throw BusFailure(
-        .invalid, "a sealed value in the keyring has at most 1 MiB; keep longer ones in a vault")
+        .invalid, "a sealed value in the keyring has at most 1 MiB; keep larger values in a vault")
     }
     let encoded = try connection.encode(
       unsafe secret.span.bytes, contentType: SealedItem.contentType)
@@ -354,7 +358,7 @@ struct KeyringStore {
     guard paths.count == 1, let there = secrets[paths[0]], there.copied == secret else {
       throw BusFailure(
         .outcomeUnknown,
-        "the keyring's service accepted the item, and does not have it as it was given")
+        "the keyring service accepted the item but now returns something else; read the item again")
     }
   }
 
@@ -376,7 +380,8 @@ struct KeyringStore {
     guard !left.contains(path), try !connection.isLocked(collection, call) else {
       throw BusFailure(
         .outcomeUnknown,
-        "the keyring's service says that it deleted the item, and still has it or is locked")
+        "the keyring service reported that the item was deleted, but the item still exists or the keyring "
+          + "is locked; unlock the keyring and look at the item again")
     }
   }
 }

@@ -20,7 +20,8 @@ struct GroupContainer: Sendable {
     guard let id = declared ?? configuration.defaultAppGroupIdentifier else {
       throw StorageError(
         .invalidAppGroupIdentifier,
-        "the key names no group, and the configuration has no defaultAppGroupIdentifier")
+        "the key names no group, and the configuration has no defaultAppGroupIdentifier; set one of "
+          + "them")
     }
     guard Self.isValid(id) else {
       throw StorageError(

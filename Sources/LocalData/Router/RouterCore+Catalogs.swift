@@ -10,7 +10,8 @@ extension RouterCore {
     guard let registration = state.registered[RouteKey(key)] else {
       throw StorageError(
         .unregisteredKey,
-        "the key \(key.domain) of type \(Key.self) is not in the catalog \(names); list it there")
+        "the key \(key.domain) of type \(Key.self) is not in the catalog \(names); add the key to the "
+          + "catalog")
     }
     guard registration.declared.isOf(key) else {
       throw StorageError(

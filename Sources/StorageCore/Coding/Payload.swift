@@ -26,10 +26,10 @@ enum Payload: Sendable {
   /// Throws `invalid` for a name that is empty or too long.
   static func check(name: String) throws(StorageError) {
     let count = name.utf8.count
-    guard count > 0 else { throw StorageError(.invalid, "a key can't be empty") }
+    guard count > 0 else { throw StorageError(.invalid, "a key name can't be empty") }
     guard count <= nameLimit else {
       throw StorageError(
-        .invalid, "a key can have at most \(nameLimit) bytes, but this key has \(count)")
+        .invalid, "a key name can have at most \(nameLimit) bytes, but this name has \(count)")
     }
   }
 
@@ -62,7 +62,8 @@ enum Payload: Sendable {
   ) throws(StorageError) -> Range<Int> {
     let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard version == Self.version else {
-      throw StorageError(.unsupported, "this release can't read payload version \(version)")
+      throw StorageError(
+        .unsupported, "this release can't read payload version \(version); update the program")
     }
     let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt16.self))
     guard (1...nameLimit).contains(count) else {

@@ -189,5 +189,6 @@ extension [UInt8] {
 extension Payload {
   static let tooLarge = StorageError(
     .invalid,
-    "the value is larger than \(valueLimit >> 20) MiB; store large data in a file of its own")
+    "the value is larger than \(valueLimit >> 20) MiB; store it with @SealedFile or in a "
+      + "SealedFolder")
 }

@@ -66,7 +66,8 @@ struct ValueCoder<Value>: @unchecked Sendable {
     let stored = try ValueType.read(bytes, at: &offset)
     return StorageError(
       .typeMismatch,
-      "the value is stored as \(stored), but was requested as \(Value.self); it was left unchanged")
+      "the value is stored as \(stored), but was requested as \(Value.self). It was left unchanged. "
+        + "Read it as \(stored), or save a new value to replace it")
   }
 
   // MARK: -

@@ -128,7 +128,8 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
   ) throws(StorageError) {
     let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let tag = Tag(rawValue: code) else {
-      throw StorageError(.unsupported, "this release does not know value type \(code)")
+      throw StorageError(
+        .unsupported, "this release does not know value type \(code); update the program")
     }
     guard depth < depthLimit else { throw StorageError(.damaged, "the value is nested too deeply") }
     for _ in 0..<tag.parts { try skip(bytes, at: &offset, depth: depth + 1) }

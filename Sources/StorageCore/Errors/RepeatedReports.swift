@@ -89,7 +89,7 @@ struct RepeatedReports {
     _ error: StorageError, _ now: ContinuousClock.Instant
   ) -> [String] {
     var count = others ?? Count(error: error, said: now, seen: now)
-    count.error = StorageError(error.code, "of various errors, the last: \(error)")
+    count.error = StorageError(error.code, "several other errors; the last one: \(error)")
     count.unsaid += 1
     count.seen = now
     defer { others = count }

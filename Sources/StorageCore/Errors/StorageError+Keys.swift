@@ -16,17 +16,17 @@ extension StorageError {
     switch material {
     case .passphrase where source.holdsText && header.takesKey(of: source):
       what =
-        "the content of \(subject) is not a key, so it was read as a passphrase, but \(name) opens "
-        + "with a key"
+        "\(subject) does not contain a key, but \(name) opens only with a key"
       remedy =
-        "Put the key back (32 bytes in Base64 and at most one line feed; not a carriage return, as "
-        + "in files with CRLF line ends)"
+        "Put the key back: 32 bytes in Base64 and at most one line feed, no carriage return"
     case .passphrase where source.kind == .passphrase:
       what = "the passphrase is not the right one for \(name)"
       remedy = "Try again with the right passphrase"
     case .key where source.kind == .recovery:
       what = "\(name) has no slot for this recovery key"
-      remedy = "The recovery key may belong to another store, or its slot was removed"
+      remedy =
+        "The recovery key may belong to another store, or its slot was removed. Open the store with "
+        + "another key"
     case .passphrase:
       what = "\(subject) gave a passphrase that does not open \(name)"
       remedy = "Put the right passphrase back"
@@ -36,7 +36,7 @@ extension StorageError {
     }
     let advice = source.kind == .recovery ? "" : header.recoveryAdvice
     return StorageError(
-      .wrongKey, "\(what); its data is untouched. \(remedy)\(advice)", path: path)
+      .wrongKey, "\(what). The data is unchanged. \(remedy)\(advice)", path: path)
   }
 
   /// The application lists the key file that the store opens with, but the file does not exist.
@@ -45,7 +45,7 @@ extension StorageError {
   ) -> StorageError {
     StorageError(
       .keyUnavailable,
-      "the key file that opens \(name(of: store, isSaid: false)) is gone; its data is untouched. "
+      "the key file that opens \(name(of: store, isSaid: false)) is gone. The data is unchanged. "
         + "If the key is mounted, mount it there; otherwise put the key file back from a "
         + "backup\(header.recoveryAdvice)", path: source.path())
   }
@@ -55,14 +55,16 @@ extension StorageError {
     let known = header.slots.map(\.title)
     let given = source.candidates.map { candidate in
       header.slots(of: candidate).isEmpty
-        ? "\(candidate.title): has no key slot in this store"
-        : "\(candidate.title): \(candidate.absence() ?? "gave no key")"
+        ? "\(candidate.title) (it has no key slot in this store)" : candidate.titleAndAbsence
     }
+    let listed =
+      given.isEmpty
+      ? "The program lists no key source"
+      : "No source that the program lists gave such a key: \(given.joined(separator: ", "))"
     return StorageError(
       .keyUnavailable,
-      "the store opens with \(known.joined(separator: " or ")), but its key was not found (listed by "
-        + "the program: \(given.joined(separator: "; "))); its data is untouched. Provide a source that "
-        + "opens it"
+      "the store opens only with \(known.joined(separator: " or ")). \(listed). The data is unchanged. "
+        + "List a source that opens the store"
         + moveToCredential(of: source, header))
   }
 
@@ -73,8 +75,8 @@ extension StorageError {
     }
     guard let credential, header.slots.contains(where: { $0.kind == .file }) else { return "" }
     return
-      ". To move it from its key file to the \(credential.title), add a slot for the credential while "
-      + "the key file still exists: run securestore slots add --new-credential \(credential.identifier) "
+      ". To move the store from its key file to the \(credential.title), add a slot for the credential "
+      + "while the key file still exists: run securestore slots add --new-credential \(credential.identifier) "
       + "where the credential is loaded, or call keyAdministration.add(_:)"
   }
 

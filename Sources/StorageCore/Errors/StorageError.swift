@@ -207,8 +207,8 @@ extension StorageError {
     case .authenticationFailed:
       self.init(
         .damaged,
-        "the record does not authenticate: it was altered or moved, or sealed with another "
-          + "authentication tag. The record was left unchanged; save or remove the key to replace it",
+        "the record does not authenticate: it was altered or moved, or sealed with another value of "
+          + "authenticationTag. It was left unchanged. Save a new value, or remove the value",
         key: key, number: number)
     case .malformed:
       self.init(.damaged, error.message + "; it was left unchanged", key: key, number: number)

@@ -22,7 +22,8 @@ package struct OpenFile: ~Copyable {
       if errno == ENOENT && flags & O_CREAT == 0 { return nil }
       let isOpening = flags & O_EXCL == 0
       throw StorageError(
-        system: isOpening ? "open" : "create", path: path, isOpening: isOpening)
+        system: (isOpening ? "open the " : "create the ")
+          + (flags & O_DIRECTORY == 0 ? "file" : "folder"), path: path, isOpening: isOpening)
     }
     self.descriptor = descriptor
     self.path = path
@@ -40,8 +41,9 @@ package struct OpenFile: ~Copyable {
     let size = try status().size
     guard size <= limit else {
       throw StorageError(
-        .damaged, "the file has \(size) bytes, but at most \(limit) are expected",
-        path: path)
+        .damaged,
+        "the file has \(size) bytes, but at most \(limit) are expected; restore the file "
+          + "from a backup", path: path)
     }
     return try read(from: 0, size)
   }
@@ -51,7 +53,9 @@ package struct OpenFile: ~Copyable {
     let size = try status().size
     guard size <= limit else {
       throw StorageError(
-        .damaged, "the file has \(size) bytes, but a key file has at most \(limit)", path: path)
+        .damaged,
+        "the file has \(size) bytes, but a key file has at most \(limit); put the key "
+          + "back", path: path)
     }
     var failure: StorageError?
     var count = 0
@@ -106,7 +110,7 @@ package struct OpenFile: ~Copyable {
         unsafe pread(descriptor, buffer.baseAddress! + done, count - done, off_t(start + done))
       }
       if result < 0 && errno == EINTR { continue }
-      guard result >= 0 else { throw StorageError(system: "read", path: path) }
+      guard result >= 0 else { throw StorageError(system: "read the file", path: path) }
       if result == 0 { break }
       done += result
     }
@@ -121,7 +125,7 @@ package struct OpenFile: ~Copyable {
         unsafe Glibc.write(descriptor, buffer.baseAddress! + done, buffer.count - done)
       }
       if result < 0 && errno == EINTR { continue }
-      guard result >= 0 else { throw StorageError(system: "write", path: path) }
+      guard result >= 0 else { throw StorageError(system: "write the file", path: path) }
       done += result
     }
   }

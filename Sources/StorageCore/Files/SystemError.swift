@@ -44,11 +44,12 @@ extension StorageError {
       guard status.st_uid == geteuid() else {
         return (.denied, "; it belongs to another user: \(ownerAdvice)")
       }
-      return (status.st_mode & S_IRUSR == 0 ? .denied : .readOnly, "; chmod u+rw it")
+      return (status.st_mode & S_IRUSR == 0 ? .denied : .readOnly, "; run chmod u+rw on it")
     }
     let isOurs = FileStatus.ofFolder(containing: path)?.owner == geteuid()
     return isOurs
-      ? (.readOnly, "; make the folder writable") : (.denied, "; run as the user that owns it")
+      ? (.readOnly, "; make the folder writable")
+      : (.denied, "; run as the user that owns the folder")
   }
 }
 

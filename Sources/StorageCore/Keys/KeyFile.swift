@@ -30,8 +30,8 @@ struct KeyFile: Sendable {
       guard status.permissions & 0o077 == 0 else {
         throw StorageError(
           .denied,
-          "other users can read the key file; run chmod 600 on it, and replace the key if another "
-            + "user may have read it", path: path)
+          "other users have access to the key file; run chmod 600 on it, and replace the key if "
+            + "another user may have read it", path: path)
       }
       try Folder.requirePrivate(FilePath.folder(of: path))
     }
@@ -124,7 +124,9 @@ struct KeyFile: Sendable {
     guard let file = try OpenFile(path, flags) else { return nil }
     let status = try file.status()
     guard status.isRegular else {
-      throw StorageError(.denied, "the key file is not a regular file", path: path)
+      throw StorageError(
+        .denied, "the key file is not a regular file; give the path of a regular file",
+        path: path)
     }
     try check(status)
     return try KeyEncoding.material(

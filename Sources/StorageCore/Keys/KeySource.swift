@@ -350,10 +350,14 @@ extension KeySource {
       if let material = try candidate.read() { return (candidate, material) }
       if let make = candidate.make, let material = try make() { return (candidate, material) }
     }
+    guard !candidates.isEmpty else {
+      throw StorageError(.keyUnavailable, "the new key slot has no key source; give one")
+    }
     let asked = candidates.map(\.titleAndAbsence).joined(separator: ", ")
     throw StorageError(
       .keyUnavailable,
-      "no key source gave a key for a new key slot (asked: \(asked)); provide one of these sources")
+      "none of the key sources gave a key for the new key slot: \(asked). Provide one of these keys, "
+        + "then try again")
   }
 }
 
@@ -369,5 +373,5 @@ extension KeySource.Candidate {
   var title: String { identifier.isEmpty ? "\(kind)" : "\(kind) \(identifier)" }
 
   /// The title, and why the source is absent where that is known.
-  var titleAndAbsence: String { title + (absence().map { ": \($0)" } ?? "") }
+  var titleAndAbsence: String { title + (absence().map { " (\($0))" } ?? "") }
 }

@@ -150,7 +150,8 @@ extension Keyset {
     var offset = 0
     let number = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let version = Version(rawValue: number) else {
-      throw StorageError(.unsupported, "this release can't read keyset version \(number)")
+      throw StorageError(
+        .unsupported, "this release can't read keyset version \(number); update the program")
     }
     primaryID = try ByteReading.integer(bytes, at: &offset)
     nextID = try ByteReading.integer(bytes, at: &offset)
@@ -161,7 +162,8 @@ extension Keyset {
       let id: UInt32 = try ByteReading.integer(bytes, at: &offset)
       let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
       guard let algorithm = AEADAlgorithm(code: code) else {
-        throw StorageError(.unsupported, "this release does not know algorithm \(code)")
+        throw StorageError(
+          .unsupported, "this release does not know algorithm \(code); update the program")
       }
       let seals: UInt64 = try ByteReading.integer(bytes, at: &offset)
       let key = try Self.key(bytes, at: &offset)
@@ -187,7 +189,8 @@ extension Keyset {
   ) throws(StorageError) -> State {
     let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let state = State(rawValue: code) else {
-      throw StorageError(.unsupported, "this release does not know data key state \(code)")
+      throw StorageError(
+        .unsupported, "this release does not know data key state \(code); update the program")
     }
     return state
   }

@@ -204,12 +204,14 @@ extension Slot {
     var offset = 0
     let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard version == Self.version else {
-      throw StorageError(.unsupported, "this release can't read key slot version \(version)")
+      throw StorageError(
+        .unsupported, "this release can't read key slot version \(version); update the program")
     }
     id = try ByteReading.integer(bytes, at: &offset)
     let kindCode = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let kind = SlotKind(rawValue: kindCode) else {
-      throw StorageError(.unsupported, "this release does not know key slot kind \(kindCode)")
+      throw StorageError(
+        .unsupported, "this release does not know key slot kind \(kindCode); update the program")
     }
     self.kind = kind
     let name = try ByteReading.field(limit: Self.identifierLimit, bytes, at: &offset)
@@ -219,7 +221,9 @@ extension Slot {
     self.identifier = identifier
     let functionCode = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let function = PassphraseDerivation.Function(rawValue: functionCode) else {
-      throw StorageError(.unsupported, "this release does not know key derivation \(functionCode)")
+      throw StorageError(
+        .unsupported,
+        "this release does not know key derivation \(functionCode); update the program")
     }
     var parameters: [UInt32] = []
     for _ in 0..<3 { parameters.append(try ByteReading.integer(bytes, at: &offset)) }

@@ -40,7 +40,8 @@ struct StoreHeader: Hashable, Sendable {
     }
     let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard version == Self.version else {
-      throw StorageError(.unsupported, "this release can't read store version \(version)")
+      throw StorageError(
+        .unsupported, "this release can't read store version \(version); update the program")
     }
     store = StoreID(try ByteReading.array(of: StoreID.byteCount, bytes, at: &offset))!
     let count = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)

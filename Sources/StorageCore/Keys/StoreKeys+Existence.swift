@@ -22,7 +22,9 @@ extension StoreKeys {
   func checkMaking() throws(StorageError) {
     guard place?.allowance == .readOnly else { return }
     throw StorageError(
-      .unavailable, "the store does not exist, and a read-only open does not create one")
+      .unavailable,
+      "the store does not exist, and a read-only open does not create one; check the path, or create "
+        + "the store with write access")
   }
 
   static let isNew = StorageError(

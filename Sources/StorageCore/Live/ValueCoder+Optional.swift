@@ -3,7 +3,9 @@ extension ValueCoder {
   var optional: ValueCoder<Value?> {
     ValueCoder<Value?>(
       append: { [self] (value, bytes) throws(StorageError) in
-        guard let value else { throw StorageError(.invalid, "nil is removed and not stored") }
+        guard let value else {
+          throw StorageError(.invalid, "nil can't be stored; remove the value instead")
+        }
         try append(value, &bytes)
       },
       read: { [self] (bytes, offset) throws(StorageError) in try read(bytes, &offset) })

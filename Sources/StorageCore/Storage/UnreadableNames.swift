@@ -14,7 +14,7 @@ extension SealedStore {
     throw StorageError(
       error.code,
       "the value was not replaced, because the last read of it failed: \(error.message). "
-        + "Call save(_:) or remove() to replace it on purpose",
+        + "Call save(_:) to replace it, or remove() to delete it",
       key: name.text)
   }
 }

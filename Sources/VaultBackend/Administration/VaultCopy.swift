@@ -129,7 +129,8 @@ enum VaultCopy {
   private static func createEmpty(_ path: String) throws(StorageError) {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
     guard try OpenFile(path, flags, permissions: 0o600) != nil else {
-      throw StorageError(.io, "the new file vanished", path: path)
+      throw StorageError(
+        .io, "the new file disappeared while it was being made; try again", path: path)
     }
   }
 
@@ -157,7 +158,8 @@ extension OpenFile {
   /// Makes a file durable that nothing has open any more.
   fileprivate static func synchronize(_ path: String) throws(StorageError) {
     guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW) else {
-      throw StorageError(.io, "the new file vanished", path: path)
+      throw StorageError(
+        .io, "the new file disappeared while it was being made; try again", path: path)
     }
     try file.synchronize()
   }

@@ -160,7 +160,8 @@ extension VaultStorage {
     let engine = try delegate.vault()
     guard try engine.file.check(mending: false), try store.openKeys() else {
       throw StorageError(
-        .unavailable, "there is no backup, or nothing is in it", path: engine.file.path)
+        .unavailable, "the backup does not exist or is empty; check the path",
+        path: engine.file.path)
     }
     let report = try verify(progress: progress)
     guard report.isSound else {
@@ -220,7 +221,8 @@ extension VaultStorage {
       return true
     }
     guard isThere == true else {
-      throw StorageError(.unavailable, "the backup is gone", path: source.file.path)
+      throw StorageError(
+        .unavailable, "the backup was removed; restore from another one", path: source.file.path)
     }
   }
 

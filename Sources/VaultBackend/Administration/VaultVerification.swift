@@ -159,12 +159,14 @@ struct VaultVerification {
     let damaged = damaged
     guard !damaged.isEmpty else { return }
     let subject = damaged.count == 1 ? "1 record does" : "\(damaged.count) records do"
-    let unknown = unknownCount == 1 ? "1 other is" : "\(unknownCount) others are"
+    let unknown =
+      unknownCount == 1
+      ? "1 more record is the latest version"
+      : "\(unknownCount) more records are the latest versions"
     add(
       .damagedRecord, damaged.count, damaged.compactMap(\.key),
-      "\(subject) not open: altered, moved, or sealed with another authentication tag"
-        + (unknownCount == 0
-          ? "" : "; so it can't be known whether \(unknown) what was written last"))
+      "\(subject) not open: altered, moved, or sealed with another value of authenticationTag"
+        + (unknownCount == 0 ? "" : "; it is unknown whether \(unknown)"))
   }
 
   /// So many rows are named by their numbers.
@@ -177,8 +179,10 @@ struct VaultVerification {
     let more = strays.count > Self.namedRows ? " and others" : ""
     add(
       .strayRow, strays.count, [],
-      "\(strays.count == 1 ? "1 row is no record" : "\(strays.count) rows are no records"), which nobody "
-        + "with the keys put there: numbers \(numbers)\(more)")
+      (strays.count == 1
+        ? "1 row is not a valid record. No program with the keys wrote it: row number "
+        : "\(strays.count) rows are not valid records. No program with the keys wrote them: row numbers ")
+        + "\(numbers)\(more)")
   }
 
   // MARK: - The manifest
@@ -189,13 +193,14 @@ struct VaultVerification {
   ) throws(StorageError) -> Manifest? {
     let told = try VaultTransaction.manifest(try VaultRows.manifest(connection), keys)
     guard let manifest = told else {
-      add(.alteredManifest, 0, [], "the manifest was altered, removed, or is of other keys")
+      add(.alteredManifest, 0, [], "the manifest was altered or removed, or belongs to other keys")
       return nil
     }
     if let generation, manifest.generation != generation {
       add(
         .alteredManifest, 0, [],
-        "the manifest is of commit \(manifest.generation), the records of \(generation)")
+        "the manifest belongs to commit \(manifest.generation), but the records to commit "
+          + "\(generation)")
     }
     let buckets = 0..<Manifest.bucketCount
     let differing = buckets.filter {
@@ -229,22 +234,27 @@ struct VaultVerification {
     }
     let message =
       if missing > 0 {
-        "\(missing) missing of the removals that were written: a value that was removed may be back"
+        "\(Self.happened(missing, "removal", "undone")): a removed value may be back"
       } else if surplus > 0 {
-        "\(surplus) too many of the removals, which nobody with the keys made"
+        "\(Self.happened(surplus, "removal", "added")). No program with the keys did this"
       } else {
-        "at least one removal is not as it was written"
+        "at least one removal was altered"
       }
     guard missing > 0 || surplus > 0 || !isExplained else { return }
     add(.alteredRemoval, max(1, missing + surplus), keys, message)
+  }
+
+  /// "1 removal was undone", or "2 removals were undone".
+  private static func happened(_ count: Int, _ noun: String, _ verb: String) -> String {
+    count == 1 ? "1 \(noun) was \(verb)" : "\(count) \(noun)s were \(verb)"
   }
 
   private mutating func checkPast(_ latest: SeenCommits.Numbers, _ now: SeenCommits.Numbers) {
     guard let way = latest.isAhead(of: now) else { return }
     add(
       .rolledBackVault, 0, [],
-      "the vault is at commit \(way.to), and this program has seen commit \(way.from): an older file was put "
-        + "in its place")
+      "the vault is at commit \(way.to), but this program has seen commit \(way.from): the vault was "
+        + "replaced by an older version")
   }
 
   private mutating func compare(_ index: Int, _ should: Manifest.Bucket) {
@@ -259,17 +269,18 @@ struct VaultVerification {
       let missing = expected.filter { Manifest.bucket(of: $0.key) == index }.map(\.value)
       add(
         .deletedRecord, -surplus, missing,
-        "\(-surplus) missing that nobody with the keys removed")
+        (surplus == -1 ? "1 record is missing" : "\(-surplus) records are missing")
+          + ". No program with the keys removed \(surplus == -1 ? "it" : "them")")
     } else if surplus > 0 {
       // A single one that is too much is the one that makes the difference.
       let culprit = records.filter { surplus == 1 && sum &- $0.sum == should.sum }
       add(
         .addedRecord, surplus, (culprit.isEmpty ? records : culprit).compactMap(\.key),
-        "\(surplus) too many, which nobody with the keys put there")
+        "\(Self.happened(surplus, "record", "added")). No program with the keys did this")
     } else {
       add(
         .rolledBackRecord, 1, records.compactMap(\.key),
-        "at least one record is not what was written last")
+        "at least one record is not the latest version")
     }
   }
 }

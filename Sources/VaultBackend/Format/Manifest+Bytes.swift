@@ -136,7 +136,7 @@ extension Manifest {
   }
 
   private static let altered = StorageError(
-    .damaged, "the manifest was altered, or is of other keys; verify the vault")
+    .damaged, "the manifest was altered, or belongs to other keys; verify the vault")
 }
 
 extension Manifest.Tally {

@@ -49,7 +49,8 @@ enum VaultSchema {
     // Which rules hold its manifest says, which is authenticated: this only keeps older releases out.
     guard version == Self.version || version == Self.formerVersion else {
       throw StorageError(
-        .unsupported, "vault version \(version) is not of this release", path: connection.path)
+        .unsupported, "this release can't read vault version \(version); update the program",
+        path: connection.path)
     }
     var index = 0
     var isOurs = true

@@ -42,14 +42,14 @@ extension StorageError {
     if code == unfinished {
       return (
         .readOnly,
-        "; a program ended in the middle of a write. Open the vault once where the program may write "
-          + "to the file and to its folder"
+        "; a program ended in the middle of a write. Open the vault once with a program that "
+          + "may write to the file and its folder"
       )
     }
     // The primary result code is the low byte.
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED:
-      return (.busy, "; another process or thread held it until the deadline, try again")
+      return (.busy, "; another process or thread held it until the deadline; try again")
     case SQLITE_FULL: return (.full, "; free some space and try again")
     case SQLITE_READONLY:
       return (.readOnly, "; the file is opened read-only, or this user may not write to it")
@@ -85,6 +85,8 @@ extension StorageError {
   private static func deniedAdvice(_ path: String) -> String {
     // Else it is the log or the index that is refused, or SQLite's wish to make them.
     guard unsafe access(path, R_OK | W_OK) == 0 else { return refusal(of: path, isOpening: true).1 }
-    return "; this user may not open or create the files beside the vault; change their rights"
+    return
+      "; this user may not open or create the files beside the vault; change the permissions of "
+      + "these files and of the folder"
   }
 }

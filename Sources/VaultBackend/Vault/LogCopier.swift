@@ -82,7 +82,8 @@ final class LogCopier: Sendable {
     // The log is opened with the first read.
     try VaultSchema.check(new)
     guard try !main.hasMoved(), try !new.hasMoved() else {
-      throw StorageError(.unavailable, "the vault's file was replaced meanwhile", path: file.path)
+      throw StorageError(
+        .unavailable, "the vault's file was replaced meanwhile; try again", path: file.path)
     }
     second.withLock { $0 = new }
     return new

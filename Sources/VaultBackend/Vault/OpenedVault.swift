@@ -39,13 +39,16 @@ final class OpenedVault: Sendable {
     // What the header says about who may write is known by now.
     guard !main.isReadOnly else {
       throw StorageError(
-        .damaged, "the file is of another version of SQLite, or was altered; restore a backup",
+        .damaged,
+        "the file was written by another version of SQLite, or was altered; restore a backup",
         path: file.path)
     }
     try Self.useLog(main)
     guard let index = try main.writeAheadIndex() else {
       throw StorageError(
-        .unsupported, "the file system offers no shared memory; use a local one", path: file.path)
+        .unsupported,
+        "the file system offers no shared memory; put the vault on a local file system",
+        path: file.path)
     }
     watch = .index(index)
     log = LogCopier(file, main, index)
@@ -55,11 +58,11 @@ final class OpenedVault: Sendable {
   static func readOnly(_ file: VaultFile) -> StorageError {
     // SQLite opens for reading what it can't open for writing, for whatever reason.
     file.isWritable && file.isFolderWritable
-      ? StorageError(.io, "it could not be opened for writing; try again", path: file.path)
+      ? StorageError(.io, "the vault could not be opened for writing; try again", path: file.path)
       : StorageError(
         .readOnly,
-        "the vault can't be written here, and is unchanged; make its file and its folder writable, "
-          + "or only read it", path: file.path)
+        "the vault can't be written to, and nothing was changed; make its file and its folder "
+          + "writable, or open it read-only", path: file.path)
   }
 
   /// Opens the file for reading alone.
@@ -145,7 +148,9 @@ final class OpenedVault: Sendable {
     }
     guard mode == "wal" else {
       throw StorageError(
-        .unsupported, "the file system can't keep a write-ahead log", path: connection.path)
+        .unsupported,
+        "the file system can't keep a write-ahead log; put the vault on a local file system",
+        path: connection.path)
     }
     // The log is opened, and its index mapped, with the first read.
     try Statement.once("SELECT count(*) FROM meta", connection) { _ in }

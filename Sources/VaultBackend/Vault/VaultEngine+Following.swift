@@ -127,7 +127,7 @@ extension VaultEngine {
     if header == nil, try !VaultRows.manifest(connection).isEmpty {
       throw StorageError(
         .damaged,
-        "the header with the key slots is gone, and the manifest is still there; restore the vault "
+        "the header with the key slots is gone, but the manifest is still there; restore the vault "
           + "from a backup. No new key was made", path: connection.path)
     }
     let (store, numbers) = try lastCommit(stamps, header, connection)

@@ -45,10 +45,10 @@ extension VaultEngine {
   func wentBack(_ latest: Int64, _ number: Int64) -> StorageError {
     StorageError(
       .damaged,
-      "the vault went back from commit \(latest) to commit \(number) while the program runs: "
-        + "somebody has put an older file in its place. If you did this on purpose, restart the "
-        + "programs that use the vault, and use restore for backups next time. Otherwise verify the "
-        + "vault, and restore or repair it", path: file.path)
+      "the vault was replaced by an older version (commit \(number) instead of \(latest)) while this "
+        + "program was running. If you did this on purpose, restart the programs that use the vault, "
+        + "and use restore for backups next time. Otherwise verify the vault, and restore or repair it",
+      path: file.path)
   }
 
   /// The latest commit that this process has seen of the store that a connection sees.

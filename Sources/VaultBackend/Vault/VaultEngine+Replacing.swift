@@ -40,8 +40,8 @@ extension VaultEngine {
       StorageDiagnostics.report(
         StorageError(
           .damaged,
-          "the hashes of removed names were kept, since the records are not those that were "
-            + "written last; verify the vault, and compact it again when it is sound",
+          "the hashes of removed names were kept, because the records are not the latest ones; verify "
+            + "the vault, and compact it again when it is sound",
           path: file.path))
     }
     try gate.withLock { (opened) throws(StorageError) in

@@ -119,10 +119,11 @@ extension VaultEngine {
     guard access == .readWrite else {
       guard try file.check(mending: false) else {
         throw StorageError(
-          .unavailable, "the vault does not exist, and a read-only open does not create one",
-          path: file.path)
+          .unavailable,
+          "the vault does not exist, and a read-only open does not create one; check the path, or "
+            + "create the vault with write access", path: file.path)
       }
-      throw StorageError(.readOnly, "the vault was opened read-only", path: file.path)
+      throw Self.openedReadOnly(file.path)
     }
     let opened = try openForWriting(until: end)
     let connection = opened.main
@@ -146,6 +147,12 @@ extension VaultEngine {
     } else {
       tidyUp(opened)
     }
+  }
+
+  private static func openedReadOnly(_ path: String) -> StorageError {
+    StorageError(
+      .readOnly, "the vault was opened read-only; open it with write access to change it",
+      path: path)
   }
 
   /// Waits to be the only writer among all processes.
@@ -183,7 +190,9 @@ extension VaultEngine {
       try file.create()
       guard let opened = try open(&opened, until: end) else {
         throw StorageError(
-          .unavailable, "the vault was removed as soon as it was made", path: file.path)
+          .unavailable,
+          "the vault was removed as soon as it was made; find out which program removes it, then try "
+            + "again", path: file.path)
       }
       return opened
     }
@@ -206,7 +215,7 @@ extension VaultEngine {
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool? {
     guard case .index(let index) = opened.watch else {
-      throw StorageError(.readOnly, "the vault was opened read-only", path: file.path)
+      throw Self.openedReadOnly(file.path)
     }
     // Nobody else can write now, so the state stays what it is until the commit.
     let before = index.state

@@ -41,7 +41,9 @@ struct VaultFile: Hashable, Sendable {
     let name = FilePath.name(of: path)
     guard path.hasPrefix("/"), !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0)
     else {
-      throw StorageError(.invalid, "a vault's path is absolute and names a file", path: path)
+      throw StorageError(
+        .invalid, "the path is not allowed for a vault: give an absolute path to a file",
+        path: path)
     }
     var links = 0
     self.trust = trust
@@ -77,7 +79,8 @@ struct VaultFile: Hashable, Sendable {
     let parent = try resolve(FilePath.folder(of: folder))
     let name = FilePath.name(of: folder)
     guard !name.isEmpty, name != ".", name != ".." else {
-      throw StorageError(.unavailable, "the folder is not there", path: folder)
+      throw StorageError(
+        .unavailable, "the folder does not exist; create it, or check the path", path: folder)
     }
     return parent == "/" ? "/" + name : parent + "/" + name
   }
@@ -95,10 +98,16 @@ struct VaultFile: Hashable, Sendable {
     links += 1
     // As many as the kernel follows on one way: path_resolution(7).
     guard links <= 40 else {
-      throw StorageError(.denied, "too many links are on the way to the vault", path: folder)
+      throw StorageError(
+        .denied,
+        "the path to the vault leads through too many links; give the path that the links lead to",
+        path: folder)
     }
     guard status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(.denied, "the link to the vault's folder is another user's", path: folder)
+      throw StorageError(
+        .denied,
+        "another user owns the link to the vault's folder; give the path that the link leads to",
+        path: folder)
     }
     // Without links in what was checked already, each counts once, as for the kernel.
     let place = try resolve(parent)
@@ -124,7 +133,10 @@ struct VaultFile: Hashable, Sendable {
     var folder = folder
     while true {
       guard try FileStatus.ofEntry(folder)?.isLink != true else {
-        throw StorageError(.denied, "a folder on the way has become a link", path: folder)
+        throw StorageError(
+          .denied,
+          "a folder in the path was replaced by a link; check the link, then open the vault again",
+          path: folder)
       }
       try Folder.requirePrivate(folder, trust)
       guard folder != "/" else { return }
@@ -133,7 +145,8 @@ struct VaultFile: Hashable, Sendable {
   }
 
   private static func notUTF8(_ path: String) -> StorageError {
-    StorageError(.invalid, "a link leads to a path that is not UTF-8", path: path)
+    StorageError(
+      .invalid, "a link leads to a path that is not UTF-8; use a path in UTF-8", path: path)
   }
 
   /// The present state, for the price of three lstat(2).
@@ -201,7 +214,7 @@ struct VaultFile: Hashable, Sendable {
       // A vault that is made or put here would be read together with that.
       throw StorageError(
         .damaged,
-        "the vault is gone and its log is still there: put the vault back, or move the log away",
+        "the vault is gone, but its log is still there; put the vault back, or move the log away",
         path: rest)
     }
     return nil
@@ -255,12 +268,14 @@ struct VaultFile: Hashable, Sendable {
     }
     guard !trust.lets(othersWriteTo: status) else {
       throw StorageError(
-        .denied, "others can write to the file; see who did, then chmod 600 it", path: path)
+        .denied,
+        "other users can write to the file; check whether another user changed it, then run chmod 600 "
+          + "on it", path: path)
     }
     guard mending, status.permissions & 0o077 != 0, status.owner == geteuid() else { return }
     // On a disk that is read-only it can only be read.
     guard unsafe chmod(path, 0o600) == 0 || errno == EROFS else {
-      throw StorageError(system: "take the file from others' eyes", path: path)
+      throw StorageError(system: "remove other users' access to the file", path: path)
     }
   }
 
@@ -270,9 +285,9 @@ struct VaultFile: Hashable, Sendable {
   private static func whatItIs(_ status: FileStatus, isVault: Bool) -> String {
     switch status {
     case _ where status.isLink && isVault: "it is a link, and \(StorageError.linkAdvice)"
-    case _ where status.isLink: "it is a link, which is not followed; move it away"
-    case _ where status.isFolder && isVault: "it is a folder and no vault; give the path of a file"
-    case _ where status.isDevice: "it is a device and no vault; give the path of a file"
+    case _ where status.isLink: "it is a symbolic link, which is not followed; move it away"
+    case _ where status.isFolder && isVault: "it is a folder, not a vault; give the path of a file"
+    case _ where status.isDevice: "it is a device, not a vault; give the path of a file"
     default: "it is not a regular file; move it away"
     }
   }
@@ -291,7 +306,7 @@ struct VaultFile: Hashable, Sendable {
     guard !trust.lets(othersWriteTo: status) else {
       throw StorageError(
         .denied,
-        "others can write to the vault's folder; "
+        "other users can write to the vault's folder; "
           // Made for all users, as /tmp is, and to be left so.
           + (status.isSticky ? "use a folder of your own" : trust.advice(for: status)),
         path: folder)

@@ -326,7 +326,7 @@ enum VaultRows {
   ) throws(StorageError) -> NameHash {
     guard let bytes = try row.blob(column), let name = NameHash(bytes) else {
       throw StorageError(
-        .damaged, "a record has no name that can be one; verify the vault", path: connection.path)
+        .damaged, "the name of a record is not valid; verify the vault", path: connection.path)
     }
     return name
   }

@@ -55,7 +55,7 @@ import VaultBackend
       Issue.record("there is no service")
     } catch {
       #expect(error.code == .keyUnavailable)
-      #expect(error.message.contains("no keyring's service"))
+      #expect(error.message.contains("no keyring service"))
     }
   }
 
@@ -156,7 +156,7 @@ import VaultBackend
       Issue.record("it opened")
     } catch {
       #expect(error.code == .keyUnavailable)
-      #expect(error.message.contains("no keyring's service is on the session bus"))
+      #expect(error.message.contains("no keyring service runs on the session bus"))
     }
   }
 

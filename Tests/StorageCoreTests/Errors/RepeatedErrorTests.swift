@@ -127,7 +127,7 @@ import Testing
     #expect(errors.flatMap { lines(&reports, $0, after: 1) }.count == RepeatedReports.limit)
     let rest = reports.rest()
     #expect(rest.count == 1)
-    #expect(rest.first?.hasPrefix("936 more times in 0 s: damaged: of various errors") == true)
+    #expect(rest.first?.hasPrefix("936 more times in 0 s: damaged: several other errors") == true)
     // What came long ago makes room.
     #expect(lines(&reports, errors[999], after: 100) == ["\(errors[999])"])
   }

@@ -27,9 +27,9 @@ import Testing
 
   @Test func aFileOfOursThatMayNotBeOpenedIsTheOneToChange() throws {
     let closed = refusal(try folder.write("", to: "closed", permissions: 0).path)
-    #expect(closed.code == .denied && closed.message.hasSuffix("chmod u+rw it"))
+    #expect(closed.code == .denied && closed.message.hasSuffix("run chmod u+rw on it"))
     let kept = refusal(try folder.write("", to: "kept", permissions: 0o400).path)
-    #expect(kept.code == .readOnly && kept.message.hasSuffix("chmod u+rw it"))
+    #expect(kept.code == .readOnly && kept.message.hasSuffix("run chmod u+rw on it"))
   }
 
   @Test func aFileThatCanNotBeMadeIsAMatterOfItsFolder() throws {

@@ -166,14 +166,14 @@ expect_code 0
 run 'securestore slots remove 2 --passphrase-file pass; echo code $?'
 await 'These keys will no longer open .*test.vault:'
 await 'slot 2, file more.key \(the key file of programs'
-await 'End this key\? \[y/N\]'
+await 'Remove this key\? \[y/N\]'
 press Enter
 await 'securestore: cancelled: .*nothing was changed'
 expect_code 4
 run 'securestore slots change --passphrase-file pass --new-key-file last.key; echo code $?'
 await 'slot 1, passphrase \(the key of people who type it'
 await 'slot 2, file more.key'
-await 'End these keys\? \[y/N\]'
+await 'Remove these keys\? \[y/N\]'
 type_ 'n'
 press Enter
 expect_code 4
@@ -183,7 +183,7 @@ await '^1  passphrase$'
 await '^2  file more.key$'
 expect_code 0
 run 'securestore slots remove 2 --passphrase-file pass; echo code $?'
-await 'End this key\? \[y/N\]'
+await 'Remove this key\? \[y/N\]'
 type_ 'y'
 press Enter
 await 'securestore: removed slot 2'
@@ -192,7 +192,7 @@ expect_code 0
 run 'securestore slots add --passphrase-file pass --new-key-file more.key -q; echo code $?'
 expect_code 0
 run 'securestore slots change --passphrase-file pass --new-key-file last.key; echo code $?'
-await 'End these keys\? \[y/N\]'
+await 'Remove these keys\? \[y/N\]'
 (cd "$work" && "$program" slots add -q --vault test.vault --passphrase-file pass --new-key-file other.key)
 type_ 'y'
 press Enter
@@ -207,7 +207,7 @@ for number in 1 2; do
 done
 await 'the new passphrase is easy to guess'
 await 'Only a passphrase will be left'
-await 'End these keys\? \[y/N\]'
+await 'Remove these keys\? \[y/N\]'
 press Enter
 expect_code 4
 never 'password123'

@@ -52,8 +52,8 @@ enum Program {
     guard !isHidden else {
       throw Failure(
         .usage,
-        "there is no such option; a value is never an argument; put -- before a name that begins with "
-          + "a hyphen")
+        "this option does not exist. If a name begins with a hyphen, put -- before it. Send values through "
+          + "a pipe, never as an argument")
     }
   }
 

@@ -39,7 +39,7 @@ struct CommandLineTests {
       #expect(refused.code == 64)
       #expect(refused.errors.contains("a command must follow"), "\(refused.errors)")
     }
-    #expect(try tool.run("--app", "x", "lst").errors.contains("near is list"))
+    #expect(try tool.run("--app", "x", "lst").errors.contains("did you mean list?"))
     // A value is not one of these: -- ends them.
     #expect(try tool.run("get", "--", "--json").code == 1)
   }

@@ -172,7 +172,7 @@ struct FilesTests {
     let found = try tool.run("doctor", "--json")
     #expect(found.code == 2)
     let bad = try files(found, "bad")
-    for name in ["missingBlob: gone", "otherBlob: cut", "deniedBlob: denied", "no name has"] {
+    for name in ["missingBlob: gone", "otherBlob: cut", "deniedBlob: denied", "no name uses"] {
       #expect(bad.contains(name), "\(name): \(bad)")
     }
     #expect(!bad.contains("well"))

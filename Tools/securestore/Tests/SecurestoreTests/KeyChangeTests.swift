@@ -176,7 +176,8 @@ struct KeyChangeTests {
     #expect(refused.code == 11)
     #expect(
       refused.errors.contains(
-        "The recovery key may belong to another store, or its slot was removed\n"))
+        "The recovery key may belong to another store, or its slot was removed. Open the store with"
+      ))
     let option = try tool.run("list", "--passphrase-fd", "0", input: "x\n")
     #expect(option.errors.contains("give --key-file PATH/master.key or --recovery\n"))
   }

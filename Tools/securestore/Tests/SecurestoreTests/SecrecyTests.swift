@@ -130,7 +130,7 @@ struct SecrecyTests {
       for more in [["hunter2 secret"], ["hunter2_secret", "--json"]] {
         let result = try tool.run(["list", option] + more)
         #expect(result.code == 10)
-        #expect(result.errors.contains("the vault opens with file master.key, and not with that"))
+        #expect(result.errors.contains("the vault opens with file master.key, not with that"))
         #expect(!(result.errors + result.text).contains("hunter2"), "\(result.errors)")
       }
     }

@@ -41,14 +41,18 @@ struct EndingKeys {
     } catch {
       throw Failure(
         .usage,
-        "nothing was changed: this would end \(ended.map { $0.described(at: place) }.joined(separator: "; "))"
+        "nothing was changed: this would remove \(ended.count == 1 ? "this key" : "these keys"): "
+          + ended.map { $0.described(at: place) }.joined(separator: "; ")
           + (warning.map { ". \($0)" } ?? "")
           + ". There is no terminal to ask on; give --yes to confirm it", path: place.path)
     }
     try terminal.show("These keys will no longer open \(place.path):")
     for slot in ended { try terminal.show("  " + slot.described(at: place)) }
     if let warning { try terminal.show(warning) }
-    guard try terminal.confirm(ended.count == 1 ? "End this key?" : "End these keys?") else {
+    guard
+      try terminal.confirm(
+        ended.count == 1 ? "Remove this key?" : "Remove these keys?")
+    else {
       throw Failure(.cancelled, "nothing was changed", path: place.path)
     }
     guard try place.slots() == before else {

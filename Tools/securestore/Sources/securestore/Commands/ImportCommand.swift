@@ -123,14 +123,14 @@ struct ImportCommand: ParsableCommand {
 
   private static func conflict(_ mismatches: [StorageTransaction.Mismatch]) -> Failure {
     let names = mismatches.prefix(10).map { mismatch in
-      "\(mismatch.key) (stored as \(mismatch.stored), but the file has \(mismatch.given) that is not exactly "
-        + "one)"
+      "\(mismatch.key) (stored as \(mismatch.stored), but the file has \(mismatch.given) that does not "
+        + "convert exactly)"
     }
     return Failure(
       .typeMismatch,
-      "nothing was imported: the type would change of \(names.joined(separator: ", "))"
+      "nothing was imported: the type of these values would change: \(names.joined(separator: ", "))"
         + (mismatches.count > 10 ? " and \(mismatches.count - 10) more" : "")
-        + "; --type NAME=TYPE sets the new type of a value")
+        + "; give --type NAME=TYPE to set the new type of a value")
   }
 
   private func read() throws -> [(name: String, given: GivenValue)] {

@@ -77,8 +77,8 @@ struct RepairCommand: ParsableCommand {
     }
     if preview.droppedCount > 0 {
       lines.append(
-        "dropped values are lost for good, even if they are only sealed with another authentication tag, "
-          + "which --authentication-tag would give: copy the file first")
+        "dropped values are lost for good. A value sealed with another --authentication-tag is dropped, "
+          + "too; give that tag to keep the value, or copy the file first")
     }
     // With --json, programs read standard error; the terminal shows these lines to the operator.
     if !output.isJSON { for line in lines { Output.complain(line) } }

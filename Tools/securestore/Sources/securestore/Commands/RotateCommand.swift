@@ -80,7 +80,7 @@ struct RotateCommand: ParsableCommand {
         for: place, refusingOpenersWith: advice, confirm: confirm, output.output
       ) {
         output.output.note(
-          "if this is interrupted, perhaps only the new key opens the vault; rotate --resume continues"
+          "if this is interrupted, the vault may open only with the new key; rotate --resume continues"
         )
         return try rotate(administration, openedBy: $0)
       }

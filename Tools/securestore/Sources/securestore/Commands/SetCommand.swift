@@ -64,8 +64,8 @@ struct SetCommand: ParsableCommand {
       } catch let mismatch as StorageTransaction.Mismatch {
         throw Failure(
           .typeMismatch,
-          "the value is stored as \(mismatch.stored), and the input is \(mismatch.given) that is not "
-            + "exactly one; nothing was changed. --type sets the new type",
+          "the value is stored as \(mismatch.stored), and the input is \(mismatch.given) that does not "
+            + "convert exactly to \(mismatch.stored); nothing was changed. Give --type to set a new type",
           key: name)
       }
     }

@@ -33,11 +33,9 @@ enum UnknownCommand {
 
   private static func failure(_ typed: String, _ names: [String], _ title: String) -> Failure {
     let near = names.filter { isNear(typed, $0) }
-    let hint =
-      near.isEmpty
-      ? "" : "; near \(near.count == 1 ? "is" : "are") \(near.joined(separator: " and "))"
+    let hint = near.isEmpty ? "." : "; did you mean \(near.joined(separator: " or "))?"
     return Failure(
-      .usage, "there is no such command of \(title)\(hint). \(title) --help lists all commands")
+      .usage, "\(title) has no such command\(hint) \(title) --help lists all commands")
   }
 
   /// Whether the typed text begins the name, or differs from it by one or two typing errors.

@@ -59,7 +59,7 @@ struct VerifyCommand: ParsableCommand {
     var note = "\(Printable.count(report.recordCount, "value")), nothing wrong"
     if report.otherTagCount > 0 {
       note += "; \(report.otherTagCount) of them not opened: "
-      note += "sealed with another authentication tag, set aside by rotate, or accepted by repair"
+      note += "sealed with another --authentication-tag, set aside by rotate, or accepted by repair"
     }
     output.output.note(note)
     if report.oldKeyCount > 0 { output.output.note(report.oldKeyNote) }

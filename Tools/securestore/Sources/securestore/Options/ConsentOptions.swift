@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// Whether the operator already agreed, with `--yes`, that the command ends keys.
+/// Whether the operator already agreed, with `--yes`, that the command removes keys.
 struct ConsentOptions: ParsableArguments {
-  @Flag(name: .customLong("yes"), help: "Don't ask before keys end.") var isConfirmed = false
+  @Flag(name: .customLong("yes"), help: "Don't ask before removing keys.") var isConfirmed = false
 }

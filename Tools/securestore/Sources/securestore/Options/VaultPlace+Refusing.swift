@@ -32,12 +32,12 @@ extension VaultPlace {
       default: name.isEmpty ? "a \(kind)" : "\(kind) \(name)"
       }
     throw Self.opensOtherwise(
-      slots, "and not with \(given)",
+      slots, "not with \(given)",
       isRenamed
         ? "; a renamed key file must get its old name back"
         : isMoved
-          ? "; to change to the credential, give one of those keys and slots add --new-credential, as in MOVING "
-            + "TO A CREDENTIAL of securestore(1)" : "", file)
+          ? "; to change to the credential, open the vault with one of those keys and run slots add "
+            + "--new-credential; see MOVING TO A CREDENTIAL in securestore(1)" : "", file)
   }
 
   /// Refuses a vault that the application's own sources can't open, and says which option to give.
@@ -51,7 +51,7 @@ extension VaultPlace {
     guard !slots.isEmpty, !isKnown else { return }
     let isFile = slots.contains { $0.kind == KeySlot.fileKind }
     throw Self.opensOtherwise(
-      slots, "so the application's own key does not",
+      slots, "not with the application's own key",
       isFile ? "; for a key that a container mounts, give --mounted-secret PATH" : "", file)
   }
 

@@ -25,7 +25,9 @@ struct VaultPlace {
     if let application {
       guard Self.isName(application) else {
         throw Failure(
-          .usage, "an application id has 1 to 128 bytes, and no slash or control character")
+          .usage,
+          "the application id is not allowed: use 1 to 128 bytes without slashes and control characters, "
+            + "and not \".\" or \"..\"")
       }
       // The key source .automatic requires this.
       SecureStorage.bootstrap(applicationID: application, keySource: .automatic)

@@ -12,8 +12,8 @@ enum ValueName {
     throw Failure(
       .usage,
       "this is NAME=value, and a value is never an argument, since every program can see arguments: give only "
-        + "the name, and send the value through a pipe or type it at the prompt. If the sign is part of the "
-        + "name, put -- before it", key: shown)
+        + "the name, and send the value through a pipe or type it at the prompt. If the = is part of the "
+        + "name, put -- before the name", key: shown)
   }
 
   /// The error of a name that has no value.

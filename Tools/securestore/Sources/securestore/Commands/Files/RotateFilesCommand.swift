@@ -66,7 +66,7 @@ struct RotateFilesCommand: ParsableCommand {
       confirm: confirm, output.output
     ) {
       output.output.note(
-        "if this is interrupted, perhaps only the new key opens the folder; files rotate --resume continues"
+        "if this is interrupted, the folder may open only with the new key; files rotate --resume continues"
       )
       return try rotate(folder, openedBy: $0)
     }
