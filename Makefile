@@ -112,7 +112,7 @@ service-image: ## Run the example service in a system that holds only the packag
 	@scripts/deps.sh service
 	@scripts/service-image.sh
 
-traits: deps ## Build a program without the trait Keyring, where libsecret's headers are hidden
+traits: deps ## Build programs without the trait Keyring, where libsecret's headers are hidden, and with the default traits
 	@scripts/client-traits.sh
 
 clean: ## Remove everything that was built or downloaded
