@@ -14,7 +14,10 @@ extension InjectError {
         "  YourImplementation(parameters) as \(asked) }",
       ]
     }
-    advice.append("before it is injected, or in InjectStorage.standard.errorClosure")
+    advice += [
+      "Run this before the dependency is injected, or in InjectStorage.standard.errorClosure,",
+      "which is called when a dependency is missing",
+    ]
     return InjectError(.notFound, subject, path: path, candidates: near, advice: advice)
   }
 

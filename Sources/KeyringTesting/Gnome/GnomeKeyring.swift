@@ -32,6 +32,9 @@ public final class GnomeKeyring: Sendable {
     try start(unlocked: hasDefaultCollection)
   }
 
+  // First of all: a daemon whose bus goes away removes files of its own while the folder is removed.
+  deinit { kill() }
+
   /// Where its files are: a folder that holds `keyrings`.
   public var dataFolder: String { folder.path + "/data" }
 

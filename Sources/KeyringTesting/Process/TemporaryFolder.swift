@@ -19,8 +19,17 @@ final class TemporaryFolder: Sendable {
 
   deinit {
     LeftFolders.remove(path)
-    // Nobody is there to be told of a folder that can't be removed.
-    try? FileManager.default.removeItem(atPath: path)
+    Self.remove(path)
+  }
+
+  /// Removes a folder; nobody is there to be told of one that can't be removed.
+  ///
+  /// Foundation gives up at a file that is gone already, and a daemon that ends removes its own at that time.
+  fileprivate static func remove(_ path: String) {
+    _ = Deadline(.seconds(1)).holds {
+      try? FileManager.default.removeItem(atPath: path)
+      return !FileManager.default.fileExists(atPath: path)
+    }
   }
 
   /// Makes a folder in it, for its owner alone.
@@ -64,7 +73,6 @@ private enum LeftFolders {
     let (owner, all) = paths.withLock { $0 }
     // A forked child that exits leaves its parent's folders alone.
     guard owner == getpid() else { return }
-    // At the exit nobody is there to be told.
-    for path in all { try? FileManager.default.removeItem(atPath: path) }
+    for path in all { TemporaryFolder.remove(path) }
   }
 }

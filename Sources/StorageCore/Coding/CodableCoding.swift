@@ -94,7 +94,8 @@ public struct CodableCoding: Sendable {
       throw StorageError(
         .typeMismatch,
         "the value is stored as \(type) and doesn't decode as \(Value.self): \(Self.reason(error)). It was "
-          + "left unchanged; make \(Value.self) decode the form of older versions, or save a new value"
+          + "left unchanged. Make \(Value.self) decode the form of older versions, or replace the value: save a new "
+          + "one, or call remove() first if the property is live"
       )
     }
     guard let value else {

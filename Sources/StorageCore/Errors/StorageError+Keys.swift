@@ -64,7 +64,7 @@ extension StorageError {
     return StorageError(
       .keyUnavailable,
       "the store opens only with \(known.joined(separator: " or ")). \(listed). The data is unchanged. "
-        + "List a source that opens the store"
+        + "Provide the missing key, or list a source that opens the store"
         + moveToCredential(of: source, header))
   }
 

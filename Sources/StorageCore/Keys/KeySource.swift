@@ -356,8 +356,8 @@ extension KeySource {
     let asked = candidates.map(\.titleAndAbsence).joined(separator: ", ")
     throw StorageError(
       .keyUnavailable,
-      "none of the key sources gave a key for the new key slot: \(asked). Provide one of these keys, "
-        + "then try again")
+      "no key source gave a key, and a new store or a new key slot needs one: \(asked). Provide one of "
+        + "these keys, then try again")
   }
 }
 

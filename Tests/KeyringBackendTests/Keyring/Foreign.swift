@@ -9,6 +9,7 @@ import Testing
 final class Foreign {
   private let environment: [String: String?]
   private let folder: URL
+  private var interpreter: Child?
 
   init(_ desktop: Desktop) throws {
     // The service that somebody else has started has the home of these tests.
@@ -70,14 +71,12 @@ final class Foreign {
 
   // MARK: - Python
 
+  /// Carries out a command for each line; the interpreter takes longer to begin than all of its work.
   private static let program = """
     import sys, json
-    command, path, arguments = sys.argv[1], sys.argv[2], [
-        bytes.fromhex(each).decode() for each in sys.argv[3:]]
-    data = open(path, "rb").read()
 
     # gnome-keyring 42 may abort when a program that has no session yet asks for a property.
-    import secretstorage, secretstorage.collection, secretstorage.item
+    import keyring, secretstorage, secretstorage.collection, secretstorage.item
     from secretstorage.util import open_session as open_once
     def open_session(bus, times=5):
         try:
@@ -91,39 +90,49 @@ final class Foreign {
     without_session = secretstorage.get_default_collection
     secretstorage.get_default_collection = lambda bus: without_session(bus, open_session(bus))
 
-    if command.startswith("item"):
-        bus = secretstorage.dbus_init()
-        collection = secretstorage.get_default_collection(bus)
-        if command == "item-store":
-            collection.create_item(
-                arguments[0], json.loads(arguments[1]), data, replace=True,
-                content_type=arguments[2])
-        else:
-            found = list(collection.search_items(json.loads(arguments[0])))
-            items = [
-                [i.get_label(), i.get_attributes(), i.get_secret().hex(),
-                 i.get_secret_content_type()] for i in found]
-            open(path, "w").write(json.dumps(items))
-    else:
-        import keyring
-        if command == "set":
+    def run(command, path, arguments):
+        data = open(path, "rb").read()
+        if command.startswith("item"):
+            bus = secretstorage.dbus_init()
+            collection = secretstorage.get_default_collection(bus)
+            if command == "item-store":
+                collection.create_item(
+                    arguments[0], json.loads(arguments[1]), data, replace=True,
+                    content_type=arguments[2])
+            else:
+                found = list(collection.search_items(json.loads(arguments[0])))
+                items = [
+                    [i.get_label(), i.get_attributes(), i.get_secret().hex(),
+                     i.get_secret_content_type()] for i in found]
+                open(path, "w").write(json.dumps(items))
+            bus.close()
+        elif command == "set":
             keyring.set_password(arguments[0], arguments[1], data.decode())
         elif command == "get":
             open(path, "w").write(json.dumps(keyring.get_password(arguments[0], arguments[1])))
         else:
             keyring.delete_password(arguments[0], arguments[1])
-    print("done")
+
+    for line in sys.stdin:
+        command, path, *rest = line.rstrip("\\n").split(" ")
+        try:
+            run(command, path, [bytes.fromhex(each).decode() for each in rest])
+            print("done", flush=True)
+        except Exception as error:
+            print(ascii(error), flush=True)
     """
 
   private func python(_ command: String, _ arguments: [String], _ input: [UInt8] = []) throws
     -> Data
   {
     try Data(input).write(to: file("python"))
-    let lines = try Child.run(
-      ["/usr/bin/python3", "-c", Self.program, command, file("python").path]
-        + arguments.map { Array($0.utf8).hex },
-      environment: environment)
-    try #require(lines == ["done"], "\(lines)")
+    let interpreter =
+      try interpreter
+      ?? Child(["/usr/bin/python3", "-c", Self.program], environment: environment)
+    self.interpreter = interpreter
+    let words = [command, file("python").path] + arguments.map { Array($0.utf8).hex }
+    let answer = try interpreter.ask(words.joined(separator: " "))
+    try #require(answer == "done")
     return try Data(contentsOf: file("python"))
   }
 

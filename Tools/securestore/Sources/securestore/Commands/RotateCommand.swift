@@ -152,7 +152,10 @@ struct RotateCommand: ParsableCommand {
   private func checkNewKey() throws {
     let isGiven = try newKey.choice() != nil
     guard replacesRoot || !isGiven else {
-      throw Failure(.usage, "a new key needs --root; to change only the key, use slots change")
+      throw Failure(
+        .usage,
+        "a --new- option needs --root. To change the key without sealing the values again, use slots change"
+      )
     }
     guard !(isGiven && keepsKey) else {
       throw Failure(.usage, "give a --new- option or --same-key, not both")

@@ -131,8 +131,8 @@ struct NewKeyOptions: ParsableArguments {
     guard try !Path.isThere(path), try Path.isThere(path + ".made") else { return }
     throw Failure(
       .keyUnavailable,
-      "a key file existed here, and its marker forbids creating another. This vault no longer needs it, "
-        + "since it opened with another key. If nothing else was sealed under the lost key, "
+      "a key file existed here, and its marker forbids that a new one is made. This vault opened with another "
+        + "key, so it does not need the lost key file. If nothing else was sealed under the lost key, "
         + "remove \(path).made and run this again. Otherwise give the new key file another name",
       path: path)
   }
