@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build --show-bin-path)
+bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
 webshop=$bin/Webshop
 step() { printf '\n== %s\n' "$1"; }
 

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 [[ ${SPS_PRIVATE_ENVIRONMENT:-} == 1 ]] || { echo "run this with: make demo" >&2; exit 64; }
 
-bin=$(swift build --scratch-path ../.build --show-bin-path)
+bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
 shopfront=$bin/Shopfront
 securestore=$bin/securestore
 password=correct-Pony-battery-91

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build --show-bin-path)
+bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
 cashier=$bin/Cashier
 step() { printf '\n== %s\n' "$1"; }
 
@@ -29,4 +29,4 @@ while IFS= read -r line; do
 done < <(sed -n '/^## Injection/,/^## /p' ../README.md | grep '^    ')
 
 step "Each test uses its own storages and clients"
-swift test --skip-build --disable-xctest --scratch-path ../.build 2>&1 | grep -E 'Test (run|.*(passed|failed))|Suite .*(passed|failed)'
+swift test --skip-build --disable-xctest --scratch-path ../.build-programs 2>&1 | grep -E 'Test (run|.*(passed|failed))|Suite .*(passed|failed)'

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build --show-bin-path)
+bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
 signboard=$bin/Signboard
 securestore=$bin/securestore
 app=(--app org.example.shopfront)

@@ -121,11 +121,6 @@ if build >"$work/log" 2>&1; then fail "without the trait, there is a KeychainSto
 grep -q "cannot find 'KeychainStorage' in scope" "$work/log" ||
   { cat "$work/log" >&2; fail "the client fails for another reason"; }
 
-rm "$client/Sources/client/keychain.swift"
-write_package VaultBackend
-write_program VaultBackend Vault
-check_without_headers "a client of VaultBackend alone"
-
 # The tool, in the client's folder, where the library is built without the keyring.
 tool=(swift build --package-path "$repository/Tools/securestore" --scratch-path "$client/.build"
   --product securestore --disable-default-traits)
@@ -144,6 +139,11 @@ if ldd "$securestore" | grep -E 'libsecret|libgio'; then fail "securestore is li
   [[ $code == 18 && ! -e $HOME/b.vault ]]
   grep -q "built without the keyring" "$HOME/said"' "$securestore" ||
   fail "securestore without the keyring does not do its work"
+
+rm "$client/Sources/client/keychain.swift"
+write_package VaultBackend
+write_program VaultBackend Vault
+check_without_headers "a client of VaultBackend alone"
 
 echo 'let keychain = KeychainStorage.self' >"$client/Sources/client/keychain.swift"
 sed -i '1i import SecurePropertyStorage\n' "$client/Sources/client/keychain.swift"

@@ -5,8 +5,8 @@ cd "$(dirname "$0")/.."
 package=Tools/securestore
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
-# In the library's folder, where the library is built already.
-flags+=(--package-path "$package" --scratch-path .build)
+# In a folder that it shares with the examples, which use the library with the same traits.
+flags+=(--package-path "$package" --scratch-path .build-programs)
 swift build --build-tests "${flags[@]}"
 
 scripts/checked-tests.sh "${flags[@]}"

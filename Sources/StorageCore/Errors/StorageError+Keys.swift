@@ -46,8 +46,8 @@ extension StorageError {
     StorageError(
       .keyUnavailable,
       "the key file that opens \(name(of: store, isSaid: false)) is gone. The data is unchanged. "
-        + "If the key is mounted, mount it there; otherwise put the key file back from a "
-        + "backup\(header.recoveryAdvice)", path: source.path())
+        + "If the key file comes from a mount, mount it again at this path; otherwise put the key file back "
+        + "from a backup\(header.recoveryAdvice)", path: source.path())
   }
 
   /// The application lists no source that opens the store, or none of these sources has a key.

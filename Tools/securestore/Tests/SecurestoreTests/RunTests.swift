@@ -107,7 +107,7 @@ struct RunTests {
     for name in ["a.b", "a_b"] { _ = try tool.run("set", name, input: "x") }
     let refused = try tool.run("run", "--names", "upper", "--", "env")
     #expect(refused.code == 64 && refused.text == "")
-    #expect(refused.errors.contains("the variable A_B would also be that of"))
+    #expect(refused.errors.contains("would both go into the variable A_B"))
   }
 
   @Test func whatSteersProgramsIsNotTakenFromAVault() throws {

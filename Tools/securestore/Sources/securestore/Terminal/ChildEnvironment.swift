@@ -51,8 +51,8 @@ struct ChildEnvironment {
       if let other = keys.updateValue(variable.key, forKey: variable.name) {
         throw Failure(
           .usage,
-          "nothing was run: the variable \(variable.name) would also be that of \(other); select one with "
-            + "--only, or name another variable with --env VARIABLE=NAME", key: variable.key)
+          "nothing was run: this value and the value \(other) would both go into the variable \(variable.name). "
+            + "Select one with --only, or name another variable with --env VARIABLE=NAME", key: variable.key)
       }
       guard !variable.bytes.contains(0) else {
         throw Failure(
