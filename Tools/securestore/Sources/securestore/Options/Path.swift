@@ -103,7 +103,9 @@ enum Path {
   /// Refuses `-` as an output file: the user may expect a pipe, and a file named - looks odd.
   static func requireName(_ path: String, instead: String) throws {
     guard path == "-" else { return }
-    throw Failure(.usage, "- can't be used as a file name here\(instead); for a file that is really named -, write ./-")
+    throw Failure(
+      .usage,
+      "- can't be used as a file name here\(instead); for a file that is really named -, write ./-")
   }
 
   /// The topmost missing folder of an absolute path; nil if none is missing.

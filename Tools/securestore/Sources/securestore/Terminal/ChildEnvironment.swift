@@ -52,7 +52,8 @@ struct ChildEnvironment {
         throw Failure(
           .usage,
           "nothing was run: this value and the value \(other) would both go into the variable \(variable.name). "
-            + "Select one with --only, or name another variable with --env VARIABLE=NAME", key: variable.key)
+            + "Select one with --only, or name another variable with --env VARIABLE=NAME",
+          key: variable.key)
       }
       guard !variable.bytes.contains(0) else {
         throw Failure(
