@@ -4,8 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# One set of flags for every debug build, so that no step rebuilds what another has built; securestore and the
-# examples share .build-programs. All traits are on: `make traits` looks at a program with the default ones. Line tables are enough for backtraces, and full debug information takes a fifth more time.
+# One set of flags for every debug build, so that no step rebuilds what another has built.
+# All traits are on: `make traits` looks at a program with the default ones. Line tables are enough for backtraces, and full debug information takes a fifth more time.
 export SWIFT_FLAGS ?= --enable-all-traits -Xswiftc -warnings-as-errors -Xswiftc -gline-tables-only \
   --explicit-target-dependency-import-check error
 

@@ -4,9 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
-inventory=$bin/Inventory
-securestore=$bin/securestore
+inventory=$(swift build --show-bin-path)/Inventory
+securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step() { printf '\n== %s\n' "$1"; }

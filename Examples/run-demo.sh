@@ -4,8 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
-webshop=$bin/Webshop
+webshop=$(swift build --show-bin-path)/Webshop
 step() { printf '\n== %s\n' "$1"; }
 
 step "A first process imports webshop.env into sealed UserDefaults, and ends"

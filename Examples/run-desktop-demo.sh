@@ -6,9 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")"
 [[ ${SPS_PRIVATE_ENVIRONMENT:-} == 1 ]] || { echo "run this with: make demo" >&2; exit 64; }
 
-bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
-shopfront=$bin/Shopfront
-securestore=$bin/securestore
+shopfront=$(swift build --show-bin-path)/Shopfront
+securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
 password=correct-Pony-battery-91
 work=$(mktemp -d)
 bus=

@@ -5,8 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
-securestore=$bin/securestore
+securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
 app=(--app org.example.archive)
 folder=$XDG_DATA_HOME/org.example.archive/files
 work=$(mktemp -d)

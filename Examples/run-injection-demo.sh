@@ -4,8 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
-cashier=$bin/Cashier
+cashier=$(swift build --show-bin-path)/Cashier
 step() { printf '\n== %s\n' "$1"; }
 
 step "A program whose storages and clients are injected sells twice"
@@ -29,4 +28,4 @@ while IFS= read -r line; do
 done < <(sed -n '/^## Injection/,/^## /p' ../README.md | grep '^    ')
 
 step "Each test uses its own storages and clients"
-swift test --skip-build --disable-xctest --scratch-path ../.build-programs 2>&1 | grep -E 'Test (run|.*(passed|failed))|Suite .*(passed|failed)'
+swift test --skip-build --disable-xctest 2>&1 | grep -E 'Test (run|.*(passed|failed))|Suite .*(passed|failed)'

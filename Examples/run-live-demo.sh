@@ -4,9 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
-signboard=$bin/Signboard
-securestore=$bin/securestore
+signboard=$(swift build --show-bin-path)/Signboard
+securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
 app=(--app org.example.shopfront)
 work=$(mktemp -d)
 trap 'kill "$reader" 2>/dev/null || true; rm -rf "$work"' EXIT

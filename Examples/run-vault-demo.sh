@@ -5,9 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --scratch-path ../.build-programs --show-bin-path)
-shopfront=$bin/Shopfront
-securestore=$bin/securestore
+shopfront=$(swift build --show-bin-path)/Shopfront
+securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
 app=(--app org.example.shopfront)
 folder=$XDG_DATA_HOME/org.example.shopfront
 work=$(mktemp -d)

@@ -121,8 +121,8 @@ if build >"$work/log" 2>&1; then fail "without the trait, there is a KeychainSto
 grep -q "cannot find 'KeychainStorage' in scope" "$work/log" ||
   { cat "$work/log" >&2; fail "the client fails for another reason"; }
 
-# The tool, in the client's folder, where the library is built without the keyring.
-tool=(swift build --package-path "$repository/Tools/securestore" --scratch-path "$client/.build"
+# The tool, in a folder of its own: that of the repository is built with the keyring.
+tool=(swift build --package-path "$repository/Tools/securestore" --scratch-path "$work/tool"
   --product securestore --disable-default-traits)
 without_headers "${tool[@]}" >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; fail "securestore does not build without libsecret"; }

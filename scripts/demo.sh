@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # Builds the examples as the user, then runs each in a private environment of its own.
-# Building first keeps the package manager's own caches and settings in use; they share a folder, where
-# the library is built once for both packages.
+# Building first keeps the package manager's own caches and settings in use.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
-flags+=(--scratch-path .build-programs)
 swift build --build-tests --package-path Examples "${flags[@]}"
 swift build --package-path Tools/securestore "${flags[@]}"
 scripts/private-env.sh bash Examples/run-demo.sh

@@ -48,7 +48,7 @@ fi
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
 swift build --build-tests "${flags[@]}" || fail "the build has errors or warnings"
 for package in Tools/*/; do
-  swift build --build-tests --package-path "$package" --scratch-path .build-programs "${flags[@]}" ||
+  swift build --build-tests --package-path "$package" "${flags[@]}" ||
     fail "the build of $package has errors or warnings"
 done
 
