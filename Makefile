@@ -9,6 +9,9 @@ SHELL := /bin/bash
 export SWIFT_FLAGS ?= --enable-all-traits -Xswiftc -warnings-as-errors -Xswiftc -gline-tables-only \
   --explicit-target-dependency-import-check error
 
+# SwiftPM hands the traits to the compiler in the order of a set, so otherwise a build may build everything again.
+export SWIFT_DETERMINISTIC_HASHING = 1
+
 # Where `make install` puts things.
 PREFIX ?= /usr/local
 DESTDIR ?=
