@@ -5,7 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # One set of flags for every debug build, so that no step rebuilds what another has built.
-# All traits are on: `make traits` looks at a program with the default ones. Line tables are enough for backtraces, and full debug information takes a fifth more time.
+# All traits are on: `make traits` looks at a program with the default ones. Line tables are enough for
+# backtraces, and full debug information takes a fifth more time.
 export SWIFT_FLAGS ?= --enable-all-traits -Xswiftc -warnings-as-errors -Xswiftc -gline-tables-only \
   --explicit-target-dependency-import-check error
 

@@ -22,11 +22,12 @@ final class TemporaryFolder: Sendable {
     Self.remove(path)
   }
 
-  /// Removes a folder; nobody is there to be told of one that can't be removed.
+  /// Removes a folder.
   ///
   /// Foundation gives up at a file that is gone already, and a daemon that ends removes its own at that time.
   fileprivate static func remove(_ path: String) {
     _ = Deadline(.seconds(1)).holds {
+      // Nobody is there to be told, at the end of a reference or of the process; the next line looks.
       try? FileManager.default.removeItem(atPath: path)
       return !FileManager.default.fileExists(atPath: path)
     }
