@@ -59,6 +59,9 @@ internal import Foundation
   /// Whether it has ended.
   var hasEnded: Bool { unsafe g_subprocess_get_identifier(process) == nil }
 
+  /// Whether it has ended, and a signal ended it.
+  var wasEndedBySignal: Bool { hasEnded && (unsafe g_subprocess_get_if_signaled(process)) != 0 }
+
   /// Whether it ends within that time.
   func hasEnded(within duration: Duration) -> Bool { Deadline(duration).holds { hasEnded } }
 
