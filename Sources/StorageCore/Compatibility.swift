@@ -2,7 +2,7 @@ public import struct Foundation.Data
 
 // Names of the Apple package that this package does not need; they let old code compile.
 
-/// An actor that isolates nothing here: storages may be used from anywhere.
+/// An actor that isolates no storage: storages may be used from anywhere.
 @available(*, deprecated, message: "storages are Sendable and need no actor")
 @globalActor
 public actor StorageActor {

@@ -94,8 +94,8 @@ public struct CodableCoding: Sendable {
       throw StorageError(
         .typeMismatch,
         "the value is stored as \(type) and doesn't decode as \(Value.self): \(Self.reason(error)). It was "
-          + "left unchanged. Make \(Value.self) decode the form of older versions, or replace the value: save a new "
-          + "one, or call remove() first if the property is live"
+          + "left unchanged. Make \(Value.self) decode the form of older versions, or save a new value over "
+          + "it. If the property is live, call remove() before you save"
       )
     }
     guard let value else {

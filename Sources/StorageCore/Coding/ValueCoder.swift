@@ -67,7 +67,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
     return StorageError(
       .typeMismatch,
       "the value is stored as \(stored), but was requested as \(Value.self). It was left unchanged. "
-        + "Read it as \(stored), or replace it: save a new value, or call remove() first if the property is live"
+        + "Read it as \(stored), or save a new value over it. If the property is live, call remove() before you save"
     )
   }
 

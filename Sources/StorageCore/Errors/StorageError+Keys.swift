@@ -18,7 +18,7 @@ extension StorageError {
       what =
         "\(subject) does not contain a key, but \(name) opens only with a key"
       remedy =
-        "Put the key back: 32 bytes in Base64 and at most one line feed, no carriage return"
+        "Put the key back, which is 32 bytes in Base64 with at most one line feed and no carriage return"
     case .passphrase where source.kind == .passphrase:
       what = "the passphrase is not the right one for \(name)"
       remedy = "Try again with the right passphrase"
