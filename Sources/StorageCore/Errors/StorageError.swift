@@ -208,7 +208,7 @@ extension StorageError {
       self.init(
         .damaged,
         "the record does not authenticate: it was altered or moved, or sealed with another value of "
-          + "authenticationTag. It was left unchanged. Save a new value, or remove the value",
+          + "the argument authenticationTag. It was left unchanged. Save a new value, or remove the value",
         key: key, number: number)
     case .malformed:
       self.init(.damaged, error.message + "; it was left unchanged", key: key, number: number)

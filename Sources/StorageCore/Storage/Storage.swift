@@ -142,7 +142,8 @@ extension Storage {
       throw StorageError(
         .damaged,
         "\(listing.unreadable) of the records can't be read: they are damaged, missing, or sealed "
-          + "with another value of authenticationTag. Call listing() for the keys of the others")
+          + "with another value of the argument authenticationTag. Call listing() for the keys of the others"
+      )
     }
     return listing.keys
   }

@@ -165,7 +165,8 @@ struct VaultVerification {
       : "\(unknownCount) more records are the latest versions"
     add(
       .damagedRecord, damaged.count, damaged.compactMap(\.key),
-      "\(subject) not open: altered, moved, or sealed with another value of authenticationTag"
+      "\(subject) not open: altered, moved, or sealed with another value of the argument "
+        + "authenticationTag"
         + (unknownCount == 0 ? "" : "; it is unknown whether \(unknown)"))
   }
 
