@@ -23,6 +23,8 @@ selection=(--skip Soak)
   --skip 'aHandlerMayUseTheStorageThatIsBeingMade'  # which lowers the limit of mlock(2)
   --skip 'FileBackendTests.FailingCallTests'  # which has the sanitizer's own calls fail, too
   --skip 'CAVP|Wycheproof|RFCVector|XAES')
+# Where everything is ten times slower, deadlines of seconds pass in tests that wait for many others.
+[[ -z ${SPS_SANITIZER:-} ]] || selection+=(--experimental-maximum-parallelization-width 8)
 # These go last, alone: those that run XCTest, which spins for as long as other tests keep it from a thread, and
 # those with a deadline that passes while other tests keep their tasks from one.
 alone='StorageTestCaseTests|InjectTestingTests.TestCaseTests|aHungStoreDelaysNoWrite'

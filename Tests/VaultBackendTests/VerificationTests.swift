@@ -116,8 +116,9 @@ import VaultBackend
   func aRecordWithAnyByteChangedIsDamagedAndNotOfAnotherTag(offset: Int) throws {
     _ = try fill()
     try vault.tamper(
-      "UPDATE record SET value = CAST(substr(value, 1, \(offset)) || x'FF' || substr(value, \(offset) + 2) "
-        + "AS BLOB) WHERE sequence = (SELECT max(sequence) FROM record)")
+      "UPDATE record SET value = CAST(substr(value, 1, \(offset)) || CASE substr(value, \(offset) + 1, 1) "
+        + "WHEN x'FF' THEN x'FE' ELSE x'FF' END || substr(value, \(offset) + 2) AS BLOB) "
+        + "WHERE sequence = (SELECT max(sequence) FROM record)")
     let report = try vault.storage().verify(expecting: keys)
     #expect(report.findings.map(\.kind) == [.damagedRecord] && report.otherTagCount == 0)
     #expect(report.findings.first?.keys == ["key 19"])
