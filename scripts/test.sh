@@ -19,7 +19,7 @@ selection=(--skip Soak)
 # times as long.
 [[ -z ${SPS_SANITIZER:-} ]] || selection+=(
   --skip 'ForkTests|ForkedSealTests|NonceTests|NoncePoolTests|KeyPageTests|WipeTests'
-  --skip 'MemoryLockLimitTests|PowerCutTests|HostileClaimTests|AllocationTests'
+  --skip 'MemoryLockLimitTests|PowerCutTests|HostileClaimTests|AllocationTests|aLongValueTakesNoMemory'
   --skip 'aHandlerMayUseTheStorageThatIsBeingMade'  # which lowers the limit of mlock(2)
   --skip 'FileBackendTests.FailingCallTests'  # which has the sanitizer's own calls fail, too
   --skip 'CAVP|Wycheproof|RFCVector|XAES')

@@ -133,11 +133,12 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     })
     // What can't be had is refused in a test, too.
     let test = isBootstrapped ? TestStores.inUse : nil
+    let places = test?.places
     let use: @Sendable () -> SecureStorage.Access = {
-      isBootstrapped && test == nil ? SecureStorage.configuration.access : .readWrite
+      isBootstrapped && places == nil ? SecureStorage.configuration.access : .readWrite
     }
     let delegate = KeychainDelegate(settings, asksOthers: test == nil, use: use) { values in
-      if let test { return test.delegate(of: "keychain/\(values.accessGroup ?? "")") }
+      if let places { return places.delegate(of: "keychain/\(values.accessGroup ?? "")") }
       return KeyringDelegate(
         accessGroup: values.accessGroup, access: access, client: client, use: use
       ) { () throws(StorageError) in service() }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalData
+import StorageTesting
 import Testing
 
 @Suite struct ConfigurationTests {
@@ -186,5 +187,43 @@ import Testing
     try await other.migrate(.move(from: sealed, to: plain))
     #expect(try await router.get(plain) == Data([1]))
     #expect(await code { _ = try await other.get(sealed) } == .configurationConflict)
+  }
+
+  /// Its keys would otherwise stay in memory, and its files open, until the process ends.
+  @Test func aReleasedRouterClosesItsFiles() async throws {
+    let folder = TestFolder()
+    do {
+      let router = folder.router(configuration: usual)
+      for key in [file, sealed, token, theme, shared] {
+        try await router.set("value", for: key)
+        #expect(try await router.get(key) == "value")
+      }
+      #expect(!openFiles(in: folder.path).isEmpty)
+    }
+    let end = ContinuousClock.now + .seconds(60)
+    while !openFiles(in: folder.path).isEmpty, ContinuousClock.now < end {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(openFiles(in: folder.path).isEmpty)
+  }
+
+  @Test(arguments: [TestStorage.inMemory, .temporaryFolder])
+  func theRouterOfATestEndsWithIt(_ storage: TestStorage) async throws {
+    weak var router: StorageRouter?
+    try await storage.run {
+      router = StorageRouter.shared
+      try await StorageRouter.shared.set("value", for: theme)
+    }
+    let end = ContinuousClock.now + .seconds(60)
+    while router != nil, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(router == nil)
+  }
+
+  /// The files of a folder that this process has open.
+  private func openFiles(in folder: String) -> [String] {
+    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return descriptors.compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+    }.filter { $0.hasPrefix(folder) }
   }
 }

@@ -43,8 +43,8 @@ public final class SealedFolder: Sendable {
     guard let test = TestStores.inUse else { return program }
     return test.kept {
       let index = VaultStorage(isBootstrapped: false, keySource: test.keySource) {
-        () throws(StorageError) in
-        guard let folder = test.folder else { throw TestStores.hasNoFile }
+        [folder = test.folder] () throws(StorageError) in
+        guard let folder else { throw TestStores.hasNoFile }
         return folder + "/files/index.vault"
       }
       return SealedFolder(index, algorithm: .aes256GCM)

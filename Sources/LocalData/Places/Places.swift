@@ -10,7 +10,7 @@ final class Places: Sendable {
   let locations: Locations
   let keySource: KeySource
   /// The stores of a test; nil outside of tests.
-  private let test: TestStores?
+  private let test: TestPlaces?
   private let keyringBus: String?
   /// The access for vaults and sealed folders.
   private let access: VaultAccess
@@ -22,7 +22,7 @@ final class Places: Sendable {
   private let open = Lock(Open())
 
   init(
-    _ locations: Locations, _ keySource: KeySource, test: TestStores? = nil,
+    _ locations: Locations, _ keySource: KeySource, test: TestPlaces? = nil,
     keyringBus: String? = nil, access: VaultAccess = .readWrite
   ) {
     self.access = access

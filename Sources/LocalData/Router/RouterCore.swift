@@ -154,15 +154,24 @@ final class RouterCore: Sendable {
       key.name, place, key.serializer, sealer(of: key, resolution.plan),
       try materials(of: key.name, resolution.entry.protection, resolution.address, state),
       changes(at: resolution.address),
-      requireNoConflict: { [self] () throws(StorageError) in
-        try requireNoConflict(key, resolution)
+      // Weak: the router keeps its routes.
+      requireNoConflict: { [weak self] () throws(StorageError) in
+        try Self.alive(self).requireNoConflict(key, resolution)
       },
-      beforeWriting: { [self] () throws(StorageError) in
-        if key.needsKeychain { try settle(resolution.keychain) }
+      beforeWriting: { [weak self] () throws(StorageError) in
+        let core = try Self.alive(self)
+        if key.needsKeychain { try core.settle(resolution.keychain) }
         // Another process may have another configuration, or may have moved the value.
-        try requireNoConflict(key, resolution)
-        try ledger.record(resolution.entry, domain)
+        try core.requireNoConflict(key, resolution)
+        try core.ledger.record(resolution.entry, domain)
       })
+  }
+
+  /// The router of a route, which whoever calls the router or has a property of it keeps.
+  private static func alive(_ core: RouterCore?) throws(StorageError) -> RouterCore {
+    if let core { return core }
+    throw StorageError(
+      .unavailable, "the router was released during the call; keep it until the call has ended")
   }
 
   private func sealer(of key: some StorageKey, _ plan: ProtectionPlan) -> ValueSealer? {

@@ -26,7 +26,7 @@ public actor StorageRouter {
         Places(
           Locations(
             application: { () throws(StorageError) in "test" },
-            root: test.folder.map { $0 + "/localdata" }), test.keySource, test: test))
+            root: test.folder.map { $0 + "/localdata" }), test.keySource, test: test.places))
     }
   }
 

@@ -21,16 +21,11 @@ package final class TestStores: Sendable {
   /// The current task's stores, or nil; fast outside of tests.
   package static var inUse: TestStores? { areInUse ? current : nil }
 
-  /// The folder of the files, or nil when everything is in memory.
-  package let folder: String?
+  /// Where the records are.
+  package let places: TestPlaces
   /// The test's own key, used instead of the bootstrapped source.
   package let keySource: KeySource
-  private let makeDelegate: @Sendable () -> any KeysetDelegate
-  private struct State {
-    var objects: [ObjectIdentifier: any AnyObject & Sendable] = [:]
-    var delegates: [String: any KeysetDelegate] = [:]
-  }
-  private let state = Lock(State())
+  private let objects = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
   /// Creates stores in an existing folder, or in memory.
   ///
@@ -40,8 +35,7 @@ package final class TestStores: Sendable {
   package init(
     folder: String?, makeDelegate: @escaping @Sendable () -> any KeysetDelegate
   ) {
-    self.folder = folder
-    self.makeDelegate = makeDelegate
+    places = TestPlaces(folder: folder, makeDelegate)
     keySource = .key(SymmetricKey(size: .bits256))
     Self.alive.add(1, ordering: .relaxed)
   }
@@ -49,26 +43,24 @@ package final class TestStores: Sendable {
   // A task holds this object, and may outlive the test that started the task.
   deinit { Self.alive.subtract(1, ordering: .relaxed) }
 
-  /// The test's instance of a type; created once.
-  package func kept<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
-    let id = ObjectIdentifier(Object.self)
-    if let object = state.withLock({ $0.objects[id] }) as? Object { return object }
-    // Outside the lock, because `make` may ask for a delegate.
-    let object = make()
-    return state.withLock { state in
-      if let first = state.objects[id] as? Object { return first }
-      state.objects[id] = object
-      return object
-    }
-  }
+  /// The folder of the files, or nil when everything is in memory.
+  package var folder: String? { places.folder }
 
   /// The test's in-memory delegate for a place; created once.
-  package func delegate(of place: String) -> any KeysetDelegate {
-    state.withLock { state in
-      if let delegate = state.delegates[place] { return delegate }
-      let delegate = makeDelegate()
-      state.delegates[place] = delegate
-      return delegate
+  package func delegate(of place: String) -> any KeysetDelegate { places.delegate(of: place) }
+
+  /// The test's instance of a type; created once.
+  ///
+  /// The instance may hold ``places``, but not this object, which holds the instance.
+  package func kept<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
+    let id = ObjectIdentifier(Object.self)
+    if let object = objects.withLock({ $0[id] }) as? Object { return object }
+    // Outside the lock, because `make` may ask for a delegate.
+    let object = make()
+    return objects.withLock { objects in
+      if let first = objects[id] as? Object { return first }
+      objects[id] = object
+      return object
     }
   }
 
@@ -77,4 +69,27 @@ package final class TestStores: Sendable {
     .unsupported,
     "the test keeps this storage in memory, so it has no file; use .storage(.temporaryFolder) to give "
       + "the test files")
+}
+
+/// Where a test's storages keep their records.
+package final class TestPlaces: Sendable {
+  /// The folder of the files, or nil when everything is in memory.
+  package let folder: String?
+  private let makeDelegate: @Sendable () -> any KeysetDelegate
+  private let delegates = Lock<[String: any KeysetDelegate]>([:])
+
+  init(folder: String?, _ makeDelegate: @escaping @Sendable () -> any KeysetDelegate) {
+    self.folder = folder
+    self.makeDelegate = makeDelegate
+  }
+
+  /// The in-memory delegate for a place; created once.
+  package func delegate(of place: String) -> any KeysetDelegate {
+    delegates.withLock { delegates in
+      if let delegate = delegates[place] { return delegate }
+      let delegate = makeDelegate()
+      delegates[place] = delegate
+      return delegate
+    }
+  }
 }
