@@ -9,7 +9,7 @@ internal import VaultBackend
 final class Places: Sendable {
   let locations: Locations
   let keySource: KeySource
-  /// The stores of a test; nil outside of tests.
+  /// Where the records of a test are; nil outside of tests.
   private let test: TestPlaces?
   private let keyringBus: String?
   /// The access for vaults and sealed folders.

@@ -40,7 +40,8 @@ public actor StorageRouter {
 
   /// Creates a separate router.
   ///
-  /// Creating it accesses nothing; the first use does.
+  /// Creating it accesses nothing; the first use does. Releasing it closes its stores, and ends its
+  /// connection to a shared store; properties of its keys keep it.
   ///
   /// - Parameters:
   ///   - applicationID: the name of its folders and suites, 1 to 128 bytes that can name a file.
