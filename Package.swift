@@ -192,6 +192,13 @@ let package = Package(
       name: "MovedCodeTests", dependencies: ["SecurePropertyStorage", "StorageTesting"]),
     .testTarget(
       name: "MovedCodeSwift5Tests", dependencies: ["SecurePropertyStorage", "StorageTesting"]),
+    // What a key that leaked is worth after a rotation, over every kind of store.
+    .testTarget(
+      name: "LeakTests",
+      dependencies: [
+        "VaultBackend", "DefaultsBackend", "FileBackend", "KeyringBackend", "KeyringTesting",
+        "ProviderBackend", "LocalData", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite",
+      ]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
