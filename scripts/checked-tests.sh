@@ -23,6 +23,10 @@ if ! grep -Eq 'Test run with [1-9][0-9]* tests? ' "$log"; then
   echo "test: no test was run" >&2
   exit 1
 fi
+# All suites of a part run at once, so that the time of a suite also counts what it waited for others.
+printf '\ntest: the slowest suites of this part, which took %d s:\n' "$SECONDS"
+sed -nE 's/^[^ ]+ Suite (.+) (passed|failed) after ([0-9.]+) seconds.*/\3 s  \1/p' "$log" |
+  sort -rn | head -10 | sed 's/^/  /'
 if [[ ${CI:-} == true ]] && grep -E '➜ (Suite|Test) .+ (skipped[.:]|was cancelled)' "$log" >&2; then
   echo "test: the tests above were skipped, which CI forbids" >&2
   exit 1

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
 swift build --build-tests "${flags[@]}" "$@"
+printf 'test: built in %d s\n' "$SECONDS"
 
 assignments=$(scripts/vectors.sh)
 eval "$assignments"
@@ -59,3 +60,4 @@ if [[ -z ${FILTER:-}${SPS_SOAK:-}${SPS_SANITIZER:-} ]]; then
   scripts/private-env.sh scripts/mounts.sh \
     "$(swift build "${flags[@]}" "$@" --show-bin-path)/VaultTestChild"
 fi
+printf 'test: all parts in %d s, the build included\n' "$SECONDS"
