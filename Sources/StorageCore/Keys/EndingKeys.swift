@@ -56,8 +56,8 @@ extension SealedStore {
         var isKept = isNeeded || entry.state == .ending && !isOver
         if isOver { entry.state = .retired }
         if !isKept {
-          let mayDrop = try isProven ?? records.areProvenComplete()
-          isProven = mayDrop
+          if isProven == nil { isProven = try records.areProvenComplete() }
+          let mayDrop = isProven == true
           isKept = !mayDrop
           isChanged = isChanged || mayDrop || entry.state != .retired
           entry.state = .retired

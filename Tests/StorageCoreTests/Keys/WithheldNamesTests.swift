@@ -51,11 +51,11 @@ import Testing
     delegate.showAll()
     let next = self.storage(rotation == .other ? 2 : 1)
     #expect(try next.listing().unreadable == hidden)
-    for key in keys {
+    let readable = keys.filter { key in
       // After a rotation of names there is nothing under the name of now.
-      let code = code { #expect(try next.load(forKey: key) ?? "absent" != "") }
-      #expect(code == nil || code == .damaged)
+      do { return try next.load(String.self, forKey: key) != nil } catch { return false }
     }
+    #expect(readable.count == 20 - hidden)
     #expect(try next.keyAdministration.reencrypt().reencrypted == 0, "nobody asked for it")
     #expect(try next.listing().unreadable == hidden)
     let back = try next.keyAdministration.reencrypt(readmitting: true)
@@ -118,10 +118,13 @@ import Testing
 
   // MARK: - How many keys are kept
 
+  /// Adds so many data keys, and retires all but the one that seals now and the last.
   private func retire(_ count: Int, _ storage: DelegatedStorage) throws {
     try storage.store.keys.update { (draft, _) throws(StorageError) in
+      let index = draft.keyset.primaryIndex
       for _ in 0..<count { try draft.keyset.addPrimary() }
       draft.keyset.endOthers(as: .retired)
+      draft.keyset.entries[index].state = .open
     }
   }
 
@@ -148,8 +151,8 @@ import Testing
     let other = self.storage()
     try other.save("x", forKey: "x")
     let size = delegate.headerCount
-    #expect(try other.keyAdministration.dropRetiredKeys() == 998)
-    #expect(delegate.headerCount < size - 998 * 45)
+    #expect(try other.keyAdministration.dropRetiredKeys() == 999)
+    #expect(delegate.headerCount < size - 999 * 45)
     #expect(try other.keyAdministration.rotate().remaining == 0)
     for key in keys { #expect(try self.storage().load(forKey: key) == "value of \(key)") }
   }
