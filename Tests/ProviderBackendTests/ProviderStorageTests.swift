@@ -63,6 +63,55 @@ struct ProviderStorageTests {
     #expect(throws: StorageError.self) { try stranger.load(Int.self, forKey: "one") }
   }
 
+  enum Withheld: CaseIterable, Sendable { case list, halfOfTheList, records }
+
+  /// A provider that shows less than it has while keys are replaced, and all of it afterwards.
+  @Test(arguments: Withheld.allCases, [true, false])
+  func whatTheProviderWithholdsDuringARotationIsNotLost(
+    _ withheld: Withheld, _ isDataKeyAlone: Bool
+  ) throws {
+    let storage = sealed()
+    for index in 0..<8 { try storage.save(index, forKey: "\(index)") }
+    let before = provider.contents
+    let (listKey, list) = try #require(before.first { $0.key.hasSuffix(".names") })
+    let records = before.filter { $0.key.count == 128 }
+    switch withheld {
+    case .list: provider.replace(listKey, with: nil)
+    case .halfOfTheList: provider.replace(listKey, with: list.prefix(list.count / 2))
+    case .records: for record in records.prefix(4) { provider.replace(record.key, with: nil) }
+    }
+    let report =
+      isDataKeyAlone
+      ? try storage.keyAdministration.rotateDataKey() : try storage.keyAdministration.rotate()
+    let hidden = 8 - report.reencrypted
+    #expect(hidden == (withheld == .list ? 8 : 4))
+    provider.replace(listKey, with: list)
+    for (key, data) in records where provider.contents[key] == nil {
+      provider.replace(key, with: data)
+    }
+    let next = sealed()
+    #expect(try next.listing().unreadable == hidden)
+    let back = try next.keyAdministration.reencrypt(readmitting: true)
+    #expect(back.reencrypted == hidden && back.setAside == 0)
+    for index in 0..<8 { #expect(try next.load(forKey: "\(index)") == index) }
+  }
+
+  /// A name that is added while the list is withheld begins a new one.
+  @Test func aListThatWasBegunAnewIsFilledByTheNamesThatAreExpected() throws {
+    let storage = sealed()
+    for index in 0..<4 { try storage.save(index, forKey: "\(index)") }
+    let list = try #require(provider.contents.keys.first { $0.hasSuffix(".names") })
+    provider.replace(list, with: nil)
+    try storage.save("new", forKey: "new")
+    _ = try storage.keyAdministration.rotate()
+    #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "2") }
+    let report = try storage.keyAdministration.reencrypt(
+      readmitting: true, expecting: (0..<4).map(String.init))
+    #expect(report.reencrypted == 4)
+    for index in 0..<4 { #expect(try storage.load(forKey: "\(index)") == index) }
+    #expect(try sealed().keys().count == 5)
+  }
+
   @Test func noKeyIsMadeOverDataWhoseHeaderIsGone() throws {
     try sealed().save(1, forKey: "key")
     let header = try #require(provider.contents.keys.first { $0.hasSuffix(".header") })

@@ -207,6 +207,36 @@ import VaultBackend
     #expect(try next.load(String.self, forKey: "key 7") == "put back")
   }
 
+  /// A row that is taken out of the file, and another put there so that as many are left.
+  @Test func aRecordThatWasHiddenDuringARotationIsNotLost() throws {
+    let storage = vault.storage()
+    try storage.save("value", forKey: "key")
+    let copy = TemporaryVault()
+    try storage.backup(to: copy.url)
+    try vault.tamper(
+      """
+      UPDATE record SET name = randomblob(64), value = CAST(x'010100000002' || zeroblob(60) AS BLOB)
+      """)
+    let report = try vault.storage().rotate()
+    #expect(report.reencrypted == 0 && report.retiredKeyCount == 1)
+    try vault.tamper("DELETE FROM record")
+    try plant(from: copy)
+    let next = vault.storage()
+    #expect(code { _ = try next.load(String.self, forKey: "key") } == .damaged)
+    let back = try next.keyAdministration.reencrypt(readmitting: true)
+    #expect(back.reencrypted == 1)
+    #expect(try next.load(String.self, forKey: "key") == "value")
+  }
+
+  @Test func aSoundVaultKeepsNoKeyThatNoRecordNeeds() throws {
+    let storage = vault.storage()
+    for index in 0..<20 { try storage.save("value \(index)", forKey: "key \(index)") }
+    for _ in 0..<3 {
+      #expect(try storage.keyAdministration.rotateDataKey().retiredKeyCount == 0)
+      #expect(try storage.rotate().retiredKeyCount == 0)
+    }
+  }
+
   // MARK: - New names
 
   @Test func junkDoesNotKeepNamesFromBeingHashedAnew() throws {

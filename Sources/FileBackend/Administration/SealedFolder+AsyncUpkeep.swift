@@ -45,17 +45,18 @@ extension SealedFolder {
     }
   }
 
-  /// As ``backup(to:leavingOutUnreadable:progress:)``.
+  /// As ``backup(to:leavingOutUnreadable:accepting:progress:)``.
   ///
   /// - Returns: what was left out.
-  /// - Throws: as ``backup(to:leavingOutUnreadable:progress:)``; `cancelled` when the task was.
+  /// - Throws: as ``backup(to:leavingOutUnreadable:accepting:progress:)``; `cancelled` when the task was.
   @discardableResult
   public func backupAsync(
     to url: URL, leavingOutUnreadable leavesOutUnreadable: Bool = false,
-    progress: AsyncProgress? = nil
+    accepting kinds: Set<VaultReport.Finding.Kind> = [], progress: AsyncProgress? = nil
   ) async throws(StorageError) -> SealedFolderBackup {
     try await Blocking.run { () throws(StorageError) in
-      try self.backup(to: url, leavingOutUnreadable: leavesOutUnreadable, progress: progress)
+      try self.backup(
+        to: url, leavingOutUnreadable: leavesOutUnreadable, accepting: kinds, progress: progress)
     }
   }
 

@@ -22,6 +22,9 @@ extension SealedFolder {
   ///   - leavesOutUnreadable: whether the copy has all that can be read as a whole, and nothing else, so
   ///     that it is sound and can be restored; every segment is opened for that. Without it, what has no
   ///     file, or an entry that can't be read, is an error.
+  ///   - kinds: what else the copy is repaired of that leaves out what can't be read, as rolled back, deleted
+  ///     or added records; what is not named is the error `damaged`. Entries that do not open need not be
+  ///     named. See ``SealedFolderBackup/accepted``.
   ///   - progress: told how many bytes of blobs are done, of how many, now and then.
   /// - Returns: what was left out.
   /// - Throws: `StorageError`: `unavailable` when there is nothing to copy, `invalid` when the place is
@@ -29,7 +32,8 @@ extension SealedFolder {
   ///   all the time. What was copied is removed then; after a kill it stays, without an index.
   @discardableResult
   public func backup(
-    to url: URL, leavingOutUnreadable leavesOutUnreadable: Bool = false, progress: Progress? = nil
+    to url: URL, leavingOutUnreadable leavesOutUnreadable: Bool = false,
+    accepting kinds: Set<VaultReport.Finding.Kind> = [], progress: Progress? = nil
   ) throws(StorageError) -> SealedFolderBackup {
     let place = try unpreparedPlace()
     let copy = SealedFolder(
@@ -40,7 +44,7 @@ extension SealedFolder {
     let isNew = try FileStatus.ofEntry(target.path) == nil
     do throws(StorageError) {
       return try makeCopy(
-        of: place, in: target, leavingOutUnreadable: leavesOutUnreadable, progress)
+        of: place, in: target, leavingOutUnreadable: leavesOutUnreadable, accepting: kinds, progress)
     } catch {
       Self.removeUnfinished(target, isNew)
       throw error
@@ -49,11 +53,15 @@ extension SealedFolder {
 
   private func makeCopy(
     of place: BlobPlace, in target: BlobPlace, leavingOutUnreadable leavesOutUnreadable: Bool,
-    _ progress: Progress?
+    accepting kinds: Set<VaultReport.Finding.Kind>, _ progress: Progress?
   ) throws(StorageError) -> SealedFolderBackup {
     let unfinished = target.path + "/" + Self.unfinishedIndex
     for _ in 0..<Self.rounds {
       try index.backup(to: URL(fileURLWithPath: unfinished), replacing: true)
+      // Before the blobs, which may take long.
+      let report =
+        leavesOutUnreadable ? try indexCopy(at: unfinished, .readOnly).verify() : nil
+      let accepted = try report?.findings(acceptedAs: kinds, try index.resolvedPath()) ?? []
       var entries = try entries(ofCopy: unfinished)
       if !leavesOutUnreadable { try entries.requireReadable(try index.resolvedPath()) }
       try target.create()
@@ -63,7 +71,10 @@ extension SealedFolder {
       else { continue }
       var backup = entries.backup
       backup.leftOut.sort { $0.name < $1.name }
-      if !backup.isComplete { try leaveOut(backup, of: unfinished, in: target) }
+      if let report {
+        backup.accept(accepted, of: report)
+        try leaveOut(backup, report, of: unfinished, in: target)
+      }
       try target.keep(Set(entries.blobs.map(\.blob.id)))
       try target.synchronize()
       try Self.finish(unfinished, target)
@@ -244,10 +255,11 @@ extension SealedFolder {
     }
   }
 
-  /// Removes what a backup leaves out from the copy of the index.
+  /// Removes what a backup leaves out from the copy of the index, which `report` is of.
   private func leaveOut(
-    _ backup: SealedFolderBackup, of path: String, in target: BlobPlace
+    _ backup: SealedFolderBackup, _ report: VaultReport, of path: String, in target: BlobPlace
   ) throws(StorageError) {
+    guard !backup.isComplete || !report.isSound else { return }
     // In a folder of its own, since a vault that is written to has files beside it.
     let folder = target.path + "/" + Self.unfinishedFolder
     try Folder.removeAll(folder)
@@ -255,9 +267,7 @@ extension SealedFolder {
     let changed = folder + "/index.vault"
     try indexCopy(at: path, .readOnly).backup(to: URL(fileURLWithPath: changed))
     let index = indexCopy(at: changed, .readWrite)
-    if backup.unnamedCount > 0 {
-      _ = try index.repair(accepting: try index.verify(), droppingUnreadable: true)
-    }
+    try index.repair(accepting: report, droppingUnreadable: true)
     for left in backup.leftOut { try index.delete(forKey: left.name) }
     try index.backup(to: URL(fileURLWithPath: path), replacing: true)
     try Folder.removeAll(folder)

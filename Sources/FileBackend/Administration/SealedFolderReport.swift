@@ -86,8 +86,23 @@ public struct SealedFolderBackup: Hashable, Sendable {
   public internal(set) var leftOut: [LeftOut] = []
   /// How many entries of the index were left out besides, whose name can't be read either.
   public let unnamedCount: Int
+  /// What was wrong with the index and is not with the copy's, since the caller has named its kind; damaged
+  /// entries aside, which are left out.
+  public private(set) var accepted: [VaultReport.Finding] = []
+  /// The names in the copy whose value may be older than what was written last, or removed since, sorted.
+  ///
+  /// An entry that is damaged, missing or old leaves the others of its part of the index, one of 64, unproven.
+  /// The copy is taken for what was written last from now on.
+  public private(set) var unprovenNames: [StoreKey] = []
 
   init(unnamedCount: Int) { self.unnamedCount = unnamedCount }
+
+  /// Notes what was accepted of the index that `report` is of.
+  mutating func accept(_ findings: [VaultReport.Finding], of report: VaultReport) {
+    accepted = findings
+    let gone = Set(leftOut.map(\.name))
+    unprovenNames = report.unprovenKeys.filter { !gone.contains($0) }
+  }
 
   /// Whether nothing was left out.
   public var isComplete: Bool { leftOut.isEmpty && unnamedCount == 0 }

@@ -92,6 +92,9 @@ public struct HeldRecords {
   ///
   /// Nil where there is no manifest.
   package var comparingRewritten: (() throws(StorageError) -> Bool)?
+  /// Whether something proves that `visiting` goes through every record that somebody with the keys has
+  /// written, so that none was withheld. Nil where nothing does.
+  package var provingAll: (() throws(StorageError) -> Bool)?
 
   /// The records that `visiting` goes through.
   ///
@@ -137,6 +140,11 @@ public struct HeldRecords {
   package func isWholeWithoutOthers() throws(StorageError) -> Bool {
     try comparingRewritten?() ?? false
   }
+
+  /// Whether it is proven that no record was withheld; false where nothing proves that.
+  ///
+  /// - Throws: `StorageError` when that can't be computed.
+  package func areProvenComplete() throws(StorageError) -> Bool { try provingAll?() ?? false }
 
   /// Has the manifest authenticated with `keys` from now on; does nothing where there is none.
   ///

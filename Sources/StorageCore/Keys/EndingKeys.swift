@@ -31,6 +31,9 @@ private struct OldRecords {
 extension SealedStore {
   /// Drops the data keys that no record uses, and retires the keys in `ending`, while no one else writes.
   ///
+  /// A key that no record uses is retired, and not dropped, unless the delegate proves that it has shown all
+  /// records: one that was withheld may be back tomorrow, and would be lost.
+  ///
   /// A pass over all records has sealed again all possible records of the keys in `ending`. Other keys that
   /// are ending belong to a rotation that began later, whose pass is not over.
   ///
@@ -38,25 +41,56 @@ extension SealedStore {
   func endDataKeys(
     _ ending: Set<UInt32>, reencrypted: Int
   ) throws(StorageError) -> ReencryptionReport {
-    var report = ReencryptionReport(reencrypted: reencrypted, remaining: 0, setAside: 0, keys: [])
+    var report = ReencryptionReport(
+      reencrypted: reencrypted, remaining: 0, setAside: 0, retiredKeyCount: 0, keys: [])
     try keys.update { (draft, records) throws(StorageError) in
       let old = try oldRecords(records, draft.keyset, ending)
       var entries: [Keyset.Entry] = []
       var isChanged = false
+      var isProven: Bool?
       for var entry in draft.keyset.entries {
         // A record with a damaged header may need any key: then all keys are kept.
         let isNeeded =
           entry.id == draft.keyset.primaryID || old.counts[entry.id] != nil || old.unknownCount > 0
         let isOver = entry.state == .ending && ending.contains(entry.id)
-        let isKept = isNeeded || entry.state == .ending && !isOver
+        var isKept = isNeeded || entry.state == .ending && !isOver
         if isOver { entry.state = .retired }
+        if !isKept {
+          if isProven == nil { isProven = try records.areProvenComplete() }
+          let mayDrop = isProven == true
+          isKept = !mayDrop
+          isChanged = isChanged || mayDrop || entry.state != .retired
+          entry.state = .retired
+        }
         if isKept { entries.append(entry) }
-        isChanged = isChanged || isOver || !isKept
+        isChanged = isChanged || isOver
       }
       if isChanged { draft.keyset.entries = entries }
       report = Self.report(reencrypted, old, draft.keyset)
     }
     return report
+  }
+
+  /// Drops the retired data keys that no listed record uses.
+  ///
+  /// - Returns: how many were dropped.
+  func dropRetiredKeys() throws(StorageError) -> Int {
+    var count = 0
+    try keys.update { (draft, records) throws(StorageError) in
+      let old = try oldRecords(records, draft.keyset, [])
+      guard old.unknownCount == 0 else {
+        throw StorageError(
+          .damaged,
+          "\(old.unknownCount) records can't be read, and may need any of the keys. Nothing was changed. "
+            + "Restore or remove these records first")
+      }
+      let left = draft.keyset.entries.filter {
+        $0.state != .retired || old.counts[$0.id] != nil
+      }
+      count = draft.keyset.entries.count - left.count
+      if count > 0 { draft.keyset.entries = left }
+    }
+    return count
   }
 
   private func oldRecords(
@@ -93,6 +127,7 @@ extension SealedStore {
       reencrypted: reencrypted,
       remaining: remaining + (isRetired ? 0 : old.unknownCount),
       setAside: all - remaining + (isRetired ? old.unknownCount : 0),
+      retiredKeyCount: keyset.entries.count { $0.state == .retired },
       keys: old.names.filter { !enabled.contains($0.key) }.values.flatMap { $0 }.sorted())
   }
 }

@@ -94,16 +94,26 @@ extension KeyAdministration {
     }
   }
 
-  /// As ``reencrypt(readmitting:progress:)``.
+  /// As ``reencrypt(readmitting:expecting:progress:)``.
   ///
-  /// - Returns: as ``reencrypt(readmitting:progress:)``.
-  /// - Throws: as ``reencrypt(readmitting:progress:)``.
+  /// - Returns: as ``reencrypt(readmitting:expecting:progress:)``.
+  /// - Throws: as ``reencrypt(readmitting:expecting:progress:)``.
   public func reencryptAsync(
-    readmitting: Bool = false, progress: (@Sendable (Int, Int) -> Void)? = nil
+    readmitting: Bool = false, expecting expected: [StoreKey] = [],
+    progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> ReencryptionReport {
     try await run { (keys) throws(StorageError) in
-      try keys.reencrypt(readmitting: readmitting, progress: progress)
+      try keys.reencrypt(readmitting: readmitting, expecting: expected, progress: progress)
     }
+  }
+
+  /// As ``dropRetiredKeys()``.
+  ///
+  /// - Returns: how many keys were dropped.
+  /// - Throws: as ``dropRetiredKeys()``.
+  @discardableResult
+  public func dropRetiredKeysAsync() async throws(StorageError) -> Int {
+    try await run { (keys) throws(StorageError) in try keys.dropRetiredKeys() }
   }
 }
 

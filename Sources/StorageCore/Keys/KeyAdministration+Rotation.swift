@@ -6,14 +6,20 @@ extension KeyAdministration {
   /// Use it when no key leaked: the old data key stays valid while a record needs it. After a leak, call
   /// ``rotate(openedBy:names:keepingOldKeys:progress:)``, which ends the old data keys.
   ///
-  /// - Parameter progress: as in ``reencrypt(readmitting:progress:)``.
+  /// A data key that no listed record needs afterwards is dropped where the place proves that it lists all
+  /// records, as a sound vault does. Elsewhere it is retired: a record that the place has withheld reads as
+  /// `damaged` when it is back, and ``reencrypt(readmitting:expecting:progress:)`` takes it back.
+  ///
+  /// - Parameter progress: as in ``reencrypt(readmitting:expecting:progress:)``.
   /// - Returns: how many records were sealed again, and how many stay under old data keys.
-  /// - Throws: `StorageError`; records that were not sealed again stay readable, and
-  ///   ``reencrypt(readmitting:progress:)`` continues.
+  /// - Throws: `StorageError`: `full` when the store keeps 1,000 data keys, see ``dropRetiredKeys()``. Records
+  ///   that were not sealed again stay readable, and ``reencrypt(readmitting:expecting:progress:)`` continues.
   public func rotateDataKey(
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
-    try store.keys.update { (draft, _) throws(StorageError) in try draft.keyset.addPrimary() }
+    try store.keys.update { (draft, _) throws(StorageError) in
+      try draft.keyset.addPrimary(limit: Keyset.rotationLimit)
+    }
     return try reencrypt(progress: progress)
   }
 
@@ -24,7 +30,7 @@ extension KeyAdministration {
   /// - Parameters:
   ///   - source: opens the store from now on.
   ///   - keepingOldKeys: as in ``rotate(openedBy:names:keepingOldKeys:progress:)``.
-  ///   - progress: as in ``reencrypt(readmitting:progress:)``.
+  ///   - progress: as in ``reencrypt(readmitting:expecting:progress:)``.
   /// - Returns: how many records were sealed again, and how many were set aside.
   /// - Throws: the same errors as ``rotate(openedBy:names:keepingOldKeys:progress:)``.
   public func replaceRootKey(
@@ -45,10 +51,10 @@ extension KeyAdministration {
   /// it stays in place, and reading it throws `damaged`. In a vault, a record is also set aside if it is in
   /// a part that the manifest does not account for, since someone with the old keys may have put it there.
   /// So verify a vault first, and repair it if needed. Afterwards look at ``ReencryptionReport/setAside``:
-  /// ``reencrypt(readmitting:progress:)`` takes back the records that you trust.
+  /// ``reencrypt(readmitting:expecting:progress:)`` takes back the records that you trust.
   ///
   /// Without `names`, records are sealed again a few at a time, while others use the store. A suite seals
-  /// them in one step. If the call is interrupted, ``reencrypt(readmitting:progress:)`` continues and ends
+  /// them in one step. If the call is interrupted, ``reencrypt(readmitting:expecting:progress:)`` continues and ends
   /// the old keys. The key that hashes names stays, so someone with the old root key can still test whether
   /// a guessed name is in the store.
   ///
@@ -61,13 +67,13 @@ extension KeyAdministration {
   ///     vault's manifest does not count: such records stay in place and are set aside.
   ///   - keepingOldKeys: whether the old data keys stay valid while a record needs them, although they may
   ///     have leaked. Use it for a store whose records have several authentication tags. The storage of
-  ///     each other tag then has to call ``reencrypt(readmitting:progress:)``; the last call drops the old
+  ///     each other tag then has to call ``reencrypt(readmitting:expecting:progress:)``; the last call drops the old
   ///     keys.
-  ///   - progress: as in ``reencrypt(readmitting:progress:)``; does not count the step that hashes names.
+  ///   - progress: as in ``reencrypt(readmitting:expecting:progress:)``; does not count the step that hashes names.
   /// - Returns: how many records were sealed again, how many stay, and how many were set aside.
-  /// - Throws: `StorageError`; the store then opens with the old source or with the new one. Three errors
-  ///   change nothing: `invalid` when the key of `source` already opens the store, since anyone who has
-  ///   that key could still open the store; with `names`, `damaged` for a record that does not open, so
+  /// - Throws: `StorageError`; the store then opens with the old source or with the new one. Four errors
+  ///   change nothing: `full` when the store keeps 1,000 data keys, see ``dropRetiredKeys()``; `invalid` when
+  ///   the key of `source` already opens the store, since anyone who has that key could still open it; with `names`, `damaged` for a record that does not open, so
   ///   that its name is not known, and for a record that opens but that a vault's manifest does not
   ///   account for; with `names`, `unsupported` for a store whose delegate can't rename records.
   public func rotate(
@@ -86,7 +92,7 @@ extension KeyAdministration {
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
     var replacement = Replacement()
     try store.keys.update(source: source) { (draft, records) throws(StorageError) in
-      try draft.keyset.addPrimary()
+      try draft.keyset.addPrimary(limit: Keyset.rotationLimit)
       try draft.replaceRoot(by: key)
       let id = draft.header.freeSlotID
       draft.header.slots = []
@@ -122,7 +128,8 @@ extension KeyAdministration {
     return replacement
   }
 
-  /// Seals all records with the primary data key that are not, and drops unneeded data keys.
+  /// Seals all records with the primary data key that are not, and drops unneeded data keys, or retires them
+  /// where the place does not prove that it lists all records.
   ///
   /// Continues an interrupted rotation: ends the old data keys that the rotation had to end. In a vault,
   /// records in a part that the manifest does not account for stay unchanged.
@@ -132,24 +139,45 @@ extension KeyAdministration {
   ///     that a vault's manifest does not account for. Pass true only after a person has checked these
   ///     records: someone with a leaked key may have written them. Delete the unwanted records first. The
   ///     storage of each authentication tag takes back only its own records.
+  ///   - keys: keys that may have a record which the place does not list: they are looked at besides.
   ///   - progress: called from time to time with the number of records done and the number of all records.
   /// - Returns: how many records were sealed again, how many stay, and how many are set aside.
   /// - Throws: `StorageError`; all records that were readable stay readable.
   public func reencrypt(
-    readmitting: Bool = false, progress: ((Int, Int) -> Void)? = nil
+    readmitting: Bool = false, expecting keys: [StoreKey] = [],
+    progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
-    try reencrypt(readmitting: readmitting, since: nil, progress)
+    try reencrypt(readmitting: readmitting, expecting: keys, since: nil, progress)
+  }
+
+  /// Drops the retired data keys that no listed record names, for good.
+  ///
+  /// Where a place could have withheld records, as a provider, a keyring or a file that others can write to,
+  /// nothing proves that no record needs a retired key, so it stays. This call says that all records are listed.
+  /// Make sure of it first: compare the listed keys with what the application knows. A record that needs a
+  /// dropped key and comes back later is lost.
+  ///
+  /// It is needed where a rotation is `full`, after hundreds of them. It also makes sure that copies of the
+  /// records from before the last rotations can't be opened with what the store holds now.
+  ///
+  /// - Returns: how many keys were dropped.
+  /// - Throws: `StorageError`; nothing is then changed: `damaged` when a listed record can't be read at all,
+  ///   since it may need any key.
+  @discardableResult
+  public func dropRetiredKeys() throws(StorageError) -> Int {
+    guard store.keyed != nil else { throw Self.noSlots }
+    return try store.dropRetiredKeys()
   }
 
   private func reencrypt(
-    readmitting: Bool = false, since beginning: RecordSnapshot?,
+    readmitting: Bool = false, expecting keys: [StoreKey] = [], since beginning: RecordSnapshot?,
     _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) -> ReencryptionReport {
     guard let delegate = store.keyed else { throw Self.noSlots }
     // The keys that are ending now: this pass may miss records of keys that a later rotation ends.
     let ending = try store.keys.refresh()?.ending ?? []
     var pass = Reencryption(
-      of: store, delegate, isReadmitting: readmitting, since: beginning, progress)
+      of: store, delegate, isReadmitting: readmitting, expecting: keys, since: beginning, progress)
     return try store.endDataKeys(ending, reencrypted: try pass.run())
   }
 }

@@ -6,6 +6,9 @@ internal import CryptoCore
 /// docs/file-format.md, section "Keyset".
 struct Keyset: Sendable {
   static let entryLimit = 1024
+  /// A rotation leaves room for keys that replace one which has sealed often enough: without these, nothing
+  /// could be written.
+  static let rotationLimit = 1000
   private static let entrySize = 4 + 1 + 8 + 32
 
   /// The format version of a keyset: only version 2 stores the states of data keys.
@@ -20,7 +23,7 @@ struct Keyset: Sendable {
     case open = 0
     /// The key opens records until a re-encryption has processed all records; then it is retired.
     case ending = 1
-    /// The key is kept only to open records that are taken back on purpose.
+    /// The key is kept only to open records that are taken back on purpose, and that may be out of sight.
     case retired = 2
   }
 
@@ -29,7 +32,7 @@ struct Keyset: Sendable {
     let algorithm: AEADAlgorithm
     /// How many seals processes have reserved; never fewer than they have made.
     var reservedSeals: UInt64
-    let key: SymmetricKey
+    var key: SymmetricKey
     var state = State.open
   }
 
@@ -52,9 +55,18 @@ struct Keyset: Sendable {
   var primaryIndex: Int { entries.firstIndex { $0.id == primaryID }! }
 
   /// Adds a fresh data key that seals from now on.
-  mutating func addPrimary(algorithm: AEADAlgorithm? = nil) throws(StorageError) {
-    guard entries.count < Self.entryLimit, nextID < .max else {
-      throw StorageError(.full, "the store holds \(Self.entryLimit) data keys; re-encrypt it first")
+  ///
+  /// - Throws: `full` when there are `limit` keys.
+  mutating func addPrimary(
+    algorithm: AEADAlgorithm? = nil, limit: Int = entryLimit
+  ) throws(StorageError) {
+    guard entries.count < limit, nextID < .max else {
+      throw StorageError(
+        .full,
+        "the store keeps \(entries.count) data keys, and there is no room for another one; nothing was "
+          + "changed. Call keyAdministration.reencrypt(), which finishes an interrupted rotation; verify "
+          + "and repair a vault first. If the keys stay, values may need them that the place does not "
+          + "list. When you know that it lists all values, call keyAdministration.dropRetiredKeys()")
     }
     entries.append(
       Entry(

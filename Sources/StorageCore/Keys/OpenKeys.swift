@@ -13,8 +13,6 @@ final class OpenKeys: Sendable {
   let nameSpace: NameSpace
   let primary: DataKey
   private let others: [UInt32: DataKey]
-  /// Keys that a rotation has retired: they open only records that are taken back on purpose.
-  private let retired: [UInt32: DataKey]
   /// The keyset entries of the data keys: after a backup was put back, an id can belong to another key.
   private let entries: [UInt32: Keyset.Entry]
   private let nameKey: SymmetricKey
@@ -65,18 +63,19 @@ final class OpenKeys: Sendable {
       names = try cryptography { () throws(CryptoError) in try KeyedHash(keyset.nameKey) }
     }
     var keys: [UInt32: DataKey] = [:]
-    var retired: [UInt32: DataKey] = [:]
     var entries: [UInt32: Keyset.Entry] = [:]
-    for entry in keyset.entries {
+    for var entry in keyset.entries {
+      // One object for a key, however many headers have it.
+      if let known = previous?.entries[entry.id]?.key, known == entry.key { entry.key = known }
       entries[entry.id] = entry
-      let key = try cryptography { () throws(CryptoError) in
+      // There may be many, and few are ever used.
+      guard entry.state != .retired else { continue }
+      keys[entry.id] = try cryptography { () throws(CryptoError) in
         try DataKey(entry.key, id: entry.id, algorithm: entry.algorithm)
       }
-      if entry.state == .retired { retired[entry.id] = key } else { keys[entry.id] = key }
     }
     primary = keys[keyset.primaryID]!
     others = keys
-    self.retired = retired
     self.entries = entries
     reserved = Atomic(0)
     maker = forks.current
@@ -108,7 +107,6 @@ final class OpenKeys: Sendable {
       try DataKey(data, id: 1, algorithm: .xaes256GCM)
     }
     others = [:]
-    retired = [:]
     entries = [:]
     reserved = Atomic(0)
     maker = forks.current
@@ -127,7 +125,7 @@ final class OpenKeys: Sendable {
   func holds(_ id: UInt32) -> Bool { id == primary.id || others[id] != nil }
 
   /// Whether a rotation has retired the data key `id`, and so set aside its records.
-  func isRetired(_ id: UInt32) -> Bool { retired[id] != nil }
+  func isRetired(_ id: UInt32) -> Bool { entries[id]?.state == .retired }
 
   /// The ids of the data keys that a re-encryption is to retire.
   var ending: Set<UInt32> { Set(entries.values.filter { $0.state == .ending }.map(\.id)) }
@@ -148,7 +146,7 @@ final class OpenKeys: Sendable {
   ) throws(CryptoError) {
     guard let key = others[id] else {
       let what =
-        retired[id] == nil
+        !isRetired(id)
         ? "the record is sealed under data key \(id), which the store does not have"
         : "the record is sealed under data key \(id), which a rotation has retired; if you know and trust "
           + "who wrote it, take it back with reencrypt(readmitting: true)"
@@ -161,10 +159,12 @@ final class OpenKeys: Sendable {
   func withReadmitted(
     _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
-    guard let key = retired[try RecordHeader(reading: record).keyID] else {
+    let id = try RecordHeader(reading: record).keyID
+    guard let entry = entries[id], entry.state == .retired else {
       return try withOpened(record, for: context, body)
     }
-    try key.withOpened(record, for: context, body)
+    try DataKey(entry.key, id: id, algorithm: entry.algorithm)
+      .withOpened(record, for: context, body)
   }
 
   /// Whether this process made these keys.

@@ -21,6 +21,8 @@ struct Reencryption {
   private let delegate: any KeysetDelegate
   /// Whether all records that open are sealed again, also with retired keys.
   private let isReadmitting: Bool
+  /// Keys that may have a record which the delegate does not list.
+  private let expected: [StoreKey]
   /// The records at the beginning of a rotation; nil where they are not known.
   private let beginning: RecordSnapshot?
   private let progress: ((Int, Int) -> Void)?
@@ -33,11 +35,12 @@ struct Reencryption {
 
   init(
     of store: SealedStore, _ delegate: any KeysetDelegate, isReadmitting: Bool,
-    since beginning: RecordSnapshot?, _ progress: ((Int, Int) -> Void)?
+    expecting expected: [StoreKey], since beginning: RecordSnapshot?, _ progress: ((Int, Int) -> Void)?
   ) {
     self.store = store
     self.delegate = delegate
     self.isReadmitting = isReadmitting
+    self.expected = expected
     self.beginning = beginning
     self.progress = progress
   }
@@ -46,7 +49,7 @@ struct Reencryption {
   ///
   /// - Returns: how many records were sealed again.
   mutating func run() throws(StorageError) -> Int {
-    let names = try delegate.names()
+    let names = try allNames()
     total = names.count
     if let delegate = delegate as? any AccountsDelegate, !isReadmitting {
       try runThroughAccounts(of: delegate)
@@ -63,6 +66,19 @@ struct Reencryption {
     try flush()
     progress?(total, total)
     return count
+  }
+
+  /// The names that are listed, and those that are expected besides.
+  private func allNames() throws(StorageError) -> [NameHash] {
+    let listed = try delegate.names()
+    guard !expected.isEmpty, let open = try store.keys.forReading() else { return listed }
+    var known = Set(listed)
+    var names = listed
+    for key in expected {
+      let name = try store.name(key).context(in: open).name
+      if known.insert(name).inserted { names.append(name) }
+    }
+    return names
   }
 
   private mutating func runThroughAccounts(
@@ -122,7 +138,7 @@ struct Reencryption {
       guard let writes = try writes(batch, open) else { continue }
       guard !writes.isEmpty else { return 0 }
       switch try delegate.commit(writes, headerVersion: open.headerVersion) {
-      case .committed: return writes.count
+      case .committed: return writes.count { $0.record != nil }
       case .conditionFailed where batch.count > 1:
         // Another writer changed one of the records, and has sealed it with the primary key, or will soon.
         var count = 0
@@ -154,10 +170,39 @@ struct Reencryption {
         store: open.store, name: candidate.name, authenticationTag: store.tag)
       guard var payload = openIfPossible(record, context, open) else { continue }
       defer { Wipe.bytes(&payload) }
-      guard let resealed = try store.seal(payload, context, open, "") else { return nil }
-      writes.append(RecordWrite(resealed, for: candidate.name, if: .equals(record)))
+      guard let name = try presentName(of: payload, under: candidate.name, open) else { continue }
+      let newContext = RecordContext(
+        store: open.store, name: name, authenticationTag: store.tag)
+      guard let resealed = try store.seal(payload, newContext, open, "") else { return nil }
+      guard name != candidate.name else {
+        writes.append(RecordWrite(resealed, for: name, if: .equals(record)))
+        continue
+      }
+      writes.append(RecordWrite(nil, for: candidate.name, if: .equals(record)))
+      writes.append(RecordWrite(resealed, for: name, if: .absent))
     }
     return writes
+  }
+
+  /// The hash under which a record that is taken back is found from now on: another one after a rotation that
+  /// has replaced the key of names.
+  ///
+  /// - Returns: nil when the record can't be taken back: there is another one, or no room for two writes.
+  private func presentName(
+    of payload: [UInt8], under name: NameHash, _ open: OpenKeys
+  ) throws(StorageError) -> NameHash? {
+    guard isReadmitting else { return name }
+    let key: String
+    do throws(StorageError) {
+      key = try unsafe Payload.name(payload.span.bytes)
+    } catch {
+      guard [.damaged, .unsupported].contains(error.code) else { throw error }
+      return nil
+    }
+    let present = try store.name(key).context(in: open).name
+    guard present != name else { return name }
+    guard delegate.commitLimit > 1, let (record, _) = try lookup(present) else { return nil }
+    return record == nil ? present : nil
   }
 
   /// The record under a name, or nil when the content is not a record and stays unchanged.

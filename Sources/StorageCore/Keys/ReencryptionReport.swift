@@ -14,25 +14,34 @@ public struct ReencryptionReport: Hashable, Sendable {
   public let remaining: Int
   /// The number of records that stay in place but no longer open: reading them throws `damaged`.
   ///
-  /// Their data key was retired or dropped. ``KeyAdministration/reencrypt(readmitting:progress:)`` takes
+  /// Their data key was retired or is unknown. ``KeyAdministration/reencrypt(readmitting:expecting:progress:)`` takes
   /// back the records that opened before.
   public let setAside: Int
+  /// The number of retired data keys that the store keeps.
+  ///
+  /// They open nothing unless a record is taken back. A key stays as long as a listed record names it, and,
+  /// where nothing proves that all records are listed, until ``KeyAdministration/dropRetiredKeys()``. Only a
+  /// vault that is sound, and memory, prove that.
+  public let retiredKeyCount: Int
   /// The key names of records that were set aside, sorted: at most 1,000.
   ///
   /// The names of damaged records and of records with another authentication tag are not known.
   public let setAsideKeys: [StoreKey]
 
-  init(reencrypted: Int, remaining: Int, setAside: Int, keys: [StoreKey]) {
+  init(
+    reencrypted: Int, remaining: Int, setAside: Int, retiredKeyCount: Int, keys: [StoreKey]
+  ) {
     self.reencrypted = reencrypted
     self.remaining = remaining
     self.setAside = setAside
+    self.retiredKeyCount = retiredKeyCount
     setAsideKeys = keys
   }
 
   /// The same report with `count` more records that were sealed again.
   func adding(_ count: Int) -> ReencryptionReport {
     ReencryptionReport(
-      reencrypted: reencrypted + count, remaining: remaining, setAside: setAside, keys: setAsideKeys
-    )
+      reencrypted: reencrypted + count, remaining: remaining, setAside: setAside,
+      retiredKeyCount: retiredKeyCount, keys: setAsideKeys)
   }
 }

@@ -76,7 +76,7 @@ struct PageWalker {
   }
 
   /// Goes through all rows, page after page.
-  func visit(_ body: (Row) throws(StorageError) -> Void) throws(StorageError) {
+  func visit(_ body: (Row) -> Void) {
     // The first page is of the schema.
     guard pageCount >= 2 else { return }
     for page in 2...pageCount {
@@ -91,7 +91,7 @@ struct PageWalker {
           offset >= firstCell, offset < usable,
           let row = row(at: base + offset, upTo: base + usable, isFree: free.contains(page))
         else { continue }
-        try body(row)
+        body(row)
       }
     }
   }

@@ -78,9 +78,9 @@ struct RecordOpener {
     }
   }
 
-  /// Whether a record opens under a name.
-  func opens(_ record: [UInt8], under name: NameHash) throws(StorageError) -> Bool {
-    try inspector.clearName(of: record, under: name) != nil
+  /// The key name of a record, or nil when it does not open under a hash.
+  func clearName(of record: [UInt8], under name: NameHash) throws(StorageError) -> String? {
+    try inspector.clearName(of: record, under: name)
   }
 }
 

@@ -1,53 +1,74 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Decides which of the rows that pages were searched for are the ones that were written last.
+/// Decides which of the rows that were found in a broken file are the ones that were written last.
 ///
-/// A row on a page may be an old one: of a name that was written anew since, or removed. Who wrote the file
-/// may have put old ones there, with any sequence number. The manifest has a sum for each bucket that only
-/// one set of records gives; where it agrees the choice is proven, and elsewhere the greater number counts.
+/// A row may be an old one: of a name that was written anew since, or removed. Who wrote the file may have put
+/// old ones anywhere, with any sequence number, also where the tree leads to them. The manifest has a sum for
+/// each bucket that only one set of records gives; where it agrees the choice is proven, and elsewhere the
+/// greater number counts.
 struct RowChoice {
-  /// A record that was found on a page.
+  /// A record that was found.
   struct Candidate {
-    let row: PageWalker.Row
     let name: NameHash
+    let sequence: Int64
     /// What it adds to the sum of its bucket.
     let share: UInt64
-    let opens: Bool
+    /// Nil for a record that does not open.
+    let clearName: String?
+    /// Where a page has it; nil for the record that was taken for the name already.
+    let row: PageWalker.Row?
+
+    private var isFree: Bool { row?.isFree ?? false }
 
     /// Whether it is the likelier one of two of a name.
     func precedes(_ other: Candidate) -> Bool {
-      if row.isFree != other.row.isFree { return !row.isFree }
-      if opens != other.opens { return opens }
-      return row.sequence > other.row.sequence
+      if isFree != other.isFree { return !isFree }
+      if (clearName == nil) != (other.clearName == nil) { return clearName != nil }
+      if sequence != other.sequence { return sequence > other.sequence }
+      return row == nil && other.row != nil
+    }
+
+    /// Whether it can be taken although nothing proves it: it is on a page in use, and its name was not
+    /// removed after it was written. The record that was taken already needs no more than that.
+    func isLikely(removedAt removal: Int64?) -> Bool {
+      guard row != nil else { return true }
+      return !isFree && sequence > removal ?? .min
     }
   }
 
-  /// What is known of a bucket without the candidates.
-  struct Sum {
-    var count = 0
-    var sum: UInt64 = 0
+  /// What is taken for a name.
+  struct Settled {
+    let name: NameHash
+    /// Nil when nothing is to be taken, nor kept.
+    let candidate: Candidate?
+    let isProven: Bool
   }
 
-  /// One candidate of a name, or none, in the place of what is taken first.
+  /// What records add to a bucket.
+  private struct Sum: Hashable {
+    var count = 0
+    var sum: UInt64 = 0
+
+    static func - (left: Sum, right: Sum) -> Sum {
+      Sum(count: left.count &- right.count, sum: left.sum &- right.sum)
+    }
+  }
+
+  /// One candidate of a name, or none, in the place of another choice, and what that adds.
   private struct Change {
     let name: Int
     let option: Int?
-    let count: Int
-    let sum: UInt64
+    let sum: Sum
   }
-
-  /// How many pairs of changes are tried for a bucket.
-  private static let attempts = 4096
 
   private var names: [NameKey: [Candidate]] = [:]
   private var removals: [NameKey: Int64] = [:]
 
-  /// Whether nothing was found.
-  var isEmpty: Bool { names.isEmpty }
-
-  /// Whether a record of a name was found that opens, and takes the place of one that does not.
-  func hasOpened(_ name: NameKey) -> Bool { names[name]?.contains(where: \.opens) ?? false }
+  /// Whether a candidate of a name adds this to the sum: then it is the same record.
+  func has(_ share: UInt64, of name: NameHash) -> Bool {
+    names[NameKey(name)]?.contains { $0.share == share } ?? false
+  }
 
   mutating func add(_ candidate: Candidate) {
     names[NameKey(candidate.name), default: []].append(candidate)
@@ -59,29 +80,26 @@ struct RowChoice {
     removals[NameKey(row.name)] = max(removals[NameKey(row.name)] ?? .min, row.sequence)
   }
 
-  /// The records to take.
+  /// What to take for each name.
   ///
   /// - Parameters:
   ///   - told: what the manifest tells of, or nil where it can't be read.
-  ///   - known: the sums of the records that are taken already, by bucket.
-  ///   - isProofNeeded: whether what is not proven is left out.
-  /// - Returns: one record at most for each name, in the order of the names, and whether it is proven.
-  func settled(
-    by told: Manifest?, besides known: [Sum], isProofNeeded: Bool
-  ) -> [(candidate: Candidate, isProven: Bool)] {
-    var settled: [(candidate: Candidate, isProven: Bool)] = []
+  ///   - isTakenPreferred: whether what was taken already stays where nothing is proven; else the greater
+  ///     number counts.
+  func settled(by told: Manifest?, preferringTaken isTakenPreferred: Bool) -> [Settled] {
+    var settled: [Settled] = []
     for (bucket, names) in buckets {
       let options = names.map { candidates in candidates.sorted { $0.precedes($1) } }
-      let first = options.map { firstChoice(of: $0) }
-      let target = told.map { told in
-        let (told, known) = (told.buckets[bucket], known[bucket])
-        return Sum(count: Int(told.count) - known.count, sum: told.sum &- known.sum)
-      }
-      let proven = target.flatMap { Self.proven($0, options, first) }
-      if proven == nil, isProofNeeded { continue }
-      for (index, option) in (proven ?? first).enumerated() {
-        guard let option else { continue }
-        settled.append((options[index][option], proven != nil))
+      let taken = options.map { $0.firstIndex { $0.row == nil } }
+      let likely = options.map { likelyChoice(of: $0) }
+      let choices = isTakenPreferred ? [taken, likely] : [likely, taken]
+      let target = told.map { Sum(count: Int($0.buckets[bucket].count), sum: $0.buckets[bucket].sum) }
+      let proven = target.flatMap { Self.proven($0, options, choices) }
+      for (index, option) in (proven ?? choices[0]).enumerated() {
+        settled.append(
+          Settled(
+            name: options[index][0].name, candidate: option.map { options[index][$0] },
+            isProven: proven != nil))
       }
     }
     return settled
@@ -102,62 +120,48 @@ struct RowChoice {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 
-  /// What is taken where nothing is proven: the greatest number, unless a removal has a greater one; nothing
-  /// that is on free pages alone.
-  private func firstChoice(of sorted: [Candidate]) -> Int? {
-    guard let best = sorted.first, !best.row.isFree else { return nil }
-    let removal = removals[NameKey(best.name)] ?? .min
-    return best.row.sequence > removal ? 0 : nil
+  private func likelyChoice(of sorted: [Candidate]) -> Int? {
+    let removal = sorted.first.flatMap { removals[NameKey($0.name)] }
+    return sorted.firstIndex { $0.isLikely(removedAt: removal) }
   }
 
-  /// The choice whose sum is the one that is told, if it is the first one or differs in two names at most.
+  /// The choice whose sum is the one that is told, if it is one of `choices` or differs from one of them in
+  /// two names at most.
   private static func proven(
-    _ target: Sum, _ options: [[Candidate]], _ first: [Int?]
+    _ target: Sum, _ options: [[Candidate]], _ choices: [[Int?]]
   ) -> [Int?]? {
-    var missing = target
-    for (index, option) in first.enumerated() {
-      guard let option else { continue }
-      missing.count -= 1
-      missing.sum &-= options[index][option].share
+    let missing = choices.map { choice in
+      choice.enumerated().reduce(target) { $0 - sum(of: $1.element, options[$1.offset]) }
     }
-    if missing.count == 0, missing.sum == 0 { return first }
-    let changes = changes(of: options, first)
-    func apply(_ changes: [Change]) -> [Int?] {
-      var choice = first
+    if let index = missing.firstIndex(of: Sum()) { return choices[index] }
+    for (choice, missing) in zip(choices, missing) {
+      guard let changes = changes(adding: missing, to: choice, options) else { continue }
+      var choice = choice
       for change in changes { choice[change.name] = change.option }
       return choice
     }
-    for change in changes where change.count == missing.count && change.sum == missing.sum {
-      return apply([change])
-    }
-    var left = attempts
-    for (index, one) in changes.enumerated() {
-      for other in changes[(index + 1)...] where other.name != one.name {
-        guard left > 0 else { return nil }
-        left -= 1
-        if one.count + other.count == missing.count, one.sum &+ other.sum == missing.sum {
-          return apply([one, other])
-        }
+    return nil
+  }
+
+  /// One or two changes that add `missing`; nil when there are none.
+  private static func changes(
+    adding missing: Sum, to choice: [Int?], _ options: [[Candidate]]
+  ) -> [Change]? {
+    var earlier: [Sum: Change] = [:]
+    for (name, candidates) in options.enumerated() {
+      let before = sum(of: choice[name], candidates)
+      for option in candidates.indices.map(Optional.some) + [nil] where option != choice[name] {
+        let change = Change(
+          name: name, option: option, sum: sum(of: option, candidates) - before)
+        if change.sum == missing { return [change] }
+        if let other = earlier[missing - change.sum], other.name != name { return [other, change] }
+        earlier[change.sum] = change
       }
     }
     return nil
   }
 
-  /// All that could be taken in the place of what is taken first, and what it changes.
-  private static func changes(of options: [[Candidate]], _ first: [Int?]) -> [Change] {
-    var changes: [Change] = []
-    for (name, candidates) in options.enumerated() {
-      let (oldCount, oldSum) = first[name].map { (1, candidates[$0].share) } ?? (0, 0)
-      if first[name] != nil {
-        changes.append(Change(name: name, option: nil, count: -1, sum: 0 &- oldSum))
-      }
-      for option in candidates.indices where option != first[name] {
-        changes.append(
-          Change(
-            name: name, option: option, count: 1 - oldCount,
-            sum: candidates[option].share &- oldSum))
-      }
-    }
-    return changes
+  private static func sum(of option: Int?, _ candidates: [Candidate]) -> Sum {
+    option.map { Sum(count: 1, sum: candidates[$0].share) } ?? Sum()
   }
 }

@@ -6,7 +6,7 @@ public struct VaultReport: Hashable, Sendable {
   /// One thing that is not as it should be.
   public struct Finding: Hashable, Sendable {
     /// The kinds of findings.
-    public enum Kind: String, Hashable, Sendable {
+    public enum Kind: String, CaseIterable, Hashable, Sendable {
       /// SQLite finds the file's structure broken.
       case damagedFile
       /// A record is there and does not open.
@@ -61,6 +61,15 @@ public struct VaultReport: Hashable, Sendable {
   /// What is not as it should be.
   public internal(set) var findings: [Finding]
 
+  /// How many records, damaged ones included, are in a part of the vault that the manifest does not prove,
+  /// one of 64: each may be older than what was written last, or removed since.
+  ///
+  /// One record that is damaged, missing or old leaves all of its part unproven. A repair takes them as they
+  /// are.
+  public internal(set) var unprovenCount = 0
+  /// The key names of those of them that open, sorted.
+  public internal(set) var unprovenKeys: [StoreKey] = []
+
   /// Tells whether the rows are those that were looked at; nil where they could not be.
   var evidence: NameHash?
   /// The numbers of the rows that are no records.
@@ -70,6 +79,11 @@ public struct VaultReport: Hashable, Sendable {
 
   /// Whether nothing was found.
   public var isSound: Bool { findings.isEmpty }
+
+  /// The findings that are of none of `kinds`, as of those that a caller accepts.
+  public func findings(besides kinds: Set<Finding.Kind>) -> [Finding] {
+    findings.filter { !kinds.contains($0.kind) }
+  }
 
   /// Whether the file is to be made anew.
   var isBroken: Bool { findings.contains { $0.kind == .damagedFile } }

@@ -5,85 +5,95 @@ extension VaultSalvage {
   /// A file that is longer is not walked: all of it is in memory then.
   private static let walkLimit = 1 << 30
 
-  /// Takes the records that neither the table's tree nor the index led to, from the pages that have them.
+  /// Holds what was taken, and what pages have besides, against the manifest, bucket by bucket.
   ///
   /// - Parameters:
   ///   - isTreeWhole: whether the tree could be read to its end: then what it leaves out is taken only where
   ///     the manifest proves that it belongs there.
-  ///   - take: is handed each record.
+  ///   - take: is handed each record that takes the place of another one, or of none.
   /// - Throws: what `take` throws, or `StorageError` for what says nothing about the records.
-  mutating func walk(isTreeWhole: Bool, _ take: Taking) throws(StorageError) {
+  mutating func settle(isTreeWhole: Bool, _ take: Taking) throws(StorageError) {
+    guard let keys = opener.manifestKeys else { return }
+    let told = try Self.manifest(of: source, keys)
+    var choice = RowChoice()
+    for (name, taken) in taken {
+      choice.add(
+        RowChoice.Candidate(
+          name: name.name, sequence: taken.sequence, share: taken.share,
+          clearName: taken.clearName, row: nil))
+    }
+    var walker = try walker()
+    try walker?.addRows(to: &choice, keys, opener) { indexNames(of: $0) }
+    // Chains that were followed to find the rows are followed once more, for those that are taken.
+    walker?.forgetUses()
+    for settled in choice.settled(by: told, preferringTaken: isTreeWhole) {
+      var isProven = settled.isProven
+      if let candidate = settled.candidate {
+        if let row = candidate.row {
+          if let record = walker?.record(of: row) {
+            try keep(
+              record, settled.name, candidate.sequence, candidate.clearName, isWalked: true, take)
+          } else {
+            isProven = false
+          }
+        }
+      } else {
+        try drop(settled.name, take)
+      }
+      let key = NameKey(settled.name)
+      if !isProven, taken[key] != nil { unproven.append(key) }
+    }
+  }
+
+  /// What searches the pages; nil where they can't be searched.
+  private func walker() throws(StorageError) -> PageWalker? {
     var found: FileImage?
     let isReadable = try Self.skippingDamage { () throws(StorageError) in
       found = try source.image(atMost: Self.walkLimit)
     }
-    guard isReadable else { return }
+    guard isReadable else { return nil }
     guard let image = found else {
-      return StorageDiagnostics.report(
+      StorageDiagnostics.report(
         StorageError(
           .unsupported,
           "the file is larger than 1 GiB, so its pages were not searched for records that its tree does "
             + "not reach",
           path: source.path))
+      return nil
     }
-    guard var walker = PageWalker(image), let keys = opener.manifestKeys else { return }
-    let choice = try choice(in: &walker, keys)
-    guard !choice.isEmpty else { return }
-    let told = try Self.manifest(of: source, keys)
-    var known = [RowChoice.Sum](repeating: RowChoice.Sum(), count: Manifest.bucketCount)
-    for (key, share) in shares where !choice.hasOpened(key) {
-      known[Manifest.bucket(of: key.name)].count += 1
-      known[Manifest.bucket(of: key.name)].sum &+= share
-    }
-    // Chains that were followed to find the rows are followed once more, for those that are taken.
-    walker.forgetUses()
-    for (candidate, isProven) in choice.settled(
-      by: told, besides: known, isProofNeeded: isTreeWhole)
-    {
-      guard let record = walker.record(of: candidate.row) else { continue }
-      guard candidate.opens else {
-        try keep(closed: record, candidate.name, take)
-        continue
-      }
-      try keep(record, candidate.name, take)
-      walked += 1
-      if !isProven { unproven += 1 }
-    }
+    return PageWalker(image)
   }
+}
 
-  /// The rows of all pages that were not taken yet.
-  private func choice(
-    in walker: inout PageWalker, _ keys: ManifestKeys
-  ) throws(StorageError) -> RowChoice {
-    var choice = RowChoice()
-    var found: [PageWalker.Row] = []
-    try walker.visit { (row) throws(StorageError) in
-      if row.recordCount == nil {
-        choice.add(removal: row)
-      } else if row.isFree || !rows.contains(row.sequence) {
-        // What the tree led to was offered already, under all of its names.
-        found.append(row)
-      }
+extension PageWalker {
+  /// Adds the rows of all pages to a choice, but for records that it has.
+  fileprivate mutating func addRows(
+    to choice: inout RowChoice, _ keys: ManifestKeys, _ opener: RecordOpener,
+    _ indexNames: (Int64) -> [NameHash]
+  ) throws(StorageError) {
+    var found: [Row] = []
+    visit { row in
+      if row.recordCount == nil { choice.add(removal: row) } else { found.append(row) }
     }
     for row in found {
-      guard !opened.contains(NameKey(row.name)), let record = walker.record(of: row) else {
-        continue
+      guard let record = record(of: row) else { continue }
+      var options: [(name: NameHash, share: UInt64)] = []
+      for name in [row.name] + indexNames(row.sequence).filter({ $0 != row.name }) {
+        options.append((name, try RecordShare(of: record, name, keys).bucket))
       }
-      let names = ([row.name] + indexNames(of: row.sequence).filter { $0 != row.name })
-        .filter { !opened.contains(NameKey($0)) }
-      var opening: NameHash?
-      for name in names where opening == nil {
-        if try opener.opens(record, under: name) { opening = name }
+      // Most are what the tree led to, or copies of it.
+      guard !options.contains(where: { choice.has($0.share, of: $0.name) }) else { continue }
+      var clearName: String?
+      for option in options where clearName == nil {
+        clearName = try opener.clearName(of: record, under: option.name)
+        if clearName != nil { options = [option] }
       }
-      for name in opening.map({ [$0] }) ?? names {
-        // The tree's own, which does not open either, is as good.
-        if opening == nil, closed.contains(NameKey(name)) { continue }
+      for option in options {
         choice.add(
           RowChoice.Candidate(
-            row: row, name: name, share: try RecordShare(of: record, name, keys).bucket,
-            opens: opening != nil))
+            name: option.name, sequence: row.sequence, share: option.share, clearName: clearName,
+            row: row))
       }
     }
-    return choice
   }
 }

@@ -5,10 +5,11 @@ internal import StorageCore
 ///
 /// Each row has its name twice, in the table and in the index, on different pages: a record is taken
 /// under the one that it opens under. One that opens under neither may be of another authentication
-/// tag, so it is taken under both. What neither the table's tree nor the index leads to is looked for on
-/// every page.
+/// tag, so it is taken under both. Every page is searched for rows besides, and the manifest decides between
+/// these and what the table's tree or the index led to: what leads to a row proves nothing.
 struct VaultSalvage {
-  typealias Taking = (NameHash, [UInt8]) throws(StorageError) -> Void
+  /// Is handed a record to take for a name, in the place of an earlier one; nil takes back the earlier one.
+  typealias Taking = (NameHash, [UInt8]?) throws(StorageError) -> Void
 
   /// What a salvage took.
   struct Result {
@@ -20,27 +21,45 @@ struct VaultSalvage {
     var setAside = 0
     /// How many of those that open nothing but their page led to.
     var walked = 0
-    /// How many of these may be older than what was written last.
+    /// How many records, of both kinds, the manifest does not prove to be the ones written last.
     var unproven = 0
+    /// The key names of those of them that open.
+    var unprovenKeys: [String] = []
+  }
+
+  /// The record that was taken for a name.
+  struct Taken {
+    let sequence: Int64
+    /// What it adds to the sum of its bucket, where there is a manifest to compare.
+    let share: UInt64
+    /// Nil for a record that does not open.
+    let clearName: String?
+    let isSetAside: Bool
+    /// Whether nothing but its page led to it.
+    let isWalked: Bool
   }
 
   let source: Connection
   let opener: RecordOpener
   /// What the index says, by sequence number.
   private var entries: [(sequence: Int64, name: NameHash)] = []
-  private(set) var rows: Set<Int64> = []
-  private(set) var opened: Set<NameKey> = []
-  private(set) var closed: Set<NameKey> = []
-  private var setAside: Set<NameKey> = []
-  /// What each record that was taken adds to the sum of its bucket, where there is a manifest to compare.
-  private(set) var shares: [NameKey: UInt64] = [:]
-  var (walked, unproven) = (0, 0)
+  private var rows: Set<Int64> = []
+  private(set) var taken: [NameKey: Taken] = [:]
+  /// The names of records that the manifest does not prove.
+  var unproven: [NameKey] = []
 
   /// What was taken.
   var result: Result {
-    Result(
-      opened: opened.count, closed: closed.count, setAside: setAside.count, walked: walked,
-      unproven: unproven)
+    var result = Result()
+    for taken in taken.values {
+      result.opened += taken.clearName == nil ? 0 : 1
+      result.closed += taken.clearName == nil ? 1 : 0
+      result.setAside += taken.isSetAside ? 1 : 0
+      result.walked += taken.isWalked && taken.clearName != nil ? 1 : 0
+    }
+    result.unproven = unproven.count
+    result.unprovenKeys = unproven.compactMap { taken[$0]?.clearName }.sorted()
+    return result
   }
 
   init(_ source: Connection, _ opener: RecordOpener) {
@@ -88,18 +107,25 @@ struct VaultSalvage {
       farBeyond: latest, try lastNumber(of: source), Int64(clamping: told?.generation ?? 0))
     var salvage = VaultSalvage(source, opener)
     try salvage.run(walking: true) { (name, record) throws(StorageError) in
+      guard let record else { return try remove(name, from: destination) }
       last += 1
       try VaultRows.set(record, for: name, sequence: last, destination)
     }
     if droppingUnreadable {
-      for name in salvage.closed {
-        try destination.statement("DELETE FROM record WHERE name = ?1").run(.blob(name.name.bytes))
+      for (name, taken) in salvage.taken where taken.clearName == nil {
+        try remove(name.name, from: destination)
       }
     }
     // What is gone is not known, so every process has to read everything anew.
     try VaultCopy.number(last + 1, destination, keys)
     try destination.commit()
     return salvage.result
+  }
+
+  private static func remove(
+    _ name: NameHash, from destination: Connection
+  ) throws(StorageError) {
+    try destination.statement("DELETE FROM record WHERE name = ?1").run(.blob(name.bytes))
   }
 
   /// The manifest of a broken file, or nil when it can't be read.
@@ -124,10 +150,11 @@ struct VaultSalvage {
 
   /// Hands every record that can be read to `take`, under a name that it opens under, if any.
   ///
-  /// A later record of the same name is to replace the earlier, which did not open.
+  /// A later record of the same name is to replace the earlier.
   ///
   /// - Parameters:
-  ///   - walking: whether the pages are searched for rows that nothing leads to.
+  ///   - walking: whether the pages are searched for rows that nothing leads to, and all is held against the
+  ///     manifest.
   ///   - take: is handed each record.
   /// - Throws: what `take` throws, or `StorageError` for what says nothing about the records.
   mutating func run(walking: Bool, _ take: Taking) throws(StorageError) {
@@ -136,10 +163,10 @@ struct VaultSalvage {
     let isWhole = try readTable("ASC", take)
     if !isWhole { try readTable("DESC", take) }
     for (sequence, name) in entries
-    where !rows.contains(sequence) && !opened.contains(NameKey(name)) {
+    where !rows.contains(sequence) && !hasOpened(name) {
       try Self.skippingDamage { () throws(StorageError) in try read(sequence, name, take) }
     }
-    if walking { try walk(isTreeWhole: isWhole, take) }
+    if walking { try settle(isTreeWhole: isWhole, take) }
   }
 
   private mutating func readIndex() throws(StorageError) {
@@ -190,41 +217,38 @@ struct VaultSalvage {
   private mutating func offer(
     _ record: [UInt8], _ name: NameHash?, _ sequence: Int64, _ take: Taking
   ) throws(StorageError) {
-    if let name {
-      if opened.contains(NameKey(name)) { return }
-      if try opener.opens(record, under: name) { return try keep(record, name, take) }
+    if let name, hasOpened(name) { return }
+    let others = indexNames(of: sequence).filter { $0 != name && !hasOpened($0) }
+    let names = (name.map { [$0] } ?? []) + others
+    for name in names {
+      guard let clearName = try opener.clearName(of: record, under: name) else { continue }
+      return try keep(record, name, sequence, clearName, take)
     }
-    let others = indexNames(of: sequence).filter { $0 != name && !opened.contains(NameKey($0)) }
-    for other in others where try opener.opens(record, under: other) {
-      return try keep(record, other, take)
+    for name in names where taken[NameKey(name)] == nil {
+      try keep(record, name, sequence, nil, take)
     }
-    for name in others + (name.map { [$0] } ?? []) { try keep(closed: record, name, take) }
   }
 
-  /// Takes a record that does not open, unless there is one of its name.
+  private func hasOpened(_ name: NameHash) -> Bool { taken[NameKey(name)]?.clearName != nil }
+
+  /// Takes a record in the place of any other of its name.
   mutating func keep(
-    closed record: [UInt8], _ name: NameHash, _ take: Taking
+    _ record: [UInt8], _ name: NameHash, _ sequence: Int64, _ clearName: String?,
+    isWalked: Bool = false, _ take: Taking
   ) throws(StorageError) {
-    guard closed.insert(NameKey(name)).inserted else { return }
-    if opener.isSetAside(record) { setAside.insert(NameKey(name)) }
-    try note(record, name)
+    let share = try opener.manifestKeys.map { (keys) throws(StorageError) in
+      try RecordShare(of: record, name, keys).bucket
+    }
+    taken[NameKey(name)] = Taken(
+      sequence: sequence, share: share ?? 0, clearName: clearName,
+      isSetAside: clearName == nil && opener.isSetAside(record), isWalked: isWalked)
     try take(name, record)
   }
 
-  private mutating func note(_ record: [UInt8], _ name: NameHash) throws(StorageError) {
-    guard let keys = opener.manifestKeys else { return }
-    shares[NameKey(name)] = try RecordShare(of: record, name, keys).bucket
-  }
-
-  /// Takes a record that opens.
-  mutating func keep(
-    _ record: [UInt8], _ name: NameHash, _ take: Taking
-  ) throws(StorageError) {
-    opened.insert(NameKey(name))
-    closed.remove(NameKey(name))
-    setAside.remove(NameKey(name))
-    try note(record, name)
-    try take(name, record)
+  /// Takes back what was taken for a name.
+  mutating func drop(_ name: NameHash, _ take: Taking) throws(StorageError) {
+    guard taken.removeValue(forKey: NameKey(name)) != nil else { return }
+    try take(name, nil)
   }
 
   /// What the index calls a row.

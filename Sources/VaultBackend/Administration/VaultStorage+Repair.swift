@@ -8,10 +8,13 @@ extension VaultStorage {
   /// `damaged` until its key is saved or removed; it counts from then on as one of another
   /// authentication tag, from which it can't be told apart. A file whose structure is broken is made
   /// anew out of the records that can still be read, for which no other program may have the vault
-  /// open; the old one stays beside it. Where nothing leads to a record any more it is looked for on all
-  /// pages, see ``VaultRepair/walkedCount``, of a file of at most 1 GiB, which takes as much memory. Of such a file nobody can tell what a rotation that was
-  /// interrupted had still to seal anew, and what somebody put there who has the old keys: those
-  /// records are set aside, as ``VaultRepair/setAsideCount`` says. Rows that are no records are removed.
+  /// open; the old one stays beside it. All pages of such a file are searched for records, see
+  /// ``VaultRepair/walkedCount``, if it has at most 1 GiB, which takes as much memory. Where a name has several
+  /// records, that one is taken which the manifest proves, wherever it was found, and else the one of the
+  /// greatest sequence number; ``VaultRepair/unprovenKeys`` are those that the manifest does not prove. Of such
+  /// a file nobody can tell what a rotation that was interrupted had still to seal anew, and what somebody put
+  /// there who has the old keys: those records are set aside, as ``VaultRepair/setAsideCount`` says. Rows that
+  /// are no records are removed.
   ///
   /// It looks at everything once more, so it takes as long again as ``verify(expecting:progress:)``: only
   /// what was found is accepted, and nothing that changed since. Others wait to write for as long.
@@ -32,7 +35,7 @@ extension VaultStorage {
       return VaultRepair(
         valueCount: report.recordCount - report.otherTagCount,
         unreadableCount: report.otherTagCount, setAsideCount: 0, droppedCount: 0, walkedCount: 0,
-        unprovenCount: 0, expectedCount: report.recordCount, oldFile: nil)
+        unprovenCount: 0, unprovenKeys: [], expectedCount: report.recordCount, oldFile: nil)
     }
     let engine = try delegate.vault()
     let opener = try RecordOpener(of: store, in: engine, until: .now + delegate.deadline)
@@ -55,9 +58,10 @@ extension VaultStorage {
         transaction.goOn()
         try engine.noteRestoration(in: connection)
         try transaction.recompute(under: opener.manifestKeys)
-        result = Self.repair(
-          VaultSalvage.Result(opened: report.recordCount - closed.count, closed: closed.count),
-          droppingUnreadable, expected, oldFile: nil)
+        let found = VaultSalvage.Result(
+          opened: report.recordCount - closed.count, closed: closed.count,
+          unproven: report.unprovenCount, unprovenKeys: report.unprovenKeys)
+        result = Self.repair(found, droppingUnreadable, expected, oldFile: nil)
       }
     }
     guard let result else {
@@ -73,7 +77,8 @@ extension VaultStorage {
       valueCount: found.opened, unreadableCount: droppingUnreadable ? 0 : found.closed,
       setAsideCount: droppingUnreadable ? 0 : found.setAside,
       droppedCount: droppingUnreadable ? found.closed : 0, walkedCount: found.walked,
-      unprovenCount: found.unproven, expectedCount: expected, oldFile: oldFile)
+      unprovenCount: droppingUnreadable ? found.unprovenKeys.count : found.unproven,
+      unprovenKeys: found.unprovenKeys, expectedCount: expected, oldFile: oldFile)
   }
 
   /// What ``repair(accepting:droppingUnreadable:)`` would leave, without changing anything.
@@ -110,7 +115,10 @@ extension VaultStorage {
       var salvage = VaultSalvage(source, report.isBroken ? keys : opener)
       try salvage.run(walking: report.isBroken) { _, _ in }
       var found = salvage.result
-      if !report.isBroken { found.setAside = 0 }
+      if !report.isBroken {
+        found.setAside = 0
+        (found.unproven, found.unprovenKeys) = (report.unprovenCount, report.unprovenKeys)
+      }
       return Self.repair(found, droppingUnreadable, expected, oldFile: nil)
     }
   }

@@ -10,6 +10,13 @@ struct VaultVerification {
     let opens: Bool
   }
 
+  /// A record that was looked at, and is not counted yet.
+  private struct Looked {
+    let clearName: String?
+    let isUnderOldKey: Bool
+    let share: RecordShare
+  }
+
   private let inspector: RecordInspector
   private var findings: [VaultReport.Finding] = []
   /// The records by bucket.
@@ -73,9 +80,12 @@ struct VaultVerification {
     reportStrays()
     reportDamaged()
     let sealedOtherwise = soundBuckets.reduce(0) { $0 + seen[$1].count { !$0.opens } }
+    let unproven = unproven
     return VaultReport(
       generation: generation ?? 0, recordCount: seen.reduce(0) { $0 + $1.count },
       otherTagCount: sealedOtherwise, oldKeyCount: oldKeyCount, findings: findings,
+      unprovenCount: unproven.count,
+      unprovenKeys: unproven.compactMap { $0.opens ? $0.key : nil }.sorted(),
       evidence: try actual.digest(keys), strays: strays, expected: self.keys)
   }
 
@@ -126,9 +136,14 @@ struct VaultVerification {
       self = beginning
       self.findings = findings
       var salvage = VaultSalvage(connection, RecordOpener(inspector))
+      var looked: [NameKey: Looked] = [:]
+      let inspector = inspector
       try salvage.run(walking: true) { (name, record) throws(StorageError) in
-        try check(record, name, keys)
+        looked[NameKey(name)] = try record.map { (record) throws(StorageError) in
+          try Self.look(at: record, name, keys, inspector)
+        }
       }
+      for (name, looked) in looked { count(looked, name.name) }
     }
     progress?(done, total)
   }
@@ -136,22 +151,34 @@ struct VaultVerification {
   private mutating func check(
     _ record: [UInt8], _ name: NameHash, _ keys: ManifestKeys
   ) throws(StorageError) {
-    let found = try inspector.clearName(of: record, under: name)
-    if found != nil, !inspector.isUnderPrimaryKey(record) { oldKeyCount += 1 }
-    let bucket = Manifest.bucket(of: name)
-    let before = actual.buckets[bucket].sum
-    try actual.add(record, name, keys)
-    if found == nil { closedNames.append(name) }
-    seen[bucket].append(
-      Seen(
-        key: found ?? expected[name], sum: actual.buckets[bucket].sum &- before,
-        opens: found != nil))
+    count(try Self.look(at: record, name, keys, inspector), name)
+  }
+
+  private static func look(
+    at record: [UInt8], _ name: NameHash, _ keys: ManifestKeys, _ inspector: RecordInspector
+  ) throws(StorageError) -> Looked {
+    Looked(
+      clearName: try inspector.clearName(of: record, under: name),
+      isUnderOldKey: !inspector.isUnderPrimaryKey(record),
+      share: try RecordShare(of: record, name, keys))
+  }
+
+  private mutating func count(_ looked: Looked, _ name: NameHash) {
+    let opens = looked.clearName != nil
+    if opens, looked.isUnderOldKey { oldKeyCount += 1 }
+    if !opens { closedNames.append(name) }
+    actual.add(looked.share, name)
+    seen[Manifest.bucket(of: name)].append(
+      Seen(key: looked.clearName ?? expected[name], sum: looked.share.bucket, opens: opens))
     expected[name] = nil
   }
 
-  private var damaged: [Seen] {
-    seen.indices.filter { !soundBuckets.contains($0) }.flatMap { seen[$0].filter { !$0.opens } }
+  /// The records of the parts that are not as they were written.
+  private var unproven: [Seen] {
+    seen.indices.filter { !soundBuckets.contains($0) }.flatMap { seen[$0] }
   }
+
+  private var damaged: [Seen] { unproven.filter { !$0.opens } }
 
   /// A record that does not open is damaged, unless the manifest says that it was written so: then
   /// it was sealed with another authentication tag.

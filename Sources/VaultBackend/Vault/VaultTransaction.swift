@@ -256,6 +256,10 @@ struct VaultTransaction: ~Copyable {
       return try Self.comparison(
         of: told, with: connection, oldKeys, renamed.map(\.old))?.isWithoutOthers == true
     }
+    held.provingAll = { () throws(StorageError) in
+      guard let oldKeys, let told = try Self.told(known, oldKeys, connection) else { return false }
+      return told.hasRecords(of: try Manifest.computed(connection, oldKeys))
+    }
     try body(&new, held)
     guard new != old || !renamed.isEmpty else { return }
     guard let new else {

@@ -74,7 +74,10 @@ struct AdministrationTests {
     #expect(unasked.code == 64)
     #expect(unasked.errors.contains("0 of 3 values kept, 3 lost"))
     #expect(unasked.errors.contains("stays beside the new one"))
-    let repaired = try tool.run("repair", "--yes")
+    let unnamed = try tool.run("repair", "--yes")
+    #expect(unnamed.code == 2 && unnamed.errors.contains("--accept deletedRecord"))
+    #expect(!FileManager.default.fileExists(atPath: tool.vault + ".damaged-1"))
+    let repaired = try tool.run("repair", "--yes", "--accept", "deletedRecord")
     #expect(repaired.code == 0)
     let old = tool.vault + ".damaged-1"
     #expect(repaired.errors.contains("0 of 3 values kept, 3 lost; the old file is \(old)"))

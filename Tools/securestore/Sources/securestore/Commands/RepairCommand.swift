@@ -12,11 +12,15 @@ struct RepairCommand: ParsableCommand {
       stay until they are set or removed. --drop-unreadable removes them for good, including values \
       whose names are unknown and values sealed with another authentication tag. If the file's \
       structure is broken, a new file is written from the values that a search of all pages finds. \
-      The command asks first, unless --yes is given. It says how many values it keeps, how many are \
-      lost, and where the old file stays if it is replaced.
+      The command asks first, unless --yes is given. With --yes, what somebody may have done without \
+      the keys is accepted only if --accept names it. The command says how many values it keeps, how \
+      many are lost, which ones may be older than the last write, and where the old file stays if it \
+      is replaced.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
+
+  @OptionGroup var accept: AcceptOptions
 
   @Flag(
     name: .customLong("drop-unreadable"),
@@ -38,7 +42,11 @@ struct RepairCommand: ParsableCommand {
           place, report, values: report.recordCount - report.otherTagCount,
           notOpened: report.otherTagCount, expected: report.recordCount))
     }
-    if !isConfirmed { try confirm(report, storage, place) }
+    if isConfirmed {
+      try accept.requireNamed(report, place.path)
+    } else {
+      try confirm(report, storage, place)
+    }
     let repair = try place.lookingThrough {
       try storage.repair(accepting: report, droppingUnreadable: drops)
     }
@@ -48,18 +56,20 @@ struct RepairCommand: ParsableCommand {
       Self.answer(
         place, report, values: repair.valueCount, notOpened: repair.unreadableCount,
         dropped: repair.droppedCount, gone: repair.goneCount, walked: repair.walkedCount,
-        unproven: repair.unprovenCount, expected: repair.expectedCount, oldFile: repair.oldFile))
+        unproven: repair.unprovenCount, unprovenNames: repair.unprovenKeys, expected: repair.expectedCount, oldFile: repair.oldFile))
   }
 
   private static func answer(
     _ place: VaultPlace, _ report: VaultReport, values: Int, notOpened: Int, dropped: Int = 0,
-    gone: Int = 0, walked: Int = 0, unproven: Int = 0, expected: Int?, oldFile: String? = nil
+    gone: Int = 0, walked: Int = 0, unproven: Int = 0, unprovenNames: [String] = [],
+    expected: Int?, oldFile: String? = nil
   ) -> JSONValue {
     .object([
       ("path", .string(place.path)), ("accepted", report.json()),
       ("values", .number("\(values)")), ("notOpened", .number("\(notOpened)")),
       ("dropped", .number("\(dropped)")), ("gone", .number("\(gone)")),
       ("walked", .number("\(walked)")), ("unproven", .number("\(unproven)")),
+      ("unprovenNames", .array(unprovenNames.map { .string($0) })),
       ("expected", expected.map { .number("\($0)") } ?? .null),
       ("oldFile", oldFile.map { .string($0) } ?? .null),
     ])
@@ -91,15 +101,19 @@ struct RepairCommand: ParsableCommand {
 }
 
 extension VaultRepair {
+  /// What the vault's manifest does not prove, for people.
+  var unprovenText: String {
+    let names = unprovenKeys.isEmpty ? "" : ": " + unprovenKeys.joined(separator: ", ")
+    return Printable.line(
+      "\(unprovenCount) may be older than the last write, or removed since\(names)")
+  }
+
   /// The result, for people.
   fileprivate var text: String {
     var text = Printable.count(valueCount, "value")
     if let expectedCount { text = "\(valueCount) of \(Printable.count(expectedCount, "value"))" }
     text += " kept"
     if walkedCount > 0 { text += ", \(walkedCount) of them found on pages that no index refers to" }
-    if unprovenCount > 0 {
-      text += " (\(unprovenCount) may be older than the last write, or removed since)"
-    }
     if unreadableCount > 0 { text += ", \(unreadableCount) more that can't be read" }
     if setAsideCount > 0 {
       text += " (\(setAsideCount) of them set aside by a rotation that ended their key; "
@@ -107,6 +121,7 @@ extension VaultRepair {
     }
     if droppedCount > 0 { text += ", \(droppedCount) unreadable dropped" }
     if goneCount > 0 { text += ", \(goneCount) lost" }
+    if unprovenCount > 0 { text += "; \(unprovenText)" }
     return text
   }
 

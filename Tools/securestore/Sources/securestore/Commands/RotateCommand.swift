@@ -179,6 +179,7 @@ struct RotateCommand: ParsableCommand {
           ("remaining", .number("\(report.remaining)")),
           ("setAside", .number("\(report.setAside)")),
           ("setAsideNames", .array(report.setAsideKeys.map { .string($0) })),
+          ("retiredKeys", .number("\(report.retiredKeyCount)")),
           ("ended", .array(ended.map(\.json))),
         ] + files.members))
     output.output.note(ofEnded: ended)

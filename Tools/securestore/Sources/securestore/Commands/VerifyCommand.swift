@@ -97,14 +97,25 @@ extension VaultStorage {
   }
 }
 
+extension VaultReport.Finding {
+  /// The finding for people.
+  var row: String {
+    let names = keys.isEmpty ? "" : ": " + keys.joined(separator: ", ")
+    return Printable.line("\(kind.rawValue): \(message)\(names)")
+  }
+
+  /// The finding for programs.
+  var json: JSONValue {
+    .object([
+      ("kind", .string(kind.rawValue)), ("count", .number("\(count)")),
+      ("keys", .array(keys.map { .string($0) })), ("message", .string(message)),
+    ])
+  }
+}
+
 extension VaultReport {
   /// The findings for people.
-  var rows: [String] {
-    findings.map { finding in
-      let names = finding.keys.isEmpty ? "" : ": " + finding.keys.joined(separator: ", ")
-      return Printable.line("\(finding.kind.rawValue): \(finding.message)\(names)")
-    }
-  }
+  var rows: [String] { findings.map(\.row) }
 
   /// The note about values that a rotation has not reached yet.
   var oldKeyNote: String {
@@ -122,14 +133,10 @@ extension VaultReport {
       (
         "findings",
         .array(
-          findings.map { finding in
-            .object([
-              ("kind", .string(finding.kind.rawValue)), ("count", .number("\(finding.count)")),
-              ("keys", .array(finding.keys.map { .string($0) })),
-              ("message", .string(finding.message)),
-            ])
-          })
+          findings.map(\.json))
       ),
+      ("unproven", .number("\(unprovenCount)")),
+      ("unprovenNames", .array(unprovenKeys.map { .string($0) })),
       ("absent", .array(missing.map { .string($0) })),
       ("closed", .array(closed.map { .string($0) })),
     ])

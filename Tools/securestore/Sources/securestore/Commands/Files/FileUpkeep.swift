@@ -50,10 +50,13 @@ struct RepairFilesCommand: ParsableCommand {
     abstract: "Accept a sealed folder that is not sound, after showing what is wrong.",
     discussion: """
       The index is repaired as repair does. Nothing is removed without a --drop- option: a backup may \
-      still have an undamaged copy of a file. The command asks first, unless --yes is given.
+      still have an undamaged copy of a file. The command asks first, unless --yes is given. With \
+      --yes, what somebody may have done to the index without the keys is accepted only if --accept \
+      names it.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
+  @OptionGroup var accept: AcceptOptions
   @Flag(
     name: .customLong("drop-unreadable"),
     help: "Remove for good the names whose value can't be read completely.")
@@ -73,7 +76,11 @@ struct RepairFilesCommand: ParsableCommand {
       return try output.output.done(
         "nothing is wrong; nothing was changed", .object([("accepted", report.json)]))
     }
-    if !isConfirmed { try confirm(report, place) }
+    if isConfirmed {
+      try accept.requireNamed(report.index, place.path)
+    } else {
+      try confirm(report, place)
+    }
     let repair = try folder.repair(
       accepting: report, removingUnreadable: dropsUnreadable, removingUnnamed: dropsUnnamed)
     let left = dropsUnreadable ? 0 : Set(report.findings.compactMap(\.name)).count
@@ -89,14 +96,16 @@ struct RepairFilesCommand: ParsableCommand {
         ("removedFiles", .number("\(repair.removedBlobCount)")),
         ("walked", .number("\(repair.index.walkedCount)")),
         ("unproven", .number("\(repair.index.unprovenCount)")),
+        ("unprovenNames", .array(repair.index.unprovenKeys.map { .string($0) })),
         ("oldFile", repair.index.oldFile.map { .string($0) } ?? .null),
       ]))
     for name in repair.removedNames { output.output.note("removed \(name)") }
     if repair.index.walkedCount > 0 {
       output.output.note(
         "\(Printable.count(repair.index.walkedCount, "name")) found on pages that the index does not refer "
-          + "to; \(repair.index.unprovenCount) of them may be older than the last write")
+          + "to")
     }
+    if repair.index.unprovenCount > 0 { output.output.note(repair.index.unprovenText) }
   }
 
   private func confirm(_ report: SealedFolderReport, _ place: FolderPlace) throws {
@@ -117,7 +126,9 @@ struct BackupFilesCommand: ParsableCommand {
     discussion: """
       The copy stays sealed and opens with the same keys; keep it apart from them. Its parent folder \
       must exist. If a value's file or entry is missing or can't be read, nothing is copied. With \
-      --skip-damaged such values are left out and named, and the exit code is 12.
+      --skip-damaged such values are left out and named, and the exit code is 12. That copy counts as \
+      correct from then on, so nothing is copied if verify finds more in the index than damaged \
+      entries, such as an old value that was put back. --accept names what is copied all the same.
       """)
 
   @Argument(help: "The new folder.", completion: .directory) var target: String
@@ -127,9 +138,16 @@ struct BackupFilesCommand: ParsableCommand {
     help: "Leave out values that can't be read completely, and name them; opens every file.")
   var skipsDamaged = false
 
+  @OptionGroup var accept: AcceptOptions
   @OptionGroup(title: "Folder") var folder: FolderOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    guard skipsDamaged || accept.kinds.isEmpty else {
+      throw ValidationError("--accept needs --skip-damaged: a copy without it is as the folder is")
+    }
+  }
 
   func run() throws {
     let folder = try folder.place().open(key, .readOnly)
@@ -138,7 +156,8 @@ struct BackupFilesCommand: ParsableCommand {
     try Path.requireFolder(of: target, "nothing was copied")
     let backup = try Progress.showing("backup", output.output) { progress in
       try folder.backup(
-        to: URL(fileURLWithPath: target, isDirectory: true), leavingOutUnreadable: skipsDamaged
+        to: URL(fileURLWithPath: target, isDirectory: true), leavingOutUnreadable: skipsDamaged,
+        accepting: accept.kinds
       ) {
         progress($0, $1 ?? 0)
       }
@@ -153,7 +172,15 @@ struct BackupFilesCommand: ParsableCommand {
         ("path", .string(target)),
         ("leftOut", .array(backup.leftOut.map { .string($0.name) })),
         ("unnamed", .number("\(backup.unnamedCount)")),
+        ("accepted", .array(backup.accepted.map(\.json))),
+        ("unprovenNames", .array(backup.unprovenNames.map { .string($0) })),
       ]))
+    for finding in backup.accepted { output.output.warn(.unsound, "accepted " + finding.row) }
+    if !backup.unprovenNames.isEmpty {
+      output.output.note(
+        "may be older than the last write, or removed since: "
+          + backup.unprovenNames.joined(separator: ", "))
+    }
     guard backup.isComplete else {
       throw Failure(
         .damaged,
