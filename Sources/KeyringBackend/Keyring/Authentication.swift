@@ -57,7 +57,8 @@ extension Keyring {
       Authentication(rawValue: effectiveRawValue, operator: .or)
     }
 
-    /// The bits without ``userPresence``, where there are others: each of them shows that somebody is there.
+    /// The bits without ``userPresence`` if there are others, since each of the others proves
+    /// presence.
     private var effectiveRawValue: Int {
       let others = rawValue & ~Authentication.userPresence.rawValue
       return others == 0 ? rawValue : others
@@ -80,7 +81,7 @@ extension Keyring {
     /// Whether all elements are among others, however they go together.
     public func isSubset(of other: Authentication) -> Bool { rawValue & ~other.rawValue == 0 }
 
-    /// Whether all of it can be had here.
+    /// Whether all elements are available on Linux.
     var isSupported: Bool { isSubset(of: [.devicePasscode, .userPresence]) }
   }
 }
