@@ -8,7 +8,7 @@ extension VaultEngine {
   /// No other process may have it open. To be called by whoever leads the queue.
   ///
   /// - Parameters:
-  ///   - end: how long others are waited for.
+  ///   - end: how long to wait for other processes.
   ///   - body: writes the new vault into an empty file; the old one is still in place.
   /// - Returns: the path of the old file.
   /// - Throws: `StorageError`: `busy` when another process has the vault open. The old file is then

@@ -107,7 +107,7 @@ extension VaultEngine {
   /// To be called by whoever leads the queue.
   ///
   /// - Parameters:
-  ///   - end: how long others are waited for.
+  ///   - end: how long to wait for other processes.
   ///   - isOlderAccepted: whether the file may be older than this process has seen it.
   ///   - body: makes the changes.
   /// - Throws: `StorageError`, or what `body` throws; nothing is then changed, except with
