@@ -50,10 +50,10 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   ///
   /// - Parameters:
   ///   - suiteName: the suite; nil means the application id.
-  ///   - symmetricKey: 256 bits. With nil, every use is the error `keyUnavailable`; the storage never
+  ///   - symmetricKey: 256 bits. With nil, every use throws `keyUnavailable`; the storage never
   ///     writes plaintext.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  @_disfavoredOverload  // else `SymmetricKey.generate()` without `try` throws
+  @_disfavoredOverload  // prefers the `generate()` that needs no `try`
   public convenience init?(
     suiteName: String?, symmetricKey: SymmetricKey?, authenticationTag: Data? = nil
   ) {

@@ -5,9 +5,9 @@
 ///
 /// `...ThisDeviceOnly` seals with a key file in the application's data folder and the machine's id,
 /// where the application gives no other key. There is no Secure Enclave here to hold it. A copy of
-/// the keyring alone does not open. A copy of the whole home folder does, for whoever has the
-/// machine's id: every program can read that, and it is part of file names in many home folders. A
-/// secret that a copy of the home folder must not open needs a key from elsewhere: give one as
+/// the keyring alone does not open. A copy of the whole home folder does, for anybody who has the
+/// machine's id: every program can read the id, and it is part of file names in many home folders.
+/// A secret that a copy of the home folder must not open needs a key from elsewhere: give one as
 /// `deviceKey`, or as the `keySource` of a storage, such as a credential that systemd decrypts with
 /// a TPM.
 public enum Accessibility: String, Hashable, Sendable, CaseIterable {

@@ -14,7 +14,7 @@ final class ItemFollower: Sendable {
     case change(KeyringChange)
   }
 
-  /// An item as it was seen last.
+  /// The last seen state of an item.
   fileprivate struct Seen {
     let label: String
     let attributes: [String: String]

@@ -22,7 +22,7 @@ final class Connection: @unchecked Sendable {
   let mode: Mode
   /// Whether SQLite could not open the file for writing as requested.
   let isDenied: Bool
-  /// The version of the vault's format, as it was when the file was checked or written last.
+  /// The version of the vault's format at the last check or write of the file.
   var formatVersion = VaultSchema.version
   private let patience = Patience()
   /// Found by the address of their text: there are few, and a search is faster than hashing.

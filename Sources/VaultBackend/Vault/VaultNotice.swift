@@ -37,7 +37,7 @@ final class VaultNotice: Sendable {
     }
   }
 
-  /// Wakes whoever watches.
+  /// Wakes the processes that watch the file.
   func post() {
     opened.withLock { opened in
       let now = ClockTick.now
