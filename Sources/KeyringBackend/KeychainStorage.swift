@@ -14,9 +14,9 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
 
   /// The collection that was asked for; nil for the one that the store is in, or the default one.
   ///
-  /// Set it before the first use: before a value is read or stored, and before a live property is made.
-  /// Setting another value later is the error `unsupported` at every use, until the first one is set
-  /// again. So nothing is stored in another collection than the program asked for.
+  /// Set it before the first use: before a value is read or stored, and before a live property is
+  /// made. Setting another value later is the error `unsupported` at every use, until the first one
+  /// is set again. So nothing is stored in another collection than the program asked for.
   public var accessGroup: String? {
     get { settings.asked.accessGroup }
     @available(*, deprecated, message: "pass accessGroup to the initializer")
@@ -61,8 +61,8 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
   ///
   /// - Parameters:
   ///   - service: whose store it is, such as the application's id.
-  ///   - accessGroup: the collection, by its alias or its label; nil for the one that the store is in
-  ///     already, or the default one for a new store.
+  ///   - accessGroup: the collection, by its alias or its label; nil for the one that the store is
+  ///     in already, or the default one for a new store.
   ///   - synchronizable: whether to synchronize between devices; the Secret Service can't.
   ///   - accessible: when the values can be read. A collection is unlocked as a whole, so all
   ///     values are as open as the collection. With `...ThisDeviceOnly` the store's key is in a

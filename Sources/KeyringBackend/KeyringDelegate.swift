@@ -71,8 +71,8 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
   /// - Parameters:
   ///   - service: whose store it is, such as an application's id: 1 to 200 bytes without a slash;
   ///     any other name throws `invalid` at every use.
-  ///   - accessGroup: the collection, by its alias or its label. Nil for the one that the store is in
-  ///     already, or the default one for a new store.
+  ///   - accessGroup: the collection, by its alias or its label. Nil for the one that the store is
+  ///     in already, or the default one for a new store.
   ///   - access: how long calls wait, and whether they may ask the user.
   public convenience init(
     service: String, accessGroup: String? = nil, access: KeyringAccess = .standard
@@ -181,8 +181,8 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
 
   /// Lets `body` change the header, alone among all processes that use this library.
   ///
-  /// - Throws: as ``header()``, or what `body` throws; the header is then unchanged, except with the
-  ///   code `outcomeUnknown`.
+  /// - Throws: as ``header()``, or what `body` throws; the header is then unchanged, except with
+  ///   the code `outcomeUnknown`.
   public func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
@@ -251,8 +251,8 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
 
   /// Makes one write if the header has the given version and all checks hold.
   ///
-  /// - Throws: as ``header()``; `unsupported` for more than one write. Nothing is then changed, except
-  ///   with the code `outcomeUnknown`.
+  /// - Throws: as ``header()``; `unsupported` for more than one write. Nothing is then changed,
+  ///   except with the code `outcomeUnknown`.
   public func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {

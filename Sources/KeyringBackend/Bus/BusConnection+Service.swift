@@ -22,7 +22,7 @@ extension BusConnection {
     return Found(unlocked: answer[0].paths ?? [], locked: answer[1].paths ?? [])
   }
 
-  /// What a search in one collection finds, whether or not it can be read; nothing is asked of anybody.
+  /// The items that a search in one collection finds, readable or not; nobody is asked anything.
   func search(
     _ attributes: [String: String], in collection: ObjectPath, _ call: Call
   ) throws(BusFailure) -> [ObjectPath] {

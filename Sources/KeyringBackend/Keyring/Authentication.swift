@@ -2,9 +2,10 @@ extension Keyring {
   /// What a secret needs besides an unlocked collection, as the Keychain of Apple's platforms has
   /// it.
   ///
-  /// Any element of the set is enough, unless ``and()`` asks for all. On Linux only ``devicePasscode`` and
-  /// ``userPresence`` work: both ask the application's closure for a passphrase and seal the secret
-  /// with it. A ``Keyring`` whose set contains any other element throws `unsupported`.
+  /// Any element of the set is enough, unless ``and()`` asks for all. On Linux only
+  /// ``devicePasscode`` and ``userPresence`` work: both ask the application's closure for a
+  /// passphrase and seal the secret with it. A ``Keyring`` whose set contains any other element
+  /// throws `unsupported`.
   public struct Authentication: OptionSet, Hashable, Sendable {
     /// How the elements of a set go together.
     public enum Operator: Hashable, Sendable {

@@ -1,7 +1,8 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// The delegate of a ``KeychainStorage``: made at the first use, until which the settings may change.
+/// The delegate of a ``KeychainStorage``, made at the first use; the settings may change until
+/// then.
 ///
 /// Every use checks the settings, so that no use has other settings than the program asked for.
 final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate {
