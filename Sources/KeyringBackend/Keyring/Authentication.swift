@@ -28,7 +28,7 @@ extension Keyring {
     public static let biometryCurrentSet = Authentication(rawValue: 4)
     /// A watch: `unsupported`.
     public static let watch = Authentication(rawValue: 8)
-    /// That somebody is there, by any means: on Linux, the passphrase.
+    /// Proof that somebody is there, by any means: on Linux, the passphrase.
     ///
     /// Together with another element it adds nothing: ``or()`` and ``and()`` leave it out then.
     public static let userPresence = Authentication(rawValue: 16)

@@ -45,7 +45,7 @@ final class VaultEngine: Sendable {
     case none
     /// Left by another process, which may have ended before it could empty the log.
     case ofOthers
-    /// Of this one.
+    /// Left by this process.
     case own
     /// Left by this process, and the reason why the log could not be emptied was reported.
     case told
