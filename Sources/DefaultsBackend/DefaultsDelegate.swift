@@ -8,11 +8,11 @@ internal import Synchronization
 /// binary property list that `UserDefaults(suiteName: "<suite>.secure")` reads. Its keys are name
 /// hashes in hexadecimal, its values sealed records; the header is under `SecurePropertyStorage`.
 ///
-/// Reads come from memory. One in 25 microseconds at most looks at the file, by stat(2): a write
-/// returns only when its file has been in its place for longer, so that a read that starts after it,
-/// in any process, sees it. What other programs do to the file is seen 25 microseconds later at
-/// most. A write replaces the file as a whole, under a lock file beside it: it costs the more, the
-/// more the suite holds. Delegates of one suite in a process share their memory.
+/// Reads come from memory. At most once in 25 microseconds a read looks at the file, by stat(2): a
+/// write returns only when its file has been in its place for longer, so that a read that starts
+/// after the write, in any process, sees it. Changes by other programs are seen at most 25
+/// microseconds later. A write replaces the whole file, under a lock file beside it, so its cost
+/// grows with the suite. Delegates of one suite in a process share their memory.
 public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, PlaceDelegate,
   SnapshotDelegate, CopyingDelegate
 {
@@ -33,12 +33,13 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
 
   /// The delegate of a suite.
   ///
-  /// Nothing is looked at before the first use.
+  /// The file is not looked at before the first use.
   ///
   /// - Parameters:
-  ///   - suiteName: 1 to 200 bytes without a slash; any other is the error `invalid` at every use.
+  ///   - suiteName: 1 to 200 bytes without a slash; with any other name, every use throws
+  ///     `invalid`.
   ///   - durability: when a write is on disk.
-  ///   - deadline: how long a write waits for other processes before it is the error `busy`.
+  ///   - deadline: how long a write waits for other processes before it throws `busy`.
   public convenience init(
     suiteName: String, durability: DefaultsDurability = .immediate,
     deadline: Duration = standardDeadline
@@ -51,8 +52,8 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
 
   /// The delegate of a suite in a folder of the caller's choice.
   ///
-  /// For so many nanoseconds as `trust` a look at the file counts; all processes that share it have to
-  /// agree on that.
+  /// A look at the file counts for `trust` nanoseconds; all processes that share the file must use
+  /// the same number.
   package convenience init(
     folder: String, suiteName: String, durability: DefaultsDurability = .immediate,
     deadline: Duration = standardDeadline, trust: Int64 = standardTrust
@@ -63,7 +64,8 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     }
   }
 
-  /// The delegate of the file that `path` gives at the first use, for what `use` says then.
+  /// The delegate of the file that `path` gives at the first use, with the access that `use` gives
+  /// then.
   init(
     durability: DefaultsDurability, deadline: Duration = standardDeadline,
     trust: Int64 = standardTrust,
@@ -81,8 +83,9 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
   ///
   /// Does nothing with immediate durability.
   ///
-  /// - Throws: `StorageError`: why it can't be written. It is kept and tried again, except with
-  ///   `outcomeUnknown`: the file was removed or replaced, and what was sealed for it is dropped.
+  /// - Throws: `StorageError`: the reason why the writes failed. They are kept and tried again,
+  ///   except after `outcomeUnknown`: the file was removed or replaced, and writes sealed for it
+  ///   are dropped.
   public func flush() throws(StorageError) {
     try suite().flush(waiting: deadline)
   }
@@ -96,7 +99,8 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     return suite
   }
 
-  /// Lends an object without a reference to it, as `_withUnsafeGuaranteedRef` does, to a call that throws.
+  /// Lends an object to a call that throws without counting a reference, as
+  /// `_withUnsafeGuaranteedRef` does.
   @inline(__always)
   private static func uncounted<Result>(
     _ suite: Unmanaged<Suite>, _ body: (Suite) throws(StorageError) -> Result
@@ -120,12 +124,13 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
 
   /// From now on no storage of this process makes the suite.
   package func makeNothing() {
-    // In this order: whoever finds no suite resolved looks at the other when it is.
+    // In this order: a thread that resolves the suite after the second line looks at `isRequired`.
     isRequired.store(true, ordering: .sequentiallyConsistent)
     resolved.load()?.makesNothing.store(true, ordering: .releasing)
   }
 
-  /// The suite that delegates of its file share; nil when there is no place to store at.
+  /// The identity of the suite, shared by all delegates of its file; nil when there is no place to
+  /// store at.
   public var identity: DelegateIdentity? {
     do throws(StorageError) { return DelegateIdentity(of: try suite()) } catch { return nil }
   }
@@ -183,7 +188,7 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     }
   }
 
-  /// Makes all of `writes` or none, in one atomic step, if the header is that of the version.
+  /// Makes all of `writes` or none, in one atomic step, if the header has the given version.
   ///
   /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
   public func commit(
@@ -218,7 +223,7 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
   /// Calls `observer` for each change, in order, under the delegate's lock.
   ///
   /// The first observer starts a thread that watches for other processes' changes; the last one's
-  /// end stops it. When there is no place to store at, nothing is ever told.
+  /// end stops it. When there is no place to store at, `observer` is never called.
   public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
       return try suite().observe(observer)

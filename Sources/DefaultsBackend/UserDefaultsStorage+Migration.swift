@@ -39,7 +39,6 @@ extension UserDefaultsStorage {
   /// - Returns: what happened to each key.
   /// - Throws: `StorageError`. No plain value was then removed, with one exception: the code `io`,
   ///   whose message says so, when `defaults` could not be synchronised.
-  ///   so, when `defaults` could not be synchronised.
   public func migrate(
     from defaults: UserDefaults, keys: [StoreKey]
   ) throws(StorageError) -> DefaultsMigration {

@@ -50,10 +50,10 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   ///
   /// - Parameters:
   ///   - suiteName: the suite; nil means the application id.
-  ///   - symmetricKey: 256 bits. With nil, every use is the error `keyUnavailable`; the storage never
+  ///   - symmetricKey: 256 bits. With nil, every use throws `keyUnavailable`; the storage never
   ///     writes plaintext.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  @_disfavoredOverload  // Else a `SymmetricKey.generate()` without `try` is the one that throws.
+  @_disfavoredOverload  // prefers the `generate()` that needs no `try`
   public convenience init?(
     suiteName: String?, symmetricKey: SymmetricKey?, authenticationTag: Data? = nil
   ) {
@@ -65,11 +65,12 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
 
   /// The storage of a suite with the key of a source, for `SymmetricKey.generate()` without `try`.
   ///
-  /// New code says ``init(suiteName:keySource:durability:authenticationTag:errorClosure:)``.
+  /// New code uses ``init(suiteName:keySource:durability:authenticationTag:errorClosure:)``.
   ///
   /// - Parameters:
-  ///   - suiteName: the suite; nil is the application id. Nil is returned for a name that can't be.
-  ///   - symmetricKey: where the key comes from. Why it can't be had is the error of every use.
+  ///   - suiteName: the suite; nil means the application id. An invalid name makes the initializer
+  ///     return nil.
+  ///   - symmetricKey: where the key comes from. If it gives no key, every use throws the reason.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   public convenience init?(
     suiteName: String?, symmetricKey: KeySource, authenticationTag: Data? = nil

@@ -7,13 +7,13 @@ public struct InjectScope: Hashable, Sendable, CustomStringConvertible {
 
   let kind: Kind
 
-  /// One instance, built once, whatever races, and kept.
+  /// One instance, built once even in a race, and kept.
   public static let singleton = InjectScope(kind: .singleton)
   /// A new instance for every read and every `resolve`.
   public static let instance = InjectScope(kind: .instance)
-  /// One instance for as long as anybody else holds it; for classes and actors.
+  /// One instance for as long as other code holds it; for classes and actors.
   public static let weak = InjectScope(kind: .weak)
-  /// One instance for all that one outermost `resolve` or read builds.
+  /// One instance for everything that one outermost `resolve` or read builds.
   public static let graph = InjectScope(kind: .graph)
 
   /// One instance until the session of this name is reset.
@@ -37,19 +37,20 @@ public struct InjectScope: Hashable, Sendable, CustomStringConvertible {
 public struct RegisterTiming: Hashable, Sendable {
   private let isLazy: Bool
 
-  /// When somebody needs it, and not when it is registered.
+  /// When the value is needed, and not when it is registered.
   public static let lazy = RegisterTiming(isLazy: true)
 }
 
-/// The name of a group of dependencies, which is looked into before the general registry.
+/// The name of a group of dependencies, which is searched before the general registry.
 public typealias DependencyGroupKey = String
 
 /// A qualifier that wins over every other registration that matches.
 ///
-/// A double in a test target conforms to it, and is injected instead of what the program registers.
+/// A double in a test target conforms to it, and is injected instead of the program's registration.
 public protocol Mock {}
 
-/// Takes the errors of injected properties, which can't throw, and may register what was not found.
+/// Takes the errors of injected properties, which can't throw, and may register missing
+/// dependencies.
 ///
 /// It runs on the thread that reads the property, while no lock is held.
 public typealias InjectErrorClosure = @Sendable (any Error) -> Void

@@ -5,18 +5,18 @@ public import struct Foundation.Data
 
 /// Values in the desktop's keyring, sealed: GNOME Keyring, KeePassXC or KWallet.
 ///
-/// See ``KeyringDelegate`` for how it keeps them. Other programs of the user see that the items are
-/// there, and neither their names nor their values; plain secrets that are shared with them are
-/// ``Keyring``'s. A value has at most 1 MiB; longer ones belong into a vault.
+/// See ``KeyringDelegate`` for how it keeps them. Other programs of the user see that the items
+/// exist, but neither their names nor their values. For plain secrets that are shared with other
+/// programs use ``Keyring``. A value has at most 1 MiB; longer ones belong into a vault.
 public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
-  // Adds settings to DelegatedStorage, which are behind a lock.
+  // The settings, which this class adds to DelegatedStorage, are behind a lock.
   private let settings: KeychainSettings
 
   /// The collection that was asked for; nil for the one that the store is in, or the default one.
   ///
-  /// Set it before the first use: before a value is read or stored, and before a live property is made.
-  /// Setting another value later is the error `unsupported` at every use, until the first one is set
-  /// again. So nothing is stored in another collection than the program asked for.
+  /// Set it before the first use: before a value is read or stored, and before a live property is
+  /// made. Setting another value later is the error `unsupported` at every use, until the first one
+  /// is set again. So nothing is stored in another collection than the program asked for.
   public var accessGroup: String? {
     get { settings.asked.accessGroup }
     @available(*, deprecated, message: "pass accessGroup to the initializer")
@@ -32,7 +32,7 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     set { settings.ask { $0.accessible = newValue } }
   }
 
-  /// Whether the values are to be synchronized between devices, which nothing does here.
+  /// Whether the values should be synchronized between devices, which the Secret Service can't do.
   ///
   /// While it is true, every use is the error `unsupported`.
   public var synchronizable: Bool {
@@ -55,20 +55,21 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
 
   /// The store of a service in the keyring.
   ///
-  /// Nothing is looked at before the first use; `open()` does it now. What can't be had is an error at
-  /// every use: `unsupported` for `synchronizable`, and for an accessibility that asks for a passcode,
-  /// which a passphrase as the key source gives.
+  /// The keyring is not asked before the first use; `open()` asks it now. A setting that is not
+  /// available is an error at every use: `unsupported` for `synchronizable`, and for an
+  /// accessibility that needs a passcode; use a passphrase as the key source instead.
   ///
   /// - Parameters:
   ///   - service: whose store it is, such as the application's id.
-  ///   - accessGroup: the collection, by its alias or its label; nil for the one that the store is in
-  ///     already, or the default one for a new store.
+  ///   - accessGroup: the collection, by its alias or its label; nil for the one that the store is
+  ///     in already, or the default one for a new store.
   ///   - synchronizable: whether to synchronize between devices; the Secret Service can't.
-  ///   - accessible: when the values can be read. A collection is unlocked as a whole, so all values
-  ///     are as open as it is; with `...ThisDeviceOnly` the store's key is in a file of this machine
-  ///     and not in the keyring, whose copy does not open without it; a copy of the home folder has both.
+  ///   - accessible: when the values can be read. A collection is unlocked as a whole, so all
+  ///     values are as open as the collection. With `...ThisDeviceOnly` the store's key is in a
+  ///     file of this machine and not in the keyring: a copy of the keyring does not open without
+  ///     the file, but a copy of the home folder has both.
   ///   - keySource: where the key comes from; nil for what `accessible` asks for.
-  ///   - algorithm: what seals, if the store is new; one that exists keeps its own.
+  ///   - algorithm: the cipher of a new store; an existing store keeps its own.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   ///   - access: how long calls wait, and whether they may ask the user.
   ///   - errorClosure: takes the errors of calls that can't throw.
@@ -105,9 +106,10 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     ) { SecureStorage.configuration(for: "the standard keychain storage").applicationID }
   }
 
-  /// The same on the bus of a client, of a service that is asked for when it is needed.
+  /// The same on the bus of a client; the name of the service is asked for when it is needed.
   ///
-  /// `isBootstrapped` says that the program's own key source goes before the standard one.
+  /// `isBootstrapped` says that the program's own key source takes precedence over the standard
+  /// one.
   init(
     accessGroup: String?, synchronizable: Bool, accessible: Accessibility,
     keySource: KeySource?, isBootstrapped: Bool = false, algorithm: AEADAlgorithm = .aes256GCM,
@@ -131,7 +133,7 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
         KeyringKey(
           name: service(), collection: values.accessGroup, access: access, client: client))
     })
-    // What can't be had is refused in a test, too.
+    // Settings that are not available are refused in a test, too.
     let test = isBootstrapped ? TestStores.inUse : nil
     let places = test?.places
     let use: @Sendable () -> SecureStorage.Access = {

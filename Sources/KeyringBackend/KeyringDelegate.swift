@@ -4,17 +4,17 @@ public import StorageCore
 /// Sealed records as items of the desktop's keyring, one item for each record.
 ///
 /// The items have the attributes `xdg:schema`, `service` and `record`, the last a hashed name, so
-/// that other programs see that something is kept, and neither its name nor its value. The header is
-/// an item of its own. A read is two calls of the Secret Service, and one when it is read again; a
-/// write three to five.
+/// that other programs see that an item exists, but neither its name nor its value. The header is
+/// an item of its own. A first read is two calls of the Secret Service, a repeated read one; a
+/// write is three to five.
 ///
-/// What is durable is the service's to say. It has no transactions: a commit is of one write, and
-/// processes that use this library take turns by a lock file in the application's data folder.
+/// The service decides when a write is durable. It has no transactions: a commit is of one write,
+/// and processes that use this library take turns by a lock file in the application's data folder.
 public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate {
-  /// What depends on the service, which may not be known before the first use.
+  /// The state that depends on the service, which may not be known before the first use.
   ///
-  /// Delegates of one service and collection on one bus share it, so each hears at once of what the
-  /// others write.
+  /// Delegates of one service and collection on one bus share it, so each hears at once of the
+  /// others' writes.
   private final class Opened: Sendable {
     private struct Key: Hashable {
       let service: String
@@ -26,7 +26,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
     }
     private static let entries = Lock<[Key: Entry]>([:])
 
-    /// That of a service, while anybody uses it.
+    /// The shared state of a service, kept while anybody uses it.
     static func shared(
       service: String, accessGroup: String?, client: KeyringClient
     ) throws(StorageError) -> Opened {
@@ -66,13 +66,13 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
 
   /// The delegate of a service's store in the keyring of the session.
   ///
-  /// Nothing is looked at before the first use.
+  /// The keyring is not asked before the first use.
   ///
   /// - Parameters:
-  ///   - service: whose store it is, such as an application's id: 1 to 200 bytes without a slash; any
-  ///     other is the error `invalid` at every use.
-  ///   - accessGroup: the collection, by its alias or its label. Nil for the one that the store is in
-  ///     already, or the default one for a new store.
+  ///   - service: whose store it is, such as an application's id: 1 to 200 bytes without a slash;
+  ///     any other name throws `invalid` at every use.
+  ///   - accessGroup: the collection, by its alias or its label. Nil for the one that the store is
+  ///     in already, or the default one for a new store.
   ///   - access: how long calls wait, and whether they may ask the user.
   public convenience init(
     service: String, accessGroup: String? = nil, access: KeyringAccess = .standard
@@ -80,7 +80,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
     self.init(accessGroup: accessGroup, access: access) { () throws(StorageError) in service }
   }
 
-  /// The delegate of the service that is asked for at the first use, on the bus of a client.
+  /// The delegate of a service whose name is asked for at the first use, on the bus of a client.
   init(
     accessGroup: String? = nil, access: KeyringAccess = .standard,
     client: KeyringClient? = nil,
@@ -100,7 +100,8 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
       try Opened.shared(service: try service(), accessGroup: accessGroup, client: client))
   }
 
-  /// The store of the service, which delegates of it share; nil when it can't be known.
+  /// The identity of the service's store, shared by all its delegates; nil when the service can't
+  /// be known.
   public var identity: DelegateIdentity? {
     do throws(StorageError) { return DelegateIdentity(of: try opened()) } catch { return nil }
   }
@@ -126,24 +127,25 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
 
   package var allowance: SecureStorage.Access { use() }
 
-  /// Does nothing: a store in the keyring is made with its header, and otherwise only its lock file.
+  /// Does nothing: a store in the keyring is made with its header; only its lock file is made
+  /// besides.
   package func makeNothing() {}
 
   // MARK: - KeysetDelegate
 
-  /// True: the Secret Service answers, or its user.
+  /// True: the Secret Service answers, or its user does.
   public var asksOthers: Bool { true }
 
   /// One: the Secret Service has no transactions.
   public var commitLimit: Int { 1 }
 
-  /// The name of the service: its items do not open in the place of another service's.
+  /// The name of the service: items of one service do not open in the place of another's.
   public func place() throws(StorageError) -> String { try opened().service }
 
   /// The header and its version.
   ///
   /// - Throws: `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut` and the
-  ///   like, when that can't be known.
+  ///   like, when the header can't be read.
   public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
     let store = try opened().store
     let view = try perform { (connection, call) throws(BusFailure) in
@@ -179,8 +181,8 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
 
   /// Lets `body` change the header, alone among all processes that use this library.
   ///
-  /// - Throws: as ``header()``, or what `body` throws; the header is then unchanged, except with the
-  ///   code `outcomeUnknown`.
+  /// - Throws: as ``header()``, or what `body` throws; the header is then unchanged, except with
+  ///   the code `outcomeUnknown`.
   public func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
@@ -190,13 +192,14 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
       let (view, count) = try perform { (connection, call) throws(BusFailure) in
         let first = try store.view(of: nil, connection, call)
         let count = try store.count(connection, call)
-        // A process that does not share the lock file may have made the store between the two.
+        // A process that does not share the lock file may have made the store between the two
+        // calls.
         let isMade = first.header == nil && count > 0
         return (isMade ? try store.view(of: nil, connection, call) : first, count)
       }
       let held = HeldRecords(isEmpty: count == 0) { (each) throws(StorageError) in
         try self.perform { (connection, call) throws(BusFailure) in
-          // Whoever can write here must not keep a key from being replaced.
+          // A damaged item, which any program can write, must not block the replacement of a key.
           try store.visit(connection, call, damaged: .empty) { _, name, record in
             each(name, record)
           }
@@ -215,9 +218,10 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
     try perform { (connection, call) throws(BusFailure) in
       let before = try store.view(of: nil, connection, call)
       let attributes = store.item.headerAttributes
-      // What an earlier run of these steps may have done already.
+      // An earlier run of these steps may have written this header already.
       guard before.header != header else { return before.version }
-      // A process that does not share the lock file, as one in a sandbox, may have changed it.
+      // A process that does not share the lock file, such as one in a sandbox, may have changed the
+      // header.
       guard before.header == expected else {
         throw BusFailure(.busy, "another program changed the store's keys meanwhile; try again")
       }
@@ -245,10 +249,10 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
     }
   }
 
-  /// Makes one write if the header is that of the version, and all checks hold.
+  /// Makes one write if the header has the given version and all checks hold.
   ///
-  /// - Throws: as ``header()``; `unsupported` for more than one write. Nothing is then changed, except
-  ///   with the code `outcomeUnknown`.
+  /// - Throws: as ``header()``; `unsupported` for more than one write. Nothing is then changed,
+  ///   except with the code `outcomeUnknown`.
   public func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
@@ -274,7 +278,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
     }
   }
 
-  /// How far the steps of a commit came, which are made again when the service goes away.
+  /// How far the steps of a commit have come; they start over when the service goes away.
   private struct Attempt {
     /// Whether the service may have made the write.
     var mayBeMade = false
@@ -288,10 +292,11 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
     for write in writes {
       let view = try store.view(of: write.name, forWriting: true, connection, call)
       guard view.version == headerVersion else { return .headerChanged }
-      // An earlier run of these steps may have made the write already: no two records are alike.
+      // An earlier run of these steps may have made the write already; an equal record proves it,
+      // since no two records are alike.
       if attempt.mayBeMade, !write.isCheck {
         if let record = write.record, view.record == record { continue }
-        // Gone, by this removal or by another program's.
+        // The record is gone, by this removal or by another program's.
         if write.record == nil, view.record == nil, !write.isAllowed(over: nil) {
           throw BusFailure(
             .outcomeUnknown,
@@ -326,9 +331,10 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
   /// Calls `observer` for each change, under a lock of the delegate.
   ///
   /// The first observer subscribes to the service's signals, which are taken as hints to look at an
-  /// item again; so what another program does is told once, whatever a service signals. While
-  /// there is no bus or service, they are looked for again after a second, then less often, at least
-  /// once a minute. A record that can't be read is left out: whoever reads it gets the error.
+  /// item again; so another program's change is reported once, however often a service signals it.
+  /// While there is no bus or service, the delegate looks for them again after a second, then less
+  /// often, at least once a minute. A record that can't be read is left out: the next reader gets
+  /// the error.
   public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
       return try opened().following.add(observer)

@@ -60,7 +60,8 @@ import VaultBackend
       try await leak.expectNothingNew(twin.program(Leak.oldKey))
     }
     // In the copy from before, the new bytes under each of its own names.
-    for (_, bytes) in try leak.place.contents() where leak.stolen.values.allSatisfy({ $0 != bytes }) {
+    for (_, bytes) in try leak.place.contents() where leak.stolen.values.allSatisfy({ $0 != bytes })
+    {
       let twin = try leak.copy.twin()
       try twin.put(leak.stolen.filter { !$0.key.isHeader }.mapValues { _ in bytes })
       try await leak.expectNothingNew(twin.program(Leak.oldKey))

@@ -29,19 +29,19 @@ struct Report {
 
     A batch of the call and a batch of its floor, about 2 ms each, take turns \(pairs) times. The
     times are medians of the batches, in processor time of the thread; the ratio is the median of
-    what each pair gives, so that what slows the machine slows both. With `--check`, a target that is
-    missed is measured once more, twice as long, and the better of the two counts.
+    the pairs' ratios, so that a slow moment of the machine slows both. With `--check`, a missed
+    target is measured once more, twice as long, and the better result counts.
 
     The floor is a loop in C over EVP with a reused context, the same 112 bytes of associated data
-    and the same calls for the tag, which takes its nonce from a counter and writes into one buffer.
-    For `@Singleton` and `@UserDefault` it handles the 32 bytes of the text alone, without the name and
-    the type that a record holds besides. Part of a cipher block costs EVP 20 to 30 ns more than
-    none: the String's key is of a length that makes its 48 bytes whole blocks, as the floor's 32
-    are. The rows "part of a block" below show the same with a key of another length, which is the
-    usual case, and which a program should reckon with.
+    and the same calls for the tag. The loop takes its nonce from a counter and writes into one
+    buffer. For `@Singleton` and `@UserDefault` it handles only the 32 bytes of the text, without
+    the name and the type that a record also contains. A partial cipher block costs EVP 20 to 30 ns
+    more than none. The String's key has a length that makes its 48 bytes whole blocks, like the
+    floor's 32. The rows "part of a block" below show the same with a key of another length. That is
+    the usual case, and the one to expect in a program.
 
-    Allocations are what the call asks of `malloc`, counted by an interposer that first counts
-    allocations of a known number.
+    Allocations are the call's calls of `malloc`. An interposer counts them; it first proves itself
+    on a known number of allocations.
 
     ## Calls with a target
 
@@ -66,25 +66,27 @@ struct Report {
 
     ## Reads with two threads
 
-    How many values two threads read in the time in which one thread reads one, in wall time. Two threads of
-    a bare EVP loop, each with a context of its own, show what the machine's two cores allow.
+    How many values two threads read in the time in which one thread reads one, in wall time. A bare
+    EVP loop on two threads, each with a context of its own, shows what the machine's two cores
+    allow.
 
     \(scaling.map { "- \($0.name): \(shown($0.value, 2)) \($0.unit)\($0.target)" }
       .joined(separator: "\n"))
 
     ## The vault
 
-    The files are on \(Disk.fileSystem). Reads are in processor time, what writes in wall time, unless
-    a row says otherwise. The peers are \(Peer.versions.joined(separator: " and ")), through C with
-    prepared statements, with a write-ahead log and synchronous = FULL; SQLCipher has a raw key. There
-    are 1,000 rows in each. A durable write is a transaction of two rows: the record, of the 82 bytes
-    that a `String` of 32 is sealed in (SQLCipher, which seals itself, gets the 32), and a manifest of
-    1,153 bytes. Bare SQLite has the vault's tables, indices and statements where nothing else is said,
-    and, as all peers, its own pages of 4 KiB, where a vault has pages of 2 KiB; a plain table is
-    `record (name BLOB PRIMARY KEY, value BLOB)`, which has no sequence numbers by which other
-    processes find what changed. Others written: another process writes 100 other keys a second to
-    the same vault. The transactions of 1,000 writes are all of the same names, whose hashes
-    the vault remembers from one to the next, as it does what each record adds to the manifest.
+    The files are on \(Disk.fileSystem). Reads are in processor time, writes in wall time, unless a
+    row says otherwise. The peers are \(Peer.versions.joined(separator: " and ")), through C with
+    prepared statements, with a write-ahead log and synchronous = FULL; SQLCipher has a raw key.
+    There are 1,000 rows in each. A durable write is a transaction of two rows: the record, which is
+    a `String` of 32 bytes sealed into 82 (SQLCipher, which seals by itself, gets the 32), and a
+    manifest of 1,153 bytes. Unless said otherwise, bare SQLite has the vault's tables, indices and
+    statements. Like all peers it has its own pages of 4 KiB, where a vault has pages of 2 KiB. A
+    plain table is `record (name BLOB PRIMARY KEY, value BLOB)`, which has no sequence numbers by
+    which other processes find what changed. "Others written" means that another process writes 100
+    other keys a second to the same vault. The transactions of 1,000 writes all use the same names.
+    The vault remembers the names' hashes, and each record's share of the manifest, from one
+    transaction to the next.
 
     | call | against | that, ns | ours, ns | ratio | target | allocations |
     |---|---|---:|---:|---:|---:|---:|
@@ -92,10 +94,10 @@ struct Report {
 
     ### Many entries
 
-    Vaults of entries of 32 bytes. Opening is from nothing to the first value, in a process of its own,
-    with the file in the system's cache; memory is what the resident size of that process grew by while
-    every entry was read once. An entry is read by `storage.load(String.self, forKey:)`, which hashes
-    its key each time.
+    The vaults have entries of 32 bytes. Opening lasts from the start to the first value, in a
+    process of its own, with the file in the system's cache. Memory is the growth of that process's
+    resident size while every entry was read once. An entry is read by `storage.load(String.self,
+    forKey:)`, which hashes its key each time.
 
     | entries | file, bytes | opening, ms | memory, bytes | memory to file | first read, ns | warm read, ns |
     |---:|---:|---:|---:|---:|---:|---:|
@@ -109,40 +111,40 @@ struct Report {
 
     ### Large files and many names in sealed folders
 
-    A file of 1 GiB that is put into a folder and read back, in wall time, the middle of three; what is
-    written is durable before the clock stops, and the files are in the system's cache. EVP is the same
-    cipher in a loop over segments of 64 KiB with the same reads and writes, on one thread. Memory is what
-    the largest resident size of a process grew by while it put and got 2 GiB.
+    A file of 1 GiB is put into a folder and read back, in wall time, the median of three. The file
+    is durable before the clock stops, and the files are in the system's cache. EVP is the same
+    cipher in a loop over segments of 64 KiB with the same reads and writes, on one thread. Memory
+    is the growth of a process's largest resident size while it put and got 2 GiB.
 
     \(large.map { "- \($0.name): \(shown($0.value, 2)) \($0.unit)\($0.target)" }
       .joined(separator: "\n"))
 
     ## Live properties
 
-    A read is of a value in memory that is observed; the floor has the same `ObservationRegistrar.access`
-    and a `Synchronization.Mutex` around the value. Writes are durable, of two values in turn, in wall
-    time. swift-sharing's `@Shared`, which would stand beside it, is not measured: it is no dependency of
-    this package, and was not to be had where this page was made.
+    A read reads an observed value in memory; the floor has the same `ObservationRegistrar.access`
+    and a `Synchronization.Mutex` around the value. Writes are durable, of two values in turn, in
+    wall time. swift-sharing's `@Shared`, the closest peer, is not measured: it is no dependency of
+    this package, and was not available where this page was made.
 
     | call | against | that, ns | ours, ns | ratio | target | allocations |
     |---|---|---:|---:|---:|---:|---:|
     \(rows { $0.comparison.part == .live })
 
-    How much more two threads read than one, in wall time: that takes two cores that nobody else wants,
-    which the load of the last minute tells.
+    How much more two threads read than one, in wall time. That needs two idle cores; the load of
+    the last minute shows whether they were idle.
 
     \(live.map { "- \($0.name): \(shown($0.value, 2)) \($0.unit)\($0.target)" }
       .joined(separator: "\n"))
 
     ## The keyring
 
-    Wall time against a real gnome-keyring-daemon on a private bus, with so many items in its
-    collection in memory. The first floor is a search for the record and one call for its secret and
-    the header's, on an open session: what a read has to do that knows no more than the name. A first
-    read of ours is that; a second one asks for the two secrets where they were, which say whose they
-    are, and spares the search: the second floor is that very call. The other rows read a plain
-    secret: libsecret with a session
-    agreed on anew for each, `secret-tool` as a process for each, and Python's package `keyring`.
+    Times are wall time against a real gnome-keyring-daemon on a private bus, with the given number
+    of items in its collection in memory. The first floor is a search for the record, and one call
+    for its secret and the header's, on an open session: a read that knows only the name must do
+    that. Our first read does the same. Our second read skips the search and asks for the two
+    secrets at their known places; each secret names its owner. The second floor is that one call.
+    The other rows read a plain secret: libsecret with a new session for each read, `secret-tool` as
+    a process for each, and Python's package `keyring`.
 
     | call | against | that, ns | ours, ns | ratio | target | allocations |
     |---|---|---:|---:|---:|---:|---:|
@@ -150,10 +152,10 @@ struct Report {
 
     ## Injection
 
-    A read of a dependency that was built before, beside a dictionary of types behind a
-    `Synchronization.Mutex`, which gives the same existential. In each round a method is called on what
-    was read. Opaque: through a generic function that is not specialised. Overridden: a task-local
-    override is active, of the dependency that is read or of another one.
+    A read of a dependency that was built before is compared with a dictionary of types behind a
+    `Synchronization.Mutex`, which gives the same existential. Each round calls a method on the
+    result. "Opaque" means through a generic function that is not specialised; "overridden", that a
+    task-local override is active, of this dependency or of another one.
 
     | call | against | that, ns | ours, ns | ratio | target | allocations |
     |---|---|---:|---:|---:|---:|---:|

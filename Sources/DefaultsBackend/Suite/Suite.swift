@@ -12,11 +12,11 @@ final class Suite: Sendable {
   /// Held while the file is read, which therefore happens once and not in every waiting reader.
   private let gate = Lock(())
   let queue = WriteQueue()
-  /// Whether a suite that is not there is never made, since a program said that there must be one.
+  /// Whether a missing suite is never made, because the program said that the suite must exist.
   let makesNothing = Atomic<Bool>(false)
   private let fileObservers = FileObservers()
   var observers: ChangeObservers { fileObservers.changes }
-  /// Of its own, so that a suite whose disk or lock is stuck delays no other's writes.
+  /// A queue of the suite's own, so that a stuck disk or lock delays no other suite's writes.
   let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
 
   /// The suite at a canonical path; see ``SuiteRegistry``.
@@ -26,10 +26,10 @@ final class Suite: Sendable {
 
   // MARK: - Reading
 
-  /// Lends what the suite holds now.
+  /// Lends the suite's present state.
   ///
-  /// Costs a look at the clock, one stat(2) when the last one was longer ago than
-  /// ``SuiteFile/trust``, and reading the file when somebody else has changed it.
+  /// Costs a look at the clock, one stat(2) when the last was longer ago than ``SuiteFile/trust``,
+  /// and reading the file when another process has changed it.
   func read<Result>(_ body: (borrowing SuiteMemory) -> Result) throws(StorageError) -> Result {
     let now = MonotonicTime.now
     let result = try memory.read { (memory) throws(StorageError) in
@@ -39,7 +39,8 @@ final class Suite: Sendable {
     return try readAfterLooking(body)
   }
 
-  /// Copies a record that this process has read before, if memory is current, without a reference to it.
+  /// Copies a record that this process has read before, if memory is current, without counting a
+  /// reference to it.
   func copy(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
@@ -74,12 +75,12 @@ final class Suite: Sendable {
     }
   }
 
-  /// Reads the file if it is not what memory holds, and tells the observers what is new.
+  /// Reads the file if it differs from memory, and tells the observers about changes.
   func refresh() throws(StorageError) {
     try withGate { () throws(StorageError) in }
   }
 
-  /// Runs `body` while nobody else reads the file, after it was read if it is new.
+  /// Reads the file if it is new, and then runs `body` while nobody else reads the file.
   func withGate<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -106,7 +107,7 @@ final class Suite: Sendable {
       _ = try loaded.contents.get()
       return
     }
-    // While the gate is held and nobody commits, nobody else replaces the contents.
+    // Nobody else replaces the contents while the gate is held and nobody commits.
     var changes: [(name: NameHash, record: [UInt8]?)] = []
     if !observers.isEmpty {
       let (old, isFailureTold) = memory.withLock { ($0.contents, $0.isFailureTold) }
@@ -122,7 +123,7 @@ final class Suite: Sendable {
     }
   }
 
-  /// What the file holds, or nil when that is in memory.
+  /// The file's contents, or nil when memory already has them.
   private func loadIfNew() throws(StorageError) -> SuiteFile.Loaded? {
     let now = MonotonicTime.now
     let stamp = try file.stamp()
@@ -134,27 +135,28 @@ final class Suite: Sendable {
 
   // MARK: - Observing
 
-  /// Tells the observers of a change; called under the lock of `memory`.
+  /// Tells the observers about a change; called under the lock of `memory`.
   func notify(_ name: NameHash, _ record: [UInt8]?, _ memory: borrowing SuiteMemory) {
     guard !observers.isEmpty else { return }
     observers.notify(
       RecordChange(name: name, record: record, headerVersion: memory.headerVersion))
   }
 
-  /// Has the observers look themselves, once for each time that the file can't be read any more.
+  /// Makes the observers look themselves, once for each time that the file becomes unreadable.
   private func tellOfFailure(_ memory: inout SuiteMemory) {
     guard !memory.isFailureTold, !observers.isEmpty else { return }
     memory.isFailureTold = true
     notifyAll()
   }
 
-  /// Tells of a change of which nobody can say whose it is; called under the lock of `memory`.
+  /// Reports a change of an unknown name; called under the lock of `memory`.
   private func notifyAll() {
     guard let nobody = NameHash([UInt8](repeating: 0, count: NameHash.byteCount)) else { return }
     observers.notify(RecordChange(name: nobody, record: nil))
   }
 
-  /// Calls `observer` for each change, also of other processes, until the observation is released.
+  /// Calls `observer` for each change, including other processes' changes, until the observation is
+  /// released.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     fileObservers.add(
       observer, of: self, watching: .folder(file.folder), threadName: "SPS defaults"

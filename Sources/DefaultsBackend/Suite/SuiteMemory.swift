@@ -2,48 +2,51 @@ internal import CryptoCore
 internal import StorageCore
 internal import Synchronization
 
-/// What a process knows of a suite.
+/// A process's memory of a suite.
 ///
 /// Readers hold its lock while they copy one record, and do no I/O.
 struct SuiteMemory: ~Copyable {
-  /// What the file held when it was looked at last.
+  /// The file's contents at the last look.
   ///
   /// All of it is durable.
   private(set) var contents = SuiteContents()
   /// The records of `contents` that were read before.
   ///
-  /// For readers on all cores: who takes a record out of `contents` counts a reference to it.
+  /// For readers on all cores, since taking a record out of `contents` counts a reference to it.
   private var known = RecordTable<NameHash, TableRecord>()
-  /// The state of the file that `contents` is of; nil when the file has to be looked at again.
+  /// The state of the file that `contents` was read from; nil when the file must be looked at
+  /// again.
   private(set) var stamp: SuiteFile.Stamp?
   private var held: SuiteFile.Held?
-  /// When the file was last found to be that of `stamp`, or earlier; 0 for not yet.
+  /// When the file was last found to match `stamp`, or an earlier time; 0 for never.
   ///
-  /// Readers raise it at the same time; `stamp` can't change while one of them is in its lane.
+  /// Readers may raise it at the same time; `stamp` can't change while a reader is in its lane.
   private let seen = Atomic<Int64>(0)
-  /// Why the file of `stamp` can't be used.
+  /// The error that makes the file of `stamp` unusable.
   private var failure: StorageError?
-  /// Whether observers know that the file could not be read, and not yet that it can be again.
+  /// Whether observers were told that the file can't be read, and not yet that it can be read
+  /// again.
   var isFailureTold = false
   /// Changes whenever the header does.
   private(set) var headerVersion: UInt64 = 1
 
   /// Whether a thread of this process holds the file lock and is writing.
   ///
-  /// `contents` was compared with the file under that lock, so nobody else can have changed it: it
-  /// is current, and what the file looks like meanwhile is our own half of a change.
+  /// `contents` was compared with the file under that lock, so nobody else can have changed it. It
+  /// is current, and a different file is our own unfinished change.
   var isCommitting = false
 
-  /// Writes that callers were told of and that are not in the file yet.
+  /// Writes that were acknowledged but are not in the file yet.
   var pending = PendingWrites()
-  /// How often acknowledged writes had to be dropped, and up to where a flush has said so.
+  /// How often acknowledged writes had to be dropped, and how many of these losses a flush has
+  /// reported.
   var losses = (count: 0, told: 0)
   /// Keeps headers from changing while writes are pending.
   var lease: HeaderLock?
   /// Whether a thread of this process wants to change the header.
   var refusesLeases = false
 
-  /// Whether `contents` is what the file holds, given the state that it had at a time, or later.
+  /// Whether `contents` equals the file, given the file's state at a time or later.
   ///
   /// - Throws: why the file can't be used.
   func isCurrent(
@@ -56,8 +59,7 @@ struct SuiteMemory: ~Copyable {
     return true
   }
 
-  /// Whether `contents` still counts as what the file holds, by a look of at most `trust`
-  /// nanoseconds ago.
+  /// Whether `contents` still counts as current, because of a look at most `trust` nanoseconds ago.
   ///
   /// - Throws: why the file can't be used.
   func isCurrent(at time: MonotonicTime, trusting trust: Int64) throws(StorageError) -> Bool {
@@ -78,16 +80,16 @@ struct SuiteMemory: ~Copyable {
     return contents.records[name]
   }
 
-  /// What a reader finds in `contents`, when no writes wait.
+  /// What a reader finds in `contents` when no writes wait.
   enum Copied {
     case copy(RecordCopy)
-    /// The record is there and was not read before: ``learn(_:)`` has it copied the next time.
+    /// The record exists but was not read before: after ``learn(_:)`` it can be copied.
     case unknown
     /// The record is too long for the buffer, or writes wait that may replace it.
     case other
   }
 
-  /// Copies the record of a name without a reference to it.
+  /// Copies the record of a name without counting a reference to it.
   func copy(_ name: NameHash, into buffer: UnsafeMutableRawBufferPointer) -> Copied {
     guard pending.writes.isEmpty else { return .other }
     guard let record = unsafe known.uncounted(name) else {
@@ -100,7 +102,7 @@ struct SuiteMemory: ~Copyable {
     }
   }
 
-  /// Has ``copy(_:into:)`` find a record from now on, until the contents are replaced.
+  /// Makes ``copy(_:into:)`` find a record from now on, until the contents are replaced.
   mutating func learn(_ name: NameHash) {
     guard let record = contents.records[name] else { return }
     known.update(TableRecord(record), for: name)
@@ -144,7 +146,7 @@ struct SuiteMemory: ~Copyable {
     }
   }
 
-  /// Has the file looked at again.
+  /// Requires a new look at the file.
   mutating func forget() {
     stamp = nil
     held = nil
@@ -162,7 +164,7 @@ struct PendingWrites {
   }
 
   private(set) var writes: [NameHash: Write] = [:]
-  /// The header that they were sealed under.
+  /// The version of the header that the writes were sealed under.
   private(set) var headerVersion: UInt64 = 0
   private(set) var sequence: UInt64 = 0
   /// Whether a flush has been scheduled.
@@ -176,7 +178,7 @@ struct PendingWrites {
     writes[write.name] = Write(record: write.record, sequence: sequence)
   }
 
-  /// Drops those that are in the file now: the ones made no later than `sequence`.
+  /// Drops the writes that are in the file now: those made no later than `sequence`.
   mutating func drop(upTo sequence: UInt64) {
     hasFailed = false
     writes = self.sequence == sequence ? [:] : writes.filter { $0.value.sequence > sequence }

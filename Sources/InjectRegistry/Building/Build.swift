@@ -1,15 +1,15 @@
-/// One run of a builder whose instance is kept, and for which others wait meanwhile.
+/// One run of a builder whose instance is kept; others may wait for the run.
 @usableFromInline
 final class Build: @unchecked Sendable {
-  // Constants, but for what `Builds.lock` and `lock` guard, as said below.
+  // All properties are constants, except those that `Builds.lock` and `lock` guard, as said below.
   let registration: AnyRegistration
   let isAsync: Bool
   let condition = InjectCondition()
   // The next four are guarded by `Builds.lock`.
   var isDone = false
-  /// Those inside its builder that wait for another build.
+  /// Waits of code inside this builder for other builds.
   var waits: [ObjectIdentifier: Wait] = [:]
-  /// What those that wait are told; nil where they look again.
+  /// The error for those that wait; nil if they should look again.
   var failure: InjectError?
   var waiters: [AsyncWaiter] = []
 
@@ -22,9 +22,9 @@ final class Build: @unchecked Sendable {
   let around: [AnyRegistration]
 
   /// - Parameters:
-  ///   - registration: whose builder runs.
-  ///   - layerDepth: how deep the innermost layer is around it. What lies further in is the builder's
-  ///     own, and the same for everybody.
+  ///   - registration: the registration whose builder runs.
+  ///   - layerDepth: the depth of the innermost layer around the builder. Layers further in are the
+  ///     builder's own, and the same for everybody.
   ///   - around: the builders that run around it.
   init(_ registration: AnyRegistration, _ layerDepth: Int, around: [AnyRegistration]) {
     self.around = around
@@ -36,8 +36,8 @@ final class Build: @unchecked Sendable {
   /// Remembers that the builder asked for a type.
   ///
   /// - Parameters:
-  ///   - types: the type, and all that its own builder asked for.
-  ///   - depth: how deep the layer is to which the answer belongs; 0 is the storage itself.
+  ///   - types: the type, and all types that its own builder asked for.
+  ///   - depth: the depth of the layer that the answer belongs to; 0 is the storage itself.
   func record(_ types: Set<ObjectIdentifier>, depth: Int) {
     lock.withLock {
       asked.formUnion(types)
@@ -45,27 +45,27 @@ final class Build: @unchecked Sendable {
     }
   }
 
-  /// All that the builder asked for.
+  /// All types that the builder asked for.
   var dependencies: Set<ObjectIdentifier> { lock.withLock { asked } }
 
-  /// The innermost layer that an answer belonged to.
+  /// The depth of the innermost layer that an answer belonged to.
   var depth: Int { lock.withLock { innermost } }
 }
 
-/// A builder that runs.
+/// A running builder.
 struct Step {
   let registration: AnyRegistration
   let build: Build?
-  /// Whether the caller surely waits for it: a task that an async builder started may not be
-  /// awaited.
+  /// Whether the caller certainly waits for the builder: a task that an async builder started may
+  /// not be awaited.
   let isCertain: Bool
 }
 
-/// Somebody who waits for a build.
+/// A wait for a build.
 final class Wait: Sendable {
   let steps: [Step]
   let target: Build
-  /// Set when it may be a cycle: what the path would be.
+  /// The path of a possible cycle; nil if there is none.
   let suspicion: [AnyRegistration]?
 
   init(_ steps: [Step], _ target: Build, suspicion: [AnyRegistration]?) {
@@ -74,7 +74,7 @@ final class Wait: Sendable {
     self.suspicion = suspicion
   }
 
-  /// How long it lasts before something is said, or done.
+  /// How long the wait lasts before it is reported, or ends as a cycle.
   var patience: Duration {
     suspicion == nil ? InjectDiagnostics.patience : min(.seconds(1), InjectDiagnostics.patience)
   }
@@ -85,21 +85,21 @@ final class Wait: Sendable {
   /// The same by name.
   var path: [String] { builders.map(\.name) }
 
-  /// How the one came to run that is waited for, by name.
+  /// The builders around the awaited build, and its own, by name.
   var targetPath: [String] { (target.around + [target.registration]).map(\.name) }
 }
 
-/// Who waits for which build.
+/// Keeps track of which code waits for which build.
 ///
-/// The lock is held for memory work, when a build begins or ends, or a wait does; never while a
-/// builder runs. Who needs the lock of a slot as well takes this one first.
+/// The lock is held for memory work, when a build or a wait begins or ends; never while a builder
+/// runs. Code that also needs the lock of a slot takes this one first.
 enum Builds {
   static let lock = InjectLock()
 
-  /// What somebody finds who wants to wait for `target`; call under the lock.
+  /// Decides whether the caller may wait for `target`; call under the lock.
   ///
-  /// The search is complete because every wait is found here before it begins: of the waits that
-  /// close a cycle, one is the last.
+  /// The search is complete, since every wait is registered here before it begins: one wait of each
+  /// cycle comes last and sees the others.
   static func wait(for target: Build, from steps: [Step]) -> WaitDecision {
     if let path = path(from: target, to: steps, isCertain: true) { return .cycle(path) }
     let wait = Wait(steps, target, suspicion: path(from: target, to: steps, isCertain: false))
@@ -112,23 +112,24 @@ enum Builds {
     for step in wait.steps { step.build?.waits[ObjectIdentifier(wait)] = nil }
   }
 
-  /// A build that the one who asks would wait for: as the target, or because another one waits.
+  /// A build that the asker would wait for: the target, or one that another reached build waits
+  /// for.
   private struct Reached {
     let build: Build
-    /// Where the other one is among those that were reached; nil for the target.
+    /// The index of that other build among the reached ones; nil for the target.
     var origin: Int?
-    /// The builders from the other one to the wait.
+    /// The builders from the other build to its wait.
     var steps: ArraySlice<Step> = []
   }
 
-  /// A way on which the one who runs `steps` would wait for itself if it waited for `target`; nil
-  /// when there is none, or none that is certain.
+  /// A path by which code that runs `steps` would wait for itself if it waited for `target`; nil
+  /// when there is none, or no certain one if `isCertain`.
   ///
-  /// Each build is visited once: there may be more ways than could ever be walked.
+  /// Each build is visited once, since the number of paths may be huge.
   private static func path(
     from target: Build, to steps: [Step], isCertain: Bool
   ) -> [AnyRegistration]? {
-    // Nobody waits for one who builds nothing.
+    // Nobody waits for code that builds nothing.
     guard !steps.isEmpty else { return nil }
     var reached = [Reached(build: target)]
     var seen: Set<ObjectIdentifier> = [ObjectIdentifier(target)]
@@ -139,7 +140,7 @@ enum Builds {
         return cycle(own, reached, next)
       }
       for wait in build.waits.values {
-        // One whose target has ended only has to wake up.
+        // A wait whose target has ended only has to wake up.
         guard !wait.target.isDone, !seen.contains(ObjectIdentifier(wait.target)),
           let between = Self.steps(from: build, in: wait.steps, isCertain: isCertain)
         else { continue }
@@ -151,16 +152,16 @@ enum Builds {
     return nil
   }
 
-  /// The builders from the one of `build` inwards; nil when that is not among them, or has to be
-  /// certain and is not.
+  /// The builders from the one of `build` inwards; nil when `build` is not among them, or is not
+  /// certain as required.
   private static func steps(
     from build: Build, in steps: [Step], isCertain: Bool
   ) -> ArraySlice<Step>? {
     steps.firstIndex { $0.build === build && ($0.isCertain || !isCertain) }.map { steps[$0...] }
   }
 
-  /// A cycle: `own` builders, then those on the way from the target to `last`, which is the first
-  /// of `own`.
+  /// A cycle: the `own` builders, then those on the path from the target to `last`, which is the
+  /// first of `own`.
   private static func cycle(
     _ own: ArraySlice<Step>, _ reached: [Reached], _ last: Int
   ) -> [AnyRegistration] {
@@ -174,12 +175,12 @@ enum Builds {
     return steps.map(\.registration) + [reached[last].build.registration]
   }
 
-  /// Ends a build, and lets those go on that wait for it.
+  /// Ends a build, and wakes those that wait for it.
   ///
   /// - Parameters:
-  ///   - build: what ends.
-  ///   - failure: what they are told; nil where they look again.
-  ///   - change: runs under the lock before that.
+  ///   - build: the build that ends.
+  ///   - failure: the error for those that wait; nil if they should look again.
+  ///   - change: runs under the lock before they are woken.
   static func finish(_ build: Build, failure: InjectError? = nil, _ change: () -> Void) {
     let waiters = lock.withLock {
       change()
@@ -193,7 +194,7 @@ enum Builds {
   }
 }
 
-/// Whether somebody may wait.
+/// The decision about a wait.
 enum WaitDecision {
   case wait(Wait)
   case cycle([AnyRegistration])

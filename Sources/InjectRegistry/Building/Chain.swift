@@ -1,16 +1,17 @@
 internal import Glibc
 internal import Synchronization
 
-/// A builder that runs on a thread: on its stack, so that building costs no allocation.
+/// A builder that runs on a thread; it lies on the thread's stack, so that building costs no
+/// allocation.
 @safe @usableFromInline
 struct Frame {
   let parent: UnsafeMutablePointer<Frame>?
-  /// Where there is no parent: the async builder that called.
+  /// The async builder that called, if there is no parent.
   let task: AsyncFrame?
-  // Whoever runs the builder holds it.
+  // The code that runs the builder keeps it alive.
   unowned(unsafe) let registration: AnyRegistration
   let build: Build?
-  /// Instances of the tree that this is the root of.
+  /// The instances of the tree whose root this is.
   var graph: Graph?
 
   private static let key: pthread_key_t = {
@@ -45,9 +46,9 @@ struct Frame {
 /// An async builder that runs, known to its task and to the tasks that it starts.
 @usableFromInline
 final class AsyncFrame: @unchecked Sendable {
-  // Constants and atomics, but for `ownGraph`, which `lock` guards.
+  // All properties are constants and atomics, except `ownGraph`, which `lock` guards.
   @TaskLocal static var current: AsyncFrame?
-  /// How many run, so that nobody looks at the task where none does.
+  /// How many async builders run: if none does, nobody has to look at the task.
   private static let running = Atomic<Int>(0)
 
   let parent: AsyncFrame?
@@ -77,7 +78,7 @@ final class AsyncFrame: @unchecked Sendable {
     return frame
   }
 
-  /// Whether the caller is the task that runs the builder, and not one that was started there.
+  /// Whether the caller is the task that runs the builder, and not a task that was started in it.
   var isOfCurrentTask: Bool { task != nil && task == AsyncFrame.currentTask }
 
   private static var currentTask: Int? {
@@ -98,7 +99,7 @@ final class AsyncFrame: @unchecked Sendable {
     return try await $current.withValue(frame, operation: body)
   }
 
-  /// The instances of the tree that this is the root of.
+  /// The instances of the tree whose root this is.
   var graph: Graph {
     lock.withLock {
       let graph = ownGraph ?? Graph()
@@ -127,18 +128,18 @@ final class Graph: @unchecked Sendable {
   }
 }
 
-/// The builders that run around the caller, for the time of a call.
+/// The builders that run around the caller, valid during one call.
 @safe struct Chain {
   let top: UnsafeMutablePointer<Frame>?
   let task: AsyncFrame?
 
-  /// Of code that can't suspend.
+  /// The chain of code that can't suspend.
   static var current: Chain {
     if let top = unsafe Frame.top { return unsafe Chain(top: top, task: nil) }
     return unsafe Chain(top: nil, task: AsyncFrame.innermost)
   }
 
-  /// Of code that may suspend: a builder on the thread's stack can't wait for it.
+  /// The chain of code that may suspend: a builder on the thread's stack can't wait for such code.
   static var ofTask: Chain { unsafe Chain(top: nil, task: AsyncFrame.innermost) }
 
   var isEmpty: Bool { unsafe top == nil && task == nil }
@@ -182,7 +183,7 @@ final class Graph: @unchecked Sendable {
     return nil
   }
 
-  /// The instances of the tree that is built.
+  /// The instances of the tree that is being built.
   var graph: Graph {
     var frame = unsafe top
     var task = task
@@ -201,6 +202,6 @@ final class Graph: @unchecked Sendable {
   }
 }
 
-// It points into the stack of its thread.
+// A frame points into the stack of its thread.
 @available(*, unavailable)
 extension Frame: Sendable {}

@@ -2,12 +2,12 @@ internal import Glibc
 
 /// A mutex, beside the state that it guards.
 ///
-/// `pthread_mutex`, because Thread Sanitizer reports false races on `Synchronization.Mutex`; its
-/// own, because this module depends on no other. Held for memory work only: no caller's code runs
-/// under it.
+/// It is a `pthread_mutex`, because Thread Sanitizer reports false races on
+/// `Synchronization.Mutex`. The module has a lock of its own, because it depends on no other
+/// module. The lock is held for memory work only: no caller's code runs under it.
 @safe @usableFromInline
 final class InjectLock: @unchecked Sendable {
-  // A mutex is there to be used by many threads.
+  // Many threads may use a mutex.
   fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
   init() {
@@ -36,10 +36,10 @@ final class InjectLock: @unchecked Sendable {
   }
 }
 
-/// What threads wait for while they hold an ``InjectLock``.
+/// A condition that threads wait for while they hold an ``InjectLock``.
 @safe
 final class InjectCondition: @unchecked Sendable {
-  // A condition is there to be used by many threads.
+  // Many threads may use a condition.
   private let condition: UnsafeMutablePointer<pthread_cond_t>
 
   init() {
@@ -47,7 +47,7 @@ final class InjectCondition: @unchecked Sendable {
     unsafe condition.initialize(to: pthread_cond_t())
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
-    // A clock that somebody sets would wake or hold the waiting ones.
+    // If the wait used the settable clock, setting it would wake or hold the waiting threads.
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     let result = unsafe pthread_cond_init(condition, &attributes)
     unsafe pthread_condattr_destroy(&attributes)
@@ -61,7 +61,7 @@ final class InjectCondition: @unchecked Sendable {
 
   func wakeAll() { unsafe pthread_cond_broadcast(condition) }
 
-  /// Gives the lock back, sleeps, and takes it again; may return early.
+  /// Releases the lock, sleeps, and takes the lock again; may return early.
   func wait(_ lock: InjectLock) { unsafe pthread_cond_wait(condition, lock.mutex) }
 
   /// The same, until a deadline at the latest.

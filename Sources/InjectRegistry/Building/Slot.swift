@@ -1,4 +1,4 @@
-/// Where an instance is kept, of whatever type.
+/// A place for an instance of any type.
 class AnySlot: @unchecked Sendable {
   // Has no state.
 
@@ -6,9 +6,9 @@ class AnySlot: @unchecked Sendable {
   var anyInstance: Any? { nil }
 }
 
-/// Where the instance of a registration is kept, and built exactly once.
+/// The place of a registration's instance, which is built exactly once.
 final class Slot<Dependency: Sendable>: AnySlot, @unchecked Sendable {
-  // Constants, but for the state, which `lock` guards.
+  // All properties are constants, except the state, which `lock` guards.
   private enum State {
     case idle
     case building(Build)
@@ -20,21 +20,22 @@ final class Slot<Dependency: Sendable>: AnySlot, @unchecked Sendable {
     weak var object: AnyObject?
   }
 
-  /// What somebody finds who wants the instance.
+  /// The result of asking for the instance.
   enum Entry {
     case instance(Dependency)
-    /// Nobody builds it: the caller does, and has to end the build.
+    /// Nobody builds the instance yet: the caller must build it, and must end the build.
     case mine(Build)
     case wait(Wait)
     case cycle([AnyRegistration])
-    /// It is built by an async builder, and the caller can't await it.
+    /// An async builder is building the instance, and the caller can't await it.
     case asyncBuild
   }
 
   let registration: Registration<Dependency>
   private let isWeak: Bool
   private let lock = InjectLock()
-  // What follows is guarded by `lock`; it begins and ends to be built under `Builds.lock` as well.
+  // The following properties are guarded by `lock`; a build also begins and ends under
+  // `Builds.lock`.
   private var state = State.idle
   private var builtFrom: Set<ObjectIdentifier> = []
 
@@ -56,16 +57,16 @@ final class Slot<Dependency: Sendable>: AnySlot, @unchecked Sendable {
     }
   }
 
-  /// What the builder of the instance asked for.
+  /// The types that the builder of the instance asked for.
   var dependencies: Set<ObjectIdentifier> { lock.withLock { builtFrom } }
 
   /// The instance, or the right to build it, or to wait.
   ///
   /// - Parameters:
   ///   - steps: the builders that run around the caller.
-  ///   - layerDepth: how deep the innermost layer is around the caller.
+  ///   - layerDepth: the depth of the innermost layer around the caller.
   ///   - canSuspend: whether the caller can await an async builder.
-  /// - Returns: what the caller found.
+  /// - Returns: the instance, or what the caller has to do.
   func enter(_ steps: [Step], _ layerDepth: Int, canSuspend: Bool) -> Entry {
     if let instance { return .instance(instance) }
     return Builds.lock.withLock {
@@ -89,7 +90,7 @@ final class Slot<Dependency: Sendable>: AnySlot, @unchecked Sendable {
 
   /// Ends a build of the caller's with an instance.
   ///
-  /// - Returns: the instance that is kept: another one, if that was adopted meanwhile.
+  /// - Returns: the kept instance, which is another one if that was adopted meanwhile.
   func finish(_ build: Build, with instance: Dependency) -> Dependency {
     var kept = instance
     Builds.finish(build) { kept = keep(instance, build) }
@@ -100,7 +101,7 @@ final class Slot<Dependency: Sendable>: AnySlot, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - build: the build.
-  ///   - failure: what those that wait are told; nil where they look again.
+  ///   - failure: the error for those that wait; nil if they should look again.
   func abandon(_ build: Build, failure: InjectError? = nil) {
     Builds.finish(build, failure: failure) {
       lock.withLock { if case .building = state { state = .idle } }
@@ -109,8 +110,7 @@ final class Slot<Dependency: Sendable>: AnySlot, @unchecked Sendable {
 
   /// Keeps an instance that was built for another slot, unless there is one.
   ///
-  /// - Returns: the instance that is kept. Who builds here at the moment finds it, and gives up its
-  ///   own.
+  /// - Returns: the kept instance. A build in progress here finds it, and drops its own instance.
   func adopt(_ instance: Dependency, _ build: Build) -> Dependency {
     Builds.lock.withLock { keep(instance, build) }
   }

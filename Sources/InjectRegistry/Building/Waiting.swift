@@ -5,7 +5,7 @@ final class AsyncWaiter: @unchecked Sendable {
   private var continuation: CheckedContinuation<Void, Never>?
   private var isResumed = false
 
-  /// Waits until `resume` is called, which may have been before.
+  /// Waits until `resume` is called; returns at once if it was called before.
   func sleep() async {
     await withCheckedContinuation { continuation in
       let isResumed = lock.withLock {
@@ -16,7 +16,7 @@ final class AsyncWaiter: @unchecked Sendable {
     }
   }
 
-  /// Lets the task go on; any number of times.
+  /// Lets the task continue; may be called any number of times.
   func resume() {
     let continuation = lock.withLock {
       isResumed = true

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where failures go that no caller can be handed: a property's getter can't throw.
+/// Takes failures that no caller gets, because a property's getter can't throw.
 ///
 /// A storage with an `errorClosure` reports there and not here. Waits that take long are reported
 /// here in any case.
@@ -20,12 +20,13 @@ public enum InjectDiagnostics: Sendable {
         defer { unsafe currentHandler = newValue }
         return unsafe currentHandler
       }
-      // Given up outside the lock: it may hold the last reference to something that reports.
+      // Released outside the lock: the old handler may hold the last reference to something that
+      // reports.
       withExtendedLifetime(old) {}
     }
   }
 
-  /// How long somebody waits for a builder before that is reported; 5 seconds unless it is set.
+  /// How long a wait for a builder lasts before it is reported; 5 seconds unless it is set.
   public static var patience: Duration {
     get { lock.withLock { unsafe currentPatience } }
     set { lock.withLock { unsafe currentPatience = newValue } }
@@ -35,8 +36,8 @@ public enum InjectDiagnostics: Sendable {
 
   private static let standardError: @Sendable (InjectError) -> Void = { error in
     let text = Array("InjectError.\(error)\n".utf8)
-    // One write(2), so that what several threads say doesn't mix. Nobody is left to tell when
-    // standard error can't be written to.
+    // One write(2), so that texts of several threads don't mix. A failure to write to standard
+    // error can't be reported anywhere.
     _ = unsafe text.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }

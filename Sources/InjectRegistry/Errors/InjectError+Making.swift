@@ -95,9 +95,9 @@ extension InjectError {
       ])
   }
 
-  /// What a builder's error is for whoever resolves.
+  /// Turns a builder's error into the error for the caller that resolves.
   ///
-  /// A cycle stays one, and so does what the caller has to mend itself.
+  /// A cycle stays a cycle, and errors that the caller must fix stay as they are.
   static func of(
     _ error: any Error, _ subject: Subject, path: [String], _ registration: AnyRegistration
   ) -> InjectError {

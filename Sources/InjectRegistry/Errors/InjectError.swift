@@ -1,7 +1,7 @@
 /// Why a dependency could not be injected.
 ///
 /// It names the type, the qualifiers, the group and both places in source, and says how to fix it.
-/// `if case InjectError.notFound = error` tells what kind it is, of any error.
+/// `if case InjectError.notFound = error` tests the kind of any error.
 public struct InjectError: Error, Sendable {
   /// A kind of failure that a caller can act on.
   ///
@@ -22,11 +22,11 @@ public struct InjectError: Error, Sendable {
     public static let builderFailed = Code("builderFailed")
     /// The builder is async, and was not awaited yet.
     public static let needsAwait = Code("needsAwait")
-    /// The scope asks for what this registration can't give.
+    /// This registration can't provide the scope.
     public static let wrongScope = Code("wrongScope")
-    /// A strict test used what it has no double for.
+    /// A strict test used a dependency that it has no double for.
     public static let liveInTest = Code("liveInTest")
-    /// A builder that somebody waits for takes long; the wait goes on.
+    /// A builder takes long while others wait for it; the wait continues.
     public static let slowBuilder = Code("slowBuilder")
   }
 
@@ -63,7 +63,7 @@ public struct InjectError: Error, Sendable {
     }
   }
 
-  /// What was asked for, and where.
+  /// The requested dependency, and the place of the request.
   struct Subject: Sendable {
     var dependency: String
     var qualifiers: [String] = []
@@ -80,21 +80,21 @@ public struct InjectError: Error, Sendable {
     details = Details(code, subject, path, candidates, advice, underlying, isTold)
   }
 
-  /// What to act on.
+  /// The kind of failure, for callers to act on.
   public var code: Code { details.code }
-  /// The type that was asked for, with its module.
+  /// The requested type, with its module.
   public var dependency: String { details.subject.dependency }
-  /// The qualifiers that were asked for.
+  /// The requested qualifiers.
   public var qualifiers: [String] { details.subject.qualifiers }
-  /// The group that was asked for, or nil.
+  /// The requested group, or nil.
   public var group: DependencyGroupKey? { details.subject.group }
-  /// Where the dependency is injected, or nil where that is not known.
+  /// Where the dependency is injected, or nil if that is not known.
   public var location: InjectLocation? { details.subject.location }
   /// The builders that were running, outermost first.
   ///
   /// For a cycle, the first is also the last.
   public var path: [String] { details.path }
-  /// What is registered and matches, or comes near.
+  /// The registrations that match, or nearly match.
   public var candidates: [String] { details.candidates }
   /// The error that a builder threw, or nil.
   public var underlying: (any Error)? { details.underlying }
@@ -109,7 +109,7 @@ public struct InjectError: Error, Sendable {
       underlying: underlying, isTold: details.isTold)
   }
 
-  /// The same error of a builder, as who waited for it meets it.
+  /// A builder's error, as it is given to those that waited for the builder.
   func passed(to subject: Subject, path: [String]) -> InjectError {
     guard code == .builderFailed else { return self }
     return InjectError(
@@ -117,24 +117,24 @@ public struct InjectError: Error, Sendable {
       underlying: underlying, isTold: details.isTold)
   }
 
-  /// Whether a builder ended because its task was cancelled, however far inside.
+  /// Whether a builder at any depth ended because its task was cancelled.
   var isCancellation: Bool {
     underlying is CancellationError || (underlying as? InjectError)?.isCancellation == true
   }
 
-  /// The same error, of which a strict test was told.
+  /// The same error, marked as reported to a strict test.
   var told: InjectError {
     InjectError(
       code, details.subject, path: path, candidates: candidates, advice: details.advice,
       underlying: underlying, isTold: true)
   }
 
-  /// Whether a strict test was told of it, or of the error that it passes on.
+  /// Whether this error, or the error that it passes on, was reported to a strict test.
   var isTold: Bool { details.isTold || (underlying as? InjectError)?.isTold == true }
 }
 
 extension InjectError: CustomStringConvertible {
-  /// What happened, where, what is registered, and how to fix it, in lines of text.
+  /// Lines of text: what happened, where, the registrations, and how to fix the problem.
   public var description: String {
     let place = location.map { ["\($0)"] } ?? []
     let running = path.isEmpty ? [] : [path.joined(separator: " -> ")]
@@ -191,7 +191,7 @@ extension InjectError.Code {
   }
 }
 
-/// All that `InjectStorage.validate()` found.
+/// All faults that `InjectStorage.validate()` found.
 public struct InjectFaults: Error, Sendable, CustomStringConvertible {
   /// One error for each registration that can't be built, with a place where it is injected if one
   /// is known, and one for each injection that can't be resolved for another reason.

@@ -1,8 +1,8 @@
-/// Why a registration comes near and does not match, as far as that is known without building
+/// Why a registration nearly matches, but does not, as far as this is known without building
 /// anything.
 struct NearMiss {
   private let registration: AnyRegistration
-  /// What it has built before, or its value.
+  /// An instance that the registration has built before, or its value.
   private let instance: Any?
   private let node: AnyNode
   private let parameters: Qualifier?
@@ -19,7 +19,7 @@ struct NearMiss {
     self.subject = subject
   }
 
-  /// The registration, and why it does not match; nil when it does not come near.
+  /// The registration, and why it does not match; nil when it is no near miss.
   var description: String? {
     let isOfType = registration.key.type == node.key.entry.type
     guard let reason = isOfType ? reasonOfOneType : reasonOfTwoTypes else { return nil }
@@ -67,27 +67,29 @@ struct NearMiss {
     return nil
   }
 
-  /// The name of a type without what it is nested in; nil of a generic type, and of a metatype.
+  /// The name of a type without its surroundings; nil for a generic type, and for a metatype.
   private static func lastName(_ name: String) -> Substring? {
     let last = name.split(separator: ".").last
     return name.contains("<") || last == "Type" || last == "Protocol" ? nil : last
   }
 
-  /// What an optional type wraps.
+  /// The wrapped type of an optional type.
   private static func wrapped(_ type: any Any.Type) -> ObjectIdentifier? {
     (type as? any AnyOptional.Type).map { ObjectIdentifier($0.wrapped) }
   }
 
-  /// Whether instances of the first type are of the second: a subclass, or one that conforms.
+  /// Whether instances of the first type are also of the second: the first is a subclass, or
+  /// conforms.
   ///
-  /// Not known of protocols that are private or local.
+  /// This is not known for private and local protocols.
   private static func fits(_ type: any Any.Type, _ other: any Any.Type) -> Bool {
     func isSubclass<Other>(of other: Other.Type) -> Bool { type is Other.Type }
     if isSubclass(of: other) { return true }
-    // A type conforms if it is of the existential metatype, `any P.Type`, which generic code can't
-    // name: inside it, `Other.Type` is the type of `(any P).self` alone. But its mangled name is
-    // known: https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, `type 'Xp'`. Of other
-    // types than protocols, whose names end otherwise, the runtime must not be asked for one.
+    // A type conforms if it is an instance of the existential metatype, `any P.Type`. Generic code
+    // can't name that metatype: there, `Other.Type` is only the type of `(any P).self`. But its
+    // mangled name is known: https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst,
+    // `type 'Xp'`. The runtime must not be asked for types that are no protocols; their names end
+    // otherwise.
     guard let name = _mangledTypeName(other), ["p", "Xl", "Xc"].contains(where: name.hasSuffix),
       let metatype = _typeByName(name + "Xp")
     else { return false }
@@ -96,7 +98,7 @@ struct NearMiss {
   }
 }
 
-/// Tells which type an optional wraps.
+/// Gives the wrapped type of an optional.
 private protocol AnyOptional {
   static var wrapped: any Any.Type { get }
 }

@@ -1,4 +1,4 @@
-/// The name of a type with its module, for people alone: types that print alike are different keys.
+/// The name of a type with its module, only for people: types that print alike are different keys.
 func name(of type: any Any.Type) -> String {
   let name = withoutContexts(String(reflecting: type))
   // The metatype of `any P` prints as `P.Protocol`, the one of a concrete type as `T.Type`.

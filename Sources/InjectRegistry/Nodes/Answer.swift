@@ -1,10 +1,10 @@
-/// What a node has found: an instance, or a builder of new ones.
+/// The result of a node's search: an instance, or a builder of new ones.
 @safe @usableFromInline
 class Answer: @unchecked Sendable {
   // Never changes.
-  /// Where the instance is; nil for a builder.
+  /// The address of the instance; nil for a builder.
   @usableFromInline let place: UnsafeRawPointer?
-  /// Whether readers may be given it without a lock, after which it is never given up.
+  /// Whether readers may get it without a lock; it is then never released.
   let isPublishable: Bool
 
   init(_ place: UnsafeRawPointer?, isPublishable: Bool) {
@@ -16,7 +16,7 @@ class Answer: @unchecked Sendable {
 /// An instance in memory that stays where it is, for readers that take no lock.
 @safe
 final class Instance<Dependency: Sendable>: Answer, @unchecked Sendable {
-  // Written in `init` and `deinit` alone.
+  // Written only in `init` and `deinit`.
   private let pointer: UnsafeMutablePointer<Dependency>
 
   init(_ instance: Dependency, isPublishable: Bool) {
@@ -42,7 +42,7 @@ final class Fresh<Dependency: Sendable>: Answer, @unchecked Sendable {
     unsafe super.init(nil, isPublishable: false)
   }
 
-  /// A new instance; only where no builder runs around the caller.
+  /// A new instance; only if no builder runs around the caller.
   // Inlinable, because it costs four times as much through unspecialised generics: `make bench`.
   @inlinable
   func make() throws -> Dependency {
@@ -58,7 +58,7 @@ final class Fresh<Dependency: Sendable>: Answer, @unchecked Sendable {
     unsafe Frame(parent: nil, task: nil, registration: registration, build: nil)
   }
 
-  /// What the caller is told of an error of the builder.
+  /// The error for the caller if the builder fails.
   func failure(_ error: any Error, _ subject: InjectError.Subject) -> InjectError {
     .of(error, subject, path: [registration.name], registration)
   }

@@ -1,27 +1,31 @@
 public import Synchronization
 
-/// What an injection asks for, of whatever type: what its reads have in common.
+/// The request of an injection, of any type: the part of its reads that does not depend on the
+/// type.
 ///
-/// Not generic, because generic code that is not specialised asks the runtime for types at every
-/// step, which costs more than all the rest.
+/// It is not generic, because unspecialised generic code asks the runtime for types at every step,
+/// which costs more than the rest of a read.
 @safe @usableFromInline
 class AnyNode: @unchecked Sendable {
-  // Constants and an atomic, but for the last three, which `lock` guards.
+  // All properties are constants and an atomic, except the last three, which `lock` guards.
 
-  /// How often an instance is read before it is published.
+  /// After how many reads an instance is published.
   ///
-  /// What is registered anew in a test is read less often, and so given up with its registration.
+  /// An instance that is registered anew in a test is read less often, and so is released with its
+  /// registration.
   private static let readsBeforePublishing = 100
 
   let key: NodeKey
-  // Every read looks at the next two. They stand a cache line away from both ends: at one is the
-  // object's own count of references, which others may write, and behind the other may be anybody's.
+  // Every read looks at the next two. They lie a cache line away from both ends of the object: at
+  // the start is its reference count, which others may write, and behind the end may be anybody's
+  // memory.
   /// The count of ``Activity``.
   @usableFromInline let activity = unsafe Activity.count
-  /// Where an instance is that is never given up, or nil.
+  /// The address of an instance that is never released, or nil.
   ///
-  /// A reader takes it without a lock, so nobody can know when the last one is done with it. That
-  /// is why only one is ever published in each node: see docs/injection-concurrency.md.
+  /// A reader takes the instance without a lock, so nobody can know when the last reader is done
+  /// with it. So only one instance is ever published in each node: see
+  /// docs/injection-concurrency.md.
   @usableFromInline let published = unsafe Atomic<UnsafeRawPointer?>(nil)
   let qualifiers: [Qualifier]
   let parameters: Qualifier?
@@ -29,7 +33,7 @@ class AnyNode: @unchecked Sendable {
   unowned let storage: InjectStorage
   private let storageID: ObjectIdentifier
   private let lock = InjectLock()
-  // What follows is guarded by `lock`.
+  // The following properties are guarded by `lock`.
   private var kept: Answer?
   private var keptForReaders: Answer?
   private var reads = 0
@@ -44,23 +48,24 @@ class AnyNode: @unchecked Sendable {
     self.parameters = parameters
   }
 
-  /// The type that is asked for.
+  /// The requested type.
   var type: any Any.Type { Never.self }
 
-  /// Whether an instance is of the type that is asked for.
+  /// Whether an instance has the requested type.
   func isOfType(_ instance: Any) -> Bool { false }
 
-  /// Resolves, and gives up the instance.
+  /// Resolves, and releases the instance.
   func check(_ location: InjectLocation?) throws(InjectError) {}
 
   /// The same, where builders may be async.
   func checkAsync(_ location: InjectLocation?) async throws(InjectError) {}
 
-  /// What was found before, for callers around whom no builder runs; nil where one has to search.
+  /// The earlier result, for callers around whom no builder runs; nil if a search is needed.
   @usableFromInline @inline(never)
   final func answer() -> Answer? {
     let isQuiet = unsafe activity.pointee.load(ordering: .relaxed) == 0
-    // A builder around the caller has to know what it asks for, and may be what is asked for.
+    // If a builder runs around the caller, its request must be recorded, and may be a cycle: it
+    // needs a search.
     guard Chain.current.isEmpty else { return nil }
     if !isQuiet, let layer = Layer.innermost(of: storageID) { return layer.answer(for: self) }
     lock.lock()
@@ -78,8 +83,7 @@ class AnyNode: @unchecked Sendable {
     unsafe published.store(place, ordering: .releasing)
   }
 
-  /// Keeps what was found for the reads that follow, unless something has changed since, or is about
-  /// to.
+  /// Keeps the result for later reads, unless something has changed since, or is about to.
   final func keep(_ answer: Answer, version: Int) {
     let old = lock.withLock {
       defer { if storage.registry.isStill(at: version) { kept = answer } }
@@ -88,16 +92,16 @@ class AnyNode: @unchecked Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// Forgets what was found: something that could alter it is about to change.
+  /// Forgets the result, because something that could alter it is about to change.
   ///
-  /// - Returns: what was kept, to be given up outside of locks.
+  /// - Returns: the kept result, to be released outside of locks.
   final func forget() -> Answer? {
     lock.withLock {
       defer {
         kept = nil
         reads = 0
-        // What was published stays: somebody may be reading it. That it is there makes sure that
-        // nothing else is published.
+        // `keptForReaders` stays, because somebody may be reading it. As long as it is set, nothing
+        // else is published.
         unsafe published.store(nil, ordering: .releasing)
       }
       return kept

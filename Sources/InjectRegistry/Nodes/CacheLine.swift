@@ -1,8 +1,8 @@
 /// Memory that shares no cache line with anything else.
 ///
-/// Who writes beside what others read takes it from their caches. Beside the count of references of
-/// an instance, which every copy writes, two threads that read it took more than twice as long
-/// (`make bench`).
+/// A write takes the whole cache line out of other readers' caches. When such memory lay beside an
+/// instance's reference count, which every copy writes, two reading threads took more than twice as
+/// long (`make bench`).
 enum CacheLine {
   private static let size = 64
 

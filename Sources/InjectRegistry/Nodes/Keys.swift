@@ -1,4 +1,4 @@
-/// What registrations compete for: a type, the type of the parameters, a group.
+/// The key that registrations compete for: a type, the type of the parameters, a group.
 ///
 /// Types are compared by identity, so two that print alike are two keys.
 struct EntryKey: Hashable, Sendable {
@@ -22,7 +22,7 @@ struct EntryKey: Hashable, Sendable {
   var general: EntryKey { EntryKey(self, group: nil) }
 }
 
-/// What an injection asks for: one node for each.
+/// The key of an injection's request; each key has one node.
 struct NodeKey: Hashable, Sendable {
   let entry: EntryKey
   /// In the order of their identities, each once.
@@ -31,10 +31,10 @@ struct NodeKey: Hashable, Sendable {
   let scope: InjectScope?
 }
 
-/// A type or protocol that the instance has to be of.
+/// A type that the instance must have, or a protocol that it must conform to.
 struct Qualifier: @unchecked Sendable {
-  // A metatype never changes. It isn't Sendable only because a conformance may belong to an actor,
-  // and asking whether an instance conforms uses none.
+  // A metatype never changes. It is not Sendable only because a conformance may belong to an actor;
+  // asking whether an instance conforms uses no conformance.
   let type: any Any.Type
 
   var id: ObjectIdentifier { ObjectIdentifier(type) }
@@ -42,11 +42,11 @@ struct Qualifier: @unchecked Sendable {
 
   /// Whether `instance` is of the type, or conforms to the protocol.
   ///
-  /// The metatype is opened, and the instance cast to what comes out: for a protocol that is its
-  /// existential type, and casting to that looks for the conformance.
+  /// The metatype is opened, and the instance is cast to the opened type: for a protocol, this is
+  /// its existential type, and the cast looks for the conformance.
   func matches(_ instance: Any) -> Bool {
     func isOfOpened<Opened>(_ type: Opened.Type) -> Bool { instance is Opened }
-    // A constant is opened, a property is not.
+    // Swift opens a constant, but not a property.
     let type = type
     return isOfOpened(type)
   }

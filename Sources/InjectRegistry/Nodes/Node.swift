@@ -1,19 +1,20 @@
 public import Synchronization
 
-/// What an injection asks for: one for each type, qualifiers, group and scope, kept by its storage.
+/// The request of an injection: one node for each type, qualifiers, group and scope, kept by its
+/// storage.
 @usableFromInline
 final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
   // Has no state of its own.
 
-  /// Where the instance is, if it is published and nothing needs a closer look.
+  /// The address of the instance, if it is published and nothing needs a closer look.
   ///
-  /// Sound because what is published once is never freed before the node, whatever is registered,
-  /// reset or overridden meanwhile: `keptForReaders` holds it, and is set once. A reader that was
-  /// overtaken copies the old instance.
+  /// This is sound because a published instance is never freed before the node, whatever is
+  /// registered, reset or overridden meanwhile: `keptForReaders` holds it, and is set once. A
+  /// reader that a change has overtaken copies the old instance.
   ///
-  /// It writes nothing. The copy that its caller makes writes the count of references of the
-  /// instance, if that has one, when it is made and when it is given up, as a copy of a global
-  /// constant does: only there two threads take turns.
+  /// It writes nothing. The caller's copy writes the instance's reference count, if there is one,
+  /// when it is made and when it is released, like a copy of a global constant: only there two
+  /// threads take turns.
   // Inlinable, because a read through unspecialised generics takes several times as long: `make
   // bench`.
   @inlinable @inline(__always)
@@ -24,7 +25,7 @@ final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
     return unsafe pointer.assumingMemoryBound(to: Dependency.self)
   }
 
-  /// The dependency, where ``place`` does not know.
+  /// The dependency, if ``place`` is nil.
   @inlinable
   func value(
     _ parameters: ParameterBox?, _ location: InjectLocation
@@ -33,7 +34,7 @@ final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
       return try resolve(parameters, location)
     }
     if let place = unsafe answer.place {
-      // The answer is this node's, and so of its type.
+      // The answer belongs to this node, so it has the node's type.
       return unsafe place.assumingMemoryBound(to: Dependency.self).pointee
     }
     let fresh = unsafe unsafeDowncast(answer, to: Fresh<Dependency>.self)
@@ -51,7 +52,7 @@ final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
     fresh.failure(error, subject(location))
   }
 
-  /// What is resolved, for messages.
+  /// The requested dependency, for messages.
   func subject(_ location: InjectLocation?) -> InjectError.Subject {
     InjectError.Subject(
       dependency: name(of: Dependency.self), qualifiers: qualifiers.map(\.name),

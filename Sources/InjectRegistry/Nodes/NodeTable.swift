@@ -4,12 +4,12 @@ public import Synchronization
 /// The nodes of plain types, found without a lock.
 ///
 /// A hash table with open addressing whose places are filled once and never emptied: nodes live as
-/// long as their storage. When it is half full, one twice the size takes its place, and the old one
-/// is kept for those that are still looking at it; all old ones together are no larger than the new
-/// one.
+/// long as their storage. When the table is half full, one of twice the size replaces it, and the
+/// old one is kept for threads that still read it; all old tables together are no larger than the
+/// new one.
 @safe @usableFromInline
 final class NodeTable: @unchecked Sendable {
-  // Written under the storage's lock, read by anybody: places are atomic, and the node of a place
+  // Written under the storage's lock, read without it: places are atomic, and the node of a place
   // is written before its type.
 
   /// The number of places less one, then for each place a type and its node.
@@ -47,7 +47,7 @@ final class NodeTable: @unchecked Sendable {
     unsafe words.deallocate()
   }
 
-  /// Where the search for a type begins: the bits of a pointer that differ most, spread.
+  /// The index where the search for a type begins: the pointer bits that differ most, spread.
   @inlinable @inline(__always)
   static func start(_ type: UInt, _ mask: UInt) -> UInt {
     ((type >> 3) &* 0x9E37_79B9_7F4A_7C15) >> 32 & mask

@@ -1,10 +1,10 @@
-/// A dependency that was registered, of whatever type.
+/// A registered dependency of any type.
 @usableFromInline
 class AnyRegistration: @unchecked Sendable {
-  // `type` and `parameters` never change and are for messages alone; `learned` and `dependencies`
-  // are guarded by `lock`.
+  // `type` and `parameters` never change and are only for messages; `lock` guards `learned` and
+  // `dependencies`.
   let type: any Any.Type
-  /// The type that its builder takes, or nil.
+  /// The parameter type of the builder, or nil.
   let parameters: (any Any.Type)?
   let key: EntryKey
   let scope: InjectScope
@@ -24,13 +24,13 @@ class AnyRegistration: @unchecked Sendable {
     self.location = location
   }
 
-  /// Whether it is a value that is there already.
+  /// Whether it is a value and not a builder.
   var isValue: Bool { false }
   var isAsync: Bool { false }
-  /// The value as an instance to look at, if it is there already.
+  /// The value, if it is one.
   var anyValue: Any? { nil }
 
-  /// Builds an instance, and gives it up unless its scope keeps it.
+  /// Builds an instance, and releases it unless its scope keeps it.
   func check(in storage: InjectStorage) throws(InjectError) {}
 
   /// The same, where the builder may be async.
@@ -44,22 +44,22 @@ class AnyRegistration: @unchecked Sendable {
     return "`\(name)`\(group) at \(location)"
   }
 
-  /// Whether an instance of it matches, and whether it is a mock; nil until an instance was seen.
+  /// Whether its instances match, and whether they are mocks; nil until an instance was seen.
   func answer(to qualifiers: [Qualifier]) -> (matches: Bool, isMock: Bool)? {
-    // Outside the lock: looking at an instance may turn out to hold its last reference.
+    // Outside the lock: the sample may hold the last reference to the instance.
     guard var sample = lock.withLock({ learned }) else { return nil }
     let (answer, isNew) = sample.answer(to: qualifiers)
     if isNew { lock.withLock { learned?.add(sample) } }
     return answer
   }
 
-  /// Remembers what `instance` is.
+  /// Remembers the types of `instance`.
   ///
   /// - Parameters:
-  ///   - instance: what the builder made.
-  ///   - isKept: whether it lives as long as the registration anyway; asked under the lock, so that
-  ///     who makes it forget meanwhile does so before or after.
-  ///   - qualifiers: what is asked of it at the moment.
+  ///   - instance: the instance that the builder made.
+  ///   - isKept: whether the instance lives as long as the registration anyway; asked under the
+  ///     lock, so that a concurrent forget comes entirely before or after.
+  ///   - qualifiers: the qualifiers of the current request.
   func learn(from instance: Any, isKept: () -> Bool, qualifiers: [Qualifier]) {
     lock.withLock {
       var sample = learned ?? Sample(instance)
@@ -68,9 +68,10 @@ class AnyRegistration: @unchecked Sendable {
     }
   }
 
-  /// Forgets the instance that it learned from.
+  /// Forgets the sample instance.
   ///
-  /// - Returns: what held it, to be given up outside of locks: it may be the last reference.
+  /// - Returns: the object that held it, to be released outside of locks: it may be the last
+  ///   reference.
   func forgetSample() -> Any? {
     lock.withLock {
       defer { learned = nil }
@@ -78,7 +79,7 @@ class AnyRegistration: @unchecked Sendable {
     }
   }
 
-  /// The types that its builder was seen to ask for.
+  /// The types that the builder was seen to ask for.
   var knownDependencies: Set<ObjectIdentifier> { lock.withLock { dependencies } }
 
   func add(dependencies new: Set<ObjectIdentifier>) {
@@ -86,7 +87,7 @@ class AnyRegistration: @unchecked Sendable {
   }
 }
 
-/// What is known of the instances of a registration.
+/// What is known about a registration's instances.
 private struct Sample {
   private let isMock: Bool
   private var answers: [ObjectIdentifier: Bool] = [:]
@@ -104,7 +105,7 @@ private struct Sample {
     for qualifier in qualifiers { answers[qualifier.id] = qualifier.matches(instance) }
   }
 
-  /// The answer, and whether something was found out for it.
+  /// The answer, and whether it is new knowledge.
   mutating func answer(
     to qualifiers: [Qualifier]
   ) -> (answer: (matches: Bool, isMock: Bool)?, isNew: Bool) {
@@ -124,15 +125,15 @@ private struct Sample {
     return ((matches, isMock), isNew)
   }
 
-  /// Takes over what a copy of this one has found out.
+  /// Adds the knowledge of a copy of this sample.
   mutating func add(_ other: Sample) { answers.merge(other.answers) { old, _ in old } }
 }
 
-/// The parameters that a builder is given.
+/// The parameters for a builder.
 @usableFromInline
 final class ParameterBox: Sendable {
   let value: any Sendable
-  /// The type that was written, which a builder for it has to take.
+  /// The declared type of the parameters, which the builder must take.
   let type: Qualifier
 
   @usableFromInline init<Value: Sendable>(_ value: Value) {
@@ -141,7 +142,7 @@ final class ParameterBox: Sendable {
   }
 }
 
-/// How a registration comes by its instances.
+/// How a registration makes its instances.
 enum Maker<Dependency: Sendable>: Sendable {
   case value(Dependency)
   case builder(@Sendable () throws -> Dependency)
@@ -196,7 +197,7 @@ final class Registration<Dependency: Sendable>: AnyRegistration, @unchecked Send
     _ = try await resolution.buildAsync(self, depth: depth(in: layer))
   }
 
-  /// How deep the layer is that it is registered in.
+  /// The depth of the layer in which it is registered.
   func depth(in layer: Layer?) -> Int {
     var layer = layer
     while let current = layer {

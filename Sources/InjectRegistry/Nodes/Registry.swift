@@ -1,22 +1,23 @@
 internal import Synchronization
 
-/// Registrations, and the instances that live as long as they do: the storage's own, or a layer's.
+/// The registrations of a storage or a layer, with the instances that live as long as the
+/// registrations.
 final class Registry: @unchecked Sendable {
-  /// Whether it keeps instances of what is registered further out as well.
+  /// Whether it also keeps instances of registrations further out.
   private let isLayer: Bool
-  // All that changes is guarded by `lock`.
+  // `lock` guards everything that changes.
   private let lock = InjectLock()
   private var entries: [EntryKey: [AnyRegistration]] = [:]
   private var types: Set<ObjectIdentifier> = []
   private var slots: [SlotKey: AnySlot] = [:]
   private var closure: InjectErrorClosure?
   private var gates: [EntryKey: Slot<Bool>] = [:]
-  /// Counts the changes of what is registered and of what is kept.
+  /// Counts changes of registrations and of kept instances.
   private let changes = Atomic<Int>(0)
-  /// How many changes are being made.
+  /// How many changes are in progress.
   private let changesBegun = Atomic<Int>(0)
 
-  /// Which instance of a registration: the shared one, or a session's.
+  /// Identifies an instance of a registration: the shared one, or a session's.
   private struct SlotKey: Hashable {
     let registration: ObjectIdentifier
     let scope: InjectScope
@@ -39,21 +40,21 @@ final class Registry: @unchecked Sendable {
   /// Grows with every change; equal numbers mean that nothing has changed.
   var version: Int { changes.load(ordering: .acquiring) }
 
-  /// Says that something is about to change, until ``endChange()``.
+  /// Announces a change, which lasts until ``endChange()``.
   func beginChange() { changesBegun.add(1, ordering: .acquiringAndReleasing) }
 
-  /// Says that a change was made.
+  /// Ends an announced change.
   func endChange() { changesBegun.subtract(1, ordering: .acquiringAndReleasing) }
 
-  /// Whether nothing has changed since a version, and nothing is about to.
+  /// Whether nothing has changed since a version, and no change is in progress.
   ///
-  /// To be asked under the lock of the node that is to keep what was found: a change begins, and then
-  /// makes each node forget.
+  /// Ask under the lock of the node that will keep the result: a change first announces itself, and
+  /// then makes each node forget.
   func isStill(at version: Int) -> Bool {
     changesBegun.load(ordering: .acquiring) == 0 && self.version == version
   }
 
-  /// The registrations for a key, in the order in which they came.
+  /// The registrations for a key, in the order of registering.
   func registrations(for key: EntryKey) -> [AnyRegistration] {
     lock.withLock { entries[key] ?? [] }
   }
@@ -63,7 +64,7 @@ final class Registry: @unchecked Sendable {
     lock.withLock { entries.values.flatMap { $0 } }
   }
 
-  /// The same, each with an instance that is there already, if there is one.
+  /// All registrations, each with its existing instance, if any.
   var allWithInstances: [(registration: AnyRegistration, instance: Any?)] {
     let slots = lock.withLock { self.slots }
     return all.map { registration in
@@ -77,10 +78,10 @@ final class Registry: @unchecked Sendable {
     lock.withLock { !types.isDisjoint(with: dependencies) }
   }
 
-  // The three that follow give back what they have dropped: giving it up may run a program's own code,
-  // for which neither the lock nor the change may wait.
+  // The next three methods return the dropped objects: releasing these may run a program's own
+  // code, for which neither the lock nor the change may wait.
 
-  /// Adds a registration, or puts it in the place of the one from the same place in source.
+  /// Adds a registration, or replaces the one from the same place in source.
   func add(_ registration: AnyRegistration) -> [Any] {
     var dropped: [AnyObject] = []
     lock.withLock {
@@ -120,7 +121,8 @@ final class Registry: @unchecked Sendable {
       changes.add(1, ordering: .releasing)
       return chosen
     }
-    // Not before: who builds an instance now looks whether there was a change, and keeps no sample.
+    // Only after the change was counted: code that builds an instance now sees the change, and
+    // keeps no sample.
     return [dropped, all.map { $0.forgetSample() }]
   }
 
@@ -130,17 +132,17 @@ final class Registry: @unchecked Sendable {
     return Array(chosen.values)
   }
 
-  /// Where the instance of a registration is kept in this registry.
+  /// The place of a registration's instance in this registry.
   ///
-  /// One that was replaced a moment ago gets a place that nobody keeps, but for a layer, which can't
-  /// tell it from one of further out.
+  /// A registration that was just replaced gets a place that is not kept. A layer keeps it, since
+  /// it can't tell such a registration from one further out.
   func slot<Dependency>(
     for registration: Registration<Dependency>, _ scope: InjectScope
   ) -> Slot<Dependency> {
     let key = SlotKey(registration: ObjectIdentifier(registration), scope: scope)
     return lock.withLock {
       if let slot = slots[key] { return unsafe unsafeDowncast(slot, to: Slot<Dependency>.self) }
-      // It holds the registration, so that no other one can get this identity while it is here.
+      // The slot holds the registration, so that no other one can get its identity meanwhile.
       let slot = Slot(registration, scope)
       if isLayer || entries[registration.key]?.contains(where: { $0 === registration }) == true {
         slots[key] = slot
@@ -149,7 +151,7 @@ final class Registry: @unchecked Sendable {
     }
   }
 
-  /// What holds those that miss the same dependency while the error closure runs.
+  /// Holds other readers that miss the same dependency while the error closure runs.
   func lateGate(for key: EntryKey, _ type: any Any.Type) -> Slot<Bool> {
     lock.withLock {
       if let gate = gates[key] { return gate }

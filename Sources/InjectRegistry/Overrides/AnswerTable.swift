@@ -1,6 +1,7 @@
-/// What reads inside overrides have found.
+/// The results of reads inside overrides.
 ///
-/// A hash table with open addressing: with a `Dictionary`, such a read took half as long again.
+/// A hash table with open addressing: with a `Dictionary`, such a read took one and a half times as
+/// long.
 struct AnswerTable {
   private struct Entry {
     var node: ObjectIdentifier
@@ -11,7 +12,7 @@ struct AnswerTable {
   private var entries = [Entry?](repeating: nil, count: 8)
   private var count = 0
 
-  /// Where a node is, or would be.
+  /// The index of a node, or of its free place.
   private func place(of node: ObjectIdentifier) -> Int {
     let mask = UInt(entries.count - 1)
     var place = NodeTable.start(UInt(bitPattern: node), mask)
@@ -19,15 +20,15 @@ struct AnswerTable {
     return Int(place)
   }
 
-  /// What was found, if that was in this version.
+  /// The result, if it was found in this version.
   func answer(for node: ObjectIdentifier, _ version: Int) -> Answer? {
     guard let entry = entries[place(of: node)], entry.version == version else { return nil }
     return entry.answer
   }
 
-  /// Keeps what was found.
+  /// Keeps a result.
   ///
-  /// - Returns: what was kept before, to be given up outside the lock.
+  /// - Returns: the previous result, to be released outside the lock.
   mutating func keep(_ answer: Answer, for node: ObjectIdentifier, _ version: Int) -> Answer? {
     if 2 * count >= entries.count { grow() }
     let place = place(of: node)

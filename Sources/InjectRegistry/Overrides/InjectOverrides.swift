@@ -1,16 +1,16 @@
-/// The overrides of a task, to be carried to where they don't go by themselves.
+/// The overrides of a task, for passing them to threads and tasks that don't inherit them.
 ///
 ///     let overrides = InjectOverrides.current
 ///     queue.async { overrides.apply { checkOut() } }
 ///     Task.detached { await overrides.apply { await checkOut() } }
 ///
-/// It holds the overrides, and with them their instances, for as long as it lives.
+/// This value keeps the overrides and their instances alive.
 public struct InjectOverrides: Sendable {
   private let layer: Layer?
 
   private init(_ layer: Layer?) { self.layer = layer }
 
-  /// The overrides that the caller sees; none where there are none.
+  /// The overrides that the caller sees; empty if there are none.
   public static var current: InjectOverrides { InjectOverrides(Layer.current) }
 
   /// Whether there are no overrides.

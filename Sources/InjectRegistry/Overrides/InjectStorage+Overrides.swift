@@ -1,16 +1,16 @@
 extension InjectStorage {
-  /// Runs `body` with overrides of its own: all that is registered inside is seen inside alone.
+  /// Runs `body` with overrides of its own: registrations inside are seen only inside.
   ///
   ///     InjectStorage.withOverrides {
   ///       @Register var api: any API = TestClient()
   ///       checkOut()
   ///     }
   ///
-  /// Overrides belong to the task, and reach the tasks that are started inside, also those that
-  /// outlive the call. `Task.detached`, threads and queues get them through
-  /// ``InjectOverrides/current``. They can be nested; the innermost that has what is asked for
-  /// answers. An instance whose builder uses what is overridden is built anew for the overrides,
-  /// and all others are those of outside.
+  /// Overrides belong to the task, and reach the tasks that are started inside, including those
+  /// that outlive the call. `Task.detached`, threads and queues get them through
+  /// ``InjectOverrides/current``. Overrides can be nested; the innermost that has the requested
+  /// dependency answers. An instance whose builder uses an overridden dependency is built anew for
+  /// the overrides; all other instances are the outer ones.
   ///
   /// - Parameter body: what is run.
   /// - Returns: what `body` returns.
@@ -95,11 +95,11 @@ extension InjectStorage {
     try Layer.$current.withValue(layer, operation: body)
   }
 
-  /// Runs `body` as a test: instances are built anew for it, and none outlives it.
+  /// Runs `body` as a test: instances are built anew for the test, and none outlives it.
   ///
   /// - Parameters:
-  ///   - strictHandler: where this is set, what the test does not register is not to be used; it
-  ///     takes what was.
+  ///   - strictHandler: if set, the test may use only what it registers; the handler takes each
+  ///     violation.
   ///   - body: what is run.
   /// - Returns: what `body` returns.
   package func withFreshOverrides<Result>(

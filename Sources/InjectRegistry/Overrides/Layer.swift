@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// Registrations of one storage that a task, and the tasks that it starts, see before all others.
 final class Layer: @unchecked Sendable {
-  // Constants, but for `answers`, which `lock` guards.
+  // All properties are constants, except `answers`, which `lock` guards.
 
-  /// The innermost layer of the current task, of whichever storage.
+  /// The innermost layer of the current task, of any storage.
   @TaskLocal static var current: Layer?
-  /// How many are alive, so that nobody looks at the task where none is.
+  /// How many layers are alive: if none is, nobody has to look at the task.
   private static let alive = Atomic<Int>(0)
 
   let storage: InjectStorage
@@ -14,11 +14,11 @@ final class Layer: @unchecked Sendable {
   let outer: Layer?
   /// The next layer of the same storage.
   let below: Layer?
-  /// 1 for the outermost one of its storage.
+  /// The depth: 1 for the outermost layer of its storage.
   let depth: Int
-  /// Whether instances of what is registered further out are built anew for this layer.
+  /// Whether instances of registrations further out are built anew for this layer.
   let isFresh: Bool
-  /// Where this is set, what is registered further out is not to be used; takes what was.
+  /// If set, registrations further out must not be used; the handler takes each violation.
   let strictHandler: (@Sendable (InjectError) -> Void)?
   private let lock = InjectLock()
   // Guarded by `lock`.
@@ -39,8 +39,8 @@ final class Layer: @unchecked Sendable {
     Activity.begin()
   }
 
-  // A task may outlive the call that made the layer, and holds it; so the end of the last reference
-  // is the end of the override, and not the end of the call.
+  // A task may outlive the call that made the layer, and keeps the layer alive. So the override
+  // ends with the last reference, and not with the call.
   deinit {
     Layer.alive.subtract(1, ordering: .relaxed)
     Activity.end()
@@ -51,7 +51,7 @@ final class Layer: @unchecked Sendable {
     innermost(of: ObjectIdentifier(storage))
   }
 
-  /// The same, by the identity of the storage: a read need not hold that.
+  /// The same, by the identity of the storage, so that a read need not retain the storage.
   static func innermost(of storage: ObjectIdentifier) -> Layer? {
     guard alive.load(ordering: .relaxed) > 0, let layer = current else { return nil }
     if layer.storageID == storage { return layer }
@@ -63,7 +63,7 @@ final class Layer: @unchecked Sendable {
   /// A number that grows with every change that could alter an answer.
   var version: Int { registry.version &+ (below?.version ?? storage.registry.version) }
 
-  /// What a read of a node found, if nothing has changed since.
+  /// The result of a node's read, if nothing has changed since.
   func answer(for node: AnyNode) -> Answer? {
     let version = version
     lock.lock()
@@ -71,7 +71,7 @@ final class Layer: @unchecked Sendable {
     return answers.answer(for: ObjectIdentifier(node), version)
   }
 
-  /// Keeps what a read of a node found.
+  /// Keeps the result of a node's read.
   func keep(_ answer: Answer, for node: AnyNode, version: Int) {
     let old = lock.withLock { answers.keep(answer, for: ObjectIdentifier(node), version) }
     withExtendedLifetime(old) {}

@@ -1,5 +1,5 @@
 extension Resolution {
-  /// Searches until there is an answer, and gives its instance; builders may be async.
+  /// Searches until there is an answer, and returns its instance; builders may be async.
   func runAsync() async throws(InjectError) -> Dependency {
     record(depth: 0)
     var progress = Progress()
@@ -15,7 +15,7 @@ extension Resolution {
     }
   }
 
-  /// Gives all that matches, in the order of registration; builders may be async.
+  /// Returns all matches, in the order of registration; builders may be async.
   func runAllAsync() async throws(InjectError) -> [Dependency] {
     record(depth: 0)
     var progress = Progress()
@@ -47,7 +47,7 @@ extension Resolution {
     }
   }
 
-  /// The instance of a registration, whatever competes with it.
+  /// The instance of a registration, regardless of competing ones.
   func buildAsync(
     _ registration: Registration<Dependency>, depth: Int
   ) async throws(InjectError) -> Dependency {
@@ -107,10 +107,10 @@ extension Resolution {
         return settle(instance, build, in: slot, depth: depth, scope)
       } catch {
         recordFailure(of: build, depth)
-        // Those that wait in the layer look there then, and share what comes of it.
+        // Then waiting code inside the layer looks there, and shares the result.
         if build.depth > depth { slot.registration.add(dependencies: build.dependencies) }
-        // Those that wait outside of a layer that it depends on build it themselves, and so do those
-        // that were not cancelled.
+        // Waiting code outside of the layer that the instance belongs to builds its own; so does
+        // code whose task was not cancelled.
         let isOwn = build.depth > depth || Task.isCancelled || error.isCancellation
         slot.abandon(build, failure: isOwn ? nil : error)
         throw error
@@ -148,7 +148,7 @@ extension Resolution {
     case .cycle, .instance, .asyncBuild: throw missing()
     case .wait(let wait): try await Builds.suspend(wait, subject)
     case .mine(let build):
-      // Somebody may have registered it between the search and here.
+      // Somebody may have registered the dependency since the search.
       guard version == seen else { return late.slot.abandon(build) }
       progress.closureWasCalled = true
       callClosure(late, build)

@@ -1,13 +1,13 @@
 extension Resolution {
-  /// A chance to register what is missing.
+  /// A chance to register a missing dependency.
   struct Late {
-    /// Holds those that miss the same while the closure runs.
+    /// Holds others that miss the same dependency while the closure runs.
     let slot: Slot<Bool>
     let closure: InjectErrorClosure
     let error: InjectError
   }
 
-  /// The chance to register what is missing, or nil when there is none or it was taken.
+  /// The chance to register a missing dependency, or nil when there is none or it was used.
   func late(_ progress: Progress) -> Late? {
     guard !progress.closureWasCalled, let closure = errorClosure else { return nil }
     let registry = layer?.registry ?? storage.registry
@@ -18,7 +18,7 @@ extension Resolution {
     return Late(slot: gate, closure: closure, error: notFound)
   }
 
-  /// What is thrown when nothing was found; a strict test hears of it as well.
+  /// The error when nothing was found, which is also reported to a strict test.
   func missing() -> InjectError {
     let error = notFound
     var current = layer

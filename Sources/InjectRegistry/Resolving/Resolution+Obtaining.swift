@@ -4,17 +4,17 @@ extension Resolution {
     case instance(Dependency)
     /// A builder, whose instance is for the caller alone.
     case builder
-    /// A place where it is kept, the depth of the layer that the place belongs to, and the tree if
-    /// the place is of one.
+    /// The place that keeps the instance, the depth of the layer that the place belongs to, and the
+    /// tree if the place belongs to one.
     case slot(Slot<Dependency>, depth: Int, Graph?)
   }
 
   /// Decides where the instance of an answer comes from.
   ///
   /// - Parameters:
-  ///   - answer: what was found.
-  ///   - scope: the scope that was asked for, or nil for the registered one.
-  /// - Returns: where it comes from.
+  ///   - answer: the answer that was found.
+  ///   - scope: the requested scope, or nil for the registered one.
+  /// - Returns: the source of the instance.
   /// - Throws: `wrongScope`, and `liveInTest` in a strict test.
   func source(_ answer: Answer, _ scope: InjectScope?) throws(InjectError) -> Source {
     let registration = answer.registration
@@ -43,10 +43,10 @@ extension Resolution {
     }
   }
 
-  /// How deep the layer is that an instance of an answer belongs to.
+  /// The depth of the layer that an instance of an answer belongs to.
   ///
-  /// The one that registers it; or a layer further in that overrides what the builder asks for, or
-  /// that has instances of its own.
+  /// That is the layer that registers it, or a layer further in that overrides a dependency of the
+  /// builder or has instances of its own.
   private func home(of answer: Answer) -> Int {
     guard layer != nil else { return answer.depth }
     let dependencies = answer.registration.knownDependencies
@@ -58,7 +58,8 @@ extension Resolution {
     return answer.depth
   }
 
-  /// Refuses what lies beyond a strict layer, unless the test has failed of it already.
+  /// Refuses registrations beyond a strict layer, unless the test has already failed because of
+  /// one.
   private func checkStrictness(_ answer: Answer) throws(InjectError) {
     guard !allowsLive else { return }
     var current = layer
@@ -74,29 +75,29 @@ extension Resolution {
 
   /// Keeps an instance in the place that it belongs to.
   ///
-  /// A builder may turn out to have used what a layer overrides. Then its instance belongs to that
-  /// layer, and those that wait in `slot` look again.
+  /// If the builder turns out to have used a dependency that a layer overrides, its instance
+  /// belongs to that layer, and code that waits in `slot` looks again.
   ///
-  /// - Returns: the instance that is kept.
+  /// - Returns: the kept instance.
   func settle(
     _ instance: Dependency, _ build: Build, in slot: Slot<Dependency>, depth: Int,
     _ scope: InjectScope
   ) -> (instance: Dependency, depth: Int) {
     if build.depth > depth, scope != .graph, let inner = layer?.layer(at: build.depth) {
       let kept = inner.registry.slot(for: slot.registration, scope).adopt(instance, build)
-      // Known only now, so that nobody looks for it there before it is there.
+      // Added only now, so that nobody looks for the instance there too early.
       slot.registration.add(dependencies: build.dependencies)
       slot.abandon(build)
       return (kept, inner.depth)
     }
     slot.registration.add(dependencies: build.dependencies)
-    // A tree is its caller's, whose own instance may be for a layer further in.
+    // A tree belongs to its caller, whose own instance may belong to a layer further in.
     return (slot.finish(build, with: instance), scope == .graph ? max(depth, build.depth) : depth)
   }
 
   /// An instance that was found in a slot; nil when it turns out to belong to another layer.
   ///
-  /// What its builder asks for is known before its instance can be seen, and not before that.
+  /// The dependencies of its builder are known only shortly before the instance becomes visible.
   func checked(_ instance: Dependency, _ answer: Answer, _ depth: Int) -> (Dependency, Int)? {
     home(of: answer) == depth ? (instance, depth) : nil
   }
@@ -111,36 +112,37 @@ extension Resolution {
       "make it a class or an actor, or register it in another scope")
   }
 
-  /// Refuses to build what is being built around the caller.
+  /// Refuses to build a dependency that is already being built around the caller.
   ///
-  /// A builder with parameters may need itself with other ones, up to a depth that no sane one
-  /// reaches.
+  /// A builder with parameters may need itself with other parameters, up to a depth that no
+  /// reasonable builder reaches.
   func checkCycle(_ registration: Registration<Dependency>) throws(InjectError) {
     guard !chain.isEmpty else { return }
     let steps = chain.steps
     let limit = parameters == nil ? 1 : 100
     let all = steps.indices.filter { steps[$0].registration === registration }
-    // A task that an async builder started need not be awaited by it: one such step proves nothing.
+    // An async builder need not await a task that it started, so one such step proves nothing.
     let same = all.filter { steps[$0].isCertain }
     let found = same.count >= limit ? same.last : all.count >= 100 ? all.last : nil
     guard let first = found else { return }
     throw .cycle(subject, steps[first...].map(\.registration) + [registration])
   }
 
-  /// Whether the reads that follow find the same instance.
+  /// Whether later reads find the same instance.
   ///
-  /// A layer keeps what it has found until it is read again, which for a session is too long.
+  /// A layer keeps its result until it is read again, which is too long for a session.
   func isSettled(_ scope: InjectScope) -> Bool {
     if case .session = scope.kind { layer == nil } else { scope == .singleton }
   }
 
-  /// Keeps what was found for the reads that follow.
+  /// Keeps the result for later reads.
   func remember(_ answer: Answer, _ instance: Dependency?, version: Int) {
     guard answer.isLasting, parameters == nil, chain.isEmpty, !allowsLive else { return }
     let found: InjectRegistry.Answer
     if let instance {
       let scope = node.key.scope ?? answer.registration.scope
-      // What is published can't be given up, and the instance of a session has to be at its end.
+      // A published instance can't be released, but a session's instance must be at the end of the
+      // session.
       found = Instance(
         instance, isPublishable: answer.registration.isValue || scope == .singleton)
     } else if case .builder(let builder) = answer.registration.maker {
@@ -155,6 +157,6 @@ extension Resolution {
     }
   }
 
-  /// The version of all that a search looks at.
+  /// The version of all registries that a search looks at.
   var version: Int { layer?.version ?? storage.registry.version }
 }

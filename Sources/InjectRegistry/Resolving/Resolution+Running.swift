@@ -1,5 +1,5 @@
 extension Resolution {
-  /// Searches until there is an answer, and gives its instance.
+  /// Searches until there is an answer, and returns its instance.
   func run() throws(InjectError) -> Dependency {
     record(depth: 0)
     var progress = Progress()
@@ -14,7 +14,7 @@ extension Resolution {
     }
   }
 
-  /// Gives all that matches, in the order of registration.
+  /// Returns all matches, in the order of registration.
   func runAll() throws(InjectError) -> [Dependency] {
     record(depth: 0)
     var progress = Progress()
@@ -33,7 +33,7 @@ extension Resolution {
     }
   }
 
-  /// Sees what an instance of a candidate is.
+  /// Learns the types of a candidate's instance.
   private func learn(
     _ candidate: Answer, _ progress: inout Progress, _ version: Int
   ) throws(InjectError) {
@@ -45,17 +45,17 @@ extension Resolution {
     }
   }
 
-  /// Remembers what an instance of a candidate is, which was built since a version.
+  /// Remembers the types of a candidate's instance, which was built after a version.
   func see(_ instance: Dependency, _ candidate: Answer, _ version: Int) {
-    // An instance of a layer is given up with the layer, a weak one with its last other reference, and
-    // one that was built before a reset with that.
+    // A layer's instance is released with the layer, a weak one with its last other reference, and
+    // one that was built before a reset with the reset.
     let isLasting = layer == nil && candidate.registration.scope != .weak
     candidate.registration.learn(
       from: instance, isKept: { isLasting && self.version == version },
       qualifiers: node.qualifiers)
   }
 
-  /// The instance of a registration, whatever competes with it.
+  /// The instance of a registration, regardless of competing ones.
   func build(
     _ registration: Registration<Dependency>, depth: Int
   ) throws(InjectError) -> Dependency {
@@ -66,7 +66,7 @@ extension Resolution {
     }
   }
 
-  /// The instance of an answer; nil when the search has to look again.
+  /// The instance of an answer; nil when the search must start again.
   private func obtain(
     _ answer: Answer, version: Int, isOne: Bool = true
   ) throws(InjectError) -> Dependency? {
@@ -97,7 +97,7 @@ extension Resolution {
     }
   }
 
-  /// The instance of a slot, which is built or waited for; nil when the search has to look again.
+  /// The instance of a slot, which is built or waited for; nil when the search must start again.
   private func obtain(
     _ answer: Answer, _ slot: Slot<Dependency>, _ depth: Int, _ scope: InjectScope,
     _ graph: Graph?
@@ -124,9 +124,9 @@ extension Resolution {
         return settle(instance, build, in: slot, depth: depth, scope)
       } catch {
         recordFailure(of: build, depth)
-        // Those that wait in the layer look there then, and share what comes of it.
+        // Then waiting code inside the layer looks there, and shares the result.
         if build.depth > depth { slot.registration.add(dependencies: build.dependencies) }
-        // Those that wait outside of a layer that it depends on build it themselves.
+        // Waiting code outside of the layer that the instance belongs to builds its own.
         slot.abandon(build, failure: build.depth > depth ? nil : error)
         throw error
       }
@@ -155,9 +155,9 @@ extension Resolution {
     }
   }
 
-  /// Lets the error closure register what is missing; one thread at a time for each injection.
+  /// Lets the error closure register a missing dependency; one thread at a time for each injection.
   ///
-  /// - Throws: `notFound`, when it had its chance.
+  /// - Throws: `notFound`, if the closure had its chance already.
   private func registerLate(
     _ progress: inout Progress, _ seen: Int
   ) throws(InjectError) {
@@ -166,14 +166,14 @@ extension Resolution {
     case .cycle, .instance, .asyncBuild: throw missing()
     case .wait(let wait): try Builds.hold(wait, subject)
     case .mine(let build):
-      // Somebody may have registered it between the search and here.
+      // Somebody may have registered the dependency since the search.
       guard version == seen else { return late.slot.abandon(build) }
       progress.closureWasCalled = true
       callClosure(late, build)
     }
   }
 
-  /// Calls the error closure, and lets those look again that wait for it.
+  /// Calls the error closure, and then lets waiting code look again.
   func callClosure(_ late: Late, _ build: Build) {
     Activity.begin()
     defer { Activity.end() }

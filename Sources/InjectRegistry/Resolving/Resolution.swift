@@ -8,7 +8,7 @@ struct Resolution<Dependency: Sendable> {
   let chain: Chain
   let parameters: ParameterBox?
   let location: InjectLocation?
-  /// Whether what is not overridden may be used in a strict test.
+  /// Whether a strict test may use dependencies that are not overridden.
   let allowsLive: Bool
 
   init(
@@ -26,28 +26,28 @@ struct Resolution<Dependency: Sendable> {
 
   var subject: InjectError.Subject { node.subject(location) }
 
-  /// A registration that answers, and where it was found.
+  /// A registration that matches, and where it was found.
   struct Answer {
     let registration: Registration<Dependency>
-    /// 0 for the storage itself.
+    /// The depth of its layer; 0 for the storage itself.
     let depth: Int
     /// Whether the next search would end the same way.
     var isLasting = true
   }
 
-  /// What the search came to.
+  /// The result of the search.
   enum Finding {
     case answers([Answer])
-    /// Nothing can be said before an instance of this registration was seen.
+    /// The search can't decide before it has seen an instance of this registration.
     case learn(Answer)
     case nothing
   }
 
-  /// What was found out on the way.
+  /// What the search has learned so far.
   struct Progress {
     /// Candidates that could not be built, by identity.
     var failures: [ObjectIdentifier: InjectError] = [:]
-    /// Whether the error closure had its chance to register what is missing.
+    /// Whether the error closure had its chance to register the missing dependency.
     var closureWasCalled = false
   }
 
@@ -69,9 +69,9 @@ struct Resolution<Dependency: Sendable> {
     return key.group == nil ? [key] : [key, key.general]
   }
 
-  /// Looks for what matches, innermost registry first.
+  /// Looks for matches, innermost registry first.
   ///
-  /// - Throws: the failure of a candidate that would have to be known.
+  /// - Throws: the failure of a candidate whose type is needed for the decision.
   func find(_ progress: Progress) throws(InjectError) -> Finding {
     let registries = registries
     let running = chain.isEmpty ? [] : chain.steps.map(\.registration)
@@ -92,12 +92,12 @@ struct Resolution<Dependency: Sendable> {
         return found
       }
     }
-    // What is being built is no candidate inside its own builder, unless there is no other: then it
-    // is a cycle, which building it will find.
+    // A dependency is no candidate inside its own builder, unless there is no other: then it is a
+    // cycle, which building it will find.
     return skipped.map { .answers([$0]) } ?? .nothing
   }
 
-  /// The one that answers.
+  /// The only answer.
   ///
   /// - Throws: `moreThanOne`.
   func single(_ answers: [Answer]) throws(InjectError) -> Answer {
@@ -111,38 +111,38 @@ struct Resolution<Dependency: Sendable> {
   /// The builders that run around the caller, by name.
   var path: [String] { chain.isEmpty ? [] : chain.steps.map(\.registration.name) }
 
-  /// Says that nothing was found.
+  /// The error that nothing was found.
   var notFound: InjectError {
     .notFound(
       subject, path: path, node: node, parameters: parameters?.type,
       registered: registries.flatMap { $0.registry.allWithInstances })
   }
 
-  /// The closure that may register what is missing: the innermost that is set.
+  /// The closure that may register missing dependencies: the innermost that is set.
   var errorClosure: InjectErrorClosure? {
     var current = layer
     while let layer = current {
       if let closure = layer.registry.errorClosure { return closure }
-      // One from beyond a strict layer would register what is live.
+      // A closure from beyond a strict layer would register live dependencies.
       if layer.strictHandler != nil, !allowsLive, !LiveUse.isAllowed { return nil }
       current = layer.below
     }
     return storage.registry.errorClosure
   }
 
-  /// Remembers in the builder that asks what it asked for, before it is known what comes of it: the
-  /// builder may go on without.
+  /// Records the request in the asking builder before the result is known, since the builder may
+  /// continue without it.
   func record(_ types: Set<ObjectIdentifier> = [], depth: Int) {
     guard !chain.isEmpty else { return }
     chain.innermostBuild?.record(types.union([node.key.entry.type]), depth: depth)
   }
 
-  /// Remembers in the builder that asks what a build asked for that failed.
+  /// Records the requests of a failed build in the asking builder.
   func recordFailure(of build: Build, _ depth: Int) {
     record(build.dependencies, depth: max(depth, build.depth))
   }
 
-  /// How deep the innermost layer is; 0 is the storage itself.
+  /// The depth of the innermost layer; 0 is the storage itself.
   var layerDepth: Int { layer?.depth ?? 0 }
 }
 
@@ -166,7 +166,7 @@ extension Resolution {
       self.failures = failures
     }
 
-    /// What matches; a mock among it leaves the others out.
+    /// The matches; if mocks are among them, only the mocks.
     mutating func make() throws(InjectError) -> Finding {
       var matches: [Answer] = []
       var mocks: [Answer] = []
@@ -195,7 +195,7 @@ extension Resolution {
         }
       }
       let found = mocks.isEmpty ? matches : mocks
-      // A candidate that can't be built may be the one that was meant, unless a mock decides.
+      // A candidate that can't be built may be the intended one, unless a mock decides.
       if let failure, mocks.isEmpty { throw failure }
       guard !found.isEmpty else { return .nothing }
       return .answers(

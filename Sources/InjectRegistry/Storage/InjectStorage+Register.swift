@@ -1,9 +1,9 @@
 extension InjectStorage {
-  /// Registers a value, which is the same for all who inject it.
+  /// Registers a value, which is the same at each injection.
   ///
-  /// Registering at the same place in source again replaces what was registered there. A second
-  /// place is a second registration, and asking for the type is then ambiguous unless a qualifier,
-  /// a group or ``Mock`` decides.
+  /// Registering again at the same place in source replaces the earlier registration. A second
+  /// place is a second registration, and requests for the type are then ambiguous unless a
+  /// qualifier, a group or ``Mock`` decides.
   ///
   /// - Parameters:
   ///   - dependency: the value, of the type that it is injected as: `Client() as any API`.
@@ -28,8 +28,8 @@ extension InjectStorage {
   ///   - fileID: the place of the registration.
   ///   - line: its line.
   ///   - column: its column.
-  ///   - builder: makes an instance, of the type that it is injected as; may resolve others. What
-  ///     it throws is the `underlying` error of `builderFailed`, and nothing is kept.
+  ///   - builder: makes an instance, of the type that it is injected as; may resolve others. A
+  ///     thrown error becomes the `underlying` error of `builderFailed`, and nothing is kept.
   public func register<Dependency: Sendable, Failure: Error>(
     scope: InjectScope = .singleton, group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
@@ -41,7 +41,7 @@ extension InjectStorage {
 
   /// Registers an async builder.
   ///
-  /// Its instance is resolved with `await`; once it is kept, without.
+  /// Its instance is resolved with `await`, and without `await` once it is kept.
   ///
   /// - Parameters:
   ///   - scope: how many instances it makes, and how long they are kept.
@@ -99,7 +99,7 @@ extension InjectStorage {
       Registration(maker, parameters: Value.self, group: group, scope: .instance, location))
   }
 
-  /// The parameters as the type that they are registered under, by which the builder was found.
+  /// The parameters, cast to the type by which the builder was found.
   private static func unwrapped<Value>(_ parameters: any Sendable) -> Value {
     guard let value = parameters as? Value else {
       preconditionFailure("a builder was found for parameters of another type")

@@ -13,10 +13,10 @@ extension InjectStorage {
     _ type: Dependency.Type = Dependency.self,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) throws(InjectError) -> Dependency {
-    // Inlinable, so that it is specialised where it is called: `make bench`.
-    // Not by `type`, which may be the type of a subclass.
+    // Inlinable, so that it is specialised where it is called: `make bench`. Not found by `type`,
+    // which may be the type of a subclass.
     if let pointer = unsafe table.node(of: ObjectIdentifier(Dependency.self)) {
-      // Sound because the storage keeps its nodes, and the type is the one of the node.
+      // Sound because the storage keeps its nodes, and the type is the node's.
       let node = unsafe Unmanaged<Node<Dependency>>.fromOpaque(pointer)
       let place = unsafe node._withUnsafeGuaranteedRef { unsafe $0.place }
       if let place = unsafe place { return unsafe place.pointee }
@@ -34,7 +34,7 @@ extension InjectStorage {
     return try node.value(nil, location)
   }
 
-  /// The dependency of a type that fulfils more conditions.
+  /// The dependency of a type, with further conditions.
   ///
   /// - Parameters:
   ///   - type: the type that it was registered as.
@@ -79,8 +79,8 @@ extension InjectStorage {
 
   /// All dependencies of a type, in the order of their registration.
   ///
-  /// Those of the innermost override that has any, else those of the group, else those of the
-  /// general registry; if there are mocks among them, the mocks alone.
+  /// They come from the innermost override that has any, else from the group, else from the general
+  /// registry; if there are mocks among them, only the mocks.
   ///
   /// - Parameters:
   ///   - type: the type that they were registered as.
@@ -111,8 +111,9 @@ extension InjectStorage {
   ///   - line: its line.
   ///   - column: its column.
   /// - Returns: the instance.
-  /// - Throws: `notFound`, `moreThanOne`, `cycle`, `builderFailed`, `wrongScope`. When the task is
-  ///   cancelled while it waits for another's builder, `builderFailed` with a `CancellationError`.
+  /// - Throws: `notFound`, `moreThanOne`, `cycle`, `builderFailed`, `wrongScope`. If the task is
+  ///   cancelled while it waits for another task's builder, `builderFailed` with a
+  ///   `CancellationError`.
   public func resolveAsync<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, _ qualifiers: any Any.Type...,
     scope: InjectScope? = nil, group: DependencyGroupKey? = nil,

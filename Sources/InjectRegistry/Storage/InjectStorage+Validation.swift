@@ -1,5 +1,5 @@
 extension InjectStorage {
-  /// Resolves all that is registered in ``standard``, and all injections seen so far.
+  /// Resolves all registrations of ``standard``, and all injections seen so far.
   ///
   /// - Throws: ``InjectFaults``, with all that failed.
   public static func validate() throws { try standard.validate() }
@@ -7,10 +7,11 @@ extension InjectStorage {
   /// The same, where builders may be async.
   public static func validateAsync() async throws { try await standard.validateAsync() }
 
-  /// Resolves all that is registered here, and all injections seen so far.
+  /// Resolves all registrations of this storage, and all injections seen so far.
   ///
-  /// It builds what was not built, and keeps what its scope keeps. An injection is seen once its
-  /// property was made. Builders with parameters are left out: nobody knows which to give them.
+  /// Missing instances are built, and kept if their scope keeps them. An injection counts as seen
+  /// once its property was made. Builders with parameters are left out, since their parameters are
+  /// unknown.
   ///
   /// - Throws: ``InjectFaults``, with all that failed.
   public func validate() throws {
@@ -54,7 +55,7 @@ extension InjectStorage {
     try faults.report()
   }
 
-  /// What the caller sees: the registrations of the innermost overrides first.
+  /// The registrations that the caller sees, those of the innermost overrides first.
   private var visibleRegistrations: [AnyRegistration] {
     var registrations: [AnyRegistration] = []
     var layer = Layer.innermost(of: self)
@@ -71,9 +72,9 @@ private struct Faults {
   var ofRegistrations: [InjectError] = []
   private var ofInjections: [InjectError] = []
 
-  /// Adds what an injection failed with.
+  /// Adds the failure of an injection.
   ///
-  /// Where that is a builder that is known to fail, the injection only says where it is needed.
+  /// If the builder is already known to fail, the injection only adds the place where it is needed.
   mutating func addOfInjection(_ error: InjectError) {
     let known = ofRegistrations.firstIndex {
       $0.code == error.code && !$0.candidates.isEmpty && $0.candidates == error.candidates
@@ -85,7 +86,7 @@ private struct Faults {
     }
   }
 
-  /// Throws the faults in an order that does not change, each once; if there are any.
+  /// Throws the faults, if any, each once and in a fixed order.
   func report() throws {
     var seen: Set<String> = []
     let errors = (ofRegistrations + ofInjections).filter { seen.insert($0.description).inserted }

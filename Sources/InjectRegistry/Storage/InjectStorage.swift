@@ -1,11 +1,12 @@
 internal import Synchronization
 
-/// Where dependencies are registered, and found.
+/// A place where dependencies are registered and found.
 ///
 /// A program has one, ``standard``, which `@Register` and `@Inject` use. It may be used from any
 /// thread and task; no lock is held while a builder or a closure runs.
 public final class InjectStorage: @unchecked Sendable {
-  // Constants that guard what they hold, but for the last two, which `lock` guards.
+  // All properties are constants that guard their own content, except the last two, which `lock`
+  // guards.
 
   /// The storage of `@Register` and `@Inject`.
   public static let standard = InjectStorage()
@@ -13,25 +14,26 @@ public final class InjectStorage: @unchecked Sendable {
   let registry = Registry(isLayer: false)
   @usableFromInline let table = NodeTable()
   private let lock = InjectLock()
-  // Guarded by `lock`; nodes are never removed, so what keeps one may use it without the lock.
+  // Guarded by `lock`; nodes are never removed, so code that has one may use it without the lock.
   private var nodes: [NodeKey: AnyNode] = [:]
   private var places: [ObjectIdentifier: InjectLocation] = [:]
 
-  /// An empty storage, for the calls alone: properties use ``standard``.
+  /// An empty storage, used only by its methods: properties use ``standard``.
   ///
-  /// A builder that captures the storage keeps it: capture it `unowned`, or call ``removeAll()``.
+  /// A builder that captures the storage keeps it alive: capture it `unowned`, or call
+  /// ``removeAll()``.
   public init() {}
 
-  /// Takes the errors of injected properties, which can't throw, and may register what was not
-  /// found.
+  /// Takes the errors of injected properties, which can't throw, and may register missing
+  /// dependencies.
   ///
   ///     InjectStorage.standard.errorClosure = { error in
   ///       if case InjectError.notFound = error { Client.register() }
   ///     }
   ///
-  /// For `notFound` it is called by every way to resolve, and the search is then made once more. It
-  /// runs on the calling thread; others that miss the same wait until it is done. Inside overrides,
-  /// setting it sets that of the overrides alone. nil, as at first, reports to
+  /// Every way to resolve calls it for `notFound`, and then searches once more. It runs on the
+  /// calling thread; others that miss the same dependency wait until it is done. Inside overrides,
+  /// setting it sets only the overrides' closure. With nil, the initial value, errors go to
   /// ``InjectDiagnostics``.
   public var errorClosure: InjectErrorClosure? {
     get {
@@ -45,7 +47,7 @@ public final class InjectStorage: @unchecked Sendable {
     set { currentRegistry.errorClosure = newValue }
   }
 
-  /// Where a registration made now goes to.
+  /// The registry that takes a registration made now.
   var currentRegistry: Registry { Layer.innermost(of: self)?.registry ?? registry }
 
   /// Adds a registration.
@@ -53,14 +55,14 @@ public final class InjectStorage: @unchecked Sendable {
     change(nodes: { $0.key.entry.type == registration.key.type }, { $0.add(registration) })
   }
 
-  /// Changes what is registered, or what is kept, for the current task.
+  /// Changes registrations or kept instances, for the current task.
   ///
-  /// Nodes look anew from before the change on: after it, one reader could find what is new, and
-  /// then another node, or the same, that still has what is old.
+  /// Nodes forget before the change. If they forgot after it, a reader could find the new instance,
+  /// and then the old one in another node or in the same one.
   ///
   /// - Parameters:
-  ///   - isChosen: whether what a node has found may change.
-  ///   - body: makes the change, and returns what it drops.
+  ///   - isChosen: whether a node's result may change.
+  ///   - body: makes the change, and returns the dropped objects.
   private func change(
     nodes isChosen: (AnyNode) -> Bool = { _ in true }, _ body: (Registry) -> [Any]
   ) {
@@ -70,11 +72,11 @@ public final class InjectStorage: @unchecked Sendable {
     let forgotten = lock.withLock({ nodes.values.filter(isChosen) }).map { $0.forget() }
     let dropped = body(registry)
     registry.endChange()
-    // Only now: a deinit may take long, and nothing is kept for readers while something changes.
+    // Released only now: a deinit may take long, and nothing is kept for readers during a change.
     withExtendedLifetime((forgotten, dropped)) {}
   }
 
-  /// The node of what an injection asks for.
+  /// The node of an injection's request.
   func node<Dependency: Sendable>(
     _ type: Dependency.Type, _ qualifiers: [any Any.Type] = [], scope: InjectScope? = nil,
     group: String? = nil, parameters: ParameterBox? = nil, at location: InjectLocation? = nil
@@ -97,7 +99,7 @@ public final class InjectStorage: @unchecked Sendable {
     }
   }
 
-  /// All injections that were seen so far, with the place of the first of each, by place.
+  /// All injections seen so far, each with its first place, sorted by place.
   var injections: [(node: AnyNode, location: InjectLocation)] {
     let injections = lock.withLock {
       nodes.values.compactMap { node in
@@ -107,22 +109,22 @@ public final class InjectStorage: @unchecked Sendable {
     return injections.sorted { $0.location.description < $1.location.description }
   }
 
-  /// Ends a session: its instances are given up, and built anew when they are needed.
+  /// Ends a session: its instances are released, and built anew when they are needed.
   ///
-  /// Inside overrides this is about the instances of the overrides alone.
+  /// Inside overrides this affects only the instances of the overrides.
   public func resetSession(_ name: String) {
     change { $0.dropInstances { $0 == .session(name) } }
   }
 
-  /// Gives up all instances that builders have made; what is registered stays.
+  /// Releases all instances that builders have made; registrations stay.
   ///
-  /// They are built anew when they are needed. Inside overrides this is about those of the
-  /// overrides alone. A value that was registered is not built, and stays.
+  /// They are built anew when they are needed. Inside overrides this affects only the overrides'
+  /// instances. A registered value is not built, and stays.
   public func reset() {
     change { $0.dropInstances { _ in true } }
   }
 
-  /// Removes all that is registered; inside overrides, all that was registered there.
+  /// Removes all registrations; inside overrides, only those of the overrides.
   public func removeAll() {
     change { $0.removeAll() }
   }

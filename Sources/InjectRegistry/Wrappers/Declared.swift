@@ -1,4 +1,4 @@
-/// What one `@Register` has registered last, and how it registers another in its place.
+/// The last registration of one `@Register`, and the way to replace it.
 final class Declared<Value: Sendable>: @unchecked Sendable {
   // Guarded by `lock`.
   private var read: @Sendable () -> Value
@@ -12,15 +12,15 @@ final class Declared<Value: Sendable>: @unchecked Sendable {
     register(value)
   }
 
-  /// What is registered already and is resolved when it is read.
+  /// An existing registration, which is resolved when it is read.
   init(lazy read: @escaping @Sendable () -> Value, register: @escaping @Sendable (Value) -> Void) {
     self.read = read
     self.register = register
   }
 
-  /// What is registered, or what it gives.
+  /// The registered value or builder; for a lazy one, its resolved value.
   var value: Value {
-    // A builder may run, for which no lock is held.
+    // A builder may run, so no lock is held.
     let read = lock.withLock { self.read }
     return read()
   }

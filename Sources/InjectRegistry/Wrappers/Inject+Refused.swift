@@ -1,4 +1,5 @@
-// What the compiler is to refuse with words that say what to write instead. None can be called.
+// Calls that the compiler refuses with a message that says what to write instead. None can be
+// called.
 
 extension Inject {
   /// Not available: what is injected is registered elsewhere.

@@ -6,14 +6,14 @@
 ///     @Inject(group: "shop") var api: (any API)?
 ///
 /// The wrapper finds what it asks for when it is made, and each read is one look at it. A read
-/// gives what is registered then, so a property may be made before its dependency is registered.
-/// With ``InjectScope/instance``, and with parameters, every read builds a new instance: keep it in
-/// a `let` to use it twice. It may be read from any thread.
+/// gives the dependency that is registered at that time, so a property may be made before its
+/// dependency is registered. With ``InjectScope/instance``, and with parameters, every read builds
+/// a new instance: keep it in a `let` to use it twice. It may be read from any thread.
 @propertyWrapper
 public struct Inject<Dependency: Sendable>: Sendable {
   @usableFromInline let injection: Injection<Dependency>
 
-  /// Injects what is registered.
+  /// Injects the registered dependency.
   ///
   /// - Parameters:
   ///   - scope: the scope to give it in, or nil for the registered one.
@@ -47,8 +47,8 @@ public struct Inject<Dependency: Sendable>: Sendable {
 
   /// Injects what is of the given type or protocol, from a group.
   ///
-  /// Beside the variadic form, since for a group that is not a literal the compiler takes a variadic metatype for
-  /// parameters.
+  /// This form exists beside the variadic one, because if the group is no literal, the compiler
+  /// takes a variadic metatype for parameters.
   ///
   /// - Parameters:
   ///   - qualifier: a type or protocol: `Dog.self`.
@@ -118,7 +118,7 @@ public struct Inject<Dependency: Sendable>: Sendable {
 
   /// The dependency, or nil when there is none.
   ///
-  /// What failed goes to ``InjectStorage/errorClosure``, else to ``InjectDiagnostics``.
+  /// Errors go to ``InjectStorage/errorClosure``, else to ``InjectDiagnostics``.
   public var wrappedValue: Dependency? {
     // Inlinable, so that a read is specialised: `make bench`.
     @inlinable get {

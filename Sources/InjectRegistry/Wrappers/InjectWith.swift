@@ -3,9 +3,9 @@
 ///     @InjectWith(Parameters(retries: 3)) var api: (any API)?
 ///
 /// The wrapper finds what it asks for when it is made, and each read is one look at it. A read
-/// gives what is registered then, so a property may be made before its dependency is registered.
-/// With ``InjectScope/instance``, and with parameters, every read builds a new instance: keep it in
-/// a `let` to use it twice. It may be read from any thread.
+/// gives the dependency that is registered at that time, so a property may be made before its
+/// dependency is registered. With ``InjectScope/instance``, and with parameters, every read builds
+/// a new instance: keep it in a `let` to use it twice. It may be read from any thread.
 @propertyWrapper
 public struct InjectWith<Dependency: Sendable, Parameters: Sendable>: Sendable {
   @usableFromInline let injection: Injection<Dependency>
@@ -30,7 +30,7 @@ public struct InjectWith<Dependency: Sendable, Parameters: Sendable>: Sendable {
 
   /// The dependency, or nil when there is none.
   ///
-  /// What failed goes to ``InjectStorage/errorClosure``, else to ``InjectDiagnostics``.
+  /// Errors go to ``InjectStorage/errorClosure``, else to ``InjectDiagnostics``.
   public var wrappedValue: Dependency? {
     // Inlinable, so that a read is specialised: `make bench`.
     @inlinable get { injection.valueOrReport() }

@@ -1,4 +1,4 @@
-/// What the four wrappers share: a node, the parameters, and the place in source.
+/// The common part of the four wrappers: a node, the parameters, and the place in source.
 @usableFromInline
 struct Injection<Dependency: Sendable>: Sendable {
   @usableFromInline let node: Node<Dependency>
@@ -26,7 +26,7 @@ struct Injection<Dependency: Sendable>: Sendable {
     try await node.resolveAsync(parameters, location)
   }
 
-  /// The dependency, or nil and a report; where it is not published.
+  /// The dependency, or nil and a report; for an instance that is not published.
   @inlinable @inline(never)
   func valueOrReport() -> Dependency? {
     do throws(InjectError) {
@@ -37,7 +37,7 @@ struct Injection<Dependency: Sendable>: Sendable {
     }
   }
 
-  /// The dependency; without one the process stops; where it is not published.
+  /// The dependency, or the process stops; for an instance that is not published.
   @inlinable @inline(never)
   func valueOrStop() -> Dependency {
     do throws(InjectError) {
@@ -47,10 +47,10 @@ struct Injection<Dependency: Sendable>: Sendable {
     }
   }
 
-  /// Tells of an error that can't be thrown.
+  /// Reports an error that can't be thrown.
   @usableFromInline @inline(never)
   func report(_ error: InjectError) {
-    // The closure had its chance at what was not found, and knows. A strict test may have been told.
+    // The closure has already seen each `notFound`. A strict test may have been told.
     if let closure = InjectStorage.standard.errorClosure {
       if error.code != .notFound { closure(error) }
     } else if !error.isTold {
@@ -58,13 +58,14 @@ struct Injection<Dependency: Sendable>: Sendable {
     }
   }
 
-  /// What is used all the same in a strict test that has failed; any other error ends the process.
+  /// The live dependency, which a failed strict test uses all the same; any other error ends the
+  /// process.
   @usableFromInline @inline(never)
   func live(after error: InjectError) -> Dependency {
-    // Stopping would take all other tests along.
+    // Stopping would end all other tests.
     guard error.code == .liveInTest else { Self.stop(error) }
     do throws(InjectError) {
-      // Its builder may need what is live, too.
+      // Its builder may need live dependencies, too.
       return try LiveUse.allowed { () throws(InjectError) in
         try node.resolve(parameters, location, allowsLive: true)
       }
@@ -75,7 +76,8 @@ struct Injection<Dependency: Sendable>: Sendable {
 
   /// Ends the process: the property has no way to say that there is no value.
   ///
-  /// Swift leaves a getter by a value alone. A strict test is told first, and how to be ended instead.
+  /// A Swift getter can only return a value. A strict test is told first, with advice how to end
+  /// only itself.
   static func stop(_ error: InjectError) -> Never {
     let advice =
       """
@@ -87,7 +89,7 @@ struct Injection<Dependency: Sendable>: Sendable {
   }
 }
 
-/// Whether what is live may be used in a strict test that has failed of such a use.
+/// Whether live dependencies may be used in a strict test that has already failed because of one.
 enum LiveUse {
   @TaskLocal static var isAllowed = false
 

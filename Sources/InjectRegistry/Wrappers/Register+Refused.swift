@@ -1,7 +1,8 @@
-// What the compiler is to refuse with words that say what to write instead. None can be called.
+// Calls that the compiler refuses with a message that says what to write instead. None can be
+// called.
 
 extension Register {
-  /// Not available: a scope is named.
+  /// Not available: a scope needs its label.
   @available(*, unavailable, message: "name the scope: @Register(scope: ...) var x = { ... }")
   public init(wrappedValue: Value, _ scope: InjectScope, group: DependencyGroupKey? = nil) {
     fatalError("not available")

@@ -5,19 +5,19 @@
 ///     @Register(.lazy) var api: any API = Client()
 ///     static func register(@Register api: any API = Client()) {}
 ///
-/// It registers when the property is made: when its function runs, or the value that it belongs to
-/// is made. The declaration is the place of the registration: making it again replaces what it
-/// registered before; another one for the same type is ambiguous, unless a qualifier, a group or
-/// ``Mock`` decides. What is registered is Sendable.
+/// It registers when the property is made: when its function runs, or when the value that it
+/// belongs to is made. The declaration is the place of the registration. Making it again replaces
+/// the earlier registration; another declaration for the same type is ambiguous, unless a
+/// qualifier, a group or ``Mock`` decides. Registered types must be Sendable.
 @propertyWrapper
 public struct Register<Value: Sendable>: Sendable {
   private let declared: Declared<Value>
 
   /// The value or builder that was registered.
   ///
-  /// With `.lazy`, what was registered is resolved. If that fails, the process stops with the
-  /// error. Assigning registers another value or builder in the place of this declaration's, in the same
-  /// group and scope; a value that is assigned to a `.lazy` one is the same for all.
+  /// With `.lazy`, reading it resolves the registration. If that fails, the process stops with the
+  /// error. Assigning replaces this declaration's value or builder, in the same group and scope; a
+  /// value that is assigned to a `.lazy` one is the same for all.
   public var wrappedValue: Value {
     get { declared.value }
     nonmutating set { declared.replace(newValue) }
@@ -42,7 +42,7 @@ public struct Register<Value: Sendable>: Sendable {
     }
   }
 
-  /// Registers a value, which is evaluated when somebody needs it.
+  /// Registers a value, which is evaluated when it is needed.
   ///
   /// Not for the parameter of a function: give that a builder.
   ///
@@ -90,7 +90,8 @@ public struct Register<Value: Sendable>: Sendable {
     }
   }
 
-  /// Registers an async builder; its dependency is resolved with `await`, and once kept, without.
+  /// Registers an async builder; its dependency is resolved with `await`, and without `await` once
+  /// it is kept.
   ///
   /// - Parameters:
   ///   - wrappedValue: makes an instance, of the type that it is injected as.
@@ -147,7 +148,7 @@ public struct Register<Value: Sendable>: Sendable {
 }
 
 extension InjectStorage {
-  /// The instance of a registration, whatever competes with it.
+  /// The instance of a registration, regardless of competing ones.
   fileprivate func instance<Dependency>(
     of registration: Registration<Dependency>, _ location: InjectLocation
   ) -> Dependency {

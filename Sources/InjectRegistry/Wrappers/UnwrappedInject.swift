@@ -1,17 +1,17 @@
-/// A dependency that has to be there.
+/// A dependency that must exist.
 ///
 ///     @UnwrappedInject var api: any API
 ///     @UnwrappedInject(Dog.self) var animal: any Animal
 ///
 /// The wrapper finds what it asks for when it is made, and each read is one look at it. A read
-/// gives what is registered then, so a property may be made before its dependency is registered.
-/// With ``InjectScope/instance``, and with parameters, every read builds a new instance: keep it in
-/// a `let` to use it twice. It may be read from any thread.
+/// gives the dependency that is registered at that time, so a property may be made before its
+/// dependency is registered. With ``InjectScope/instance``, and with parameters, every read builds
+/// a new instance: keep it in a `let` to use it twice. It may be read from any thread.
 @propertyWrapper
 public struct UnwrappedInject<Dependency: Sendable>: Sendable {
   @usableFromInline let injection: Injection<Dependency>
 
-  /// Injects what is registered.
+  /// Injects the registered dependency.
   ///
   /// - Parameters:
   ///   - scope: the scope to give it in, or nil for the registered one.
@@ -45,8 +45,8 @@ public struct UnwrappedInject<Dependency: Sendable>: Sendable {
 
   /// Injects what is of the given type or protocol, from a group.
   ///
-  /// Beside the variadic form, since for a group that is not a literal the compiler takes a variadic metatype for
-  /// parameters.
+  /// This form exists beside the variadic one, because if the group is no literal, the compiler
+  /// takes a variadic metatype for parameters.
   ///
   /// - Parameters:
   ///   - qualifier: a type or protocol: `Dog.self`.

@@ -1,11 +1,11 @@
-/// A dependency that is built with parameters at each read, and has to be there.
+/// A dependency that is built with parameters at each read, and must exist.
 ///
 ///     @UnwrappedInjectWith(Parameters(retries: 3)) var api: any API
 ///
 /// The wrapper finds what it asks for when it is made, and each read is one look at it. A read
-/// gives what is registered then, so a property may be made before its dependency is registered.
-/// With ``InjectScope/instance``, and with parameters, every read builds a new instance: keep it in
-/// a `let` to use it twice. It may be read from any thread.
+/// gives the dependency that is registered at that time, so a property may be made before its
+/// dependency is registered. With ``InjectScope/instance``, and with parameters, every read builds
+/// a new instance: keep it in a `let` to use it twice. It may be read from any thread.
 @propertyWrapper
 public struct UnwrappedInjectWith<Dependency: Sendable, Parameters: Sendable>: Sendable {
   @usableFromInline let injection: Injection<Dependency>

@@ -3,7 +3,7 @@ internal import StorageCore
 
 /// Where the session bus is.
 enum BusAddress {
-  /// What the environment says: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in
+  /// The address that the environment gives: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in
   /// `XDG_RUNTIME_DIR`, as systemd makes it.
   ///
   /// No bus is ever started, as dbus-launch(1) would: nobody else would be on it.
@@ -24,7 +24,8 @@ enum BusAddress {
         + "contains no bus socket; run in a desktop session, or under dbus-run-session(1)")
   }
 
-  /// The specification's "Server addresses": what else a value has to be escaped for.
+  /// Escapes all bytes of a value that the D-Bus specification, "Server addresses", does not allow
+  /// as they are.
   private static func escaped(_ path: String) -> String {
     var text = ""
     for byte in path.utf8 {

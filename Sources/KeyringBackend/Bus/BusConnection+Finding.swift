@@ -2,25 +2,25 @@ internal import StorageCore
 
 /// Finding items, and believing that there are none.
 ///
-/// "Absent" is what services also say of what is in a locked collection, or in none. So it is
-/// believed only of collections that were seen to exist and to be unlocked.
+/// Services also answer "absent" for an item in a locked collection, or in none. So the answer is
+/// believed only for collections that were seen to exist and to be unlocked.
 extension BusConnection {
   /// The items that have all of the attributes, unlocked.
   ///
   /// - Parameters:
-  ///   - attributes: what they have, among others.
+  ///   - attributes: attributes that the items have, among others.
   ///   - collection: the collection that they are in; nil for all collections.
-  ///   - related: attributes of items that will be needed next: where each item has to be unlocked,
+  ///   - related: attributes of items that will be needed next: if items are unlocked one by one,
   ///     the user is asked once for all of them.
-  ///   - call: what it may ask of the user, and for how long.
-  /// - Returns: their paths. None means that there are none.
-  /// - Throws: `locked` when some are, or may be, in a collection that stays locked.
+  ///   - call: whether the user may be asked, and for how long.
+  /// - Returns: their paths; an empty array if there are no such items.
+  /// - Throws: `locked` when some items are, or may be, in a collection that stays locked.
   func find(
     _ attributes: [String: String], in collection: ObjectPath?,
     with related: [String: String]? = nil, _ call: Call
   ) throws(BusFailure) -> [ObjectPath] {
-    // KeePassXC answers a search only when it could unlock something, by a dialog of its own that
-    // follows no policy, so nothing is searched for before.
+    // KeePassXC answers a search only after it has unlocked something, by a dialog of its own that
+    // follows no policy. So collections are unlocked before the search.
     if let collection {
       if try isLocked(collection, call) { try unlock([collection], call) }
     } else {
@@ -53,7 +53,7 @@ extension BusConnection {
     try unlock(Array(Set(locked)), call)
   }
 
-  /// Unlocks the default collection, or any, when all are locked and none shows what is in it.
+  /// Unlocks the default collection, or any other, when all are locked and none shows its items.
   func unlockSomething(_ call: Call) throws(BusFailure) {
     let collections = try collections(call)
     for each in collections {
@@ -63,7 +63,7 @@ extension BusConnection {
     try unlock([try collection(alias: "default", call) ?? any], call)
   }
 
-  /// What a search finds, whether or not it can be read, in a collection or in all.
+  /// The items that a search finds in one collection or in all, readable or not.
   func matches(
     _ attributes: [String: String], in collection: ObjectPath?, _ call: Call
   ) throws(BusFailure) -> Found {
@@ -74,11 +74,11 @@ extension BusConnection {
     return found
   }
 
-  /// Unlocks what may keep items from being found.
+  /// Unlocks collections that may hide items from a search.
   ///
-  /// A collection that is locked and shows no item may be empty, or hide them as KeePassXC does.
+  /// A locked collection that shows no items may be empty, or hide its items as KeePassXC does.
   ///
-  /// - Returns: whether something was unlocked, so that the search is to be made again.
+  /// - Returns: whether something was unlocked; the search must then be repeated.
   private func unlockWhatMayHide(
     in collection: ObjectPath?, _ call: Call
   ) throws(BusFailure) -> Bool {
@@ -137,7 +137,7 @@ extension BusConnection {
     return path
   }
 
-  /// Unlocks a collection that is locked, and sees that it is unlocked.
+  /// Unlocks a collection if it is locked, and checks that it is unlocked.
   func ensureUnlocked(_ collection: ObjectPath, _ call: Call) throws(BusFailure) {
     guard try isLocked(collection, call) else { return }
     try unlock([collection], call)

@@ -2,7 +2,7 @@ internal import CLibsecret
 internal import CryptoCore
 internal import StorageCore
 
-/// The methods of the Secret Service that are used here, each with what it may prompt for.
+/// The methods of the Secret Service that are used here, with the prompts that they may need.
 ///
 /// https://specifications.freedesktop.org/secret-service-spec/0.2/
 extension BusConnection {
@@ -22,7 +22,7 @@ extension BusConnection {
     return Found(unlocked: answer[0].paths ?? [], locked: answer[1].paths ?? [])
   }
 
-  /// What a search in one collection finds, whether or not it can be read; nothing is asked of anybody.
+  /// The items that a search in one collection finds, readable or not; nobody is asked anything.
   func search(
     _ attributes: [String: String], in collection: ObjectPath, _ call: Call
   ) throws(BusFailure) -> [ObjectPath] {
@@ -32,7 +32,7 @@ extension BusConnection {
     return answer[0].paths ?? []
   }
 
-  /// The secrets of items; those that are not there or locked are left out.
+  /// The secrets of items; missing and locked items are left out.
   func secrets(
     of items: [ObjectPath], _ call: Call
   ) throws(BusFailure) -> [ObjectPath: ReceivedSecret] {
@@ -40,7 +40,8 @@ extension BusConnection {
     do throws(BusFailure) {
       secrets = try answeredSecrets(of: items, call)
     } catch {
-      // For one item KeePassXC refuses all when it is locked, and KWallet when it is not there.
+      // If one of the items is locked, KeePassXC refuses all of them; KWallet does so if one is
+      // missing.
       guard
         error.kind == .noObject || error.kind == .invalidArguments || error.error.code == .locked
       else { throw error }
@@ -76,20 +77,21 @@ extension BusConnection {
     return (answer[0].secrets ?? []).filter { items.contains($0.0) }
   }
 
-  /// Whether a secret that can't be decrypted here may be empty: AES makes one block of nothing.
+  /// Whether a secret that can't be decrypted here may be empty: AES turns no bytes into one block.
   private static func mayBeEmpty(_ encoded: Variant) -> Bool { encoded[2].count <= 16 }
 
-  /// Sees that both sides have the same key for this session, once.
+  /// Checks once that both sides have the same key for this session.
   ///
-  /// With KWallet they have not in one session of 256, when a number begins with a zero byte. What was
-  /// decrypted with another key is random, and seldom fails to look like a secret: but not twice alike.
+  /// With KWallet the keys differ in one session of 256, when a number begins with a zero byte.
+  /// Bytes that were decrypted with another key are random. They usually look like a secret, but
+  /// two reads never give the same bytes.
   ///
   /// - Returns: false when the item is gone, which proves nothing.
   private func prove(
     by secret: ReceivedSecret, of path: ObjectPath, _ call: Call
   ) throws(BusFailure) -> Bool {
     var last = secret
-    // Somebody may write it meanwhile, but hardly before each read.
+    // Another program may write the item meanwhile, but hardly before each read.
     for _ in 0..<Self.proofs {
       guard let again = try answeredSecrets(of: [path], call)[path] else { return false }
       if again.withBytes({ one in last.withBytes { ConstantTime.equal(one, $0) } }) {
@@ -103,7 +105,7 @@ extension BusConnection {
 
   private static let proofs = 8
 
-  /// Sees that both sides have the same key, by items with the attributes if there are some.
+  /// Checks that both sides have the same key, by the items with the attributes if there are any.
   ///
   /// - Returns: the items; nil when the key needs no proof.
   private func proveIfNeeded(
@@ -115,7 +117,7 @@ extension BusConnection {
     return items
   }
 
-  /// Sees that both sides have the same key by an item that was just made, if it can be read.
+  /// Checks that both sides have the same key by an item that was just made, if it can be read.
   private func proveIfPossible(by item: ObjectPath, _ call: Call) throws(BusFailure) {
     do throws(BusFailure) { _ = try secrets(of: [item], call) } catch {
       // Whatever else goes wrong now, the item was made.
@@ -123,7 +125,7 @@ extension BusConnection {
     }
   }
 
-  /// What the service calls a collection, such as `default`; nil when it calls none so.
+  /// The collection of an alias, such as `default`; nil when the service has none of that alias.
   func collection(alias: String, _ call: Call) throws(BusFailure) -> ObjectPath? {
     let name = try storage { () throws(StorageError) in try Variant.string(alias) }
     let answer = try self.call(.service("ReadAlias"), at: .service, [name], as: "(o)", call)
@@ -140,7 +142,7 @@ extension BusConnection {
 
   /// Whether a collection, or an item, is locked.
   ///
-  /// - Throws: of the kind `noObject` when it is not there.
+  /// - Throws: of the kind `noObject` when the object does not exist.
   func isLocked(
     _ path: ObjectPath, interface: String = "Collection", _ call: Call
   ) throws(BusFailure) -> Bool {
@@ -160,7 +162,7 @@ extension BusConnection {
     return label
   }
 
-  /// The items of a collection; none when it hides them while it is locked.
+  /// The items of a collection; empty when the collection is locked and hides them.
   func items(of collection: ObjectPath, _ call: Call) throws(BusFailure) -> [ObjectPath] {
     guard let items = try property("Items", of: "Collection", at: collection, call).paths else {
       throw Self.malformed("Items")
@@ -232,7 +234,7 @@ extension BusConnection {
 
   /// Makes an item, or replaces the one that has the same attributes.
   ///
-  /// - Returns: its path, and whether the user was asked: then what is there is to be looked at.
+  /// - Returns: its path, and whether the user was asked: the caller must then read the item back.
   func createItem(
     in collection: ObjectPath, label: String, attributes: [String: String], secret: Variant,
     replacing: Bool, _ call: Call
@@ -263,7 +265,8 @@ extension BusConnection {
     } catch {
       guard error.kind == .foreignKey, let before else { throw error }
       if let made {
-        // Of this session's wrong key; nobody else can have stored there and read it back.
+        // This session's wrong key made the item; nobody else can have stored a secret in it and
+        // read it back.
         if !before.contains(made) { try delete(made, call) }
       } else {
         try removeHalfMade(attributes, in: collection, but: before, call)
@@ -273,10 +276,11 @@ extension BusConnection {
     }
   }
 
-  /// Deletes what a service made of an item whose secret it can't decrypt.
+  /// Deletes the empty item that a service makes of a secret that it can't decrypt.
   ///
-  /// KWallet makes the item before it finds that, and leaves it empty. Nothing else is deleted: what
-  /// has other attributes too, or a secret, somebody else has made meanwhile.
+  /// KWallet makes the item before it decrypts the secret, and leaves the item empty. Nothing else
+  /// is deleted: an item that has other attributes too, or a secret, was made by another program
+  /// meanwhile.
   private func removeHalfMade(
     _ attributes: [String: String], in collection: ObjectPath, but before: [ObjectPath],
     _ call: Call
@@ -294,11 +298,11 @@ extension BusConnection {
     if !isProven { _ = try secrets(of: [item], call) }
     _ = try write(.item("SetSecret"), at: item, [secret], as: "()", call)
     call.hasWritten = true
-    // The item was empty, which proves nothing.
+    // The key is unproven if the item was empty before.
     if !isProven { try proveIfPossible(by: item, call) }
   }
 
-  /// Deletes an item; one that is not there is deleted already.
+  /// Deletes an item; does nothing if the item does not exist.
   ///
   /// - Returns: whether the user was asked.
   @discardableResult
@@ -316,10 +320,10 @@ extension BusConnection {
     return prompt != nil
   }
 
-  /// What the user's answer to a prompt for a change led to.
+  /// The result of a prompt that asks the user to confirm a change.
   ///
-  /// - Throws: `locked` and `dismissed`: then nothing was changed; else `outcomeUnknown`, as the user
-  ///   may have agreed already.
+  /// - Throws: `locked` and `dismissed` when nothing was changed; else `outcomeUnknown`, since the
+  ///   user may have agreed already.
   private func answer(
     of prompt: Prompt, for purpose: String, _ call: Call
   ) throws(BusFailure) -> Variant {
@@ -341,7 +345,7 @@ extension BusConnection {
 
   /// Calls a method that changes something.
   ///
-  /// - Throws: `outcomeUnknown` when no answer came: the service may have done it.
+  /// - Throws: `outcomeUnknown` when no answer came: the service may have made the change.
   private func write(
     _ method: Method, at path: ObjectPath, _ parameters: [Variant] = [], as type: String,
     _ call: Call

@@ -6,20 +6,21 @@ internal import Synchronization
 
 /// A connection to the bus, with a session of the Secret Service on it.
 ///
-/// Of our own and not GLib's shared one, which ends the process when the bus goes away. Calls are
-/// made on the caller's thread: g_dbus_connection_call_sync() may be called by any number of them.
+/// The connection is our own and not GLib's shared one, which ends the process when the bus goes
+/// away. Calls are made on the caller's thread: any number of threads may call
+/// g_dbus_connection_call_sync().
 @safe
 final class BusConnection: @unchecked Sendable {
-  // Both pointers are set in `init` and never changed. GDBusConnection is made for many threads; of
-  // the session's functions, which are not said to be, one runs at a time, under `coding`.
+  // Both pointers are set in `init` and never changed. GDBusConnection is made for many threads.
+  // The session's functions are not documented to be, so `coding` lets one of them run at a time.
   let handle: OpaquePointer
   private let service: UnsafeMutablePointer<SecretService>
   private let coding = Lock(())
   /// The unique name of the service that has the session, to which all calls go.
   ///
-  /// By the well-known name a call would go to whatever service is there after a restart. KWallet
-  /// numbers its sessions and its items anew then: a secret would be taken under another program's
-  /// key, or be another item's.
+  /// By the well-known name a call after a restart would reach another process. KWallet then
+  /// numbers its sessions and items from the start again: a secret would be encrypted with another
+  /// program's session key, or belong to another item.
   let owner: String
   /// The name of the service.
   static let serviceName = "org.freedesktop.secrets"
@@ -28,7 +29,7 @@ final class BusConnection: @unchecked Sendable {
   private static let count = Atomic<UInt64>(0)
   private let proven = Atomic<Bool>(false)
 
-  /// Whether both sides were seen to have the same key.
+  /// Whether both sides are known to have the same key.
   var isProven: Bool {
     get { proven.load(ordering: .relaxed) }
     set { proven.store(newValue, ordering: .relaxed) }
@@ -36,7 +37,8 @@ final class BusConnection: @unchecked Sendable {
 
   /// Connects, and agrees on a session's key.
   ///
-  /// - Throws: `noBus`, `noService`, `timedOut`, `cancelled`, or what the service said.
+  /// - Throws: `noBus`, `noService`, `timedOut`, `cancelled`, or the error that the service
+  ///   returned.
   init(_ address: String, _ call: Call) throws(BusFailure) {
     let connection = try unsafe Self.connect(to: address, call)
     unsafe handle = connection
@@ -50,7 +52,8 @@ final class BusConnection: @unchecked Sendable {
   }
 
   deinit {
-    // What a child of fork(2) has of it stays: closing it would wait for threads that are not there.
+    // A child of fork(2) keeps its copy open: closing would wait for threads that the child does
+    // not have.
     guard !KeyringClient.isInChild else { return }
     unsafe g_object_unref(service)
     // The last reference closes the connection.
@@ -75,13 +78,14 @@ final class BusConnection: @unchecked Sendable {
     }
     if let connection = unsafe connection { return unsafe connection }
     let failure = unsafe BusFailure(adopting: error, of: "connecting", isOutOfTime: isOutOfTime)
-    // Whatever went wrong on the way to a bus: there is none, unless the call ran out of time.
+    // Every failure to connect means that there is no bus, unless the call ran out of time or was
+    // cancelled.
     guard failure.error.code != .timedOut, failure.error.code != .cancelled else { throw failure }
     throw BusFailure(
       .noBus, "nothing answers at the address of the session bus; check DBUS_SESSION_BUS_ADDRESS")
   }
 
-  /// The unique name of the service, which is started if the bus knows how.
+  /// The unique name of the service; the bus starts the service if it knows how.
   private static func findService(
     on connection: OpaquePointer, _ call: Call
   ) throws(BusFailure) -> String {
@@ -135,12 +139,14 @@ final class BusConnection: @unchecked Sendable {
     throw last
   }
 
-  /// Where deadlines end: a queue of its own, since all threads of a shared one may be at calls.
+  /// The queue that ends calls at their deadlines.
+  ///
+  /// It is not a shared queue, since calls may hold all threads of that.
   private static let timing = DispatchQueue(label: "SecurePropertyStorage.KeyringBackend.timing")
 
   /// Runs a GLib call that has a cancellable and no timeout of its own.
   ///
-  /// - Returns: what it returned, and whether it was cancelled for its time.
+  /// - Returns: the result of `body`, and whether the deadline cancelled it.
   private static func withDeadline<Result>(
     of call: Call, for method: String, _ body: (UnsafeMutablePointer<GCancellable>) -> Result
   ) throws(BusFailure) -> (Result, isOutOfTime: Bool) {
@@ -167,7 +173,7 @@ final class BusConnection: @unchecked Sendable {
 
   /// Calls a method of the service and waits for the answer.
   ///
-  /// The answer is a tuple of `type`, or it is the error `damaged`.
+  /// The answer is a tuple of `type`; any other answer throws `damaged`.
   func call(
     _ method: Method, at path: ObjectPath, _ parameters: [Variant] = [], as type: String,
     _ call: Call
@@ -228,14 +234,14 @@ final class BusConnection: @unchecked Sendable {
   /// The session under whose key secrets cross the bus.
   var sessionPath: ObjectPath {
     defer { withExtendedLifetime(self) {} }
-    // Asked for in `openSession`, and the session stays.
+    // `openSession` asked for the session, which stays as long as the connection.
     let path = unsafe secret_service_get_session_dbus_path(service)
     return unsafe path.map { unsafe ObjectPath(text: String(cString: $0)) } ?? .none
   }
 
   /// Whether secrets cross the bus encrypted.
   ///
-  /// libsecret falls back to `plain` by itself where the service does not know its key exchange:
+  /// libsecret falls back to `plain` by itself if the service does not know its key exchange:
   /// https://gnome.pages.gitlab.gnome.org/libsecret/method.Service.get_session_algorithms.html
   var isEncrypted: Bool {
     defer { withExtendedLifetime(self) {} }
@@ -253,7 +259,7 @@ final class BusConnection: @unchecked Sendable {
     defer { withExtendedLifetime(self) {} }
     let encoded = unsafe coding.withLock { _ in
       unsafe secret.withUnsafeBytes { bytes -> OpaquePointer? in
-        // An empty one may have no address.
+        // The base address of an empty buffer may be nil.
         let value = unsafe sps_secret_value_new(
           bytes.baseAddress ?? UnsafeRawPointer(service), bytes.count, contentType)
         defer { unsafe secret_value_unref(UnsafeMutableRawPointer(value)) }
@@ -291,7 +297,7 @@ final class ReceivedSecret: @unchecked Sendable {
 
   deinit { unsafe secret_value_unref(UnsafeMutableRawPointer(value)) }
 
-  /// What the bytes are, as whoever stored them says.
+  /// The kind of bytes, as the program that stored them said.
   var contentType: String {
     defer { withExtendedLifetime(self) {} }
     return unsafe String(cString: secret_value_get_content_type(value))
@@ -311,6 +317,6 @@ final class ReceivedSecret: @unchecked Sendable {
   /// Whether there are no bytes.
   var isEmpty: Bool { withBytes { $0.isEmpty } }
 
-  /// A copy in ordinary memory, for what is sealed or a public thing.
+  /// A copy in ordinary memory, for bytes that are sealed or public.
   var copied: [UInt8] { withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } } }
 }

@@ -1,19 +1,19 @@
 internal import CLibsecret
 internal import StorageCore
 
-/// Why a call of the bus failed: the error, and what a retry depends on.
+/// Why a call over the bus failed: the error, and the kind that decides about a retry.
 struct BusFailure: Error {
-  /// What kind of failure it is for whoever can do something about it.
+  /// The kind of failure, for callers that can recover.
   enum Kind {
-    /// The service or the bus went away: connecting anew may help.
+    /// The service or the bus went away; a new connection may help.
     case connectionLost
-    /// The two sides have not the same key for this session: connecting anew helps.
+    /// The two sides have different keys for this session; a new connection helps.
     case foreignKey
-    /// The object is not there, or not any more.
+    /// The object does not exist, or no longer exists.
     case noObject
-    /// The service can do nothing with what it was given, such as an object that is not there.
+    /// The service refuses the arguments, such as an object that does not exist.
     case invalidArguments
-    /// Nothing can be done but to tell.
+    /// The failure can only be reported.
     case other
   }
 
@@ -31,7 +31,7 @@ struct BusFailure: Error {
 }
 
 extension BusFailure {
-  /// What the caller is told when something was changed before.
+  /// The error for the caller if the service had already made a change.
   var afterWriting: StorageError {
     guard error.code != .outcomeUnknown else { return error }
     return StorageError(
@@ -40,9 +40,9 @@ extension BusFailure {
         + "\(error.message)); look at what is stored before you try again")
   }
 
-  /// The failure that a GError is, which is freed.
+  /// Makes a failure of a GError, and frees the GError.
   ///
-  /// What the service says in words is not passed on: it may be anything.
+  /// The service's own message is not passed on: it may contain anything.
   init(adopting error: UnsafeMutablePointer<GError>?, of method: String, isOutOfTime: Bool) {
     guard let error = unsafe error else {
       self.init(.io, "\(method) failed, and no reason was given")
@@ -50,7 +50,7 @@ extension BusFailure {
     }
     defer { unsafe g_error_free(error) }
     let (domain, code) = unsafe (error.pointee.domain, Int(error.pointee.code))
-    // A remote error that GLib has no code for is of its domain of I/O, too.
+    // GLib also puts remote errors without a code of its own into the I/O domain.
     if let remote = unsafe g_dbus_error_get_remote_error(error) {
       self.init(remote: unsafe String(cString: remote), of: method, number: code)
       unsafe g_free(remote)
@@ -91,7 +91,7 @@ extension BusFailure {
         + "then try again")
   }
 
-  /// A secret was not encrypted for this session, whether this side or the other finds that.
+  /// A secret was not encrypted for this session, as either side may find.
   static let foreignKey = BusFailure(
     .foreignKey,
     StorageError(
@@ -120,10 +120,11 @@ extension BusFailure {
     case let name where name.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
       self.init(.other, .noService)
     case "org.qtproject.QtDBus.Error.InvalidObjectPath" where method == "CreateItem":
-      // KWallet: "Can't find session", which it says of a secret that it can't decrypt.
+      // KWallet says "Can't find session" for a secret that it can't decrypt.
       self = .foreignKey
     case "org.freedesktop.DBus.Error.InvalidArgs":
-      // KeePassXC, for an attribute that it has for itself, or a reference in one.
+      // KeePassXC sends this for an attribute that it reserves, and for a reference in an
+      // attribute.
       self.init(
         .invalidArguments,
         StorageError(

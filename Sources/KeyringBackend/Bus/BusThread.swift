@@ -5,11 +5,10 @@ internal import Foundation
 
 /// The thread on which signals of the bus arrive.
 ///
-/// Nothing else runs on it, so that a prompt is never missed; who has something to do for a signal
-/// does it elsewhere.
+/// Nothing else runs on it, so that a prompt is never missed; handlers move their work elsewhere.
 @safe
 final class BusThread: @unchecked Sendable {
-  // A GMainContext is there to be used by many threads; this one lives as long as the process.
+  // A GMainContext may be used by many threads; this one lives as long as the process.
   private let context: OpaquePointer
   private let waiting = Lock<[@Sendable () -> Void]>([])
 
@@ -55,7 +54,7 @@ final class BusThread: @unchecked Sendable {
   /// Hands the context to the thread that runs it.
   @safe
   private struct ContextBox: @unchecked Sendable {
-    // As `BusThread.context`, which it is.
+    // The same pointer as `BusThread.context`, with the same guarantees.
     let context: OpaquePointer
   }
 }
@@ -63,11 +62,11 @@ final class BusThread: @unchecked Sendable {
 /// A subscription to signals of a connection, until it is released.
 @safe
 final class SignalSubscription: @unchecked Sendable {
-  // Set once, on the bus thread, before `init` returns; unsubscribing may be done by any thread.
+  // Set once, on the bus thread, before `init` returns; any thread may unsubscribe.
   private var number: guint = 0
   private let connection: BusConnection
 
-  /// A signal that came.
+  /// A received signal.
   struct Signal: Sendable {
     let path: ObjectPath
     let name: String
@@ -82,7 +81,7 @@ final class SignalSubscription: @unchecked Sendable {
   ///   - interface: the interface.
   ///   - member: the name of the signal, or nil for all.
   ///   - path: the object, or nil for all.
-  ///   - handler: what is called.
+  ///   - handler: the closure that is called.
   init(
     on connection: BusConnection, sender: String, interface: String, member: String? = nil,
     path: ObjectPath? = nil, _ handler: @escaping @Sendable (Signal) -> Void
@@ -105,7 +104,7 @@ final class SignalSubscription: @unchecked Sendable {
   }
 
   deinit {
-    // A child of fork(2) lacks the threads that this would wait for.
+    // Unsubscribing would wait for threads that a child of fork(2) lacks.
     guard !KeyringClient.isInChild else { return }
     unsafe g_dbus_connection_signal_unsubscribe(connection.handle, number)
   }

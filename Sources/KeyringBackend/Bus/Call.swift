@@ -3,17 +3,19 @@ internal import StorageCore
 
 /// One call of the library's user: its deadline, its cancellation and what it may ask the user.
 ///
-/// Of one thread, and for as long as the call takes.
+/// One thread uses it, for as long as the call takes.
 final class Call {
   let access: KeyringAccess
   private(set) var end: ContinuousClock.Instant
-  /// Whether the service has said that it made a change, which is not undone: whatever fails after
-  /// that is of unknown outcome for the caller.
+  /// Whether the service has reported a change, which is not undone: any later failure is
+  /// `outcomeUnknown` for the caller.
   var hasWritten = false
   private let cancellable = Cancellable()
   private let observation: ChangeObservation?
 
-  /// Begins now, and ends with the task for which the thread works, unless it is to clean up.
+  /// Begins a call now.
+  ///
+  /// Cancelling the task for which the thread works ends the call, unless it cleans up.
   init(_ access: KeyringAccess, isCleaningUp: Bool = false) {
     self.access = access
     let delay = isCleaningUp ? .zero : Cancellation.current?.takeDelay() ?? .zero
@@ -23,18 +25,18 @@ final class Call {
       isCleaningUp ? nil : Cancellation.current?.whenCancelled { cancellable.cancel() }
   }
 
-  /// What cancels the GLib calls that are made for it.
+  /// Cancels the GLib calls that are made for this call.
   var cancelling: Cancellable { cancellable }
 
-  /// What is left of its time.
+  /// The time that is left.
   var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: end)) }
 
-  /// What is left of its time, as GLib takes it.
+  /// The time that is left, as GLib takes it.
   ///
-  /// - Throws: `timedOut` when nothing is.
+  /// - Throws: `timedOut` when no time is left.
   func milliseconds(for method: String) throws(BusFailure) -> Int32 {
     let (seconds, attoseconds) = remaining.components
-    // Rounded up, since 0 is no time and -1 the bus's own.
+    // Rounded up, since 0 means no time and -1 the bus's own timeout.
     let milliseconds = Int32(
       clamping: seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     guard milliseconds > 0 else { throw .outOfTime(method) }

@@ -3,13 +3,14 @@ internal import Glibc
 internal import StorageCore
 internal import Synchronization
 
-/// The program's way to the Secret Service of one bus: connects when that is needed, and again when
-/// the service or the bus was restarted.
+/// The program's way to the Secret Service of one bus.
+///
+/// The client connects when needed, and again after a restart of the service or the bus.
 final class KeyringClient: Sendable {
   /// The client of the session bus that the environment names when it is first needed.
   static let session = KeyringClient { () throws(StorageError) in try BusAddress.ofSession() }
 
-  /// The client of the bus at an address: the same for all who name it.
+  /// The client of the bus at an address; all callers that name this address share it.
   static func to(_ address: String) -> KeyringClient {
     others.withLock { others in
       if let client = others[address] { return client }
@@ -22,9 +23,11 @@ final class KeyringClient: Sendable {
 
   private let address: @Sendable () throws(StorageError) -> String
   private let connection = Lock<BusConnection?>(nil)
-  /// Tells what happens to the items.
+  /// Reports changes of the items.
   let follower = ItemFollower()
-  /// The process that called first; its threads, and GLib's, are not in a child of fork(2).
+  /// The process that called first.
+  ///
+  /// A child of fork(2) has neither its threads nor GLib's.
   private static let process = Atomic<pid_t>(0)
 
   /// The client of the bus whose address is asked for when it is needed.
@@ -36,8 +39,8 @@ final class KeyringClient: Sendable {
   ///
   /// - Parameters:
   ///   - access: how long it may take, and whether it may ask the user.
-  ///   - body: the steps; begins anew after a restart of the service, so it has to find out what an
-  ///     earlier run has done.
+  ///   - body: the steps; it starts over after a restart of the service, so it must find out what
+  ///     its earlier run has done.
   /// - Returns: what `body` returns.
   /// - Throws: `StorageError`.
   func perform<Result>(
@@ -58,7 +61,8 @@ final class KeyringClient: Sendable {
       do throws(BusFailure) {
         return try body(try current(call), call)
       } catch {
-        // A write that may have been made stays one, whatever became of looking for it.
+        // The outcome of a write stays unknown, even if the search for its result failed in another
+        // way.
         throw first.error.code == .outcomeUnknown ? first : error
       }
     } catch {
@@ -66,7 +70,7 @@ final class KeyringClient: Sendable {
     }
   }
 
-  /// Sees whether somebody answers at the address of the bus, whatever is on it.
+  /// Checks that a bus answers at the address, whatever services it has.
   func reachBus(_ access: KeyringAccess) throws(StorageError) {
     try Self.refuseInChild()
     let address = try address()
@@ -77,10 +81,10 @@ final class KeyringClient: Sendable {
     }
   }
 
-  /// The connection of now.
+  /// The current connection.
   ///
-  /// Threads that find none at the same time make one each, and all but the first are closed: so
-  /// none waits for another's deadline.
+  /// Threads that find no connection at the same time make one each, and all but the first are
+  /// closed: so no thread waits for another's deadline.
   func current(_ call: Call) throws(BusFailure) -> BusConnection {
     try storage { () throws(StorageError) in try Self.refuseInChild() }
     if let connection = connection.withLock({ $0 }) { return connection }
@@ -107,7 +111,7 @@ final class KeyringClient: Sendable {
     return first != 0 && first != getpid()
   }
 
-  /// libsecret and GLib have threads that a child of fork(2) lacks: a call there waits for ever.
+  /// A child of fork(2) lacks the threads of libsecret and GLib: a call there would wait for ever.
   private static func refuseInChild() throws(StorageError) {
     _ = process.compareExchange(expected: 0, desired: getpid(), ordering: .relaxed)
     guard !isInChild else {

@@ -17,7 +17,7 @@ struct Prompt {
   private let path: ObjectPath
   private let connection: BusConnection
 
-  /// The prompt at a path that the service answered, or nil when it needs none.
+  /// The prompt at a path in the service's answer, or nil when no prompt is needed.
   init?(_ path: ObjectPath, on connection: BusConnection) {
     guard path != .none else { return nil }
     self.path = path
@@ -27,11 +27,11 @@ struct Prompt {
   /// Shows the prompt and waits for the user, if the policy allows that.
   ///
   /// - Parameters:
-  ///   - purpose: what it is needed for, for errors.
+  ///   - purpose: why the prompt is needed, for errors.
   ///   - call: whose policy and deadline it follows.
-  /// - Returns: the result that the service gives with it.
-  /// - Throws: `locked` when no prompt may be shown, `dismissed`, `timedOut`, `cancelled`, or what
-  ///   the service said.
+  /// - Returns: the result that the service sends with the answer.
+  /// - Throws: `locked` when no prompt may be shown, `dismissed`, `timedOut`, `cancelled`, or the
+  ///   error that the service returned.
   func perform(for purpose: String, _ call: Call) throws(BusFailure) -> Variant {
     guard Self.isAllowed(call.access.prompts) else {
       // Best effort: a prompt that is never shown does no harm.
@@ -51,7 +51,8 @@ struct Prompt {
       ending.withLock { $0 = $0 ?? how }
       isOver.signal()
     }
-    // Subscribed before it is shown. By its path alone, since KeePassXC broadcasts the signal.
+    // Subscribed before the prompt is shown, and by its path alone, since KeePassXC broadcasts the
+    // signal.
     let answer = SignalSubscription(
       on: connection, sender: connection.owner,
       interface: "org.freedesktop.Secret.Prompt", member: "Completed", path: path
@@ -93,7 +94,7 @@ struct Prompt {
   }
 
   private func dismiss() {
-    // Whatever becomes of it, the call has failed already.
+    // A failure here does not matter: the call has failed already.
     do throws(BusFailure) {
       _ = try connection.call(
         .prompt("Dismiss"), at: path, as: "()", Call(.dismissing, isCleaningUp: true))
@@ -116,11 +117,13 @@ struct Prompt {
 }
 
 extension KeyringAccess {
-  /// For taking a prompt away: briefly, since the call that showed it is over its time.
+  /// For dismissing a prompt.
+  ///
+  /// The deadline is short, since the call that showed the prompt is out of time.
   fileprivate static let dismissing = KeyringAccess(deadline: .milliseconds(50))
 }
 
-/// Tells when the service leaves the bus.
+/// Calls a handler when the service leaves the bus.
 final class ServiceWatch: Sendable {
   private let subscription: SignalSubscription
 

@@ -4,8 +4,8 @@ internal import StorageCore
 /// A value of the bus, GVariant: immutable, and read only as the type that it is.
 @safe
 final class Variant: @unchecked Sendable {
-  // GVariant never changes once it is made, and counts its references atomically. Whoever hands the
-  // pointer to C keeps this alive for the call.
+  // GVariant never changes once it is made, and counts its references atomically. Code that passes
+  // the pointer to C keeps this object alive for the call.
   let handle: OpaquePointer
 
   /// Takes over a reference that the caller owns.
@@ -18,11 +18,11 @@ final class Variant: @unchecked Sendable {
 
   // MARK: - Making
 
-  /// The bus ends the connection of who sends an array of more than 64 MiB.
+  /// The bus closes the connection of a sender whose array has more than 64 MiB.
   static let longestSecret = 32 << 20
   private static let longestText = 1 << 20
 
-  /// A string, which the bus keeps only without zero bytes.
+  /// A string, which must have no zero bytes on the bus.
   ///
   /// - Throws: `invalid` for one with a zero byte, or of more than 1 MiB.
   static func string(_ text: String) throws(StorageError) -> Variant {
@@ -120,7 +120,7 @@ final class Variant: @unchecked Sendable {
 
   private var members: [Variant] { (0..<count).map { self[$0] } }
 
-  /// What a value of the type `v` holds.
+  /// The value inside a value of the type `v`.
   var boxed: Variant? {
     guard isOfType("v") else { return nil }
     return unsafe read { unsafe Variant(adopting: g_variant_get_variant($0)) }
@@ -146,7 +146,7 @@ final class Variant: @unchecked Sendable {
 
   var paths: [ObjectPath]? { isOfType("ao") ? members.compactMap(\.path) : nil }
 
-  /// Attributes, of which the service gives none twice.
+  /// Attributes; the service sends no name twice.
   var attributes: [String: String]? {
     guard isOfType("a{ss}") else { return nil }
     var attributes: [String: String] = [:]
@@ -162,7 +162,7 @@ final class Variant: @unchecked Sendable {
     return properties
   }
 
-  /// Secrets by the item that they are of, `a{o(oayays)}`.
+  /// Secrets by their items, `a{o(oayays)}`.
   var secrets: [(ObjectPath, Variant)]? {
     guard isOfType("a{o(oayays)}") else { return nil }
     return members.compactMap { entry in entry[0].path.map { ($0, entry[1]) } }
@@ -173,7 +173,7 @@ final class Variant: @unchecked Sendable {
 struct ObjectPath: Hashable, Sendable {
   let text: String
 
-  /// What the service answers where there is no object.
+  /// The path that the service answers for "no object".
   static let none = ObjectPath(text: "/")
   static let service = ObjectPath(text: "/org/freedesktop/secrets")
 
@@ -182,7 +182,7 @@ struct ObjectPath: Hashable, Sendable {
     text.hasPrefix(collection.text + "/")
   }
 
-  /// The collection that an item's path names, or nil for what is no item's.
+  /// The collection of an item's path, or nil if the path is no item's.
   var collection: ObjectPath? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 7, text.hasPrefix("/org/freedesktop/secrets/collection/") else {

@@ -2,32 +2,32 @@ internal import CryptoCore
 internal import Dispatch
 internal import StorageCore
 
-/// Tells listeners what happens to the items of a keyring, by whichever program.
+/// Tells listeners what any program does to the items of a keyring.
 ///
-/// The service's signals are hints to look: some services send one change many times, and some do
-/// not say all. What is told is what was seen to be another than before.
+/// The service's signals are hints to look: some services send one change many times, and some miss
+/// changes. Listeners are told only of differences that were seen.
 final class ItemFollower: Sendable {
-  /// What a listener is told.
+  /// An event for a listener.
   enum Event: Sendable {
-    /// From here on nothing is missed.
+    /// No change after this event is missed.
     case listening
     case change(KeyringChange)
   }
 
-  /// An item as it was seen last.
+  /// The last seen state of an item.
   fileprivate struct Seen {
     let label: String
     let attributes: [String: String]
     let modified: UInt64
-    /// Of the secret; nil where that was not read, or can't be.
+    /// A fingerprint of the secret; nil if the secret was not read, or can't be.
     ///
-    /// Never leaves the process, and is not enough to find the secret by.
+    /// It never leaves the process, and is not enough to find the secret by.
     var fingerprint: Int?
 
-    /// Whether it is as it was.
+    /// Whether the item is unchanged.
     ///
-    /// `isSignalled` says that the service told of a change: it is one of the secret where nothing
-    /// else changed, and the secret was not read before.
+    /// `isSignalled` says that the service signalled a change: if nothing else changed and the
+    /// secret was not read before, the secret changed.
     func isSame(as other: Seen, isSignalled: Bool) -> Bool {
       guard label == other.label,
         attributes.withoutGenericSchema.isExactly(other.attributes.withoutGenericSchema)
@@ -48,13 +48,15 @@ final class ItemFollower: Sendable {
     var nextID = 0
     var listeners: [Int: @Sendable (Event) -> Void] = [:]
     var seen: [ObjectPath: Seen] = [:]
-    /// The collections whose items were looked at; not those that are locked.
+    /// The collections whose items were looked at, without the locked ones.
     var looked: Set<ObjectPath> = []
-    /// The collections whose items were ever looked at: what is found in others is not news.
+    /// The collections whose items were ever looked at.
+    ///
+    /// Items that are found in other collections are not reported as new.
     var known: Set<ObjectPath> = []
     var subscription: Subscription?
   }
-  /// What a signal says to look at.
+  /// An item or a collection that a signal hints at.
   private enum Hint: Hashable {
     case item(ObjectPath, KeyringChange.Kind)
     case collection(ObjectPath)
@@ -62,15 +64,15 @@ final class ItemFollower: Sendable {
 
   private let state = Lock(State())
   private let hints = Lock(SignalHints<Hint>())
-  /// Looks at what signals hint at, one after the other and not on the thread of the signals.
+  /// The queue that looks at the hints one after the other, apart from the thread of the signals.
   private let looking = DispatchQueue(label: "SecurePropertyStorage.KeyringBackend.items")
 
   /// Begins to listen, in the background, until the observation is released.
   ///
   /// - Parameters:
-  ///   - client: whose bus.
-  ///   - listener: is told that it listens, and then what happens, in that order.
-  /// - Returns: what ends it.
+  ///   - client: the client of the bus to listen to.
+  ///   - listener: called once when listening has begun, and then for each change, in order.
+  /// - Returns: the observation; releasing it ends the listening.
   func add(
     _ client: KeyringClient, _ listener: @escaping @Sendable (Event) -> Void
   ) -> ChangeObservation {
@@ -92,7 +94,7 @@ final class ItemFollower: Sendable {
         isOver.withLock { $0 = true }
         state.listeners[id] = nil
       }
-      // Behind whoever begins to listen just now.
+      // Queued behind a listener that begins just now.
       looking.async { [self] in endIfUnused() }
     }
   }
@@ -112,7 +114,7 @@ final class ItemFollower: Sendable {
       })
   }
 
-  /// Whether it has subscribed to signals.
+  /// Whether the follower has subscribed to signals.
   var isListening: Bool { state.withLock { $0.subscription != nil } }
 
   // MARK: - On the queue
@@ -132,13 +134,13 @@ final class ItemFollower: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Subscribes to the signals of the connection of now, and takes what is there for seen.
+  /// Subscribes to the signals of the current connection, and takes the existing items as seen.
   ///
   /// `isWanted` says that somebody is about to listen.
   private func subscribe(_ client: KeyringClient, isWanted: Bool) {
     guard isWanted || !state.withLock({ $0.listeners.isEmpty }) else { return }
     let connection: BusConnection
-    // A listener has nowhere to take an error, and whoever reads gets it.
+    // A listener can't take an error; the next reader gets it.
     do throws(BusFailure) { connection = try client.current(Call(.looking)) } catch {
       return retry(client)
     }
@@ -176,21 +178,21 @@ final class ItemFollower: Sendable {
       $0.subscription = Subscription(
         connection: connection, signals: [items, service, collections])
     }
-    // What is there when the first one begins to listen is not news; after the bus was away, what
-    // is another than before is news.
+    // Items that exist when the first listener begins are not reported; after the bus was away,
+    // items that differ from before are.
     hints.withLock { $0.isAll = true }
     follow(client)
   }
 
-  /// Looks at what there were signals of.
+  /// Looks at the objects that signals named.
   private func follow(_ client: KeyringClient) {
     let hints = hints.take()
     do throws(StorageError) {
       if hints.isAll { try lookAtAll(client) } else { try look(at: hints.hints, client) }
       self.hints.succeeded()
     } catch {
-      // Whoever reads gets the error. A service that does not answer one call is not asked for each
-      // of a hundred items.
+      // The next reader gets the error. A service that does not answer one call is not asked for
+      // each of a hundred items.
       retry(client)
     }
   }
@@ -215,7 +217,7 @@ final class ItemFollower: Sendable {
 
   /// Looks at an item.
   ///
-  /// It is told as `kind` when the items of its collection are not known.
+  /// The change is reported as `kind` when the items of its collection are not known.
   private func look(
     at path: ObjectPath, _ kind: KeyringChange.Kind, _ client: KeyringClient
   ) throws(StorageError) {
@@ -228,7 +230,7 @@ final class ItemFollower: Sendable {
           state.tell(KeyringChange(kind, seen.label, seen.attributes))
         }
       }
-      // After it was locked, or away, anything may have happened in it.
+      // While the collection was locked, or away, anything may have changed in it.
       guard state.withLock({ $0.looked.contains(collection) }) else {
         return try look(in: collection, isNews: true, connection, call)
       }
@@ -242,8 +244,7 @@ final class ItemFollower: Sendable {
     }
   }
 
-  /// Looks at a collection of which a signal has come: it may have been locked, unlocked or
-  /// deleted.
+  /// Looks at a collection that a signal named: it may have been locked, unlocked or deleted.
   private func look(
     atCollection path: ObjectPath, _ client: KeyringClient
   ) throws(StorageError) {
@@ -273,10 +274,10 @@ final class ItemFollower: Sendable {
     }
   }
 
-  /// Looks at all items of a collection that is not locked, but at no secret.
+  /// Looks at all items of an unlocked collection, but at no secret.
   ///
-  /// KeePassXC asks its user for each secret, and a listener needs those alone that are said to have
-  /// changed.
+  /// KeePassXC asks its user for each secret, and a listener needs only the secrets of items with a
+  /// signalled change.
   private func look(
     in collection: ObjectPath, isNews: Bool, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) {
@@ -303,7 +304,7 @@ final class ItemFollower: Sendable {
     where !there.contains(path) {
       tellGone(path)
     }
-    // It may have been locked meanwhile, and then have hidden some.
+    // The collection may have been locked meanwhile, and then have hidden some items.
     if try isOpen(collection, connection, call) {
       state.withLock { state in
         state.looked.insert(collection)
@@ -312,7 +313,7 @@ final class ItemFollower: Sendable {
     }
   }
 
-  /// Whether a collection is there and unlocked: what a locked one hides was not deleted.
+  /// Whether a collection exists and is unlocked: items that a locked one hides were not deleted.
   private func isOpen(
     _ collection: ObjectPath, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> Bool {
@@ -348,7 +349,8 @@ final class ItemFollower: Sendable {
 }
 
 extension ItemFollower.State {
-  /// Under the lock, so that all are told in the same order; a listener only takes it down.
+  /// Called under the lock, so that all listeners get the same order; a listener only stores the
+  /// change.
   fileprivate func tell(_ change: KeyringChange) {
     for listener in listeners.values { listener(.change(change)) }
   }
@@ -370,6 +372,6 @@ extension ItemFollower.Seen {
 }
 
 extension KeyringAccess {
-  /// For following what others do: nobody asked for a prompt, and nobody waits.
+  /// For following other programs' changes: nobody asked for a prompt, and nobody waits.
   fileprivate static let looking = KeyringAccess(deadline: .seconds(60), prompts: .never)
 }

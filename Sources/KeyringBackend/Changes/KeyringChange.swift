@@ -2,20 +2,20 @@
 public struct KeyringChange: Hashable, Sendable {
   /// What happens to an item.
   public enum Kind: Hashable, Sendable {
-    /// It is there, and was not before.
+    /// The item is new.
     case created
-    /// Its secret, its label or its attributes are others than before.
+    /// The item's secret, label or attributes differ from before.
     case changed
-    /// It is not there any more.
+    /// The item no longer exists.
     case deleted
   }
 
   /// What happened.
   public let kind: Kind
-  /// The item's label; of a deleted one the last that was seen.
+  /// The item's label; for a deleted item, the last label that was seen.
   public let label: String
-  /// The item's attributes, with those that the service adds; of a deleted one the last that were
-  /// seen.
+  /// The item's attributes, with those that the service adds; for a deleted item, the last that
+  /// were seen.
   public let attributes: [String: String]
   /// The attributes before, of a changed item.
   let before: [String: String]?

@@ -3,21 +3,22 @@ internal import StorageCore
 
 /// What any program does to the items of the keyring, without end.
 ///
-/// Begins with what happens once the listener listens: in the background, right after its iterator
-/// is made. All items of all collections are looked at then, and again when the service comes back
-/// after a restart; what happened meanwhile is told as one change for each item. Records and keys
-/// of sealed stores are left out, and what a locked collection hides is not told as deleted.
+/// Listening begins in the background, right after the iterator is made; earlier changes are not
+/// reported. All items of all collections are looked at then, and again when the service comes back
+/// after a restart; changes in between are reported as one change for each item. Records and keys
+/// of sealed stores are left out, and items that a locked collection hides are not reported as
+/// deleted.
 ///
-/// Several changes of an item that follow one another quickly may be told as one. gnome-keyring
-/// does not say when another program changes nothing but a secret, by SetSecret: that is told with
-/// the item's next change. (`secret-tool` and Python's keyring replace items, which it says.) When
-/// the bus itself ends, nothing more is told until a call of this process has found another one. A
-/// service that is not there yet is looked for again, at least once a minute.
+/// Several changes of an item that follow one another quickly may be reported as one. gnome-keyring
+/// sends no signal when another program changes only a secret, by SetSecret: that change is
+/// reported with the item's next one. (`secret-tool` and Python's keyring replace items, which is
+/// signalled.) When the bus itself ends, nothing more is reported until a call of this process has
+/// found another bus. A service that is not there yet is looked for again, at least once a minute.
 ///
 /// Any number of listeners may iterate, each with a queue of its own, without bound; iteration ends
 /// when its task is cancelled, and listening with the iterator.
 public struct KeyringChanges: AsyncSequence, Sendable {
-  /// What is iterated over.
+  /// A change.
   public typealias Element = KeyringChange
 
   let client: KeyringClient
@@ -52,7 +53,7 @@ public struct KeyringChanges: AsyncSequence, Sendable {
       return nil
     }
 
-    /// Waits until it listens; nothing may have been taken yet.
+    /// Waits until listening has begun; call it before the first `next()`.
     ///
     /// - Returns: false when the task was cancelled.
     mutating func isListening(isolation actor: isolated (any Actor)?) async -> Bool {

@@ -1,24 +1,25 @@
 internal import CryptoCore
 internal import Dispatch
 
-/// What signals have hinted at and nobody has looked at yet.
+/// The hints of signals that nobody has followed yet.
 ///
-/// A burst of signals of one item is one look, and while the service is slow they don't pile up.
+/// A burst of signals about one item causes one look, and hints don't pile up while the service is
+/// slow.
 struct SignalHints<Hint: Hashable & Sendable>: Sendable {
-  /// Each once, in the order of their first signals.
+  /// Each hint once, in the order of the first signals.
   private(set) var hints: [Hint] = []
   private var known: Set<Hint> = []
-  /// Whether everything is to be looked at, whatever `hints` are.
+  /// Whether to look at everything, whatever `hints` are.
   var isAll = false
-  /// Whether somebody is going to look.
+  /// Whether a look is queued.
   private var isExpected = false
-  /// How often in a row it was not possible to look.
+  /// How many looks in a row have failed.
   fileprivate var failures = 0
   fileprivate var lastFailure: ContinuousClock.Instant?
-  /// Whether it is tried again after a while anyway.
+  /// Whether another try is already scheduled.
   fileprivate var isRetrying = false
 
-  /// Whether it was not possible to look a moment ago: then it is not tried for each listener.
+  /// Whether a look failed a moment ago: then new listeners don't cause further tries.
   var hasJustFailed: Bool {
     lastFailure.map { $0.duration(to: .now) < .seconds(5) } ?? false
   }
@@ -27,7 +28,7 @@ struct SignalHints<Hint: Hashable & Sendable>: Sendable {
     if known.insert(hint).inserted { hints.append(hint) }
   }
 
-  /// Whether nobody was going to look so far.
+  /// Notes that a look is queued, and returns whether none was queued before.
   fileprivate mutating func expect() -> Bool {
     defer { isExpected = true }
     return !isExpected
@@ -47,7 +48,7 @@ extension Lock {
     if isFirst { queue.async(execute: follow) }
   }
 
-  /// What there is to look at, from then on by the caller.
+  /// Takes all hints; the caller is to follow them.
   func take<Hint>() -> SignalHints<Hint> where Value == SignalHints<Hint> {
     withLock { hints in
       defer {
@@ -60,7 +61,7 @@ extension Lock {
     }
   }
 
-  /// Notes that it was possible to look.
+  /// Notes that a look succeeded.
   func succeeded<Hint>() where Value == SignalHints<Hint> {
     withLock { hints in
       hints.failures = 0
@@ -68,10 +69,11 @@ extension Lock {
     }
   }
 
-  /// Has everything looked at after a while, or with the next signal if that comes before.
+  /// Schedules a look at everything after a while, or with the next signal if that comes first.
   ///
-  /// After a second at first, then after twice as long each time, up to a minute: no signal may come
-  /// of a service that answers again. One attempt is under way at most, whatever fails meanwhile.
+  /// After a second at first, then after twice as long each time, up to a minute, since a service
+  /// that answers again may send no signal. One attempt is under way at most, whatever fails
+  /// meanwhile.
   func failed<Hint>(
     on queue: DispatchQueue, _ follow: @escaping @Sendable () -> Void
   ) where Value == SignalHints<Hint> {

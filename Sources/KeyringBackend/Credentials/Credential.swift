@@ -1,18 +1,18 @@
 public import CryptoCore
 public import StorageCore
 
-/// What `$credential` is: the calls that throw, where the property itself can't.
+/// The type of `$credential`, with the calls that throw, which the property itself can't.
 ///
-/// `Value` is the type of the stored value; the property is a `Value?`. It addresses an item and
-/// holds no secret. Copies share the account. Any thread may use it.
+/// `Value` is the type of the stored value; the property is a `Value?`. A credential addresses an
+/// item and holds no secret. Copies share the account. Any thread may use it.
 ///
 /// All calls throw `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut`,
-/// `cancelled`, `dismissed`, `duplicate` when several items are meant, `typeMismatch` for an item
-/// that a ``Keyring`` has sealed, `invalid` for a zero character in a name and for what the service
+/// `cancelled`, `dismissed`, `duplicate` when several items match, `typeMismatch` for an item that
+/// a ``Keyring`` has sealed, `invalid` for a zero character in a name and for what the service
 /// refuses, `io` and the like; those that change something `outcomeUnknown` as well.
 public struct Credential<Value: Codable & Sendable>: Sendable {
   let core: CredentialCore
-  /// How a value becomes a secret; nil for the forms of ``Keyring``.
+  /// How a value becomes a secret; nil for the value forms of ``Keyring``.
   let coding: PlainCoding?
 
   // MARK: - The value
@@ -72,7 +72,7 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
     core.noteRead(nil)
   }
 
-  /// What there is: unlike the property itself, it tells absent from failed.
+  /// The state of the value: unlike the property itself, it tells absent from failed.
   public var state: PropertyState<Value> {
     PropertyState { () throws(StorageError) in try load() }
   }
@@ -86,10 +86,10 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
 
   // MARK: - The account
 
-  /// The account that is looked for; where none was given, that of the item that is there.
+  /// The account that is looked for; if none was given, the account of the existing item.
   ///
   /// Setting it changes the stored item, in one step and with all else kept, and looks for the new
-  /// account from then on. What fails is reported, and the account then stays as it was; use
+  /// account from then on. A failure is reported, and the account then stays as it was; use
   /// ``setAccount(_:)`` to have it thrown.
   public var account: String? {
     get {
@@ -106,8 +106,8 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
   /// Changes the account of the stored item, in one step and with all else kept, and looks for the
   /// new account from then on; also when there is no item yet.
   ///
-  /// - Parameter account: the new one; nil takes the attribute away, and looks for any from then
-  ///   on.
+  /// - Parameter account: the new one; nil removes the attribute, and any account is looked for
+  ///   from then on.
   /// - Throws: as ``Credential``; `duplicate` also when another item has that account already.
   ///   Nothing is then changed, except with `outcomeUnknown`.
   public func setAccount(_ account: String?) throws(StorageError) {
@@ -121,7 +121,7 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
 
   // MARK: - What the wrappers do
 
-  /// A wrapper's getter: an error is reported, and then there is nothing to return.
+  /// A wrapper's getter: an error is reported, and nil is returned.
   func get() -> Value? {
     do throws(StorageError) { return try load() } catch {
       core.report(error)
@@ -145,7 +145,8 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
 extension Credential {
   /// As ``load()``, without blocking a thread of Swift concurrency.
   ///
-  /// When the task is cancelled, the call ends with `cancelled`; so with all of these.
+  /// When the task is cancelled, the call ends with `cancelled`; the same holds for all async calls
+  /// here.
   ///
   /// - Throws: as ``load()``.
   public func loadAsync() async throws(StorageError) -> Value? {
@@ -195,7 +196,7 @@ extension Credential {
 }
 
 extension Credential: KeyringQueryable, ItemQuerying {
-  /// What the item is found by.
+  /// The attributes that the item is found by.
   public var attributes: KeyringAttributes { core.place.attributes(core.account) }
 
   /// One item, in the credential's collection.
@@ -208,6 +209,6 @@ extension Credential: KeyringQueryable, ItemQuerying {
 }
 
 extension Credential: RedactedDescription {
-  /// The service or the like, and no secret.
+  /// The service, server or name, and no secret.
   public var description: String { "Credential(\"\(core.place.name)\")" }
 }

@@ -4,13 +4,13 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// Where a credential is, and what its account was set to; copies of a wrapper share it.
+/// The place of a credential and its current account; copies of a wrapper share this object.
 final class CredentialCore: Sendable {
   private struct State {
     var account: String?
-    /// How often the account was changed, and is being changed.
+    /// The number of account changes, including one in progress.
     var moves = 0
-    /// Whether the last read found a value that it could not read.
+    /// Whether the last read failed.
     var isUnreadable = false
   }
 
@@ -20,7 +20,7 @@ final class CredentialCore: Sendable {
   let client: KeyringClient
   private let errorClosure: StorageErrorClosure?
   private let state: Lock<State>
-  /// One after the other: what changes the item, and what changes by which account it is found.
+  /// Lets calls that change the item or its account run one after the other.
   private let turn = DispatchSemaphore(value: 1)
 
   init(
@@ -35,7 +35,7 @@ final class CredentialCore: Sendable {
     state = Lock(State(account: account))
   }
 
-  /// The account that it is looked for by; nil for any.
+  /// The account that is looked for; nil for any.
   var account: String? { state.withLock { $0.account } }
 
   var query: ItemQuery { place.query(account, in: group) }
@@ -60,7 +60,7 @@ final class CredentialCore: Sendable {
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     let end = ContinuousClock.now + access.deadline + access.promptDeadline
-    // In short pieces: a semaphore knows nothing of tasks that are cancelled.
+    // Waits in short pieces: a semaphore knows nothing of cancelled tasks.
     while turn.wait(timeout: .now() + .milliseconds(50)) != .success {
       if Cancellation.current?.isCancelled == true {
         throw StorageError(
@@ -76,7 +76,7 @@ final class CredentialCore: Sendable {
     return try body()
   }
 
-  /// What `body` finds; looked for once more where the account changed meanwhile.
+  /// Returns what `body` finds; runs it once more if the account changed meanwhile.
   private func settled<Found>(
     _ body: () throws(StorageError) -> Found?
   ) throws(StorageError) -> Found? {
@@ -88,7 +88,7 @@ final class CredentialCore: Sendable {
 
   // MARK: - Reading
 
-  /// What was found, if it is not sealed.
+  /// The found items, if they are not sealed.
   private func find(
     _ query: ItemQuery, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> FoundItems {
@@ -128,7 +128,7 @@ final class CredentialCore: Sendable {
     }
   }
 
-  /// The account that is looked for, or that of the item that is there.
+  /// The account that is looked for, or the account of the existing item.
   func storedAccount() throws(StorageError) -> String? {
     if let account { return account }
     let query = query
@@ -164,7 +164,7 @@ final class CredentialCore: Sendable {
     if let path { note(path) }
   }
 
-  /// Changes the account of the item that is there, in one step, and what is looked for from now
+  /// Changes the account of the existing item, in one step, and looks for the new account from now
   /// on.
   func setAccount(_ account: String?) throws(StorageError) {
     let path = try alone { () throws(StorageError) in
@@ -211,12 +211,14 @@ final class CredentialCore: Sendable {
 
   // MARK: - What can't be read
 
-  /// Remembers what became of a read: what could not be read is not overwritten unseen.
+  /// Remembers the result of a read: an assignment must not overwrite a value that could not be
+  /// read.
   func noteRead(_ error: StorageError?) {
     state.withLock { $0.isUnreadable = error != nil }
   }
 
-  /// Throws when the last read failed: an assignment may be made of what that gave.
+  /// Throws when the last read failed: the assigned value may be computed from the default that the
+  /// read gave.
   func refuseToReplaceUnreadable() throws(StorageError) {
     guard state.withLock({ $0.isUnreadable }) else { return }
     throw StorageError(

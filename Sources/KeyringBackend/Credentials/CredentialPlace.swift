@@ -1,20 +1,21 @@
 internal import Foundation
 internal import StorageCore
 
-/// What a credential is found by, and what a new one gets.
+/// The attributes that a credential is found by, and those of a new one.
 struct CredentialPlace: Sendable {
-  /// What identifies it besides the account.
+  /// The attributes that identify the credential besides the account.
   let identity: @Sendable () -> [String: String]
-  /// What a new one has besides; one that is there may have another value, or none, of those in
-  /// ``filter`` alone.
+  /// Further attributes of a new item.
+  ///
+  /// An existing item need not have them, except as ``filter`` says.
   var extra: [String: String] = [:]
-  /// What an item that has such an attribute must have in it.
+  /// Values that an existing item must have in these attributes, if it has them at all.
   var filter: [String: String] = [:]
   var schema = SchemaName.generic
   let label: String
-  /// What it is in errors.
+  /// The credential's name in errors.
   let name: String
-  /// Why it can't be had at all.
+  /// Why the credential can't be used at all.
   var failure: StorageError?
 
   var hasServer: Bool { schema == SchemaName.network }
@@ -68,7 +69,7 @@ struct CredentialPlace: Sendable {
 
   // MARK: - Attributes
 
-  /// What finds it.
+  /// The query that finds the credential.
   func query(_ account: String?, in group: String?) -> ItemQuery {
     var alternatives = [identity()]
     if let account {
@@ -82,12 +83,12 @@ struct CredentialPlace: Sendable {
     return ItemQuery(
       alternatives: alternatives, place: .collection(group),
       accepts: { item in
-        // What `secret-tool` stored may say less.
+        // Items that `secret-tool` stored may have fewer attributes.
         filter.allSatisfy { item.attributes[$0.key] == nil || item.attributes[$0.key] == $0.value }
       }, subject: "this credential")
   }
 
-  /// What a new one has.
+  /// The attributes of a new item.
   func made(_ account: String?) -> [String: String] {
     var attributes = identity().merging(extra) { $1 }
     attributes[AttributeName.schema] = schema

@@ -3,11 +3,12 @@ internal import StorageCore
 
 /// The values of a credential: now, then after every change by whichever program, without end.
 ///
-/// Nil is none. A value that can't be read is no value: it is left out and reported. The same value
-/// twice in a row is told once. What ``KeyringChanges`` says of the services holds here, too. Any
-/// number of listeners may iterate; iteration ends when its task is cancelled.
+/// Nil means that there is no value. A value that can't be read is left out, and the error is
+/// reported. The same value twice in a row is given once. The limits of the services that
+/// ``KeyringChanges`` names hold here, too. Any number of listeners may iterate; iteration ends
+/// when its task is cancelled.
 public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
-  /// What is iterated over.
+  /// A value, or nil for none.
   public typealias Element = Value?
 
   let credential: Credential<Value>
@@ -20,10 +21,10 @@ public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendab
     private let credential: Credential<Value>
     private var base: AsyncStream<ItemFollower.Event>.Iterator
     private let observation: ChangeObservation
-    /// What was told last; nil before the first, and after a failure.
+    /// The last value that was given; nil before the first, and after a failure.
     private var told: Told?
 
-    /// What tells values apart that need not be equatable.
+    /// Compares values that need not be equatable.
     private struct Told {
       let secret: PlainSecret?
       let error: StorageError?
@@ -48,7 +49,8 @@ public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendab
 
     /// The next value; nil when the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value?? {
-      // The first event is that it listens: what is read after that is now, and nothing is missed.
+      // The first event says that listening has begun: a read after it is current, and no change is
+      // missed.
       while let event = await base.next(isolation: actor) {
         if case .change(let change) = event, !mayBeOurs(change) { continue }
         let credential = credential
@@ -76,7 +78,7 @@ public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendab
 }
 
 extension Credential {
-  /// What a read gives.
+  /// The result of a read.
   struct Reading: Sendable {
     var secret: PlainSecret?
     var value: Value?

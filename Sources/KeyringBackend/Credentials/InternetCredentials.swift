@@ -10,15 +10,15 @@ public import struct Foundation.URL
 ///     var password: String?
 ///
 /// A new item has the schema `org.gnome.keyring.NetworkPassword` and its attributes `server`,
-/// `user`, `protocol`, `port` and `object`, so that other programs know it for one; found is any
-/// item with that server and account whose protocol, port and path, if it has them, are the same.
+/// `user`, `protocol`, `port` and `object`, so that other programs recognise it. Any item with that
+/// server and account is found if its protocol, port and path, where it has them, are the same.
 /// Otherwise as ``SecureCredentials``.
 @propertyWrapper
 public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   /// The calls that throw: `$property.load()` and the like.
   public let projectedValue: Credential<Value>
 
-  /// A password for the server of a URL, whose port and path count, too.
+  /// A password for the server of a URL; the URL's port and path count, too.
   ///
   /// Nothing is looked at before the first use.
   ///

@@ -7,11 +7,11 @@ public import StorageCore
 ///     @SecureCredentials(label: "GitHub token", service: "github.token", account: "me@host")
 ///     var token: String?
 ///
-/// It is the item that `secret-tool lookup service github.token account me@host` finds, and
-/// that of a ``Keyring`` of this service. Values have the forms that
+/// The item is the one that `secret-tool lookup service github.token account me@host` finds, and
+/// that a ``Keyring`` of this service uses. Values have the forms that
 /// ``Keyring/Container/store(_:)`` gives them. A wrapper works in structs, classes, actors and
 /// local variables; it is a Sendable value, whose copies share the account. The property never
-/// traps: what fails is reported, and thrown by the calls of `$token`. After a read that failed,
+/// traps: failures are reported; the calls of `$token` throw them. After a read that failed,
 /// assigning is refused until a read succeeds or `$token.save(_:)` is called.
 @propertyWrapper
 public struct SecureCredentials<Value: Codable & Sendable>: Sendable {

@@ -7,8 +7,9 @@ public import StorageCore
 ///     @SecureItem(name: "session") var session: Session?
 ///
 /// The item has the attributes `application`, which is the application's id, `item`, which is the
-/// name, and the account if one is given; its secret is what the encoder makes, plain. What other
-/// programs need not read belongs into `@CodableKeychain`. Otherwise as ``SecureCredentials``.
+/// name, and the account if one is given; its secret is the encoder's output, plain. A value that
+/// other programs need not read belongs into `@CodableKeychain`. Otherwise as
+/// ``SecureCredentials``.
 @propertyWrapper
 public struct SecureItem<Value: Codable & Sendable>: Sendable {
   /// The calls that throw: `$property.load()` and the like.

@@ -1,15 +1,15 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Reading and writing items that other programs use, too.
+/// Reads and writes items that other programs use, too.
 ///
-/// All are steps of a call, and may be made again from the start of that.
+/// All methods are steps of a call, which may start over.
 extension BusConnection {
   // MARK: - Finding
 
   /// The items that a query finds, unlocked, in the order in which they were made.
   ///
-  /// - Throws: as `find`: none is an answer only of collections that are there and unlocked.
+  /// - Throws: as `find`: an empty answer counts only for collections that exist and are unlocked.
   func find(_ query: ItemQuery, _ call: Call) throws(BusFailure) -> FoundItems {
     let collection = try query.path(self, call)
     for _ in 0..<3 {
@@ -23,7 +23,7 @@ extension BusConnection {
       .busy, "the items of the keyring keep changing during the search; try again")
   }
 
-  /// Those that have any of some attributes, or nil when one of them went while it was looked at.
+  /// The items that match one of the alternatives, or nil when an item vanished during the look.
   private func snapshots(
     _ alternatives: [[String: String]], in collection: ObjectPath?, _ call: Call
   ) throws(BusFailure) -> [ItemSnapshot]? {
@@ -32,7 +32,7 @@ extension BusConnection {
     for attributes in alternatives {
       for path in try find(attributes, in: collection, call) where seen.insert(path).inserted {
         guard let snapshot = try snapshot(of: path, call) else { return nil }
-        // What was not looked for is nobody's answer.
+        // Some services answer with items that don't match; these are left out.
         guard !snapshot.isOfStore, snapshot.has(attributes) else { continue }
         snapshots.append(snapshot)
       }
@@ -49,7 +49,7 @@ extension BusConnection {
       guard error.kind == .noObject else { throw error }
       return nil
     }
-    // KWallet has no interface error for what is gone, and no properties either.
+    // For a deleted item KWallet reports no interface error, and no properties either.
     guard !properties.isEmpty else { return nil }
     guard let attributes = properties["Attributes"]?.attributes,
       let label = properties["Label"]?.text
@@ -63,7 +63,7 @@ extension BusConnection {
   /// The secret of an item that was found, or nil when the item is gone.
   func secret(of item: ObjectPath, _ call: Call) throws(BusFailure) -> ReceivedSecret? {
     if let secret = try secrets(of: [item], call)[item], !secret.isEmpty { return secret }
-    // Nothing at all is what is locked; and nothing in it, with KWallet, as well.
+    // A locked item gives no secret; with KWallet it gives an empty one.
     try ensureUnlocked(collection(of: item), call)
     if let secret = try secrets(of: [item], call)[item] { return secret }
     do throws(BusFailure) {
@@ -85,12 +85,12 @@ extension BusConnection {
 
   // MARK: - Writing
 
-  /// Stores an item: over the one that was found, in one step, or as a new one.
+  /// Stores an item: over the found one, in one step, or as a new one.
   ///
   /// - Parameters:
-  ///   - content: what it is to be. An item that is there keeps its label, and its attributes.
-  ///   - found: what was found.
-  ///   - place: where a new one is made.
+  ///   - content: the new content. An existing item keeps its label and its attributes.
+  ///   - found: the items that were found.
+  ///   - place: the collection for a new item.
   ///   - call: for how long.
   /// - Returns: its path.
   /// - Throws: `duplicate` when several were found; nothing is then changed.
@@ -106,8 +106,8 @@ extension BusConnection {
     }
     let collection = try collection(of: existing.path)
     try ensureUnlocked(collection, call)
-    // Services replace an item that has further attributes as well: so only the one that was found,
-    // and only if no other could be taken for it.
+    // Services also replace an item that has further attributes. So an item is replaced only if it
+    // is the found one, and if no other could be taken for it.
     guard found.count == 1, existing.attributes.withoutAdded.isExactly(content.attributes) else {
       try setSecret(encoded, of: existing.path, call)
       announce(existing, call)
@@ -131,10 +131,10 @@ extension BusConnection {
     return try create(content, encoded, in: place, mayReplace: false, call)
   }
 
-  /// Has the service signal that an item changed: gnome-keyring does not when its secret was set.
+  /// Makes the service signal a changed item: gnome-keyring sends no signal after SetSecret.
   private func announce(_ item: ItemSnapshot, _ call: Call) {
     guard !item.label.isEmpty, !item.attributes.isOfKeePassXC else { return }
-    // The secret is stored, whatever becomes of this.
+    // A failure here does not matter: the secret is stored.
     do throws(BusFailure) { try setLabel(item.label, of: item.path, call) } catch {}
   }
 
@@ -143,8 +143,9 @@ extension BusConnection {
   ) throws(BusFailure) -> ObjectPath {
     let collection = try collection(named: place, call)
     try ensureUnlocked(collection, call)
-    // Replacing what somebody else makes at this moment, so that there are not two; but nothing
-    // that has these attributes and more, which services replace as well.
+    // The new item replaces one that another program makes at this moment, so that there are not
+    // two. But it must not replace an item that has these attributes and more, as services would
+    // do.
     var replaces = true
     for path in try find(content.attributes, in: collection, call) {
       guard let item = try snapshot(of: path, call) else { continue }
@@ -168,7 +169,7 @@ extension BusConnection {
       in: collection, label: content.label, attributes: content.attributes, secret: encoded,
       replacing: replacing, call)
     guard wasPrompted || made == .none else { return made }
-    // A store may seem to succeed whose prompt was dismissed.
+    // A store may seem to succeed although its prompt was dismissed.
     for path in try find(content.attributes, in: collection, call) {
       guard let snapshot = try snapshot(of: path, call),
         snapshot.attributes.withoutAdded.isExactly(content.attributes),
@@ -181,12 +182,12 @@ extension BusConnection {
       "the keyring service accepted the item but now returns something else; read the item again")
   }
 
-  /// Deletes an item, and sees that it is gone.
+  /// Deletes an item, and checks that it is gone.
   func remove(_ item: ObjectPath, _ call: Call) throws(BusFailure) {
     let collection = try collection(of: item)
     try ensureUnlocked(collection, call)
     try delete(item, call)
-    // Of a locked wallet KWallet forgets the item, and its secret stays.
+    // If the wallet is locked, KWallet forgets the item, but keeps its secret.
     guard try snapshot(of: item, call) == nil, try !isLocked(collection, call) else {
       throw BusFailure(
         .outcomeUnknown,
@@ -216,7 +217,7 @@ extension BusConnection {
 }
 
 extension ObjectPath {
-  /// Orders paths whose last parts are numbers by these.
+  /// Orders paths by their last parts, if these are numbers.
   fileprivate var order: String {
     let last = text.split(separator: "/").last ?? ""
     return String(repeating: "0", count: max(0, 20 - last.utf8.count)) + last

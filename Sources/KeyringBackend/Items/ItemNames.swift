@@ -20,44 +20,44 @@ enum AttributeName {
   static let application = "application"
   /// The name of a `SecureItem`.
   static let item = "item"
-  /// By what the secret is sealed: docs/keyring.md, "The sealed form".
+  /// What the secret is sealed with: docs/keyring.md, "The sealed form".
   static let sealed = "sps:sealed"
 
-  /// What KeePassXC adds to every item.
+  /// The attributes that KeePassXC adds to every item.
   static let added: Set<String> = ["Title", "UserName", "URL", "Notes", "Uuid", "Path"]
-  /// What KeePassXC adds to an item whose secret is no text.
+  /// The attribute that KeePassXC adds to an item whose secret is no text.
   static let contentType = "FDO_SECRETS_CONTENT_TYPE"
-  /// What of these can't be changed there.
+  /// The added attributes that KeePassXC does not let programs change.
   static let readOnly: Set<String> = ["Uuid", "Path"]
 }
 
-/// What kinds of items there are, for programs that list the keyring.
+/// The kinds of items, for programs that list the keyring.
 enum SchemaName {
   static let generic = "org.freedesktop.Secret.Generic"
   static let network = "org.gnome.keyring.NetworkPassword"
-  /// What the items of sealed stores and of keys begin with.
+  /// The prefix of the schemas of sealed stores and of keys.
   static let stores = "SecurePropertyStorage."
 }
 
 extension [String: String] {
-  /// These without what the service adds by itself.
+  /// These attributes without those that the service adds by itself.
   ///
-  /// It adds all of them to every item: an item without one of them is not KeePassXC's, and has what
-  /// it has from a program.
+  /// KeePassXC adds all of them to every item: an item without one of them is not KeePassXC's, and
+  /// all of its attributes come from a program.
   var withoutAdded: [String: String] {
     guard isOfKeePassXC else { return self }
     return filter { !AttributeName.added.contains($0.key) && $0.key != AttributeName.contentType }
   }
 
-  /// These without what the service keeps from being changed.
+  /// These attributes without those that the service does not let programs change.
   var withoutReadOnly: [String: String] {
     isOfKeePassXC ? filter { !AttributeName.readOnly.contains($0.key) } : self
   }
 
-  /// Whether the service that has the item is KeePassXC.
+  /// Whether the item is KeePassXC's.
   var isOfKeePassXC: Bool { AttributeName.added.allSatisfy { self[$0] != nil } }
 
-  /// Whether these are the same bytes: to the bus, other forms of the same character are others.
+  /// Whether both have the same bytes: to the bus, two Unicode forms of a character differ.
   func isExactly(_ other: [String: String]) -> Bool {
     func bytes(_ attributes: [String: String]) -> [[UInt8]: [UInt8]] {
       [[UInt8]: [UInt8]](
@@ -67,7 +67,8 @@ extension [String: String] {
     return bytes(self) == bytes(other)
   }
 
-  /// These without the schema that gnome-keyring adds to items which have none, sooner or later.
+  /// These attributes without the schema that gnome-keyring adds, sooner or later, to items without
+  /// one.
   var withoutGenericSchema: [String: String] {
     filter { $0.key != AttributeName.schema || $0.value != SchemaName.generic }
   }

@@ -1,10 +1,10 @@
 internal import StorageCore
 
-/// What is known of an item besides its secret.
+/// Everything about an item except its secret.
 struct ItemSnapshot: Sendable {
   let path: ObjectPath
   let label: String
-  /// With those that the service adds.
+  /// The attributes, with those that the service adds.
   let attributes: [String: String]
   /// In seconds since 1970.
   let created: UInt64
@@ -12,7 +12,7 @@ struct ItemSnapshot: Sendable {
   let modified: UInt64
   let isLocked: Bool
 
-  /// Whether it has all of these, byte for byte.
+  /// Whether the item has all of these attributes, byte for byte.
   func has(_ wanted: [String: String]) -> Bool {
     wanted.allSatisfy { name, value in
       guard let index = attributes.index(forKey: name) else { return false }
@@ -21,11 +21,12 @@ struct ItemSnapshot: Sendable {
     }
   }
 
-  /// Whether it is a record or a key of a sealed store, which is not for those that share secrets.
+  /// Whether the item is a record or a key of a sealed store, which is not shared with other
+  /// programs.
   var isOfStore: Bool { attributes[AttributeName.schema]?.hasPrefix(SchemaName.stores) == true }
 }
 
-/// What finds items.
+/// A query for items.
 struct ItemQuery: Sendable {
   /// Where items are looked for.
   enum Place: Sendable {
@@ -34,13 +35,15 @@ struct ItemQuery: Sendable {
     case everywhere
   }
 
-  /// Attributes, any of which an item has to have all of: programs call the same thing by several
-  /// names.
+  /// Sets of attributes.
+  ///
+  /// An item matches if it has all attributes of any one set: programs use several names for one
+  /// thing.
   var alternatives: [[String: String]]
   var place: Place
-  /// What of those found is meant.
+  /// Chooses among the found items.
   var accepts: @Sendable (ItemSnapshot) -> Bool = { _ in true }
-  /// What it is in errors.
+  /// The name of the wanted thing in errors.
   var subject: String
 
   func path(_ connection: BusConnection, _ call: Call) throws(BusFailure) -> ObjectPath? {
@@ -51,15 +54,15 @@ struct ItemQuery: Sendable {
   }
 }
 
-/// What a search found.
+/// The result of a search.
 struct FoundItems: Sendable {
-  /// Those that are meant.
+  /// The items that the query accepts.
   let items: [ItemSnapshot]
-  /// How many there are with those that are not.
+  /// The number of all found items, with those that the query does not accept.
   let count: Int
   let subject: String
 
-  /// The one that there is, or nil when there is none.
+  /// The only item, or nil when there is none.
   func only() throws(BusFailure) -> ItemSnapshot? {
     guard items.count < 2 else {
       throw BusFailure(
@@ -71,7 +74,7 @@ struct FoundItems: Sendable {
   }
 }
 
-/// What an item is to be.
+/// The content of an item to store.
 struct ItemContent: Sendable {
   var label: String
   var attributes: [String: String]

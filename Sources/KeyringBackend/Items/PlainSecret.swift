@@ -10,13 +10,14 @@ struct PlainSecret: Sendable {
   let bytes: SecureBytes
   let contentType: String
 
-  /// Bytes of a kind that is known.
+  /// Makes a secret of bytes of a known kind.
   init(_ bytes: SecureBytes, contentType: String) {
     self.bytes = bytes
     self.contentType = contentType
   }
 
-  /// Bytes of which only what a service said is known, which may say `text/plain` of all.
+  /// Makes a secret of bytes whose kind only the service named; some services call all bytes
+  /// `text/plain`.
   init(_ bytes: SecureBytes, said contentType: String) {
     let isText =
       contentType.hasPrefix("text/")
@@ -31,7 +32,7 @@ struct PlainSecret: Sendable {
 
   /// The form of a value; docs/keyring.md, "Values".
   ///
-  /// - Throws: `invalid` for one that has none.
+  /// - Throws: `invalid` for a value that has no form.
   init<Value: Encodable>(_ value: Value) throws(StorageError) {
     switch value {
     case is any OptionalValue:
@@ -46,13 +47,13 @@ struct PlainSecret: Sendable {
     }
   }
 
-  /// What a coder has made, which may be text.
+  /// Makes a secret of a coder's output, which may be text.
   init(encoded data: Data) throws(StorageError) {
     let bytes = try cryptography { () throws(CryptoError) in try SecureBytes(data) }
     self.init(bytes, said: Self.text)
   }
 
-  /// A copy for what takes no other.
+  /// A copy for callers that need `Data`.
   var data: Data {
     bytes.withBytes { span in unsafe span.withUnsafeBytes { unsafe Data($0) } }
   }
@@ -65,7 +66,7 @@ struct PlainSecret: Sendable {
 
   /// The value of a type.
   ///
-  /// - Throws: `typeMismatch` when it is none of that type.
+  /// - Throws: `typeMismatch` when the secret is no value of that type.
   func value<Value: Decodable>(of type: Value.Type) throws(StorageError) -> Value {
     try bytes.withBytes { (span) throws(StorageError) in try Self.value(of: type, span) }
   }
@@ -81,7 +82,7 @@ struct PlainSecret: Sendable {
     case is Data.Type: value = unsafe span.withUnsafeBytes { unsafe Data($0) }
     case is String.Type: value = text(span)
     case let type as any TextualValue.Type:
-      // `echo 42 | secret-tool store` keeps the end of the line.
+      // `echo 42 | secret-tool store` keeps the line break.
       value = text(span).flatMap {
         type.init(plainText: $0.hasSuffix("\n") ? $0.dropLast() : $0[...])
       }
@@ -166,6 +167,6 @@ struct PlainCoding: Sendable {
   }
 }
 
-/// An optional, of whatever.
+/// An optional of any type.
 private protocol OptionalValue {}
 extension Optional: OptionalValue {}

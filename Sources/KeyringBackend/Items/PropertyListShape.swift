@@ -2,32 +2,32 @@ internal import Foundation
 
 /// Whether a property list is of a form that Foundation's decoder survives.
 ///
-/// It goes down into arrays and dictionaries by recursion, without a limit: a few hundred kilobytes
-/// overflow the stack, and a binary list that holds itself always does. An item of the keyring may be
-/// anybody's.
+/// The decoder recurses into arrays and dictionaries without a limit: a few hundred kilobytes
+/// overflow the stack, and a binary list that contains itself always does. Any program may have
+/// written an item of the keyring.
 enum PropertyListShape {
-  /// The most arrays and dictionaries: so many may be within each other.
+  /// The most arrays and dictionaries; all of them may be nested.
   private static let mostContainers = 512
-  /// The most tags of XML, with those that end something.
+  /// The most XML tags, end tags included.
   private static let mostTags = 2_048
 
   static func isHarmless(_ data: Data) -> Bool {
     let bytes = Array(data)
     guard bytes.starts(with: Array("bplist".utf8)) else {
-      // A zero byte is another encoding than ASCII's kin, where tags could not be counted.
+      // A zero byte means an encoding such as UTF-16, in which tags could not be counted.
       return !bytes.contains(0) && bytes.count(where: { $0 == UInt8(ascii: "<") }) <= mostTags
     }
     return Binary(bytes)?.isTree == true
   }
 
-  /// A binary list, of which only the references are read: CFBinaryPList.c describes it.
+  /// Reads only the references of a binary list: CFBinaryPList.c describes the format.
   private struct Binary {
     private let bytes: [UInt8]
     private let referenceSize: Int
     private let root: Int
     private var offsets: [Int] = []
 
-    /// Nil for what is none.
+    /// Nil if the bytes are no binary list.
     init?(_ bytes: [UInt8]) {
       guard bytes.count >= 8 + 32 else { return nil }
       self.bytes = bytes
@@ -57,7 +57,8 @@ enum PropertyListShape {
       return Int(exactly: number)
     }
 
-    /// Whether no array or dictionary is in two places, or within itself, and there are not too many.
+    /// Whether no array or dictionary is in two places or within itself, and there are not too
+    /// many.
     var isTree: Bool {
       var places = [Int](repeating: 0, count: offsets.count)
       var containers: [Int] = []

@@ -1,6 +1,6 @@
-/// A value that is kept as the text which a person would write for it.
+/// A value that is stored as the text that a person would write for it.
 protocol TextualValue {
-  /// The value of a text, or nil when it is none.
+  /// The value of a text, or nil when the text is no such value.
   init?(plainText: Substring)
   /// The one text of the value.
   var plainText: String { get }
@@ -39,7 +39,7 @@ extension UInt128: TextualValue {}
 extension TextualValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
   init?(plainText: Substring) {
     self.init(String(plainText))
-    // A number that is too big reads as infinite, which nobody wrote.
+    // A number that is too big reads as infinite, although the text does not say so.
     guard !isInfinite || plainText.contains("inf") else { return nil }
   }
 

@@ -2,9 +2,10 @@ extension Keyring {
   /// What a secret needs besides an unlocked collection, as the Keychain of Apple's platforms has
   /// it.
   ///
-  /// Any element of the set is enough, unless ``and()`` asks for all. On Linux only ``devicePasscode`` and
-  /// ``userPresence`` work: both ask the application's closure for a passphrase and seal the secret
-  /// with it. A ``Keyring`` whose set contains any other element throws `unsupported`.
+  /// Any element of the set is enough, unless ``and()`` asks for all. On Linux only
+  /// ``devicePasscode`` and ``userPresence`` work: both ask the application's closure for a
+  /// passphrase and seal the secret with it. A ``Keyring`` whose set contains any other element
+  /// throws `unsupported`.
   public struct Authentication: OptionSet, Hashable, Sendable {
     /// How the elements of a set go together.
     public enum Operator: Hashable, Sendable {
@@ -27,7 +28,7 @@ extension Keyring {
     public static let biometryCurrentSet = Authentication(rawValue: 4)
     /// A watch: `unsupported`.
     public static let watch = Authentication(rawValue: 8)
-    /// That somebody is there, by any means: on Linux, the passphrase.
+    /// Proof that somebody is there, by any means: on Linux, the passphrase.
     ///
     /// Together with another element it adds nothing: ``or()`` and ``and()`` leave it out then.
     public static let userPresence = Authentication(rawValue: 16)
@@ -57,7 +58,8 @@ extension Keyring {
       Authentication(rawValue: effectiveRawValue, operator: .or)
     }
 
-    /// The bits without ``userPresence``, where there are others: each of them shows that somebody is there.
+    /// The bits without ``userPresence`` if there are others, since each of the others proves
+    /// presence.
     private var effectiveRawValue: Int {
       let others = rawValue & ~Authentication.userPresence.rawValue
       return others == 0 ? rawValue : others
@@ -80,7 +82,7 @@ extension Keyring {
     /// Whether all elements are among others, however they go together.
     public func isSubset(of other: Authentication) -> Bool { rawValue & ~other.rawValue == 0 }
 
-    /// Whether all of it can be had here.
+    /// Whether all elements are available on Linux.
     var isSupported: Bool { isSubset(of: [.devicePasscode, .userPresence]) }
   }
 }

@@ -1,7 +1,8 @@
 public import StorageCore
 
 // The same calls without blocking a thread of Swift concurrency. When the task is cancelled, the
-// call over the bus ends with `cancelled`; what asks the application for a passcode does not.
+// call over the bus ends with `cancelled`; a question to the application for a passcode does not
+// end.
 
 extension Keyring.Container {
   /// As ``store(_:)``, without blocking a thread of Swift concurrency.

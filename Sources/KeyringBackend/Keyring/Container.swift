@@ -2,19 +2,19 @@ public import CryptoCore
 public import StorageCore
 
 extension Keyring {
-  /// The place of one secret in a keyring: that of an account.
+  /// The place of one account's secret in a keyring.
   ///
-  /// A value that addresses an item, and holds nothing. Any thread may use it, and every call goes
+  /// A container addresses an item and holds no secret. Any thread may use it, and every call goes
   /// over the bus. An item that is sealed in another way than this keyring seals is the error
-  /// `typeMismatch`: nothing is stored beside it, so that no plain copy stays behind unseen; copy
-  /// or move it with a container of its own keyring.
+  /// `typeMismatch`. Nothing is stored beside such an item, so that no plain copy stays behind
+  /// unseen; copy or move it with a container of its own keyring.
   ///
   /// All calls throw `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut`,
-  /// `cancelled`, `dismissed`, `duplicate` when several items answer to the account, `invalid` for
-  /// a zero character in a name or what the service refuses, `io` and the like; those that change
+  /// `cancelled`, `dismissed`, `duplicate` when several items match the account, `invalid` for a
+  /// zero character in a name or what the service refuses, `io` and the like; those that change
   /// something `outcomeUnknown` as well.
   public struct Container: Sendable {
-    /// Whose place it is.
+    /// The keyring of the container.
     public let keyring: Keyring
     /// The attribute `account` of the item.
     public let account: String
@@ -23,8 +23,8 @@ extension Keyring {
 
     /// Stores a value, in place of any other.
     ///
-    /// Data is kept as it is, text as UTF-8, numbers and `Bool` as text that a person would write,
-    /// anything else as JSON. An item that is there keeps its label and attributes.
+    /// Data is kept as it is, text as UTF-8, numbers and `Bool` as the text that a person would
+    /// write, anything else as JSON. An existing item keeps its label and attributes.
     ///
     /// - Parameter value: not an optional.
     /// - Throws: as ``Container``; `invalid` for a value that has no form. The old value is then
@@ -37,7 +37,7 @@ extension Keyring {
 
     /// The value, or nil when there is none.
     ///
-    /// Data is whatever is there, also text; a `String` is what is UTF-8, also a number.
+    /// `Data` accepts any secret, also text; a `String` accepts any UTF-8, also a number.
     ///
     ///     let token = try container.fetch(String.self)
     ///     let attempts: Int? = try container.fetch()
@@ -45,8 +45,8 @@ extension Keyring {
     /// - Parameter type: its type, not an optional.
     /// - Returns: the value; nil only when the collection was seen to be unlocked, without such an
     ///   item.
-    /// - Throws: as ``Container``; `typeMismatch` when it is none of that type; of a sealed one
-    ///   `wrongKey`, `damaged`, `keyUnavailable`.
+    /// - Throws: as ``Container``; `typeMismatch` when the value has another type; `wrongKey`,
+    ///   `damaged` and `keyUnavailable` for a sealed value.
     public func fetch<Value: Decodable>(
       _ type: Value.Type = Value.self
     ) throws(StorageError) -> Value? {
@@ -55,7 +55,8 @@ extension Keyring {
 
     /// Whether there is no item.
     ///
-    /// Several items, and one that is sealed in another way, are not nothing, and no error here.
+    /// Several items, or one that is sealed in another way, count as not empty and are no error
+    /// here.
     ///
     /// - Throws: as ``Container``.
     public var isEmpty: Bool {
@@ -73,10 +74,10 @@ extension Keyring {
 
     /// The value, which is then deleted, or nil when there is none.
     ///
-    /// Two steps: what somebody stores in between is deleted unseen.
+    /// This takes two steps: a value that is stored in between is deleted unseen.
     ///
-    /// - Parameter type: its type. A value of another one is the error `typeMismatch`, and stays.
-    /// - Returns: what was there.
+    /// - Parameter type: its type. A value of another type is the error `typeMismatch`, and stays.
+    /// - Returns: the deleted value.
     /// - Throws: as ``fetch(_:)``.
     public func drop<Value: Decodable>(
       _ type: Value.Type = Value.self
@@ -105,7 +106,7 @@ extension Keyring {
 
     /// Copies the value to another container, in place of its own.
     ///
-    /// What is sealed is opened and sealed anew as the other keyring seals.
+    /// A sealed value is opened, and sealed anew as the other keyring seals.
     ///
     /// - Parameter container: the other one.
     /// - Returns: whether there was a value; where there was none, the other container stays as it
@@ -122,14 +123,14 @@ extension Keyring {
 
     /// Moves the value to another container, in place of its own.
     ///
-    /// It is copied, read back, and only then deleted here: nothing is lost whenever that ends. To
-    /// move it to where it is does nothing.
+    /// The value is copied, read back, and only then deleted here: a kill at any moment loses
+    /// nothing. Moving it to its own place does nothing.
     ///
     /// - Parameter container: the other one.
     /// - Returns: whether there was a value; where there was none, the other container stays as it
     ///   is.
-    /// - Throws: as ``Container``; `busy` when somebody changed the value meanwhile, or the service
-    ///   was restarted: the value then is in both containers.
+    /// - Throws: as ``Container``; `busy` when another program changed the value meanwhile, or the
+    ///   service was restarted: the value is then in both containers.
     @discardableResult
     public func move(to container: Container) throws(StorageError) -> Bool {
       guard let source = try about({ () throws(StorageError) in try read() }) else { return false }
@@ -140,7 +141,7 @@ extension Keyring {
       }
       try about { () throws(StorageError) in
         guard keyring.client === container.keyring.client else { return try remove(source) }
-        // A service that was restarted may have given paths anew.
+        // A restarted service may have assigned new paths.
         guard copy.connection == source.place.connection else { throw Self.changedMeanwhile }
         if copy != source.place { try remove(source) }
       }
@@ -163,7 +164,7 @@ extension Keyring.Container {
   private struct Source {
     let place: Place
     let secret: PlainSecret
-    /// As it is in the item.
+    /// The secret as it is in the item.
     let stored: SecureBytes
   }
 
@@ -195,7 +196,7 @@ extension Keyring.Container {
     do throws(StorageError) { return try body() } catch { throw error.about(account) }
   }
 
-  /// What was found, if it is sealed as this keyring seals.
+  /// The found items, if they are sealed as this keyring seals.
   private func ours(_ found: FoundItems) throws(BusFailure) -> FoundItems {
     guard found.items.isEmpty, found.count > 0 else { return found }
     throw BusFailure(
@@ -214,7 +215,7 @@ extension Keyring.Container {
       return (place, try secret.secured(), secret.contentType)
     }
     guard let (place, stored, contentType) = found else { return nil }
-    // After the call, whose time does not stand still while somebody types.
+    // Opened after the call, whose deadline would run on while somebody types a passcode.
     let secret: PlainSecret
     if keyring.protection.parts.isEmpty {
       secret = PlainSecret(stored, said: contentType)
@@ -229,7 +230,7 @@ extension Keyring.Container {
 
   /// Writes a secret.
   ///
-  /// `besides` says that there may be an item that is sealed in another way.
+  /// `besides` allows an existing item that is sealed in another way.
   private func write(_ secret: PlainSecret, besides: Bool) throws(StorageError) -> Written {
     let protection = keyring.protection
     var attributes = [
@@ -288,7 +289,7 @@ extension Keyring.Container {
     "the secret changed, or the keyring service restarted, during the move. The copy exists, and the "
       + "original was not removed. Compare the two, and remove one")
 
-  /// Tells those of this process that listen: not every service does.
+  /// Tells the listeners of this process: not every service sends a signal.
   private func note(_ path: ObjectPath) {
     keyring.client.follower.note(path, by: keyring.client)
   }

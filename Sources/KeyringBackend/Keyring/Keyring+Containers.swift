@@ -8,7 +8,7 @@ extension Keyring {
   /// normalisation are one member of a Swift set; ``containers()`` has them all.
   ///
   /// - Throws: `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut`,
-  ///   `cancelled` and the like, when that can't be known.
+  ///   `cancelled` and the like, when the keyring can't be read.
   public func keys() throws(StorageError) -> Set<String> {
     let service = service
     return try perform { (connection, call) throws(BusFailure) in
@@ -28,9 +28,9 @@ extension Keyring {
     return distinct.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { container(for: $1) }
   }
 
-  /// Deletes all secrets of ``keys()``, one after the other, also of accounts that have several.
+  /// Deletes all secrets of ``keys()``, one after the other, including accounts that have several.
   ///
-  /// What is sealed in another way, and items of the service without an account, stay.
+  /// Items that are sealed in another way, and items of the service without an account, stay.
   ///
   /// - Throws: as ``keys()``; some secrets may then be gone.
   public func empty() throws(StorageError) {
@@ -64,7 +64,8 @@ extension Keyring {
 
   /// As ``keys()``, without blocking a thread of Swift concurrency.
   ///
-  /// When the task is cancelled, the call ends with `cancelled`; so with all of these.
+  /// When the task is cancelled, the call ends with `cancelled`; the same holds for all async calls
+  /// here.
   ///
   /// - Throws: as ``keys()``.
   public func keysAsync() async throws(StorageError) -> Set<String> {

@@ -7,13 +7,13 @@ public import StorageCore
 ///     try keyring.container(for: "alice@example.com").store(password)
 ///
 /// A secret is an item of the Secret Service with the attributes `service` and `account`, which
-/// `secret-tool lookup service com.example.mail account alice@example.com` prints; what
-/// `secret-tool` and Python's keyring write is read as well (docs/keyring.md). Names and secrets
-/// are there for every program that may use the keyring: what is this program's own belongs into
+/// `secret-tool lookup service com.example.mail account alice@example.com` prints; items that
+/// `secret-tool` and Python's keyring write are read as well (docs/keyring.md). Every program that
+/// may use the keyring sees names and secrets: this program's own secrets belong into
 /// `KeychainStorage`. An accessibility of this device only, or an authentication, seals the secret;
-/// then the names are still seen, and other programs can't read the secret.
+/// then other programs still see the names, but can't read the secret.
 ///
-/// Any thread may use it. Every call goes over the bus, three to six times, and takes a few
+/// Any thread may use it. Every call makes three to six calls over the bus, and takes a few
 /// milliseconds; the forms with `Async` block no thread of Swift concurrency.
 public final class Keyring: Sendable {
   /// When a secret can be read.
@@ -21,9 +21,9 @@ public final class Keyring: Sendable {
 
   private static let standard = Lock(Keyring())
 
-  /// The keyring for code that has no other; may be set, at best when the program starts.
+  /// The keyring for code that has no other; set it, if at all, when the program starts.
   ///
-  /// Unless it is set, it is one of the application's id in the default collection.
+  /// Unless it is set, its service is the application's id, in the default collection.
   public static var `default`: Keyring {
     get { standard.withLock { $0 } }
     set { standard.withLock { $0 = newValue } }
@@ -34,7 +34,7 @@ public final class Keyring: Sendable {
   public let group: String?
   /// When secrets can be read.
   public let accessibility: Accessibility
-  /// What secrets need besides.
+  /// What secrets need besides an unlocked collection.
   public let authentication: Authentication
   /// How calls wait, and whether they may ask the user.
   public let access: KeyringAccess
@@ -46,13 +46,13 @@ public final class Keyring: Sendable {
 
   /// The `service` of all items.
   ///
-  /// Where none was given it is the application's id, of
-  /// `SecureStorage.bootstrap(applicationID:keySource:)`, found at the first use.
+  /// If none was given, it is the application's id of
+  /// `SecureStorage.bootstrap(applicationID:keySource:)`, looked up at the first use.
   public var service: String { givenService ?? SecureStorage.configuration.applicationID }
 
   // MARK: - Making
 
-  /// A keyring of what can always be had.
+  /// A keyring without an authentication.
   ///
   /// Nothing is looked at before the first use. `whenPasscodeSetThisDeviceOnly`, which needs a
   /// passcode, is the error `unsupported` at every use: give it to the form with an authentication.
@@ -61,10 +61,12 @@ public final class Keyring: Sendable {
   ///   - service: the attribute `service` of all items; nil for the application's id.
   ///   - group: the collection, by its alias or its label; nil for the default one.
   ///   - accessibility: when secrets can be read. A collection is unlocked as a whole, so they are
-  ///     as open as it is; with `...ThisDeviceOnly` they are sealed with a key of this machine.
-  ///   - deviceKey: gives that key, of 32 bytes; of a ladder the first rung does. Nil is the file
-  ///     `device.key` in the application's data folder together with the machine's id: see
-  ///     ``Accessibility`` for what that is worth. With another one, older secrets don't open.
+  ///     as open as the collection; with `...ThisDeviceOnly` they are sealed with a key of this
+  ///     machine.
+  ///   - deviceKey: gives that key, of 32 bytes; of a ladder only the first source is used. Nil
+  ///     means the file `device.key` in the application's data folder together with the machine's
+  ///     id: see ``Accessibility`` for what that protects. With another key, older secrets don't
+  ///     open.
   ///   - access: how calls wait, and whether they may ask the user.
   public convenience init(
     service: String? = nil, group: String? = nil, accessibility: Accessibility = .whenUnlocked,
@@ -76,7 +78,7 @@ public final class Keyring: Sendable {
       passcode: nil)
   }
 
-  /// A keyring that says at once what can't be had.
+  /// A keyring whose initializer throws for a setting that is not available.
   ///
   /// - Parameters:
   ///   - service: as above.
@@ -102,14 +104,15 @@ public final class Keyring: Sendable {
   ///   - group: as above.
   ///   - accessibility: as above; with `...ThisDeviceOnly` both a passcode and this machine are
   ///     needed.
-  ///   - authentication: what secrets need besides. Empty is none.
+  ///   - authentication: what secrets need besides. An empty set means nothing.
   ///   - isSynchronizable: as above.
   ///   - deviceKey: as above.
-  ///   - access: as above; the time in which the application asks for the passcode does not count.
-  ///   - passcode: gives the passcode, or nil when there is none to be had, which is the error
-  ///     `keyUnavailable`. It is called at each fetch and store of a secret, on the thread that
-  ///     makes the call, and may wait for the user; what it throws, if it is no `StorageError`, is
-  ///     the error `keyUnavailable`. Each call then takes about 0.3 s and 128 MiB: scrypt.
+  ///   - access: as above; the time that the application takes to ask for the passcode does not
+  ///     count.
+  ///   - passcode: gives the passcode; nil, when there is none, is the error `keyUnavailable`. It
+  ///     is called at each fetch and store of a secret, on the thread that makes the call, and may
+  ///     wait for the user. A thrown error that is no `StorageError` becomes `keyUnavailable`. Each
+  ///     call then takes about 0.3 s and 128 MiB: scrypt.
   /// - Throws: `unsupported` when `isSynchronizable` is true, for biometry and watch, and when a
   ///   passcode is needed and no closure gives one.
   public convenience init(
@@ -158,7 +161,7 @@ public final class Keyring: Sendable {
     return { source }
   }
 
-  /// Refuses what can't be had, and would be accepted and ignored otherwise.
+  /// Refuses settings that are not available, and that would otherwise be accepted and ignored.
   static func refuse(
     isSynchronizable: Bool, _ accessibility: Accessibility, _ authentication: Authentication,
     hasPasscode: Bool

@@ -1,15 +1,15 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What seals the secrets of a keyring, if anything does.
+/// The keys and the passcode that seal the secrets of a keyring, if any.
 struct Protection: Sendable {
-  /// What a secret is sealed with.
+  /// The parts of the key that seals a secret.
   struct Parts: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
     static let device = Parts(rawValue: 1)
     static let passcode = Parts(rawValue: 2)
 
-    /// How an item's attribute says it; nil for a plain secret.
+    /// The value of the item's attribute; nil for a plain secret.
     var name: String? {
       switch self {
       case .device: "device"
@@ -24,7 +24,7 @@ struct Protection: Sendable {
   /// Where the key of this machine comes from.
   let deviceKey: @Sendable () -> KeySource
   let passcode: @Sendable () throws -> SecureBytes?
-  /// How a passcode is stretched for what is sealed from now on.
+  /// How a passcode is stretched for new secrets.
   var derivation = PassphraseDerivation.standard
 
   /// Whether an item is sealed with these parts, or plain when there are none.
@@ -36,8 +36,8 @@ struct Protection: Sendable {
 
   /// The secrets that go into the key of an item.
   ///
-  /// `isNew` says that something is to be sealed: then this machine's key is made if there never
-  /// was one.
+  /// `isNew` says that a secret will be sealed: then this machine's key is made if there never was
+  /// one.
   func secrets(isNew: Bool) throws(StorageError) -> SealedSecret.Secrets {
     SealedSecret.Secrets(
       device: parts.contains(.device) ? try device(isNew: isNew) : nil,
@@ -83,7 +83,7 @@ struct Protection: Sendable {
     } catch let error as CryptoError {
       throw StorageError(error)
     } catch {
-      // Its text may say what was typed.
+      // The text of the error may contain the typed passcode.
       throw StorageError(
         .keyUnavailable, "the passcode could not be read: \(type(of: error)) was thrown")
     }

@@ -3,13 +3,13 @@ internal import StorageCore
 
 /// A secret that is sealed within its item: docs/keyring.md, "The sealed form".
 struct SealedSecret {
-  /// What goes into the key.
+  /// The secrets that the key is derived from.
   struct Secrets {
     let device: SecureBytes?
     let passcode: SecureBytes?
   }
 
-  /// What the secret is bound to.
+  /// The item that the secret is bound to.
   struct Binding {
     let service: String
     let account: String
@@ -21,7 +21,7 @@ struct SealedSecret {
   private static let saltSize = 32
   private static let checkSize = 32
   private static let keyID: UInt32 = 1
-  /// What comes before the record.
+  /// The size of the header before the record.
   static let headerSize = 4 + 1 + 1 + 12 + saltSize + checkSize
   private static let label = Array("SPS keyring item v1".utf8)
 
@@ -56,10 +56,10 @@ struct SealedSecret {
 
   // MARK: - Opening
 
-  /// Opens what was sealed.
+  /// Opens a sealed secret.
   ///
-  /// - Throws: `wrongKey` when the secrets are not those that sealed it, `damaged` when it was
-  ///   altered or is another item's, `unsupported` for a form of another release.
+  /// - Throws: `wrongKey` when other secrets sealed it, `damaged` when it was altered or belongs to
+  ///   another item, `unsupported` for a form of another release.
   static func open(
     _ sealed: SecureBytes, _ parts: Protection.Parts, _ secrets: () throws(StorageError) -> Secrets,
     for binding: Binding
@@ -138,7 +138,7 @@ struct SealedSecret {
       ? .scrypt(cost: numbers[0], blockSize: numbers[1], parallelism: numbers[2]) : nil
     salt = Array(bytes[18..<50])
     check = Array(bytes[50..<Self.headerSize])
-    // Checked before they are used: a hostile item can't ask for a terabyte.
+    // The numbers are checked before they are used: a hostile item can't ask for a terabyte.
     guard parts.name != nil, derivation?.isWithinLimits ?? numbers.allSatisfy({ $0 == 0 }) else {
       throw StorageError(
         .damaged,
@@ -152,7 +152,7 @@ struct SealedSecret {
     return bytes + salt + check
   }
 
-  /// All that comes before the record, and whose it is.
+  /// The associated data of the record: the header before it, and the item that it belongs to.
   private func context(of binding: Binding) -> RecordContext {
     var tag: [UInt8] = []
     tag.appendField(bytes)
@@ -166,7 +166,7 @@ struct SealedSecret {
 
   // MARK: - Keys
 
-  /// The key, and behind it the check value, which tells a wrong key from damage.
+  /// The key, followed by the check value, which tells a wrong key from damage.
   private static func derive(
     _ secrets: Secrets, _ derivation: PassphraseDerivation?, _ salt: [UInt8]
   ) throws(StorageError) -> SecureBytes {

@@ -2,13 +2,14 @@ internal import CryptoCore
 internal import Foundation
 internal import StorageCore
 
-/// A key that is of this machine.
+/// A key that is bound to this machine.
 ///
-/// Made of a key file that is never in the keyring, and of the machine's id, machine-id(5). A copy of the
-/// keyring alone does not have it. A copy of the home folder has the file; the id is readable to every
-/// program of the machine, and part of file names in many a home folder, as `pulse/<id>-runtime`. So
-/// it keeps a home folder that was moved to another machine from working there by itself, and keeps nothing
-/// from who means to open it.
+/// The key is made of a key file that is never in the keyring, and of the machine's id,
+/// machine-id(5). A copy of the keyring alone lacks the file. A copy of the home folder has the
+/// file; every program of the machine can read the id, and the id is part of file names in many
+/// home folders, such as `pulse/<id>-runtime`. So a home folder that was moved to another machine
+/// does not open there by itself, but the key does not stop an attacker who has a copy of the
+/// folder.
 enum DeviceKey {
   private static let fileName = "device.key"
 
@@ -35,7 +36,7 @@ enum DeviceKey {
     ])
   }
 
-  /// The material, tied to this machine.
+  /// The material, bound to this machine's id.
   private static func bound(_ material: KeyMaterial) throws(StorageError) -> KeyMaterial {
     guard case .key(let key) = material else {
       throw StorageError(.damaged, "the key file of this machine holds no key; put it back")

@@ -11,11 +11,11 @@ extension KeySource {
 
   /// A key in the desktop's keyring, which is made if the store is new.
   ///
-  /// It is an item with the attributes `xdg:schema` = `SecurePropertyStorage.Key` and `name`, found
-  /// in whatever collection it is, whose secret is standard Base64 of 32 bytes; `secret-tool lookup`
-  /// prints it for a backup. It is absent where there is no session bus, no service on it, no default
-  /// collection, or no such item. A collection that is locked and stays so is the error `locked`, and a
-  /// service that does not encrypt what crosses the bus is `unsupported`, unless
+  /// The key is an item with the attributes `xdg:schema` = `SecurePropertyStorage.Key` and `name`,
+  /// found in any collection, whose secret is standard Base64 of 32 bytes; `secret-tool lookup`
+  /// prints it for a backup. The key counts as absent where there is no session bus, no service on
+  /// it, no default collection, or no such item. A collection that stays locked is the error
+  /// `locked`; a service that does not encrypt secrets on the bus is `unsupported`, unless
   /// ``KeyringAccess/allowsPlainKeys`` allows it.
   ///
   /// - Parameters:
@@ -42,12 +42,12 @@ extension KeySource {
   /// For programs that run on desktops and on servers: the systemd credential `securestorage-key`,
   /// else the key in the desktop's keyring, else the key file `master.key`.
   ///
-  /// What was chosen when the store was made is recorded in it. From then on that one is asked and no
-  /// other: a store whose key is in the keyring does not open without it. A new store is made with
-  /// the key file only where there is no keyring; one that is locked is the error `locked`.
+  /// The store records which source created it and accepts only that source from then on: a store
+  /// whose key is in the keyring does not open without the keyring. A new store is made with the
+  /// key file only where there is no keyring; a locked keyring is the error `locked`.
   public static var desktop: KeySource { desktop(access: .standard) }
 
-  /// The same, and how its calls of the keyring behave.
+  /// The same, with options for its calls of the keyring.
   ///
   /// - Parameter access: how long they wait, and whether they may ask the user.
   /// - Returns: the source.

@@ -4,7 +4,7 @@ internal import StorageCore
 /// A key that is an item of the keyring: docs/file-format.md, "Keyring".
 final class KeyringKey: Sendable {
   private static let schema = "SecurePropertyStorage.Key"
-  /// What is text crosses even the services that take everything for text.
+  /// The key is stored as text, so that services which treat all secrets as text keep it intact.
   private static let contentType = "text/plain"
 
   let name: String
@@ -22,12 +22,12 @@ final class KeyringKey: Sendable {
 
   private var attributes: [String: String] { Self.attributes(of: name) }
 
-  /// What the key of a name is found by.
+  /// The attributes that the key of a name is found by.
   static func attributes(of name: String) -> [String: String] {
     ["xdg:schema": schema, "name": name]
   }
 
-  /// Nobody can tell which one of several it is.
+  /// The error if several items have the name: nobody can tell which one is the key.
   static func duplicate(_ name: String) -> BusFailure {
     BusFailure(
       .duplicate,
@@ -38,7 +38,7 @@ final class KeyringKey: Sendable {
   /// Why there was no key when it was last looked for.
   var absence: String? { lastAbsence.withLock { $0 } }
 
-  /// The key that is there, or nil when the keyring, or the key in it, is not.
+  /// The existing key, or nil when there is no keyring or no key in it.
   func read() throws(StorageError) -> KeyMaterial? {
     let material = try unlessAbsent { () throws(StorageError) in
       try client.perform(access) { (connection, call) throws(BusFailure) in
@@ -51,7 +51,7 @@ final class KeyringKey: Sendable {
     return material
   }
 
-  /// What `body` gives, or nil where there is no keyring; why is remembered.
+  /// What `body` gives, or nil where there is no keyring; the reason is remembered.
   private func unlessAbsent(
     _ body: () throws(StorageError) -> KeyMaterial?
   ) throws(StorageError) -> KeyMaterial? {
@@ -76,7 +76,7 @@ final class KeyringKey: Sendable {
     guard let secret = try connection.secrets(of: [item], call)[item] else {
       throw BusConnection.staysLocked
     }
-    // KWallet gives nothing of what is locked.
+    // KWallet returns an empty secret for a locked item.
     if secret.isEmpty, let collection = item.collection, try connection.isLocked(collection, call) {
       throw BusConnection.staysLocked
     }
@@ -88,13 +88,14 @@ final class KeyringKey: Sendable {
     }
   }
 
-  /// Refuses to have a key cross the bus as it is, where whoever may watch the bus reads it.
+  /// Refuses to send a key over the bus in the clear, where programs that may watch the bus could
+  /// read it.
   private func requireEncryption(_ connection: BusConnection) throws(BusFailure) {
     guard !connection.isEncrypted, !access.allowsPlainKeys else { return }
     throw Self.plain
   }
 
-  /// Why a key is neither asked for nor stored.
+  /// The error of a service that does not encrypt.
   static let plain = BusFailure(
     .unsupported,
     "the keyring service does not encrypt secrets on the bus, so no key is sent; use another service or "
@@ -104,7 +105,7 @@ final class KeyringKey: Sendable {
   ///
   /// Called only for a store without data, and then only where ``read()`` has found none.
   ///
-  /// - Returns: nil where there is no keyring to keep it.
+  /// - Returns: nil where there is no keyring to store it in.
   func make() throws(StorageError) -> KeyMaterial? {
     let folder = try StandardFolders.data(application: name)
     try Folder.create(folder)
@@ -124,13 +125,13 @@ final class KeyringKey: Sendable {
       let target = try connection.collection(named: collection, call)
       try connection.ensureUnlocked(target, call)
       let secret = try text.withBytes { (span) throws(BusFailure) in
-        // Without the line break, which a person who copies it would not see.
+        // Without the line break, which a person who copies the key would not see.
         try connection.encode(span.extracting(droppingLast: 1), contentType: Self.contentType)
       }
       _ = try connection.createItem(
         in: target, label: "\(name) (key)", attributes: attributes, secret: secret,
         replacing: false, call)
-      // It is worth a call more to have seen that it is kept before data is sealed with it.
+      // One more call proves that the key is stored before data is sealed with it.
       guard let kept = try find(connection, call), case .key(let found) = kept, found == key else {
         throw BusFailure(
           .outcomeUnknown,

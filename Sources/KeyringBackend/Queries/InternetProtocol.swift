@@ -1,5 +1,4 @@
-/// A protocol by which a server is reached, as the attribute `protocol` of a network password has
-/// it.
+/// The protocol of a server, as in the attribute `protocol` of a network password.
 public struct InternetProtocol: RawRepresentable, Hashable, Sendable {
   /// The name, in lower case by custom: a URL's scheme.
   public let rawValue: String

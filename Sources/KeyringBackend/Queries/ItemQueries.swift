@@ -24,7 +24,7 @@ struct ItemQueries: Sendable {
       for snapshot in found {
         var data: Data?
         if options.returnsData {
-          // One that is gone meanwhile was not found.
+          // An item that vanished meanwhile counts as not found.
           guard let secret = try connection.secret(of: snapshot.path, call) else { continue }
           data = secret.withBytes { span in unsafe span.withUnsafeBytes { unsafe Data($0) } }
         }
@@ -48,8 +48,8 @@ struct ItemQueries: Sendable {
       let found = try connection.find(query, call)
       let items = try options.isForAll ? found.items : found.only().map { [$0] } ?? []
       guard !items.isEmpty else {
-        // Changed halfway before the service went away, an item may not be found any more by what it
-        // was looked for: another one is not made then.
+        // If the service went away in the middle of a change, the changed item may no longer match
+        // the query: no second item is made then.
         guard !hasBegun else {
           throw BusFailure(
             .outcomeUnknown,
@@ -83,13 +83,13 @@ struct ItemQueries: Sendable {
       ItemContent(label: label, attributes: made, secret: secret), in: options.group, call)
   }
 
-  /// Attributes, then the label, then the secret: each a step.
+  /// Changes the attributes, then the label, then the secret, each in a step of its own.
   private func change(
     _ item: ItemSnapshot, _ changes: KeyringAttributes, _ secret: PlainSecret?,
     _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) {
     let changed = changes.changed(item.attributes)
-    // A sealed secret is bound to these.
+    // A sealed secret is bound to these attributes.
     let bound = [
       AttributeName.sealed, AttributeName.service, AttributeName.account, AttributeName.username,
     ]
@@ -112,7 +112,7 @@ struct ItemQueries: Sendable {
     let now = ItemSnapshot(
       path: item.path, label: changes[.label] ?? item.label, attributes: changed,
       created: item.created, modified: item.modified, isLocked: false)
-    // Of attributes that others may have as well: the secret alone.
+    // Other items may have these attributes as well, so only the secret is replaced.
     try connection.put(
       ItemContent(label: now.label, attributes: changed, secret: secret),
       over: FoundItems(items: [now], count: 2, subject: ""), in: nil, call)
@@ -134,7 +134,7 @@ struct ItemQueries: Sendable {
     return removed.withLock { $0.count }
   }
 
-  /// Tells those of this process that listen: not every service does.
+  /// Tells the listeners of this process: not every service sends a signal.
   private func note(_ paths: [ObjectPath], _ client: KeyringClient) {
     for path in paths { client.follower.note(path, by: client) }
   }
@@ -151,7 +151,7 @@ struct ItemQueries: Sendable {
   }
 }
 
-/// What has queries of its own bus, and not of the session's.
+/// A queryable type with a bus of its own instead of the session's.
 protocol ItemQuerying {
   var itemQueries: ItemQueries { get }
 }

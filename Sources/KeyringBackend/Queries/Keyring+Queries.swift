@@ -1,21 +1,21 @@
 public import StorageCore
 
-// Queries of all items of the session's keyring, whoever made them. Records and keys of sealed
-// stores are not among them.
+// Queries of all items of the session's keyring, whichever program made them. Records and keys of
+// sealed stores are left out.
 
 extension Keyring {
   private static var queries: ItemQueries { ItemQueries() }
 
   /// The items that have all of some attributes, in the order in which they were made.
   ///
-  /// Takes three calls over the bus and more for each item. KeePassXC finds nothing by no
-  /// attributes.
+  /// Takes three calls over the bus and more for each item. KeePassXC finds nothing if no
+  /// attributes are given.
   ///
   /// - Parameters:
-  ///   - attributes: what the items have, among others.
-  ///   - options: where they are, how many are meant, and what of them is read.
-  /// - Returns: the items; none only when all collections were seen to be unlocked, or to show
-  ///   their items.
+  ///   - attributes: attributes that the items have, among others.
+  ///   - options: where to look, how many items to return, and what to read of them.
+  /// - Returns: the items; an empty array only when all collections were seen to be unlocked, or to
+  ///   show their items.
   /// - Throws: `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut`,
   ///   `cancelled`, `dismissed`, `invalid` for a query by a secret or with a zero character, and
   ///   the like.
@@ -25,15 +25,15 @@ extension Keyring {
     try queries.search(attributes, options)
   }
 
-  /// Changes the item that is meant, or makes it when there is none.
+  /// Changes the item that the query finds, or makes one when there is none.
   ///
-  /// Attributes, the label and the secret are a step each, in this order: what fails leaves those
-  /// before it changed. Of the account all names that the item has are changed.
+  /// Attributes, the label and the secret are a step each, in this order: a failed step leaves the
+  /// earlier steps done. If the item has the account under several names, all are changed.
   ///
   /// - Parameters:
-  ///   - changes: what it is to have besides what it has; a new one also what it is found by, and
-  ///     it needs a secret.
-  ///   - queryable: which item. With the option to match all, all of them are changed.
+  ///   - changes: the attributes to set; others stay. A new item also gets the attributes of the
+  ///     query, and it needs a secret.
+  ///   - queryable: the query. With the option to match all, all found items are changed.
   /// - Throws: `StorageError`: as ``search(for:with:)``, and `duplicate` when several items are
   ///   found, of which none is changed; `invalid` for dates, for a new item without a secret, for a
   ///   query without an attribute, and for what the service refuses, as KeePassXC the attribute
@@ -45,9 +45,9 @@ extension Keyring {
     try queries.modify(changes, queryable.attributes, queryable.options)
   }
 
-  /// Deletes the item that is meant, if there is one.
+  /// Deletes the item that the query finds, if there is one.
   ///
-  /// - Parameter queryable: which item. With the option to match all, all of them are deleted.
+  /// - Parameter queryable: the query. With the option to match all, all found items are deleted.
   /// - Returns: how many items were deleted.
   /// - Throws: `StorageError`: as ``modify(_:for:)``.
   @discardableResult
@@ -57,7 +57,7 @@ extension Keyring {
 
   // MARK: - By a dictionary
 
-  /// The item that has some attributes, by the names that the service has for them.
+  /// The item that has some attributes, given by the service's names for them.
   ///
   ///     let item = try Keyring.read(["service": "github.token"])
   ///

@@ -5,12 +5,12 @@ public import struct Foundation.Date
 
 /// An attribute of an item of the keyring, with its value.
 ///
-/// An attribute is found by its name in every program: docs/keyring.md has the table. Printing one
-/// shows its name and value, but never a secret.
+/// Every program finds an attribute by its name: docs/keyring.md has the table. Printing one shows
+/// its name and value, but never a secret.
 public struct KeyringAttribute: Hashable, Sendable {
   /// A kind of item.
   public enum Kind: Hashable, Sendable {
-    /// A secret of whatever kind: the schema `org.freedesktop.Secret.Generic`.
+    /// A secret of any kind: the schema `org.freedesktop.Secret.Generic`.
     case generic
     /// A password for a server: the schema `org.gnome.keyring.NetworkPassword`.
     case internet
@@ -31,7 +31,7 @@ public struct KeyringAttribute: Hashable, Sendable {
 
   let field: Field
   let text: String
-  /// Of `secret` alone.
+  /// The bytes of a `secret`; empty for other attributes.
   let data: Data
 
   private init(_ field: Field, _ text: String, data: Data = Data()) {
@@ -40,7 +40,7 @@ public struct KeyringAttribute: Hashable, Sendable {
     self.data = data
   }
 
-  /// The kind of item; in a query those without a schema are generic, and those with a server
+  /// The kind of item; in a query, items without a schema are generic, and items with a server are
   /// internet.
   public static func kind(_ kind: Kind) -> KeyringAttribute {
     KeyringAttribute(.kind, kind.schema)
@@ -51,8 +51,7 @@ public struct KeyringAttribute: Hashable, Sendable {
     custom(AttributeName.service, text)
   }
 
-  /// The account: `account` and, as Python's keyring has it, `username`; `user` where there is a
-  /// server.
+  /// The account: `account` and, for Python's keyring, `username`; `user` if there is a server.
   ///
   /// A query finds any of them.
   public static func account(_ text: String) -> KeyringAttribute {
@@ -89,7 +88,7 @@ public struct KeyringAttribute: Hashable, Sendable {
     custom(AttributeName.authenticationType, text)
   }
 
-  /// What keyring programs show; no attribute of the service's, but the item's own label.
+  /// The text that keyring programs show: the item's label, which is not an attribute on the bus.
   public static func label(_ text: String) -> KeyringAttribute { KeyringAttribute(.label, text) }
 
   /// A comment: `comment`.
@@ -109,14 +108,14 @@ public struct KeyringAttribute: Hashable, Sendable {
 
   /// When the item was made, to the second.
   ///
-  /// For queries alone: to change it is the error `invalid`.
+  /// Only for queries: changing it is the error `invalid`.
   public static func created(_ date: Date) -> KeyringAttribute {
     KeyringAttribute(.created, String(seconds(date)))
   }
 
   /// When the item was changed last, to the second.
   ///
-  /// For queries alone: to change it is the error `invalid`.
+  /// Only for queries: changing it is the error `invalid`.
   public static func modified(_ date: Date) -> KeyringAttribute {
     KeyringAttribute(.modified, String(seconds(date)))
   }
@@ -143,13 +142,13 @@ public struct KeyringAttribute: Hashable, Sendable {
   }
 
   private static func seconds(_ date: Date) -> Int64 {
-    // What is no time at all is no item's.
+    // A date that is not finite, or beyond `Int64`, becomes -1, which no item has.
     Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? -1
   }
 }
 
 extension KeyringAttribute: RedactedDescription {
-  /// The name and the value; of a secret the name.
+  /// The name and the value; for a secret only the name.
   public var description: String {
     switch field {
     case .kind: "\(AttributeName.schema)=\(text)"

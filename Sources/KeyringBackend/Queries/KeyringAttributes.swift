@@ -7,8 +7,8 @@ internal import StorageCore
 ///     let attributes: KeyringAttributes = [.service("github.token"), .account("me")]
 ///     let raw: KeyringAttributes = ["service": "github.token", "account": "me"]
 ///
-/// The second form takes the names as the service has them: only ``KeyringAttribute/account(_:)``
-/// finds an account by several names.
+/// The second form uses the service's own names: only ``KeyringAttribute/account(_:)`` finds an
+/// account by several names.
 public struct KeyringAttributes: Hashable, Sendable {
   private var values: [KeyringAttribute.Field: KeyringAttribute] = [:]
 
@@ -50,14 +50,14 @@ extension KeyringAttributes: RedactedDescription {
 extension KeyringAttributes {
   subscript(field: KeyringAttribute.Field) -> String? { values[field]?.text }
 
-  /// These, and those of `others` that are not among them.
+  /// These attributes, and those of `others` that are not among them.
   func merging(_ others: KeyringAttributes) -> KeyringAttributes {
     var merged = self
     merged.values.merge(others.values) { mine, _ in mine }
     return merged
   }
 
-  /// Those that have the service's own names.
+  /// The attributes that have the service's own names.
   var named: [String: String] {
     var named: [String: String] = [:]
     for (field, attribute) in values {
@@ -77,7 +77,7 @@ extension KeyringAttributes {
     self[.named(AttributeName.server)] != nil || self[.kind] == SchemaName.network
   }
 
-  /// What an item that is made of these has.
+  /// The attributes of a new item that is made of these.
   var made: [String: String] {
     var made = named
     made[AttributeName.schema] =
@@ -88,7 +88,7 @@ extension KeyringAttributes {
     return made
   }
 
-  /// What an item has after a change by these.
+  /// An item's attributes after a change by these.
   func changed(_ attributes: [String: String]) -> [String: String] {
     var changed = attributes.merging(named) { $1 }
     if let kind = self[.kind] { changed[AttributeName.schema] = kind }
@@ -96,7 +96,7 @@ extension KeyringAttributes {
     return changed
   }
 
-  /// What finds the items that have all of these.
+  /// The query for items that have all of these attributes.
   func query(in place: ItemQuery.Place) throws(StorageError) -> ItemQuery {
     guard values[.secret] == nil else {
       throw StorageError(
@@ -114,7 +114,7 @@ extension KeyringAttributes {
       subject: "these attributes")
   }
 
-  /// What the service can't search for.
+  /// Checks the attributes that the service can't search for.
   private func accepts(_ item: ItemSnapshot) -> Bool {
     if let label = self[.label], item.label != label { return false }
     if let created = self[.created], String(item.created) != created { return false }
@@ -130,7 +130,7 @@ extension KeyringAttributes {
     }
   }
 
-  /// Throws `invalid` for what is not there to be changed.
+  /// Throws `invalid` for attributes that can't be changed.
   func requireChangeable() throws(StorageError) {
     guard values[.created] == nil, values[.modified] == nil else {
       throw StorageError(
@@ -139,21 +139,21 @@ extension KeyringAttributes {
   }
 }
 
-/// By what names programs call an account.
+/// The names that programs use for an account.
 enum AccountNames {
-  /// As it is written.
+  /// The names that are written.
   static func written(hasServer: Bool) -> [String] {
     hasServer ? [AttributeName.user] : [AttributeName.account, AttributeName.username]
   }
 
-  /// As it is found.
+  /// The names that are searched.
   static func read(hasServer: Bool) -> [String] {
     hasServer
       ? [AttributeName.user, AttributeName.account, AttributeName.username]
       : [AttributeName.account, AttributeName.username, AttributeName.user]
   }
 
-  /// Changes the account, by whatever names it is there; nil takes it away.
+  /// Changes the account under each name that the item has; nil removes it.
   static func set(_ account: String?, in attributes: inout [String: String]) {
     let hasServer = attributes[AttributeName.server] != nil
     var names = read(hasServer: hasServer).filter { attributes[$0] != nil }
@@ -161,7 +161,7 @@ enum AccountNames {
     for name in names { attributes[name] = account }
   }
 
-  /// The account that is there.
+  /// The account, under whichever name the item has.
   static func get(_ attributes: [String: String]) -> String? {
     read(hasServer: attributes[AttributeName.server] != nil).lazy.compactMap { attributes[$0] }
       .first

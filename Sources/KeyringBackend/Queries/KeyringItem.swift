@@ -7,10 +7,10 @@ public import struct Foundation.Date
 ///
 /// Printing it shows its label and attributes, and no secret.
 public struct KeyringItem: Hashable, Sendable {
-  /// All attributes that the service keeps, by its own names, with those that it adds; empty unless
-  /// they were asked for.
+  /// All attributes, by the service's own names, with those that the service adds; empty unless
+  /// attributes were asked for.
   public let attributes: [String: String]
-  /// What keyring programs show; nil unless attributes were asked for.
+  /// The label that keyring programs show; nil unless attributes were asked for.
   public let label: String?
   /// When it was made, to the second; nil unless attributes were asked for, and when the service
   /// does not know.
@@ -43,13 +43,13 @@ public struct KeyringItem: Hashable, Sendable {
     attributes[AttributeName.schema] == SchemaName.network || server != nil ? .internet : .generic
   }
 
-  /// The service, or nil when it has none; so with all of these.
+  /// The service, or nil when the item has none; the same holds for the properties below.
   public var service: String? { attributes[AttributeName.service] }
-  /// The account, by whichever name it has.
+  /// The account, under whichever name the item has.
   public var account: String? { AccountNames.get(attributes) }
   /// The host name of the server.
   public var server: String? { attributes[AttributeName.server] }
-  /// The port at the server; nil also for what is no number.
+  /// The port at the server; nil also if the attribute is no number.
   public var port: Int? { attributes[AttributeName.port].flatMap { Int($0) } }
   /// The path at the server.
   public var path: String? { attributes[AttributeName.object] }

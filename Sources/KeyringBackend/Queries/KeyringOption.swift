@@ -1,22 +1,22 @@
 /// How a query of the keyring is answered.
 public enum KeyringOption: Hashable, Sendable {
-  /// How many items are meant.
+  /// How many items a query is about.
   public enum Limit: Hashable, Sendable {
-    /// One: a search gives that which was made first, by its date and its path; a change or a
-    /// removal is the error `duplicate` when there are several.
+    /// One item: a search gives the one that was made first, by its date and its path; a change or
+    /// a removal throws `duplicate` when there are several.
     case first
     /// All of them.
     case all
   }
 
-  /// How many items are meant; ``Limit/first`` unless said otherwise.
+  /// How many items the query is about; ``Limit/first`` unless said otherwise.
   case matchLimit(Limit)
   /// Whether the secret is read; false unless said otherwise.
   case returnData(Bool)
   /// Whether label, dates and attributes are given; false unless said otherwise.
   case returnAttributes(Bool)
-  /// The collection, by its alias or its label; all of them unless said otherwise, and the default
-  /// one for an item that is made.
+  /// The collection, by its alias or its label; unless said otherwise, all collections, and the
+  /// default one for a new item.
   case group(String)
   /// How calls wait, and whether they may ask the user; ``KeyringAccess/standard`` unless said
   /// otherwise.
@@ -25,7 +25,7 @@ public enum KeyringOption: Hashable, Sendable {
 
 /// How a query of the keyring is answered.
 ///
-/// Of several options of one kind that say different things, any may win.
+/// If several options of one kind differ, any of them may win.
 public typealias KeyringOptions = Set<KeyringOption>
 
 extension Set<KeyringOption> {

@@ -2,10 +2,10 @@ public import StorageCore
 
 /// Something that names items of the keyring by their attributes.
 ///
-/// Conform to it with ``attributes`` and ``options``, and the calls are there: each makes its calls
-/// over the session's bus, from any thread.
+/// A type that has ``attributes`` and ``options`` gets the calls below. They go over the session's
+/// bus, from any thread.
 public protocol KeyringQueryable {
-  /// What the items have, among others.
+  /// Attributes that the items have, among others.
   var attributes: KeyringAttributes { get }
   /// How queries are answered; ``Swift/Set/matchFirst`` unless said otherwise.
   var options: KeyringOptions { get }
@@ -19,7 +19,7 @@ extension KeyringQueryable {
     (self as? any ItemQuerying)?.itemQueries ?? ItemQueries()
   }
 
-  /// The item, or nil when there is none; of several the one that was made first.
+  /// The item, or nil when there is none; if there are several, the one that was made first.
   ///
   /// - Throws: `StorageError`, as ``Keyring/search(for:with:)``.
   public var item: KeyringItem? {
@@ -38,7 +38,7 @@ extension KeyringQueryable {
 
   /// Changes the item, or makes it when there is none.
   ///
-  /// - Parameter attributes: what it is to have besides what it has.
+  /// - Parameter attributes: the attributes to set; others stay.
   /// - Throws: `StorageError`, as ``Keyring/modify(_:for:)``.
   public func update(_ attributes: KeyringAttribute...) throws(StorageError) {
     try queries.modify(KeyringAttributes(attributes), self.attributes, options)
@@ -57,7 +57,8 @@ extension KeyringQueryable {
 
   /// As ``item``, without blocking a thread of Swift concurrency.
   ///
-  /// When the task is cancelled, the call ends with `cancelled`; so with all of these.
+  /// When the task is cancelled, the call ends with `cancelled`; the same holds for all async calls
+  /// here.
   ///
   /// - Throws: as ``item``.
   public func itemAsync() async throws(StorageError) -> KeyringItem? {

@@ -1,12 +1,13 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Looks at a keyring from the outside in.
+/// Looks at a keyring step by step: bus, service, collection, keys.
 struct KeyringInspection {
   let client: KeyringClient
   let access: KeyringAccess
 
-  /// What is found, and whether the service encrypts what crosses the bus; nil where none answers.
+  /// The findings, and whether the service encrypts secrets on the bus; nil where no service
+  /// answers.
   func findings(keys: [String]) -> (findings: [KeyringReport.Finding], isEncrypted: Bool?) {
     let isEncrypted = Lock<Bool?>(nil)
     var findings: [KeyringReport.Finding] = []
@@ -55,8 +56,8 @@ struct KeyringInspection {
 
   /// The key of a name.
   ///
-  /// `needed` is why the default collection can't be used; one that is locked, or is not there, need
-  /// not be where the key is.
+  /// `needed` says why the default collection can't be used. If it is only locked or missing, the
+  /// key may still be in another collection.
   private func finding(ofKey name: String, _ needed: StorageError?) -> KeyringReport.Finding {
     var error = needed
     if needed.map({ [.locked, .noCollection].contains($0.code) }) ?? true {
@@ -71,7 +72,7 @@ struct KeyringInspection {
   private func look(forKey name: String) throws(StorageError) {
     let attributes = KeyringKey.attributes(of: name)
     try client.perform(access) { (connection, call) throws(BusFailure) in
-      // Which KeePassXC would do by itself, and wait.
+      // KeePassXC's search would unlock by itself, and wait; this call throws `locked` instead.
       try connection.unlockSomething(call)
       let found = try connection.matches(attributes, in: nil, call)
       guard found.unlocked.count + found.locked.count < 2 else {

@@ -1,12 +1,12 @@
 internal import CryptoCore
 public import StorageCore
 
-/// What of the desktop's keyring can be used here and now, and what can't and why.
+/// Which parts of the desktop's keyring can be used here and now, and why others can't.
 ///
-/// For programs that tell people what is wrong. It is made without a prompt, unlocks nothing and
-/// changes nothing.
+/// It is for programs that tell people what is wrong. Making it shows no prompt, unlocks nothing
+/// and changes nothing.
 public struct KeyringReport: Sendable {
-  /// Something that was looked at, in the order in which it is needed.
+  /// A part that was looked at, in the order in which the parts depend on each other.
   public enum Subject: Hashable, Sendable {
     /// The session bus.
     case bus
@@ -18,52 +18,53 @@ public struct KeyringReport: Sendable {
     case key(String)
   }
 
-  /// What was found.
+  /// A finding about one part.
   public struct Finding: Sendable {
     /// What was looked at.
     public let subject: Subject
-    /// Why it can't be used, and what to do; nil where it can.
+    /// Why the part can't be used, and what to do; nil if it can.
     ///
-    /// `noBus`, `noService`, `noCollection`, `locked`, `timedOut`, `keyUnavailable` for a key that is
-    /// not there, `unsupported` for one that would cross the bus in the clear, `duplicate`, or whatever
-    /// else failed. A key has the error of what it needs.
+    /// `noBus`, `noService`, `noCollection`, `locked`, `timedOut`, `keyUnavailable` for a missing
+    /// key, `unsupported` for one that would cross the bus in the clear, `duplicate`, or any other
+    /// failure. A key has the error of a part that it depends on.
     public let error: StorageError?
-    /// The label of the collection, where there is one and its service tells it.
+    /// The label of the collection, if there is one and the service tells it.
     public let label: String?
   }
 
-  /// What was looked at: up to the first that can't be used, and then the keys that were asked for.
+  /// The parts up to the first that can't be used, and then the requested keys.
   public let findings: [Finding]
 
-  /// Whether the service encrypts what crosses the bus; nil where none answers.
+  /// Whether the service encrypts secrets on the bus; nil where no service answers.
   ///
-  /// One that does not is refused for keys of stores, unless ``KeyringAccess/allowsPlainKeys`` allows it.
+  /// A service that does not encrypt is refused for keys of stores, unless
+  /// ``KeyringAccess/allowsPlainKeys`` allows it.
   public let isEncrypted: Bool?
 
-  /// What `SECRET_BACKEND` says, where that is another place than the service: nil otherwise.
+  /// The value of `SECRET_BACKEND` if it names another place than the service; nil otherwise.
   ///
-  /// libsecret's own functions, and so other programs, then keep secrets there; this package does
-  /// not follow it, and uses the service.
+  /// libsecret's own functions, and so other programs, then keep secrets there; this package
+  /// ignores the variable and uses the service.
   public let ignoredBackend: String?
 
   /// Looks at the keyring of the session.
   ///
   /// - Parameters:
   ///   - keys: the names of keys to look for.
-  ///   - deadline: how long each look may take; one that takes longer is the last, so that the whole
-  ///     does not take much longer.
+  ///   - deadline: how long each look may take; a look that takes longer is the last, so that the
+  ///     whole report does not take much longer.
   public init(keys: [String] = [], deadline: Duration = .seconds(5)) {
     self.init(keys: keys, deadline: deadline, client: .session)
   }
 
   /// Looks at the keyring of the session, without blocking a thread of Swift concurrency.
   ///
-  /// A look that is made when the task is cancelled ends with `cancelled`, and is the last.
+  /// When the task is cancelled, the current look ends with `cancelled`, and is the last.
   ///
   /// - Parameters:
   ///   - keys: the names of keys to look for.
   ///   - deadline: how long each look may take.
-  /// - Returns: what ``init(keys:deadline:)`` makes.
+  /// - Returns: the report, as ``init(keys:deadline:)`` makes it.
   public static func makeAsync(
     keys: [String] = [], deadline: Duration = .seconds(5)
   ) async -> KeyringReport {

@@ -1,9 +1,10 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// The delegate of a ``KeychainStorage``: made at the first use, until which the settings may change.
+/// The delegate of a ``KeychainStorage``, made at the first use; the settings may change until
+/// then.
 ///
-/// Every use looks at the settings, so that none is made under other ones than the program asked for.
+/// Every use checks the settings, so that no use has other settings than the program asked for.
 final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate {
   private let settings: KeychainSettings
   private let use: @Sendable () -> SecureStorage.Access
@@ -12,7 +13,7 @@ final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate 
 
   let asksOthers: Bool
 
-  /// A delegate whose records are where `make` says, which is called once or, in a race, twice.
+  /// A delegate whose records `make` provides; `make` is called once or, in a race, twice.
   init(
     _ settings: KeychainSettings, asksOthers: Bool,
     use: @escaping @Sendable () -> SecureStorage.Access,
@@ -36,7 +37,7 @@ final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate 
     }
   }
 
-  /// The records, or nil where there is an error, which the next use that can throw has as well.
+  /// The records, or nil after an error; the next use that can throw gets the error as well.
   private var recordsIfAny: (any KeysetDelegate)? {
     do throws(StorageError) { return try records } catch { return nil }
   }
@@ -46,7 +47,7 @@ final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate 
   var commitLimit: Int { recordsIfAny?.commitLimit ?? 1 }
   var allowance: SecureStorage.Access { use() }
 
-  /// Does nothing: neither place makes anything but the store itself.
+  /// Does nothing: neither place makes anything besides the store itself.
   func makeNothing() {}
 
   func place() throws(StorageError) -> String { try records.place() }

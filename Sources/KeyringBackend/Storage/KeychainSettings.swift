@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What a ``KeychainStorage`` is asked to be; the first use settles it.
+/// The requested settings of a ``KeychainStorage``; the first use fixes them.
 final class KeychainSettings: Sendable {
   /// The three properties of the storage.
   struct Values: Hashable, Sendable {
@@ -12,7 +12,7 @@ final class KeychainSettings: Sendable {
 
   private struct State {
     var asked: Values
-    /// What the store was opened with; nil before the first use.
+    /// The values that the store was opened with; nil before the first use.
     var settled: Values?
   }
   private let state: Lock<State>
@@ -24,18 +24,19 @@ final class KeychainSettings: Sendable {
     self.hasSource = hasSource
   }
 
-  /// What was asked for last, whether or not it can be had.
+  /// The last requested values, available or not.
   var asked: Values { state.withLock { $0.asked } }
 
   /// Asks for other values.
   func ask(_ change: (inout Values) -> Void) { state.withLock { change(&$0.asked) } }
 
-  /// What the store was opened with, or what it is going to be opened with.
+  /// The values that the store was opened with, or will be.
   var effective: Values { state.withLock { $0.settled ?? $0.asked } }
 
-  /// The values of the store, which no longer change from now on.
+  /// The values of the store, which are fixed from now on.
   ///
-  /// - Throws: `unsupported` when they can't be had, or were changed after the first use.
+  /// - Throws: `unsupported` when the values are not available, or were changed after the first
+  ///   use.
   func settle() throws(StorageError) -> Values {
     try state.withLock { (state) throws(StorageError) in
       if let settled = state.settled {
@@ -48,7 +49,8 @@ final class KeychainSettings: Sendable {
     }
   }
 
-  /// What the Secret Service can't do, and would be accepted and ignored otherwise.
+  /// The error for values that the Secret Service can't provide, and that would otherwise be
+  /// accepted and ignored.
   private func refusal(of values: Values) -> StorageError? {
     if values.synchronizable {
       return StorageError(
@@ -63,7 +65,7 @@ final class KeychainSettings: Sendable {
     return nil
   }
 
-  /// The values that the program sees were set are not those that the store is under.
+  /// The error if the program set other values after the store was opened.
   private static func late(_ settled: Values, _ asked: Values) -> StorageError {
     var names: [String] = []
     if settled.accessGroup != asked.accessGroup { names.append("accessGroup") }

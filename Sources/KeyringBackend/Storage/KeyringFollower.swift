@@ -2,17 +2,17 @@ internal import CryptoCore
 internal import Dispatch
 internal import StorageCore
 
-/// Tells the observers of a store what this process writes, and what others do.
+/// Tells the observers of a store about writes of this process and of other programs.
 final class KeyringFollower: Sendable {
-  /// What was told last, as far as it is needed to tell what is new.
+  /// What observers were told last, as far as it is needed to find changes.
   private struct Told {
-    /// A fingerprint of the record that was told of each name; none for a name without one.
+    /// A fingerprint of each name's last reported record; no entry for a name without a record.
     var records: [NameHash: Int] = [:]
-    /// The name that an item was seen to have.
+    /// The name of each item that was seen.
     var names: [ObjectPath: NameHash] = [:]
-    /// What this process has written since the look began that is on its way.
+    /// Names that this process has written since the current look began.
     ///
-    /// What was read before is older than that, and no news.
+    /// A record that the look read before such a write is out of date and is skipped.
     var written: Set<NameHash> = []
     var subscription: Subscription?
   }
@@ -28,7 +28,7 @@ final class KeyringFollower: Sendable {
   private let changes = ChangeObservers()
   private let told = Lock(Told())
   private let hints = Lock(SignalHints<ObjectPath>())
-  /// Looks at what signals hint at, one after the other and not on the thread of the signals.
+  /// The queue that looks at the hints one after the other, apart from the thread of the signals.
   private let looking = DispatchQueue(label: "SecurePropertyStorage.KeyringBackend")
 
   init(client: KeyringClient, store: KeyringStore) {
@@ -51,7 +51,7 @@ final class KeyringFollower: Sendable {
     }
   }
 
-  /// Tells of a change of this process, in whose lock it is called.
+  /// Reports a write of this process; the writer calls it under the store's lock.
   func tell(_ change: RecordChange) {
     guard !changes.isEmpty else { return }
     looking.async { [self] in subscribeIfNeeded() }
@@ -70,21 +70,21 @@ final class KeyringFollower: Sendable {
 
   // MARK: - On the queue
 
-  /// Subscribes to the signals of the connection of now, and looks at what is there.
+  /// Subscribes to the signals of the current connection, and looks at the existing records.
   private func subscribeIfNeeded() {
     guard !changes.isEmpty, !hints.withLock({ $0.hasJustFailed }) else { return }
     let call = Call(.following)
     let connection: BusConnection
-    // An observer has nowhere to take an error, and whoever reads gets it.
+    // An observer can't take an error; the next reader gets it.
     do throws(BusFailure) { connection = try client.current(call) } catch { return retry() }
     guard subscribe(to: connection) else { return }
-    // What is there now is not news.
+    // Existing records are not reported.
     learn()
   }
 
-  /// Subscribes to the signals of a connection, whose service may be another one than before.
+  /// Subscribes to the signals of a connection, whose service may have changed.
   ///
-  /// - Returns: whether that was not so already.
+  /// - Returns: false if this connection was already subscribed.
   @discardableResult
   private func subscribe(to connection: BusConnection) -> Bool {
     guard told.withLock({ $0.subscription?.connection !== connection }) else { return false }
@@ -111,9 +111,9 @@ final class KeyringFollower: Sendable {
     return true
   }
 
-  /// Takes what is there as told.
+  /// Takes the existing records as reported.
   private func learn() {
-    // An observer has nowhere to take an error, and whoever reads gets it.
+    // An observer can't take an error; the next reader gets it.
     do throws(StorageError) { try takeAsTold() } catch { retry() }
   }
 
@@ -131,21 +131,21 @@ final class KeyringFollower: Sendable {
       }
       told.withLock { told in
         told.names = names
-        // What was told meanwhile is newer.
+        // Records that were reported meanwhile are newer.
         told.records.merge(records) { old, _ in old }
       }
     }
   }
 
-  /// Looks at what there were signals of.
+  /// Looks at the items that signals named.
   private func follow() {
     let hints = hints.take()
     do throws(StorageError) {
       if hints.isAll { try lookAtAll() } else { for path in hints.hints { try look(at: path) } }
       self.hints.succeeded()
     } catch {
-      // Whoever reads gets the error. A service that does not answer one call is not asked for each
-      // of a hundred items.
+      // The next reader gets the error. A service that does not answer one call is not asked for
+      // each of a hundred items.
       retry()
     }
   }
@@ -167,7 +167,7 @@ final class KeyringFollower: Sendable {
     }
   }
 
-  /// Looks at an item of which a signal has come.
+  /// Looks at an item that a signal named.
   private func look(at path: ObjectPath) throws(StorageError) {
     try inspect { (connection, call) throws(BusFailure) in
       let known = told.withLock { told in
@@ -177,7 +177,7 @@ final class KeyringFollower: Sendable {
       if let known { return try look(for: known, connection, call) }
       let home = store.memory.withLock { $0.home }
       guard home == nil || path.isItem(of: home!.collection), path != home?.header else { return }
-      // An item that was not seen before: whose it is, its attributes tell.
+      // The item is new: its attributes tell which store it belongs to.
       guard let item = try connection.snapshot(of: path, call),
         item.has(store.item.storeAttributes),
         let secret = try connection.secrets(of: [path], call)[path],
@@ -189,20 +189,22 @@ final class KeyringFollower: Sendable {
     }
   }
 
-  /// Looks for the record of a name, and tells if it is another than before, or gone.
+  /// Looks for the record of a name, and reports it if it has changed or is gone.
   private func look(
     for name: NameHash, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) {
-    // After the last a write of this process was told, and what others did after that has its signal.
+    // After the third try, our own write has been reported; later foreign changes send their own
+    // signals.
     for _ in 0..<3 {
       told.withLock { _ = $0.written.remove(name) }
       let view: KeyringStore.View
       do throws(BusFailure) { view = try store.view(of: name, connection, call) } catch {
-        // The others are told of on.
+        // Other errors are thrown on.
         guard error.kind == .other, [.damaged, .duplicate].contains(error.error.code) else {
           throw error
         }
-        // A record that nothing opens: whoever follows this one looks, and gets the error.
+        // Report a record that nothing opens: a follower of this name then reads it and gets the
+        // error.
         told.withLock { told in
           guard !told.written.contains(name) else { return }
           tell(RecordChange(name: name, record: [], headerVersion: nil), &told)
@@ -228,6 +230,6 @@ final class KeyringFollower: Sendable {
 }
 
 extension KeyringAccess {
-  /// For following what others do: nobody asked for a prompt.
+  /// For following other programs' changes: nobody asked for a prompt.
   fileprivate static let following = KeyringAccess(prompts: .never)
 }

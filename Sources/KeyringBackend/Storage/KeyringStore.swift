@@ -1,42 +1,43 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// One store in the keyring, as a connection to the service shows it.
+/// One store in the keyring, seen through a connection to the service.
 ///
-/// Every method is a step of a call, and may be made again from its start.
+/// Every method is a step of a call, which may start over.
 struct KeyringStore {
   /// Where a store is.
   struct Home: Hashable {
     let collection: ObjectPath
     let header: ObjectPath
-    /// The connection that showed it; KWallet's items have other paths after a restart.
+    /// The connection that found the store; KWallet's items have other paths after a restart.
     let connection: UInt64
   }
 
-  /// What is known of a store between calls.
+  /// What is remembered of a store between calls.
   struct Memory {
-    /// Nil until the header was found.
+    /// Nil until the header is found.
     var home: Home?
     var header: [UInt8]?
     /// Changes whenever the header does.
     var version: UInt64 = 1
-    /// Where records were found last at `home`, at most ``paths`` many: hints, to be seen through.
+    /// The last known paths of records at `home`, at most ``paths`` many: hints, which must be
+    /// verified.
     var paths: [NameHash: ObjectPath] = [:]
 
     fileprivate static let paths = 1_000
   }
 
   let item: SealedItem
-  /// The collection that was asked for; nil for the one that the store is in, or the default one.
+  /// The requested collection; nil for the one that the store is in, or the default one.
   let accessGroup: String?
   let memory: Lock<Memory>
 
-  /// Where the store was seen to be on a connection.
+  /// The place of the store, if a connection has found it.
   private func home(on connection: BusConnection) -> Home? {
     memory.withLock { $0.home?.connection == connection.number ? $0.home : nil }
   }
 
-  /// What is known of the header, and the records that were asked for together with it.
+  /// The header, and the record that was read together with it.
   struct View {
     /// Nil while there is no store.
     let home: Home?
@@ -44,7 +45,7 @@ struct KeyringStore {
     let version: UInt64
     /// The record, or nil when there is none.
     let record: [UInt8]?
-    /// The item that holds it.
+    /// The item that holds the record.
     let path: ObjectPath?
   }
 
@@ -52,8 +53,9 @@ struct KeyringStore {
 
   /// The header, and the record of a name if one is given, read together.
   ///
-  /// One call where both are where they were, for the two secrets at once; a search besides where the
-  /// record was not read before, or is to be written: a second item of its name is then found.
+  /// If both are still in their known places, one call reads the two secrets at once. If the record
+  /// was not read before, or is to be written, a search comes first, which also finds a second item
+  /// of its name.
   func view(
     of name: NameHash?, forWriting isForWriting: Bool = false, _ connection: BusConnection,
     _ call: Call
@@ -79,9 +81,9 @@ struct KeyringStore {
       .busy, "the store's items keep changing during the search; try again")
   }
 
-  /// Reads what was read before, where it was then; nil when it is not there.
+  /// Reads a record at its last known place; nil when it is not there.
   ///
-  /// What is there says itself whose record it is. Nothing is believed of a place that is empty.
+  /// A secret names the record that it holds. An empty place proves nothing.
   private func readAgain(
     _ name: NameHash?, at home: Home, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> View? {
@@ -97,10 +99,10 @@ struct KeyringStore {
     return View(home: home, header: header, version: note(header), record: record, path: path)
   }
 
-  /// Reads at a place that may not be the store's any more.
+  /// Reads at a place that may no longer be the store's.
   ///
-  /// With `isSettled` the collection was just seen to be unlocked: then what is empty is damaged, and
-  /// not locked. Nil when the place has to be settled first.
+  /// `isSettled` says that the collection was just seen to be unlocked: then an empty item is
+  /// damaged, and not locked. Nil when the place must be settled first.
   private func read(
     _ name: NameHash?, at home: Home, isSettled: Bool, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> View? {
@@ -110,7 +112,7 @@ struct KeyringStore {
       if isSettled {
         paths = try connection.find(item.attributes(of: name), in: home.collection, call)
       } else {
-        // One call, and no question to the user: what is locked shows itself by its secret.
+        // This takes one call and asks the user nothing: a locked item shows by its missing secret.
         do throws(BusFailure) {
           paths = try connection.search(item.attributes(of: name), in: home.collection, call)
         } catch {
@@ -133,8 +135,8 @@ struct KeyringStore {
     }
     let version = note(header)
     if let name, path == nil, !isSettled {
-      // That it could be read shows that the collection is unlocked, for this search but not for
-      // the one before, to which KeePassXC answers with nothing while it is locked.
+      // The header could be read, so the collection is unlocked now. It may have been locked during
+      // the first search, which KeePassXC then answers with nothing: search again.
       let later = try connection.search(item.attributes(of: name), in: home.collection, call)
       guard later.isEmpty else { return nil }
     }
@@ -152,7 +154,8 @@ struct KeyringStore {
     return View(home: home, header: header, version: version, record: record, path: path)
   }
 
-  /// What there is where the header is not, for certain: no record, unless somebody took the header.
+  /// The view of a store that certainly has no header: no record either, unless somebody removed
+  /// the header.
   private func viewWithoutHeader(
     of name: NameHash?, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> View {
@@ -184,7 +187,9 @@ struct KeyringStore {
     return record
   }
 
-  /// Why an item does not hold what a store writes: KWallet gives nothing of what is locked.
+  /// The error for an item without the store's content: locked or damaged.
+  ///
+  /// KWallet returns an empty secret for a locked item.
   private static func unreadable(
     _ secret: ReceivedSecret, at path: ObjectPath, _ message: String,
     _ connection: BusConnection, _ call: Call
@@ -195,9 +200,9 @@ struct KeyringStore {
     return BusFailure(.damaged, message)
   }
 
-  /// Finds the header, or makes certain that there is none.
+  /// Finds the header, or makes sure that there is none.
   ///
-  /// - Returns: where the store is; nil when there is none.
+  /// - Returns: the place of the store; nil when there is none.
   @discardableResult
   private func settle(
     _ connection: BusConnection, _ call: Call
@@ -207,7 +212,7 @@ struct KeyringStore {
       item.headerAttributes, in: group, with: item.storeAttributes, call)
     guard headers.count < 2 else { throw Self.duplicate("the store's header") }
     guard let path = headers.first else {
-      // Where it would be made has to be there, and unlocked, before "absent" is believed.
+      // "Absent" is believed only if the collection for a new store exists and is unlocked.
       let target = try connection.collection(named: accessGroup, call)
       try connection.ensureUnlocked(target, call)
       note(nil)
@@ -255,15 +260,15 @@ struct KeyringStore {
     )
   }
 
-  /// How many items there are besides the header, whatever they hold.
+  /// The number of items besides the header, whatever they contain.
   func count(_ connection: BusConnection, _ call: Call) throws(BusFailure) -> Int {
     try records(connection, call).count
   }
 
   /// Goes through all records of the store, many for each call.
   ///
-  /// Of what holds no record, and has the name of one, `damaged` says what becomes; what else somebody
-  /// has put there is left out.
+  /// `damaged` decides about items that have a record's attributes but contain no record; other
+  /// foreign items are left out.
   func visit(
     _ connection: BusConnection, _ call: Call, damaged: DamagedItems,
     _ body: (ObjectPath, NameHash, [UInt8]) -> Void
@@ -274,7 +279,7 @@ struct KeyringStore {
       let secrets = try connection.secrets(of: some, call)
       for path in some {
         guard let secret = secrets[path] else {
-          // Left out: gone meanwhile, or not to be read.
+          // The service left it out: the item vanished meanwhile, or can't be read.
           guard try connection.snapshot(of: path, call) == nil else {
             throw BusConnection.staysLocked
           }
@@ -305,16 +310,16 @@ struct KeyringStore {
     }
   }
 
-  /// What becomes of items that hold what no store has written under their name.
+  /// What to do with items whose content no store has written under their name.
   enum DamagedItems {
     case skipped
-    /// They are records without a byte, of the name that their attributes say.
+    /// They count as empty records of the name in their attributes.
     case empty
   }
 
-  /// So few that the service's answer is far from the 64 MiB at which a bus ends a connection.
+  /// So few that the service's answer stays far below 64 MiB, where a bus closes the connection.
   private static let visitedAtOnce = 32
-  /// The longest secret of a store: a value of 1 MiB, and what sealing adds.
+  /// The longest secret of a store: a value of 1 MiB, and the bytes that sealing adds.
   private static let longestSecret = (1 << 20) + (1 << 16)
 
   /// The items of all records.
@@ -326,8 +331,8 @@ struct KeyringStore {
     let collection: ObjectPath?
     if let home { collection = home.collection } else { collection = try group(connection, call) }
     let items = try connection.find(item.storeAttributes, in: collection, call)
-    // Looked for after the items, and not where it was: another process may have made it meanwhile,
-    // or moved it.
+    // The header is searched after the items, and not at its known place: another process may have
+    // made or moved it meanwhile.
     let headers = try connection.find(
       item.headerAttributes, in: collection, with: item.storeAttributes, call)
     return items.filter { !headers.contains($0) }
@@ -335,9 +340,9 @@ struct KeyringStore {
 
   // MARK: - Writing
 
-  /// Keeps a record, or the header when there is no name, replacing what is there in one step.
+  /// Stores a record or the header, and replaces an existing item in one step.
   ///
-  /// The item is found by `attributes`; `path` is the one that is replaced, nil when there is none.
+  /// The item is found by `attributes`; `path` is the replaced item, nil when there is none.
   func put(
     _ secret: [UInt8], _ attributes: [String: String], over path: ObjectPath?,
     in collection: ObjectPath, _ connection: BusConnection, _ call: Call
@@ -352,7 +357,7 @@ struct KeyringStore {
       in: collection, label: item.label, attributes: attributes, secret: encoded,
       replacing: path != nil, call)
     guard wasPrompted || made == .none else { return }
-    // libsecret's documentation has it that a store after a dismissed prompt may seem to succeed.
+    // libsecret's documentation says that a store may seem to succeed after a dismissed prompt.
     let paths = try connection.find(attributes, in: collection, call)
     let secrets = try connection.secrets(of: paths, call)
     guard paths.count == 1, let there = secrets[paths[0]], there.copied == secret else {
@@ -362,21 +367,21 @@ struct KeyringStore {
     }
   }
 
-  /// Where a new store is made: the collection that was asked for, or the default one, unlocked.
+  /// The collection for a new store: the requested or the default one, unlocked.
   func target(_ connection: BusConnection, _ call: Call) throws(BusFailure) -> ObjectPath {
     let target = try connection.collection(named: accessGroup, call)
     try connection.ensureUnlocked(target, call)
     return target
   }
 
-  /// Deletes an item, and sees that it is gone where the service was not asked directly.
+  /// Deletes an item, and checks by a search that it is gone.
   func remove(
     _ path: ObjectPath, _ attributes: [String: String], in collection: ObjectPath,
     _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) {
     try connection.delete(path, call)
     let left = try connection.search(attributes, in: collection, call)
-    // Of a locked wallet KWallet forgets the item, and its secret stays.
+    // If the wallet is locked, KWallet forgets the item, but keeps its secret.
     guard !left.contains(path), try !connection.isLocked(collection, call) else {
       throw BusFailure(
         .outcomeUnknown,

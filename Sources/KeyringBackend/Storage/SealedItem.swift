@@ -1,9 +1,10 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// How a store's records and its header are items of the keyring: docs/file-format.md, "Keyring".
+/// The form of a store's records and header as items of the keyring: docs/file-format.md,
+/// "Keyring".
 struct SealedItem {
-  /// What kind of item it is, for programs that list the keyring.
+  /// The kind of item, for programs that list the keyring.
   static let schema = "SecurePropertyStorage.Sealed"
   static let contentType = "application/octet-stream"
   private static let headerName = "header"
@@ -11,16 +12,16 @@ struct SealedItem {
   /// The service whose store it is.
   let service: String
 
-  /// What all items of the store have.
+  /// The attributes of all items of the store.
   var storeAttributes: [String: String] { ["xdg:schema": Self.schema, "service": service] }
 
-  /// What the header has.
+  /// The attributes of the header.
   var headerAttributes: [String: String] { attributes(of: Self.headerName) }
 
-  /// What the record of a name has.
+  /// The attributes of a name's record.
   func attributes(of name: NameHash) -> [String: String] { attributes(of: name.hexadecimal) }
 
-  /// Whether these may be the attributes of a record, or of the header, and not somebody's own.
+  /// Whether these may be the attributes of a record or of the header, and not of a foreign item.
   static func isRecord(_ attributes: [String: String]) -> Bool {
     guard let record = attributes["record"] else { return false }
     return record == headerName || NameHash(hexadecimal: record) != nil
@@ -32,25 +33,26 @@ struct SealedItem {
     return attributes
   }
 
-  /// What a keyring program shows; KWallet refuses an empty one.
+  /// The label that a keyring program shows; KWallet refuses an empty one.
   var label: String { "\(service) (sealed)" }
 
-  /// The name is within the secret as well, so that names are listed by as few calls as secrets.
+  /// The secret of a record contains the name as well, so that listing names takes as few calls as
+  /// listing secrets.
   static func secret(_ record: [UInt8], of name: NameHash) -> [UInt8] { name.bytes + record }
 
   /// The secret of the header.
   static func secret(header: [UInt8]) -> [UInt8] { headerMark.bytes + header }
 
-  /// What takes the place of a name in the header's secret.
+  /// Takes the place of a name in the header's secret.
   private static let headerMark = NameHash([UInt8](repeating: 0, count: NameHash.byteCount))!
 
-  /// What a secret holds.
+  /// The content of a secret.
   enum Content {
     case header([UInt8])
     case record([UInt8], NameHash)
-    /// No bytes at all, which KWallet gives for items of a locked wallet.
+    /// No bytes at all, as KWallet returns for items of a locked wallet.
     case nothing
-    /// What no store has written.
+    /// Bytes that no store has written.
     case foreign
   }
 

@@ -2,9 +2,9 @@ internal import CryptoCore
 internal import StorageCore
 
 extension Manifest {
-  /// What is written.
+  /// The version that is written.
   static let version: UInt8 = 2
-  /// What is read as well: authenticated and not encrypted, and without removals.
+  /// The older version, which is still read: authenticated but not encrypted, and without removals.
   static let formerVersion: UInt8 = 1
   /// The length in bytes of the figures.
   static let bodySize = 8 + 2 * (8 + 32) + bucketCount * 16
@@ -37,7 +37,7 @@ extension Manifest {
     return bytes
   }
 
-  /// A number that tells these figures from all others, and says nothing of them without the keys.
+  /// A keyed hash of these figures, which reveals nothing about them without the keys.
   func digest(_ keys: ManifestKeys) throws(StorageError) -> NameHash {
     let body = unsafe [UInt8](unsafeUninitializedCapacity: Self.bodySize) { (buffer, count) in
       unsafe writeBody(to: UnsafeMutableRawBufferPointer(buffer))
@@ -48,7 +48,8 @@ extension Manifest {
     }
   }
 
-  // All at once: a part of every commit, and appending 200 numbers takes longer than a seal.
+  // Written in one buffer, since this is part of every commit, and appending 200 numbers takes
+  // longer than a seal.
   private func writeBody(to buffer: UnsafeMutableRawBufferPointer) {
     var offset = 0
     func put(_ value: some FixedWidthInteger & BitwiseCopyable) {
@@ -70,7 +71,7 @@ extension Manifest {
 
   /// Reads a manifest of either version.
   ///
-  /// - Throws: `damaged` when it is not of `keys`.
+  /// - Throws: `damaged` when it was not sealed under `keys`.
   init(reading bytes: [UInt8], _ keys: ManifestKeys) throws(StorageError) {
     switch bytes.first {
     case Self.version: try self.init(opening: bytes, keys)

@@ -1,13 +1,13 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What a vault holds, in figures that can't be made up: docs/file-format.md, section "Manifest".
+/// Figures about a vault's content that can't be forged: docs/file-format.md, section "Manifest".
 ///
-/// Changed in the transaction that changes the records. That a record was removed, put back as it
-/// was, or brought in from elsewhere shows in the sums, which nobody can compute without the keys.
-/// That a name's record was removed by somebody with the keys is counted as well.
+/// The manifest changes in the transaction that changes the records. The sums show if a record was
+/// removed, put back in an older state, or brought in from elsewhere; nobody can compute them
+/// without the keys. Removals by somebody with the keys are counted as well.
 struct Manifest: Hashable {
-  /// Records are told apart by the first six bits of their name hashes.
+  /// The first six bits of a name hash choose the record's bucket.
   static let bucketCount = 64
 
   /// The records of one bucket.
@@ -24,7 +24,8 @@ struct Manifest: Hashable {
     /// Modulo 2^256, least significant word first.
     var sum = SIMD4<UInt64>()
 
-    /// To take a number away is to add its complement, which the mask makes of it, and one.
+    /// Adds a share with the mask 0, and subtracts it with `.max`: the mask makes the complement,
+    /// to which one is added.
     mutating func change(_ share: RecordShare, mask: UInt64) {
       var carry = mask & 1
       for index in 0..<4 {
@@ -42,7 +43,7 @@ struct Manifest: Hashable {
   private(set) var records = Tally()
   private(set) var removals = Tally()
   private(set) var buckets = [Bucket](repeating: Bucket(), count: bucketCount)
-  /// Whether removals are counted, as they are not in version 1.
+  /// Whether removals are counted; false in version 1.
   private(set) var countsRemovals = true
 
   /// How many records there are.
@@ -51,7 +52,7 @@ struct Manifest: Hashable {
   /// The manifest of an empty vault.
   init() {}
 
-  /// A manifest of which the figures are known.
+  /// A manifest with known figures.
   init(
     generation: UInt64, records: Tally, removals: Tally, buckets: [Bucket], countsRemovals: Bool
   ) {
@@ -62,7 +63,7 @@ struct Manifest: Hashable {
     self.countsRemovals = countsRemovals
   }
 
-  /// Which bucket a name is in.
+  /// The bucket of a name.
   static func bucket(of name: NameHash) -> Int {
     Int(UInt64(bigEndian: name.words[0]) >> 58)
   }
@@ -76,7 +77,7 @@ struct Manifest: Hashable {
     add(try RecordShare(of: record, name, keys), name)
   }
 
-  /// Adds a record of which the share is known.
+  /// Adds a record by its share.
   mutating func add(_ share: RecordShare, _ name: NameHash) {
     change(share, name, mask: 0)
   }
@@ -88,7 +89,7 @@ struct Manifest: Hashable {
     remove(try RecordShare(of: record, name, keys), name)
   }
 
-  /// Takes a record away of which the share is known.
+  /// Takes a record away by its share.
   mutating func remove(_ share: RecordShare, _ name: NameHash) {
     change(share, name, mask: .max)
   }
@@ -122,7 +123,8 @@ struct Manifest: Hashable {
     return manifest
   }
 
-  /// Counts the tombstones of a vault whose manifest is of version 1, which from now on it is not.
+  /// Counts the tombstones of a vault whose manifest has version 1, and so raises the manifest to
+  /// the present version.
   mutating func countRemovals(
     _ connection: Connection, _ keys: ManifestKeys
   ) throws(StorageError) {
@@ -137,7 +139,7 @@ struct Manifest: Hashable {
 
   // MARK: - Comparing
 
-  /// Whether two manifests tell of the same records, whatever was removed.
+  /// Whether two manifests count the same records, whatever they say about removals.
   func hasRecords(of other: Manifest) -> Bool {
     records == other.records
       && buckets.indices.allSatisfy {
@@ -145,37 +147,38 @@ struct Manifest: Hashable {
       }
   }
 
-  /// Whether two manifests tell of the same removals; one of version 1 tells of none.
+  /// Whether two manifests count the same removals; true if either has version 1, which counts
+  /// none.
   func hasRemovals(of other: Manifest) -> Bool {
     guard countsRemovals, other.countsRemovals else { return true }
     return removals == other.removals
       && buckets.indices.allSatisfy { buckets[$0].removals == other.buckets[$0].removals }
   }
 
-  /// Whether there are fewer tombstones in a bucket of `actual` than this manifest tells of.
+  /// Whether a bucket of `actual` has fewer tombstones than this manifest counts.
   func lacksRemovals(in actual: Manifest) -> Bool {
     guard countsRemovals, actual.countsRemovals else { return false }
     return buckets.indices.contains { buckets[$0].removals > actual.buckets[$0].removals }
   }
 
-  /// Tells of the removals that another manifest told of, whose tombstones are gone: a verification is to
-  /// say so.
+  /// Takes over the removals of another manifest although their tombstones are gone, so that a
+  /// verification reports the loss.
   mutating func keepRemovals(of other: Manifest) {
     removals = other.removals
     for index in buckets.indices { buckets[index].removals = other.buckets[index].removals }
   }
 
-  /// Whether two manifests tell of the same.
+  /// Whether two manifests count the same records and removals.
   func agrees(with other: Manifest) -> Bool { hasRecords(of: other) && hasRemovals(of: other) }
 
-  /// The manifest of the rows as they are, whatever is told of them.
+  /// The manifest computed from the rows as they are, whatever the stored manifest says.
   ///
   /// - Parameters:
   ///   - connection: the vault's file, in a transaction of the caller's.
   ///   - keys: hash the rows.
   ///   - names: the records that count, besides all tombstones; nil for all.
-  ///   - generation: the commit of the manifest that this is compared with: whoever has the keys made no
-  ///     tombstone after it. Nil for all tombstones.
+  ///   - generation: the commit of the manifest to compare with: nobody with the keys made a
+  ///     tombstone after that commit. Nil for all tombstones.
   /// - Returns: the manifest.
   /// - Throws: `StorageError` when a row can't be read or hashed.
   static func computed(

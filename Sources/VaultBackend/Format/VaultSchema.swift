@@ -2,7 +2,7 @@ internal import CSQLite
 internal import CryptoCore
 internal import StorageCore
 
-/// What a vault's file looks like to SQLite: docs/file-format.md, section "Vault".
+/// A vault's file as SQLite sees it: docs/file-format.md, section "Vault".
 enum VaultSchema {
   /// `SPSv`, in the file's header for file(1) and for us.
   static let applicationID: Int64 = 0x5350_5376
@@ -21,7 +21,7 @@ enum VaultSchema {
     static let horizon: Int64 = 3
   }
 
-  /// All that the file may define, by name.
+  /// All definitions that the file may contain, by name.
   private static let definitions: [(kind: String, name: String, sql: String?)] = [
     (
       "table", "meta",
@@ -37,7 +37,7 @@ enum VaultSchema {
     ("index", "tombstone", "CREATE INDEX tombstone ON record (sequence) WHERE value IS NULL"),
   ]
 
-  /// Refuses a file that defines anything else than a vault does.
+  /// Refuses a file whose definitions differ from a vault's.
   ///
   /// - Throws: `StorageError`: `damaged` for a database that is no vault, `unsupported` for one of
   ///   a later version.
@@ -46,7 +46,8 @@ enum VaultSchema {
       throw notAVault(connection.path)
     }
     let version = try integer("PRAGMA user_version", connection)
-    // Which rules hold its manifest says, which is authenticated: this only keeps older releases out.
+    // The authenticated manifest decides which rules hold; this version only keeps older releases
+    // out.
     guard version == Self.version || version == Self.formerVersion else {
       throw StorageError(
         .unsupported, "this release can't read vault version \(version); update the program",
@@ -54,7 +55,7 @@ enum VaultSchema {
     }
     var index = 0
     var isOurs = true
-    // One more than there may be, and of a bounded length each: who knows what is in there.
+    // Reads one row more than allowed, each of a bounded length: the file may contain anything.
     try connection.statement(
       "SELECT type, name, substr(sql, 1, 200) FROM sqlite_schema ORDER BY name LIMIT 5"
     ).run { (row) throws(StorageError) in
@@ -85,16 +86,16 @@ enum VaultSchema {
       path: path)
   }
 
-  /// What makes an empty vault of an empty file.
+  /// The statements that turn an empty file into an empty vault.
   private static var statements: [String] {
-    // The size first: it counts only before there is a page.
+    // The page size comes first: SQLite accepts it only before the first page exists.
     ["page_size = \(pageSize)", "application_id = \(applicationID)", "user_version = \(version)"]
       .map { "PRAGMA \($0)" }
       + definitions.compactMap(\.sql)
       + [Row.manifest, Row.horizon].map { "INSERT INTO meta VALUES (\($0), 0, x'')" }
   }
 
-  /// Has the file say that it is of this version, in a transaction of the caller's.
+  /// Writes this version into the file, in a transaction of the caller's.
   static func raiseVersion(_ connection: Connection) throws(StorageError) {
     try connection.execute("PRAGMA user_version = \(version)")
   }

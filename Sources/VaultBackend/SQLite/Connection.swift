@@ -4,37 +4,37 @@ internal import StorageCore
 
 /// One connection to a vault's file, set up for files that an enemy may have written.
 ///
-/// Used by one thread at a time: whoever lends it out sees to that.
+/// One thread at a time uses it; the code that lends it out ensures that.
 @safe
 final class Connection: @unchecked Sendable {
-  // A reader is lent out of a locked list to one thread, the main connection to whoever leads the
-  // queue of writers; with SQLITE_OPEN_NOMUTEX SQLite itself asks for no more than that.
+  // A locked list lends a reader to one thread, and the queue of writers gives the main connection
+  // to its leader; with SQLITE_OPEN_NOMUTEX SQLite requires no more than that.
   /// How the file is opened.
   enum Mode {
     case readWrite
     case readOnly
-    /// The file does not change and nobody else writes: no locks, no -wal, no -shm.
+    /// The file does not change and nobody writes: no locks, no -wal, no -shm.
     case immutable
   }
 
   private let handle: OpaquePointer
   let path: String
   let mode: Mode
-  /// Whether SQLite could not open the file for writing, though that was asked for.
+  /// Whether SQLite could not open the file for writing as requested.
   let isDenied: Bool
-  /// The version of the vault's format, as it was when the file was checked or written last.
+  /// The version of the vault's format at the last check or write of the file.
   var formatVersion = VaultSchema.version
   private let patience = Patience()
-  /// By the address of their text: there are few, and looking through them beats hashing.
-  // Unchecked, since every statement asks: no access lasts while a statement is compiled, run or
-  // finalised, and one thread at a time is here.
+  /// Found by the address of their text: there are few, and a search is faster than hashing.
+  // Unchecked for speed, since every statement reads this: one thread at a time uses the
+  // connection, and no access is open while a statement is compiled, run or finalised.
   @exclusivity(unchecked)
   private var statements: [(text: UnsafePointer<UInt8>, statement: Statement)] = unsafe []
 
   /// Opens the file at an absolute and canonical path, which must exist and be checked already.
   ///
-  /// Waits for locks of others until `end`, as everything does that it is used for, until
-  /// ``wait(until:atMost:)`` says otherwise: to be set up, it may have to read the file already.
+  /// All calls wait for other connections' locks until `end`, until ``wait(until:atMost:)`` sets
+  /// another limit. Opening also waits, since it may have to read the file.
   ///
   /// - Throws: `StorageError`: `damaged` when it is no vault.
   init(
@@ -54,7 +54,8 @@ final class Connection: @unchecked Sendable {
     unsafe self.handle = handle
     self.path = path
     self.mode = mode
-    // Nothing was read yet, so it is not the file that says so.
+    // Nothing was read yet, so the answer comes from the open(2) call and not from the file's
+    // content.
     isDenied = unsafe mode == .readWrite && sqlite3_db_readonly(handle, "main") != 0
     wait(until: end)
     try harden()
@@ -66,7 +67,7 @@ final class Connection: @unchecked Sendable {
     unsafe sqlite3_close_v2(handle)
   }
 
-  /// A URI as https://sqlite.org/uri.html has it.
+  /// The path as a URI, as https://sqlite.org/uri.html describes.
   private static func immutableName(_ path: String) -> String {
     var name = "file:"
     for byte in path.utf8 {
@@ -108,16 +109,16 @@ final class Connection: @unchecked Sendable {
         Unmanaged.passUnretained(patience).toOpaque()), "set up")
     try execute("PRAGMA cell_size_check = ON")
     try execute("PRAGMA mmap_size = 0")
-    // SQLite's own default, which a file's header could raise to all of the file:
+    // SQLite's own default, which a file's header could raise to the size of the file:
     // https://sqlite.org/fileformat2.html#suggested_cache_size
     try execute("PRAGMA cache_size = -2000")
     if mode == .readWrite {
       // Durable at every commit: https://sqlite.org/pragma.html#pragma_synchronous. WAL with NORMAL
       // loses the last commits with the power.
       try execute("PRAGMA synchronous = FULL")
-      // What is deleted or replaced is overwritten: an old key slot must not stay in a free page.
+      // Deleted and replaced content is overwritten: an old key slot must not stay in a free page.
       try execute("PRAGMA secure_delete = ON")
-      // Checkpoints are ours to make, when nobody waits for the commit.
+      // We make the checkpoints ourselves, when nobody waits for the commit.
       try execute("PRAGMA wal_autocheckpoint = 0")
     }
   }
@@ -143,13 +144,13 @@ final class Connection: @unchecked Sendable {
 
   // MARK: - Running
 
-  /// From now on waits for locks of others until `end`, and no longer than `limit` after the first
-  /// lock that is met, for all statements together.
+  /// Sets how long statements wait for other connections' locks: until `end`, and at most `limit`
+  /// after the first lock, for all statements together.
   func wait(until end: ContinuousClock.Instant, atMost limit: Duration? = nil) {
     patience.begin(until: end, atMost: limit)
   }
 
-  /// Runs a statement that gives no rows and is not worth keeping.
+  /// Runs a statement once that gives no rows.
   func execute(_ sql: String) throws(StorageError) {
     try Statement(sql, self).run()
   }
@@ -194,13 +195,13 @@ final class Connection: @unchecked Sendable {
 
   // MARK: - Transactions
 
-  /// Whether the file can't be written to, though that was asked for.
+  /// Whether the file can't be written to although writing was requested.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") != 0 }
 
   /// Whether a transaction is open.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// Runs `body` in a snapshot of the file: all that it reads is of one moment.
+  /// Runs `body` in a snapshot of the file: all its reads see one moment.
   func reading<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -209,18 +210,19 @@ final class Connection: @unchecked Sendable {
     return try body()
   }
 
-  /// Drops the pages that are kept in memory, so that what is read next is what the file holds.
+  /// Drops the pages in memory, so that the next reads come from the file.
   ///
-  /// SQLite reads a page again when somebody wrote by way of SQLite, and not when a disk lost it, or
-  /// somebody wrote past it. To be called outside of transactions: https://sqlite.org/c3ref/db_release_memory.html
+  /// SQLite reads a page again when somebody wrote through SQLite, but not when a disk lost the
+  /// page or somebody wrote past SQLite. Call it outside of transactions:
+  /// https://sqlite.org/c3ref/db_release_memory.html
   func forgetPages() { unsafe sqlite3_db_release_memory(handle) }
 
-  /// Begins to write, as the only one among all processes.
+  /// Begins a write transaction, as the only writer among all processes.
   func beginWriting() throws(StorageError) {
     try statement("BEGIN IMMEDIATE").run()
   }
 
-  /// Makes what was written durable.
+  /// Commits the transaction durably.
   ///
   /// - Throws: `StorageError`; nothing is changed, except with `outcomeUnknown`.
   func commit() throws(StorageError) {
@@ -228,8 +230,8 @@ final class Connection: @unchecked Sendable {
       try statement("COMMIT").run()
     } catch {
       rollBack()
-      // The record of the commit may be in the log, whatever the reason that it could not be made
-      // durable: whoever reads it next will tell.
+      // The commit may be in the log although it could not be made durable: only the next read
+      // shows whether it is.
       guard Int32(truncatingIfNeeded: error.number ?? 0) & 0xFF == SQLITE_IOERR else { throw error }
       throw StorageError(
         .outcomeUnknown, error.message + "; read back before you rely on it", path: path,
@@ -240,16 +242,16 @@ final class Connection: @unchecked Sendable {
   /// Ends a transaction, if there is one, and undoes what it wrote.
   func rollBack() {
     guard isInTransaction else { return }
-    // When it fails, SQLite has rolled back already: https://sqlite.org/lang_transaction.html.
+    // If this fails, SQLite has rolled back already: https://sqlite.org/lang_transaction.html.
     do throws(StorageError) { try statement("ROLLBACK").run() } catch {}
   }
 
   // MARK: - The write-ahead log
 
-  /// Copies what it can from the write-ahead log into the file, and never waits.
+  /// Copies as much of the write-ahead log into the file as it can, and never waits.
   ///
-  /// For ``LogCopier`` alone, which keeps writers away meanwhile. Of SQLite's other kinds none is
-  /// used: FULL, RESTART and TRUNCATE go on as PASSIVE when they do not get SQLite's write lock.
+  /// For ``LogCopier`` alone, which keeps writers away meanwhile. SQLite's other modes are not
+  /// used: FULL, RESTART and TRUNCATE continue as PASSIVE when they do not get SQLite's write lock.
   ///
   /// - Returns: whether all of the log is in the file now.
   func checkpoint() throws(StorageError) -> Bool {
@@ -260,14 +262,15 @@ final class Connection: @unchecked Sendable {
     return count == copied
   }
 
-  /// Whether the file is one with a write-ahead log.
+  /// Whether the file uses a write-ahead log.
   func hasLog() throws(StorageError) -> Bool {
     var mode: String?
     try Statement.once("PRAGMA journal_mode", self) { mode = $0.text(0) }
     return mode == "wal"
   }
 
-  /// Takes the log into the file and goes without one, which only one who is alone with it can.
+  /// Merges the log into the file and turns the log off; needs to be the only connection to the
+  /// file.
   func endLog() throws(StorageError) {
     forgetStatements()
     var mode: String?
@@ -278,7 +281,7 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Whether the file at the path is no longer the one that is open.
+  /// Whether the path no longer leads to the open file.
   func hasMoved() throws(StorageError) -> Bool {
     var moved: Int32 = 0
     try check(
@@ -286,7 +289,7 @@ final class Connection: @unchecked Sendable {
     return moved != 0
   }
 
-  /// The log's index in shared memory, once something was read; nil where there is none.
+  /// The log's index in shared memory, available after the first read; nil if there is none.
   func writeAheadIndex() throws(StorageError) -> WriteAheadIndex? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     try check(
@@ -295,14 +298,15 @@ final class Connection: @unchecked Sendable {
     return unsafe WriteAheadIndex(file)
   }
 
-  /// All pages of the file as this connection sees it, whatever its trees are like.
+  /// All pages of the file as this connection sees it, even if its trees are broken.
   ///
-  /// https://sqlite.org/c3ref/serialize.html: pages are read one by one, by way of the log, and no tree is
-  /// followed. Another descriptor of ours would give back SQLite's locks (fcntl(2)).
+  /// https://sqlite.org/c3ref/serialize.html: pages are read one by one, including the log's, and
+  /// no tree is followed. Closing another descriptor of ours would release SQLite's locks
+  /// (fcntl(2)).
   ///
-  /// - Parameter limit: how many bytes there may be, which are in memory then.
-  /// - Returns: nil when there are more.
-  /// - Throws: `StorageError` when it can't be read, or there is no memory for it.
+  /// - Parameter limit: the most bytes that the image may take in memory.
+  /// - Returns: nil when the image would be larger.
+  /// - Throws: `StorageError` when the file can't be read, or memory is short.
   func image(atMost limit: Int) throws(StorageError) -> FileImage? {
     var (pages, size): (Int64, Int64) = (0, 0)
     try Statement.once("PRAGMA page_count", self) { pages = $0.integer(0) }
@@ -319,8 +323,8 @@ final class Connection: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - destination: the empty file.
-  ///   - progress: told how many pages are done, of how many.
-  /// - Throws: `StorageError`; what is in the destination then is nothing.
+  ///   - progress: called with the number of copied pages and of all pages.
+  /// - Throws: `StorageError`; the destination's content is then useless.
   func copy(
     to destination: Connection, _ progress: (Int, Int) -> Void
   ) throws(StorageError) {

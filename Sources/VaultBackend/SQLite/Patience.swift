@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// How long a connection waits for others' locks.
+/// How long a connection waits for other connections' locks.
 final class Patience: @unchecked Sendable {
-  // SQLite calls the busy handler on the thread that uses the connection, which one at a time does.
+  // SQLite calls the busy handler on the thread that uses the connection, and one thread at a time
+  // does.
   private var end = ContinuousClock.now
-  /// How long to wait at most, from the first lock that is met; nil once that was, or without a
-  /// limit.
+  /// The longest wait, counted from the first lock; nil after that lock, or without a limit.
   private var limit: Duration?
   private var pause = useconds_t(20)
 
-  /// From now on waits until `end`, and no longer than `limit` after the first lock that is met.
+  /// Sets the deadline `end`, and the longest wait `limit` after the first lock.
   func begin(until end: ContinuousClock.Instant, atMost limit: Duration?) {
     self.end = end
     self.limit = limit

@@ -4,33 +4,33 @@ internal import Glibc
 internal import StorageCore
 
 extension StorageError {
-  /// What a result code of SQLite means: https://sqlite.org/rescode.html.
+  /// The error of a result code of SQLite: https://sqlite.org/rescode.html.
   ///
   /// - Parameters:
   ///   - code: the extended result code.
-  ///   - action: what was tried, as in "read".
+  ///   - action: the action that failed, such as "read".
   ///   - path: the vault.
   ///   - systemNumber: the `errno` behind it, or 0.
   init(sqlite code: Int32, _ action: String, path: String, systemNumber: Int32 = 0) {
     let reason = unsafe String(cString: sqlite3_errstr(code))
-    // An ENOENT that SQLite tells of may be that of a later call, behind what really failed.
+    // An ENOENT that SQLite reports may come from a later call and hide the real failure.
     let isMisleading = [ENOENT, ENOTDIR].contains(systemNumber)
     let isThere = FileStatus.ofFolder(containing: path) != nil
     let (kind, advice) = Self.meaning(
       of: code, systemNumber: isMisleading && isThere ? 0 : systemNumber, path)
-    // To SQLite, a COMMIT is a statement that reads; there is no space for what is written.
+    // SQLite treats COMMIT as a reading statement, but a full disk fails its writes.
     let action = kind == .full && action == "read" ? "write to" : action
     self.init(
       kind, "could not \(action) the vault: \(reason)\(advice)", path: path, number: Int(code))
   }
 
-  /// SQLITE_READONLY_ROLLBACK: there is a rollback journal to be played back, and that is a write.
+  /// SQLITE_READONLY_ROLLBACK: a rollback journal must be played back, which is a write.
   static let unfinished: Int32 = SQLITE_READONLY | 3 << 8
 
   /// What to do about a file that is damaged.
   static let damageAdvice = "; restore it from a backup, or verify it to see what is left"
 
-  /// What was found, without the advice to verify it, for a verification.
+  /// The message without the advice to verify, for a verification's finding.
   var finding: String {
     message.hasSuffix(Self.damageAdvice)
       ? String(message.dropLast(Self.damageAdvice.count)) : message
@@ -61,8 +61,8 @@ extension StorageError {
     case SQLITE_PERM, SQLITE_AUTH: return (.denied, "")
     case SQLITE_TOOBIG:
       return (.damaged, "; a value in it is larger than a vault allows" + damageAdvice)
-    // A statement of ours fails for what is in the file alone: another schema or format of one than
-    // was there when it was checked, or rows that contradict each other.
+    // Our statements fail only because of the file's content: a schema or format that changed since
+    // the check, or rows that contradict each other.
     case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH:
       return (.damaged, "; the file does not have the form of a vault" + damageAdvice)
     case SQLITE_CANTOPEN, SQLITE_IOERR: return systemMeaning(of: systemNumber, path)
@@ -83,7 +83,7 @@ extension StorageError {
   }
 
   private static func deniedAdvice(_ path: String) -> String {
-    // Else it is the log or the index that is refused, or SQLite's wish to make them.
+    // Otherwise SQLite may not open the log or the index, or may not create them.
     guard unsafe access(path, R_OK | W_OK) == 0 else { return refusal(of: path, isOpening: true).1 }
     return
       "; this user may not open or create the files beside the vault; change the permissions of "

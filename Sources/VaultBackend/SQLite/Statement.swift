@@ -6,7 +6,7 @@ internal import StorageCore
 @safe
 final class Statement {
   private let handle: OpaquePointer
-  // The connection keeps its statements and is not kept by them; both are used by one thread.
+  // The connection keeps its statements alive, not the reverse; one thread uses both.
   private unowned let connection: Connection
 
   init(_ sql: String, _ connection: Connection) throws(StorageError) {
@@ -16,7 +16,7 @@ final class Statement {
 
   deinit { unsafe sqlite3_finalize(handle) }
 
-  /// Compiles and runs a statement that is not worth keeping, and hands its first row to `body`.
+  /// Compiles and runs a statement once, and hands its first row to `body`.
   static func once(
     _ sql: String, _ connection: Connection, row body: (Row) -> Void
   ) throws(StorageError) {
@@ -48,7 +48,7 @@ final class Statement {
     }
   }
 
-  /// Runs a statement whose rows, if any, are of no interest.
+  /// Runs a statement and ignores its rows.
   func run(_ values: Value...) throws(StorageError) {
     try bind(values)
     defer { reset() }
@@ -61,10 +61,10 @@ final class Statement {
     }
   }
 
-  /// What a row is made of: a number, a name and a blob, or NULL.
+  /// The columns of a row: a number, a name, and a blob or NULL.
   typealias NewRow = (number: Int64, name: NameHash, blob: [UInt8]?)
 
-  /// Runs a statement with a row, of which SQLite makes no copies.
+  /// Runs a statement with a row, whose bytes SQLite does not copy.
   func run(_ row: NewRow) throws(StorageError) {
     defer { reset() }
     let words = row.name.words
@@ -77,9 +77,10 @@ final class Statement {
     guard code == SQLITE_DONE else { throw connection.error(code, action) }
   }
 
-  /// Runs a statement with the names of several rows, then another with all that they are made of.
+  /// Runs a statement with the names of several rows, then another with all their columns.
   ///
-  /// SQLite makes no copies: each row is lent while those after it are bound and both statements run.
+  /// SQLite makes no copies: each row is lent while the following rows are bound and both
+  /// statements run.
   static func run(
     _ first: Statement, _ second: Statement, _ rows: Range<Int>, row: (Int) -> NewRow
   ) throws(StorageError) {
@@ -113,7 +114,7 @@ final class Statement {
     }
   }
 
-  /// Runs a statement with two numbers and a blob, of which SQLite makes no copy.
+  /// Runs a statement with two numbers and a blob, which SQLite does not copy.
   func run(_ number: Int64, _ other: Int64, _ blob: [UInt8]) throws(StorageError) {
     defer { reset() }
     let code = unsafe blob.withUnsafeBytes { bytes in
@@ -134,12 +135,12 @@ final class Statement {
     var code = unsafe sqlite3_bind_int64(handle, index, number)
     guard code == SQLITE_OK else { return code }
     code = unsafe bind(name, at: index + 1)
-    // What is not bound is NULL.
+    // Parameters that are not bound are NULL.
     guard code == SQLITE_OK, let blob = unsafe blob else { return code }
     return unsafe bind(blob, at: index + 2)
   }
 
-  /// Binds bytes that outlive the step, and no more: without a destructor they are SQLITE_STATIC.
+  /// Binds bytes that only have to outlive the step: without a destructor they are SQLITE_STATIC.
   private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
     // A null pointer would be NULL.
     unsafe bytes.isEmpty
@@ -159,7 +160,7 @@ final class Statement {
   }
 
   private func reset() {
-    // It repeats the error of the last step, which was thrown already.
+    // sqlite3_reset() repeats the error of the last step, which was thrown already.
     unsafe sqlite3_reset(handle)
     unsafe sqlite3_clear_bindings(handle)
   }
@@ -196,7 +197,7 @@ final class Statement {
 
     /// The bytes of a blob, or nil for NULL.
     ///
-    /// - Throws: `damaged` for anything else: that a table is STRICT is a promise of who writes it.
+    /// - Throws: `damaged` for anything else: a STRICT table binds only honest writers.
     func blob(_ column: Int32) throws(StorageError) -> [UInt8]? {
       let handle = unsafe statement.handle
       switch unsafe sqlite3_column_type(handle, column) {
@@ -207,7 +208,7 @@ final class Statement {
           .damaged, "a row has a column type that a vault never writes" + StorageError.damageAdvice,
           path: statement.connection.path)
       }
-      // sqlite3_column_blob(): NULL for an empty one; the count is to be asked for afterwards.
+      // sqlite3_column_blob() gives NULL for an empty blob; the count must be asked for afterwards.
       guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
       let count = Int(unsafe sqlite3_column_bytes(handle, column))
       return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))

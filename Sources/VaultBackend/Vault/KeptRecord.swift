@@ -1,14 +1,14 @@
 internal import StorageCore
 
-/// What a name has, as memory or the file has it.
+/// The record or tombstone of a name, in memory or in the file.
 ///
 /// An object, so that readers can look at it in a ``RecordTable``; never changed.
 final class KeptRecord: Sendable {
-  /// Nil for a name that has none.
+  /// Nil for a name without a record.
   let record: [UInt8]?
-  /// The sequence number of the tombstone of a name without a record; 0 where there is none.
+  /// The sequence number of the tombstone of a name without a record; 0 if there is none.
   let removal: Int64
-  /// What record or tombstone adds to the manifest, if this process has written it.
+  /// The manifest's share of the record or tombstone, if this process has written it.
   let share: RecordShare?
 
   /// A record, or the tombstone `removal`, or nothing.
@@ -18,12 +18,12 @@ final class KeptRecord: Sendable {
     self.share = share
   }
 
-  /// The same with what it adds to the manifest.
+  /// The same with its share of the manifest.
   func with(_ share: RecordShare) -> KeptRecord {
     KeptRecord(record: record, removal: removal, share: share)
   }
 
-  /// What a write replaces, under the keys of its manifest.
+  /// What a write replaces; a known share counts only under the keys of the present manifest.
   func replaced(under keys: ManifestKeys?) -> VaultTransaction.Replaced {
     var known: RecordShare?
     if let share, let keys, share.isUnder(keys) { known = share }

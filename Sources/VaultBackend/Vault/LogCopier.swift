@@ -5,17 +5,17 @@ internal import StorageCore
 /// Copies a vault's write-ahead log into its file while nobody can write.
 ///
 /// SQLite 3.7.0 to 3.51.2 loses commits when one begins the log anew during a checkpoint that found
-/// the whole log copied already (https://sqlite.org/wal.html#walresetbug): the checkpoint then marks
-/// frames of the new log as copied that are not. A new log is begun by a commit, under SQLite's write
-/// lock, so that lock is held here for as long as a checkpoint runs, which all processes heed, also
-/// those of another release and of other programs. Since a checkpoint can't run inside its own
-/// connection's transaction, there is a second connection for it.
+/// the whole log copied already (https://sqlite.org/wal.html#walresetbug): the checkpoint then
+/// marks frames of the new log as copied that are not. A commit begins a new log under SQLite's
+/// write lock. So this type holds that lock for as long as a checkpoint runs; all processes respect
+/// the lock, also other releases and other programs. A checkpoint can't run inside its own
+/// connection's transaction, so a second connection runs it.
 ///
-/// Others begin a new log in two more cases, neither of them beside a checkpoint: a recovery of the
-/// index takes the lock that checkpoints hold, and whoever changes the journal mode or closes the last
-/// connection has locked the whole file.
+/// A new log is begun in two more cases, which never overlap a checkpoint: a recovery of the index
+/// takes the lock that checkpoints hold, and a change of the journal mode or the close of the last
+/// connection locks the whole file.
 ///
-/// Used by whoever leads the queue of writers.
+/// The leader of the queue of writers uses it.
 final class LogCopier: Sendable {
   private let file: VaultFile
   /// Takes the write lock.
@@ -30,30 +30,30 @@ final class LogCopier: Sendable {
     self.index = index
   }
 
-  /// Copies what readers allow.
+  /// Copies as much as readers allow.
   ///
   /// - Returns: whether all of the log is in the file now.
-  /// - Throws: `StorageError`: `busy` when others wrote for as long as the connection may wait.
+  /// - Throws: `StorageError`: `busy` when others kept writing until the connection's wait ended.
   @discardableResult
   func copy() throws(StorageError) -> Bool {
     let second = try checkpointing()
     try main.beginWriting()
-    // Nothing was written. Until here nobody can commit.
+    // Nothing was written. Nobody can commit before this rollback.
     defer { main.rollBack() }
     return try second.checkpoint()
   }
 
-  /// Copies the log and cuts it off, so that nothing is left of the pages that were in it.
+  /// Copies the log and truncates it, so that none of its pages remain.
   ///
-  /// SQLite's own way, TRUNCATE, can't be used: see ``Connection/checkpoint()``. So a commit of ours
-  /// begins the log anew, as any would, and has SQLite cut off what is behind it.
+  /// SQLite's own way, TRUNCATE, can't be used: see ``Connection/checkpoint()``. So a commit of
+  /// ours begins the log anew, as any commit would, and makes SQLite cut off the rest.
   ///
-  /// SQLite begins no new log while somebody reads the old one. Who comes after the copy reads the file
-  /// alone, so those that came before need only the time to end.
+  /// SQLite begins no new log while somebody reads the old one. Readers that start after the copy
+  /// read only the file, so only the earlier readers have to end.
   ///
-  /// - Parameter pause: how long they are given, in microseconds.
-  /// - Returns: false when somebody reads what is in the log.
-  /// - Throws: `StorageError`: `busy` when others wrote for as long as the connection may wait.
+  /// - Parameter pause: how long to wait for the earlier readers, in microseconds.
+  /// - Returns: false when somebody still reads the log.
+  /// - Throws: `StorageError`: `busy` when others kept writing until the connection's wait ended.
   func empty(after pause: useconds_t) throws(StorageError) -> Bool {
     guard try file.hasLog() else { return true }
     guard try copy() else { return false }
@@ -66,20 +66,20 @@ final class LogCopier: Sendable {
     try main.beginWriting()
     defer { main.rollBack() }
     let before = index.state
-    // Page 1, as it is: SQLite writes it whatever the number was.
+    // This rewrites page 1 unchanged: SQLite writes the page even if the number stays the same.
     try VaultSchema.raiseVersion(main)
     try main.commit()
     let after = index.state
     guard after.salts != before.salts || before.frames == 0 else { return false }
-    // Whether the log was cut off, SQLite does not say.
+    // SQLite does not say whether the log was cut off, so its size is checked.
     return try file.logSize() <= after.logSize
   }
 
-  /// The connection for checkpoints, which has the same file open as the other.
+  /// The connection for checkpoints, which must have the same file open as the main one.
   private func checkpointing() throws(StorageError) -> Connection {
     if let second = second.withLock({ $0 }) { return second }
     let new = try Connection(file.path, .readWrite, until: .now)
-    // The log is opened with the first read.
+    // The first read opens the log.
     try VaultSchema.check(new)
     guard try !main.hasMoved(), try !new.hasMoved() else {
       throw StorageError(

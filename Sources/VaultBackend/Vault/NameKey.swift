@@ -2,9 +2,10 @@ internal import CryptoCore
 
 /// A name as the key of a dictionary.
 ///
-/// The standard hasher takes as long over 64 bytes as the rest of a look-up: `make bench` shows it in
-/// every read. Names come from files too, where somebody may have picked them to collide, so all of
-/// their words count, each mixed with a secret of this process. https://github.com/wangyi-fudan/wyhash
+/// The standard hasher takes as long for 64 bytes as the rest of a look-up, which `make bench`
+/// shows in every read. Names also come from files, where an attacker may have chosen colliding
+/// ones. So all words of a name count, each mixed with a secret of this process.
+/// https://github.com/wangyi-fudan/wyhash
 struct NameKey: Hashable {
   let name: NameHash
 
@@ -15,8 +16,8 @@ struct NameKey: Hashable {
 
   func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-  // Hashable's own way past the hasher. The seed differs from dictionary to dictionary, and is mixed
-  // in so that one can be filled in the order of another.
+  // Hashable's own way to bypass the hasher. The seed differs between dictionaries. Mixing it in
+  // keeps a dictionary fast when it is filled in the order of another one.
   @inline(__always)
   func _rawHashValue(seed: Int) -> Int {
     let secret = Self.secret

@@ -1,9 +1,9 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// A vault's file while it is open: connections, and what tells that it changed.
+/// A vault's file while it is open: its connections, and the way to notice changes.
 final class OpenedVault: Sendable {
-  /// What tells whether somebody has written.
+  /// The way to notice that somebody has written.
   enum Watch: Sendable {
     case index(WriteAheadIndex)
     case stamp(VaultFile.Stamp)
@@ -14,20 +14,21 @@ final class OpenedVault: Sendable {
   let file: VaultFile
   let watch: Watch
   private let mode: Connection.Mode
-  /// Used by whoever leads the queue of writers; the index is mapped for as long as it is there.
+  /// The leader of the queue of writers uses it; the index stays mapped as long as it exists.
   let main: Connection
-  /// Copies the log; nil where nothing can be written.
+  /// Copies the log; nil for a vault that can't be written to.
   let log: LogCopier?
   private let idle = Lock<[Connection]>([])
-  /// A copy that goes away with this.
+  /// A copy that is removed together with this object.
   private let copy: PrivateCopy?
-  /// Whether what is read is a copy of the file as it was.
+  /// Whether reads come from a copy of the file.
   var isCopy: Bool { copy != nil }
 
-  // The last one that closes takes the log into the file, which those for reading can't.
+  // The connection that closes last merges the log into the file, which read-only connections can't
+  // do. So they close first.
   deinit { idle.withLock { $0 = [] } }
 
-  /// Opens the file for reading and writing, and waits for others until `end`.
+  /// Opens the file for reading and writing, and waits for other processes until `end`.
   init(writing file: VaultFile, until end: ContinuousClock.Instant) throws(StorageError) {
     self.file = file
     mode = .readWrite
@@ -36,7 +37,7 @@ final class OpenedVault: Sendable {
     main = try Connection(file.path, .readWrite, until: end)
     guard !main.isDenied else { throw Self.readOnly(file) }
     try VaultSchema.check(main)
-    // What the header says about who may write is known by now.
+    // By now the file's header was read, which may forbid writing.
     guard !main.isReadOnly else {
       throw StorageError(
         .damaged,
@@ -56,7 +57,7 @@ final class OpenedVault: Sendable {
 
   /// Why a file can't be written to.
   static func readOnly(_ file: VaultFile) -> StorageError {
-    // SQLite opens for reading what it can't open for writing, for whatever reason.
+    // SQLite silently opens a file read-only if it can't open it for writing, whatever the reason.
     file.isWritable && file.isFolderWritable
       ? StorageError(.io, "the vault could not be opened for writing; try again", path: file.path)
       : StorageError(
@@ -65,17 +66,17 @@ final class OpenedVault: Sendable {
           + "writable, or open it read-only", path: file.path)
   }
 
-  /// Opens the file for reading alone.
+  /// Opens the file read-only.
   ///
-  /// Where files can be made beside it, others may write meanwhile and their changes are followed.
-  /// Elsewhere: a file that stands alone is read as it is, one with a log is read by SQLite with it,
-  /// and where SQLite can't, or a journal is to be played back, all are copied to a private place and
-  /// put together there.
+  /// If files can be made beside the vault, other processes may write meanwhile and their changes
+  /// are followed. Otherwise a file that stands alone is read as it is, and SQLite reads a file
+  /// with a log together with the log. If SQLite can't do that, or a journal must be played back,
+  /// all files are copied to a private place and merged there.
   ///
   /// - Parameters:
   ///   - file: the file.
-  ///   - end: how long others are waited for.
-  ///   - isFull: whether there is no room for files beside it.
+  ///   - end: how long to wait for other processes.
+  ///   - isFull: whether the disk has no room for files beside the vault.
   /// - Throws: `StorageError` when it can't be opened, or is no vault.
   init(
     reading file: VaultFile, until end: ContinuousClock.Instant, isFull: Bool = false
@@ -93,7 +94,7 @@ final class OpenedVault: Sendable {
     main = connection
     mode = connection.mode
     self.copy = copy
-    // Without a log there is no index, and one would be made by asking for it.
+    // Without a log there is no index, and asking for one would create it.
     if copy == nil, try connection.hasLog(), let index = try connection.writeAheadIndex() {
       watch = .index(index)
     } else {
@@ -101,7 +102,7 @@ final class OpenedVault: Sendable {
     }
   }
 
-  /// A connection that sees what the log holds.
+  /// A connection that also sees the content of the log.
   private static func openBesideLog(
     _ file: VaultFile, until end: ContinuousClock.Instant
   ) throws(StorageError) -> (Connection, PrivateCopy?) {
@@ -115,10 +116,10 @@ final class OpenedVault: Sendable {
     }
   }
 
-  /// A connection for reading to a file that nobody died over.
+  /// A read-only connection to a file without an unfinished journal.
   ///
-  /// Who died while the file took up a log, or gave it up, left a rollback journal, and SQLite reads
-  /// nothing before that was played back, which takes a connection for writing.
+  /// A process that died while the file switched to a log, or back, left a rollback journal. SQLite
+  /// reads nothing before the journal was played back, which takes a writable connection.
   private static func openFinished(
     _ file: VaultFile, until end: ContinuousClock.Instant
   ) throws(StorageError) -> Connection {
@@ -152,11 +153,11 @@ final class OpenedVault: Sendable {
         "the file system can't keep a write-ahead log; put the vault on a local file system",
         path: connection.path)
     }
-    // The log is opened, and its index mapped, with the first read.
+    // The first read opens the log and maps its index.
     try Statement.once("SELECT count(*) FROM meta", connection) { _ in }
   }
 
-  /// Lends a connection for reading, which waits for others no longer than `deadline`.
+  /// Lends a read-only connection, which waits for other processes no longer than `deadline`.
   func withReader<Result>(
     waiting deadline: Duration, _ body: (Connection) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {

@@ -2,9 +2,9 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// A copy of a vault and its logs in a folder of our own, where SQLite can put them together.
+/// A copy of a vault and its logs in a folder of our own, where SQLite can merge them.
 ///
-/// For a medium that can't be written to and holds what a writer that died has left.
+/// It serves a read-only medium with the leftovers of a writer that died.
 final class PrivateCopy: Sendable {
   private let folder: String
   var path: String { folder + "/vault" }
@@ -12,7 +12,7 @@ final class PrivateCopy: Sendable {
   init(of file: VaultFile) throws(StorageError) {
     let base = StandardFolders.environment("XDG_RUNTIME_DIR") ?? "/tmp"
     var template = Array((base + "/securestorage-XXXXXX").utf8CString)
-    // mkdtemp(3): for the owner alone, under a name that nobody has.
+    // mkdtemp(3) makes a folder for the owner alone, with a new name.
     let isMade = unsafe template.withUnsafeMutableBufferPointer {
       unsafe mkdtemp($0.baseAddress!) != nil
     }
@@ -30,7 +30,7 @@ final class PrivateCopy: Sendable {
   deinit { remove() }
 
   private static func copy(_ file: VaultFile, to path: String) throws(StorageError) {
-    // No lock of SQLite's is lost by closing these: on such a medium nobody in this process writes.
+    // Closing these loses no lock of SQLite's: nobody in this process writes to such a medium.
     for suffix in ["", "-wal", "-journal"] {
       guard let source = try OpenFile(file.path + suffix, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       else { continue }
@@ -41,7 +41,7 @@ final class PrivateCopy: Sendable {
   }
 
   private func remove() {
-    // What can't be removed is sealed, and in a folder of our own.
+    // Failures don't matter: leftover files are sealed, and in a folder of our own.
     for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink(path + suffix) }
     unsafe rmdir(folder)
   }
@@ -52,15 +52,15 @@ extension OpenFile {
   private static var seekData: Int32 { 3 }
   private static var seekHole: Int32 { 4 }
 
-  /// Copies all bytes to another file, and leaves out what is a hole: a file may be much larger than what
-  /// it takes.
+  /// Copies all bytes to another file and leaves out holes: a file may be much larger than its
+  /// data.
   fileprivate func copy(to destination: borrowing OpenFile) throws(StorageError) {
     let size = try off_t(status().size)
     var end: off_t = 0
     while end < size {
       let data = lseek(descriptor, end, Self.seekData)
       if data < 0, errno == ENXIO { break }  // nothing but a hole is left
-      // A file system that knows of no holes may refuse to look for them.
+      // A file system without holes may refuse to look for them.
       let start = max(data, end)
       let hole = lseek(descriptor, start, Self.seekHole)
       end = hole > start ? min(hole, size) : size

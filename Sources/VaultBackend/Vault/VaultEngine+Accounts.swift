@@ -2,12 +2,12 @@ internal import CryptoCore
 internal import StorageCore
 
 extension VaultEngine {
-  /// The records of some buckets of the manifest, and whether they are those that were written last.
+  /// The records of some buckets of the manifest, and whether they are the last ones written.
   ///
-  /// Records that don't open may be anybody's: a bucket that agrees without them, or without one of
-  /// them, is as well as one that agrees with all.
+  /// Anybody may have written records that don't open: a bucket that agrees without all of them, or
+  /// without one of them, counts like one that agrees with all.
   ///
-  /// - Returns: nil when the header is not that of the version, or the manifest's keys are not open.
+  /// - Returns: nil when the header has another version, or the manifest's keys are not open.
   func accounts(
     _ buckets: Range<Int>, headerVersion: UInt64, waiting deadline: Duration,
     opens: (NameHash, [UInt8]) throws(StorageError) -> Bool
@@ -21,19 +21,19 @@ extension VaultEngine {
       guard header == known, version == headerVersion, let keys else { return nil }
       return try Accounts(buckets, connection, keys).compared(connection, opens: opens)
     }
-    // Without a file there is nothing.
+    // Without a file there are no records.
     return accounts ?? []
   }
 }
 
-/// What some buckets hold, and what they should.
+/// The content of some buckets, and the content that the manifest counts.
 private struct Accounts {
   private let buckets: Range<Int>
-  /// What the manifest says; nil when it was altered.
+  /// The stored manifest; nil when it was altered.
   private let told: Manifest?
   /// The records, by bucket.
   private let entries: [[RecordAccount.Entry]]
-  /// The figures of all records that are there.
+  /// The figures computed from all present records.
   private let actual: Manifest
 
   init(
@@ -42,7 +42,7 @@ private struct Accounts {
     var entries = [[RecordAccount.Entry]](repeating: [], count: buckets.count)
     var actual = Manifest()
     let told = try Manifest.told(in: connection, keys)
-    // Whoever has the keys made no tombstone after the manifest.
+    // Nobody with the keys made a tombstone after the manifest.
     let last = told.map { Int64(clamping: $0.generation) } ?? .max
     for bucket in buckets {
       try VaultRows.visit(bucket: bucket, connection) {
@@ -106,7 +106,7 @@ extension Manifest {
   fileprivate static func told(
     in connection: Connection, _ keys: ManifestKeys
   ) throws(StorageError) -> Manifest? {
-    // A file that could not be read is not one in which the manifest was altered.
+    // A read error is thrown: it does not mean that the manifest was altered.
     let bytes = try VaultRows.manifest(connection)
     do throws(StorageError) {
       return try Manifest(reading: bytes, keys)

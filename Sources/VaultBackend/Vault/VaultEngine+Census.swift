@@ -2,10 +2,10 @@ internal import CryptoCore
 internal import StorageCore
 
 extension VaultEngine {
-  /// The names of all records, and how many more there should be, all of one snapshot.
+  /// The names of all records, and the number of missing ones, from one snapshot.
   ///
   /// The file's structure may be damaged where SQLite does not look, so that rows are left out: the
-  /// manifest knows how many there are.
+  /// manifest knows the right number.
   ///
   /// - Returns: nil when the manifest's keys are not open for the present header.
   func census(waiting deadline: Duration) throws(StorageError) -> RecordCensus? {
@@ -18,14 +18,14 @@ extension VaultEngine {
       let names = try VaultRows.distinctNames(connection)
       return RecordCensus(names: names, missing: max(0, (count ?? 0) - names.count))
     }
-    // Without a file there is nothing.
+    // Without a file there are no records.
     return census ?? RecordCensus(names: [], missing: 0)
   }
 
-  /// Those of `names` that the table has and the index does not, and for each the name that the index
-  /// has for its row, if any.
+  /// The names among `names` that the table has but the index lacks, each with the name that the
+  /// index has for its row, if any.
   ///
-  /// It goes through the table once more, which only a damaged file or a removal costs.
+  /// This reads the table once more, which happens only for a damaged file or after a removal.
   func strays(
     among names: Set<NameHash>, waiting deadline: Duration
   ) throws(StorageError) -> [NameHash?] {
@@ -48,13 +48,13 @@ extension VaultEngine {
 }
 
 extension Manifest {
-  /// How many records there were when they were written last, or nil when the manifest can't be read.
+  /// The number of records at the last write, or nil when the manifest can't be read.
   static func count(
     in connection: Connection, _ keys: ManifestKeys
   ) throws(StorageError) -> Int? {
     do throws(StorageError) {
       let manifest = try Manifest(reading: try VaultRows.manifest(connection), keys)
-      // No file holds more: it is what somebody made up who had the keys once.
+      // No file holds more records: somebody who once had the keys made the number up.
       return manifest.count < 1 << 40 ? Int(manifest.count) : nil
     } catch {
       guard [.damaged, .unsupported].contains(error.code) else { throw error }

@@ -2,9 +2,9 @@ internal import CryptoCore
 internal import StorageCore
 internal import Synchronization
 
-// Following the file: memory is brought up to date, and observers are told what is new.
+// Follows the file: brings memory up to date, and tells observers about changes.
 extension VaultEngine {
-  /// Brings memory up to date, and tells the observers what is new.
+  /// Brings memory up to date, and tells the observers about changes.
   ///
   /// - Returns: nil when there is no file.
   @discardableResult
@@ -26,7 +26,7 @@ extension VaultEngine {
   private func follow(
     _ opened: inout OpenedVault?, until end: ContinuousClock.Instant, waiting deadline: Duration
   ) throws(StorageError) -> OpenedVault? {
-    // First, so that no state that is looked at now can be older without having gone back.
+    // This comes first: a state that is read later can then be older only if the file went back.
     let past = seen.all
     if opened != nil, isReplaced(askingAlways: true) { leave(&opened) }
     guard let current = try open(&opened, until: end) else {
@@ -34,7 +34,7 @@ extension VaultEngine {
       return nil
     }
     if case .stamp(let stamp) = current.watch, try file.stamp() != stamp {
-      // What an immutable connection has read may be of the old file.
+      // An immutable connection may have read pages of the old file.
       try reopen(&opened, stamp)
       guard let again = try open(&opened, until: end) else { return nil }
       try catchUp(again, past, waiting: deadline)
@@ -44,10 +44,11 @@ extension VaultEngine {
     return current
   }
 
-  /// Whether another file is in the place of the one that is open, or none, as nobody tells who only reads.
+  /// Whether the path no longer leads to the open file, which nothing else tells a process that
+  /// only reads.
   ///
-  /// One lstat(2) in a tick of the clock, or `askingAlways`. Where the system does not say, as after a
-  /// program has given up its rights, the open file counts.
+  /// Takes one lstat(2) in each tick of the clock, or in each call with `askingAlways`. If lstat(2)
+  /// fails, for example after the program has dropped its rights, the open file counts as in place.
   func isReplaced(askingAlways: Bool = false) -> Bool {
     let now = ClockTick.now
     guard askingAlways || now == 0 || looked.load(ordering: .relaxed) != now,
@@ -72,9 +73,9 @@ extension VaultEngine {
     }
   }
 
-  /// What memory is to be compared with from now on.
+  /// The state that memory will be compared with from now on.
   ///
-  /// To be asked for before anything is read: what is read later may be newer, never older.
+  /// Ask for it before reading: later reads may then see newer data, but never older.
   static func currency(of opened: OpenedVault) -> VaultMemory.Currency {
     switch opened.watch {
     case .index(let index): .live(index, index.state)
@@ -87,10 +88,10 @@ extension VaultEngine {
     return nil
   }
 
-  /// Whether others may have left in the log what a change of the header was to remove: a process that
-  /// changes keys does not wait for a reader who takes his time, and may have ended since.
+  /// Whether the log may still have content that another process's change of the header was to
+  /// remove: a process that changes keys does not wait for slow readers, and may have ended since.
   ///
-  /// What they changed can't be told from the header, which may be again as it was.
+  /// Comparing the header would not tell, since it may have changed back.
   private func mayHaveResidue(
     _ stamps: VaultRows.Stamps, since known: Int64
   ) throws(StorageError) -> Bool {
@@ -100,22 +101,22 @@ extension VaultEngine {
     return try file.hasLog()
   }
 
-  /// Reads what has changed since memory was brought up to date last; in a transaction, under the
-  /// gate.
+  /// Reads the changes since memory was last brought up to date; in a transaction, under the gate.
   ///
   /// - Parameters:
-  ///   - connection: sees the state to be followed.
-  ///   - currency: what memory is to be compared with from now on.
-  ///   - past: what was seen before that state was looked at.
-  ///   - isOlderAccepted: whether a state may be older than that; it is looked at again at the next use.
-  /// - Throws: `damaged` for one that is and may not be.
+  ///   - connection: sees the state to follow.
+  ///   - currency: the state that memory will be compared with from now on.
+  ///   - past: the commits that were seen before that state was read.
+  ///   - isOlderAccepted: whether the state may be older than `past`; it is then read again at the
+  ///     next use.
+  /// - Throws: `damaged` for an older state that is not accepted.
   func catchUp(
     _ connection: Connection, _ currency: VaultMemory.Currency,
     besides past: SeenCommits.Past, acceptingOlder isOlderAccepted: Bool = false
   ) throws(StorageError) {
     let stamps = try VaultRows.stamps(connection)
     let header = try VaultRows.header(connection)
-    // Of another store nothing is as it was.
+    // Nothing in memory holds for another store.
     let found = header.flatMap { SeenCommits.Store(header: $0) }
     if memory.withLock({ $0.isSuspect && $0.store != found }) { forget() }
     let (known, hasFollowed, isSuspect) = memory.withLock {
@@ -134,25 +135,26 @@ extension VaultEngine {
     let way = store.flatMap { past[$0]?.isAhead(of: numbers) }
     if let way, !isOlderAccepted { throw wentBack(way.from, way.to) }
     let isOlder = way != nil
-    // Further back than removals are remembered, or the file is an older one: then all may differ.
+    // If memory is behind the oldest remembered removal, or the file is an older one, everything
+    // may differ.
     let isFollowable =
       !isSuspect && known >= stamps.horizon && known <= stamps.generation
     let isListening = !observers.isEmpty
     var changes: [(name: NameHash, kept: KeptRecord)] = []
     if known == 0 {
-      // Whoever knew of nothing is told of all there is; what is there at the first look is no news.
+      // If memory was empty, report every record, except at the first look.
       let isNews = isListening && hasFollowed
       changes = isNews ? try VaultRows.changes(since: 0, withRecords: true, connection) : []
     } else if isFollowable {
       changes = try VaultRows.changes(since: known, withRecords: isListening, connection)
     } else if isListening {
       changes = try differences(connection)
-      // Its names may be hashed anew.
+      // The new file may have other name hashes.
       if isSuspect { changes += try additions(connection) }
     }
     if let store, !isOlder { seen.see(numbers, of: store) }
     memory.withLock { memory in
-      // Those that listen hear of what memory has, so it keeps what they were told.
+      // Listeners hear of differences from memory, so memory keeps what they were told.
       if known == 0 || !isFollowable && !isListening { memory.dropAll() }
       var news: [RecordChange] = []
       for change in changes {
@@ -160,7 +162,7 @@ extension VaultEngine {
           memory.drop(change.name)
           continue
         }
-        // The removal of what was not there is no news, and leaves a tombstone nevertheless.
+        // The removal of an absent record leaves a tombstone, but is not reported.
         let isNews = change.kept.record != nil || memory.record(for: change.name) != .some(nil)
         memory.keep(change.kept, for: change.name)
         if isNews { news.append(RecordChange(name: change.name, record: change.kept.record)) }

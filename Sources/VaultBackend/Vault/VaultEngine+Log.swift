@@ -3,45 +3,45 @@ internal import Glibc
 internal import StorageCore
 internal import Synchronization
 
-/// The write-ahead log: copied into the file now and then, and emptied when it holds what must go.
+/// The write-ahead log: copied into the file now and then, and emptied when old content must be
+/// wiped.
 extension VaultEngine {
-  /// The log is copied into the file when it has this many frames of a page.
+  /// The log is copied into the file when it has this many frames, of one page each.
   private static let copyThreshold: UInt32 = 1000
-  /// How long readers are waited for when the log is to be emptied.
+  /// How long to wait for readers before giving up on emptying the log.
   static let scrubPatience: Duration = .seconds(1)
 
-  /// Copies the log into the file now and then; to be called by the queue's leader.
+  /// Copies the log into the file now and then; the queue's leader calls it.
   func tidyUp(_ opened: OpenedVault) {
     guard case .index(let index) = opened.watch, index.state.frames >= Self.copyThreshold
     else { return }
-    // Others write: whoever commits next tries again.
+    // Does not wait for other writers: the next commit tries again.
     opened.main.wait(until: .now)
-    // What can't be copied now, for a reader or a full disk, is copied another time.
+    // Frames that can't be copied now, because of a reader or a full disk, are copied later.
     do throws(StorageError) { try opened.log?.copy() } catch {}
   }
 
-  /// Empties the log, which has pages as they were before this change; to be called by the queue's
-  /// leader.
+  /// Empties the log, which has pages from before this change; the queue's leader calls it.
   func scrub() {
     residue.store(.own, ordering: .relaxed)
     emptyLog(waiting: Self.scrubPatience)
   }
 
-  /// Empties the log, if it can; to be called by the queue's leader.
+  /// Empties the log, if possible; the queue's leader calls it.
   func emptyLog(waiting patience: Duration) {
     guard let opened = gate.withLock({ $0 }), let log = opened.log else { return }
     let end = ContinuousClock.now + patience
-    // Before, since what others leave meanwhile need not be gone with this.
+    // Read first: this emptying need not cover what other processes leave meanwhile.
     let known = residue.exchange(.none, ordering: .relaxed)
     var pause: useconds_t = 0
     while true {
-      // In short goes, since other writers wait meanwhile.
+      // In short tries, since other writers wait meanwhile.
       opened.main.wait(until: end, atMost: .milliseconds(20))
       do throws(StorageError) {
         if try log.empty(after: pause) { return }
       } catch {
-        // The change is durable, so whatever this is, it is no error of the change. What that replaced
-        // stays in the log until the next commit.
+        // The change is durable, so this error does not make it fail. The replaced content stays in
+        // the log until the next commit.
         guard error.code == .busy else {
           residue.store(.told, ordering: .relaxed)
           if known != .told { StorageDiagnostics.report(Self.unscrubbed(error)) }
@@ -49,7 +49,7 @@ extension VaultEngine {
         }
       }
       guard ContinuousClock.now < end else { return residue.store(known, ordering: .relaxed) }
-      usleep(1000)  // other writers' turn; there is no wait for the last reader to end
+      usleep(1000)  // lets other writers in; nothing signals the last reader's end
       pause = min(max(1000, pause * 2), 128_000)
     }
   }

@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import StorageCore
 internal import Synchronization
 
-/// Telling others of changes.
+/// Tells observers about changes.
 extension VaultEngine {
   /// Tells the observers, under the lock of `memory`.
   func notify(_ changes: [RecordChange], _ headerVersion: UInt64) {
@@ -12,17 +12,17 @@ extension VaultEngine {
     }
   }
 
-  /// Has the observers look themselves, once for each time that the file can't be read any more; under the
-  /// gate.
+  /// Makes the observers look themselves, once for each time that the file becomes unreadable;
+  /// under the gate.
   func tellOfFailure(_ error: StorageError) {
-    // Others who write for long are no failure of the file.
+    // A long write by another process is no failure of the file.
     guard error.code != .busy, !observers.isEmpty, !isFailureTold.load(ordering: .relaxed)
     else { return }
     isFailureTold.store(true, ordering: .relaxed)
     memory.withLock { _ in notifyAll() }
   }
 
-  /// Tells them what there is when it can be read again; under the gate.
+  /// Makes the observers look again when the file can be read again; under the gate.
   func tellOfRecovery() {
     guard isFailureTold.load(ordering: .relaxed) else { return }
     isFailureTold.store(false, ordering: .relaxed)
@@ -34,13 +34,14 @@ extension VaultEngine {
     }
   }
 
-  /// Tells of a change of which nobody can say whose it is; under the lock of `memory`.
+  /// Reports a change of an unknown name; under the lock of `memory`.
   private func notifyAll() {
     guard let nobody = NameHash([UInt8](repeating: 0, count: NameHash.byteCount)) else { return }
     observers.notify(RecordChange(name: nobody, record: nil))
   }
 
-  /// Calls `observer` for each change, also of other processes, until the observation is released.
+  /// Calls `observer` for each change, including other processes' changes, until the observation is
+  /// released.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     notice.prepare()
     return fileObservers.add(

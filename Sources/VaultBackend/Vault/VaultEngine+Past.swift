@@ -2,7 +2,8 @@ internal import CryptoCore
 internal import StorageCore
 
 extension VaultEngine {
-  /// Whose commit the file is at, and its numbers: that of the manifest only if its keys are open.
+  /// The store of the file's last commit, and its numbers; the manifest's number only if its keys
+  /// are open.
   func lastCommit(
     _ stamps: VaultRows.Stamps, _ header: [UInt8]?, _ connection: Connection
   ) throws(StorageError) -> (store: SeenCommits.Store?, numbers: SeenCommits.Numbers) {
@@ -16,8 +17,9 @@ extension VaultEngine {
     return (store, numbers)
   }
 
-  /// Whether another process has restored the state that is in place, which has the header of a version:
-  /// only somebody with its keys can have written a manifest whose number is that far beyond those seen.
+  /// Whether another process has restored the present state, whose header has the given version:
+  /// only somebody with the keys can write a manifest whose number is so far beyond those that were
+  /// seen.
   func wasRestored(
     _ keys: ManifestKeys, headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> Bool {
@@ -36,12 +38,12 @@ extension VaultEngine {
     } ?? false
   }
 
-  /// Notes that the header that a connection sees is there on purpose.
+  /// Notes that the header that a connection sees was put there on purpose.
   func noteRestoration(in connection: Connection) throws(StorageError) {
     if let header = try VaultRows.header(connection) { seen.noteRestoration(of: header) }
   }
 
-  /// What is said of a file that is older than this process has seen it.
+  /// The error for a file that is older than the state that this process has seen.
   func wentBack(_ latest: Int64, _ number: Int64) -> StorageError {
     StorageError(
       .damaged,
@@ -53,7 +55,7 @@ extension VaultEngine {
 
   /// The latest commit that this process has seen of the store that a connection sees.
   ///
-  /// `past` was asked for before that state was looked at.
+  /// `past` was asked for before that state was read.
   static func latest(
     in connection: Connection, _ past: SeenCommits.Past
   ) throws(StorageError) -> SeenCommits.Numbers {
@@ -62,7 +64,7 @@ extension VaultEngine {
       ?? SeenCommits.Numbers()
   }
 
-  /// Which of the records that memory has are others now, or other tombstones.
+  /// The records and tombstones in memory that differ from the file's.
   func differences(
     _ connection: Connection
   ) throws(StorageError) -> [(name: NameHash, kept: KeptRecord)] {
@@ -71,14 +73,14 @@ extension VaultEngine {
       let new = try VaultRows.kept(key.name, connection)
       if new.record != old.record || new.removal != old.removal { changes.append((key.name, new)) }
     }
-    // Of those too long to be kept, nobody knows what they were.
+    // Records that were too long to keep can't be compared, so they are all reported.
     for key in memory.withLock({ $0.unkept }) {
       changes.append((key.name, try VaultRows.kept(key.name, connection)))
     }
     return changes
   }
 
-  /// The records of which memory knows nothing.
+  /// The records that memory does not know.
   func additions(
     _ connection: Connection
   ) throws(StorageError) -> [(name: NameHash, kept: KeptRecord)] {

@@ -3,20 +3,20 @@ internal import Glibc
 internal import StorageCore
 
 extension VaultEngine {
-  /// Puts another file in the place of the vault's; the old one stays beside it.
+  /// Puts another file in the place of the vault's file; the old file stays beside it.
   ///
-  /// No other process may have it open. To be called by whoever leads the queue.
+  /// No other process may have the vault open. The queue's leader calls this.
   ///
   /// - Parameters:
-  ///   - end: how long others are waited for.
+  ///   - end: how long to wait for other processes.
   ///   - body: writes the new vault into an empty file; the old one is still in place.
   /// - Returns: the path of the old file.
-  /// - Throws: `StorageError`: `busy` when another process has the vault open. The old file is then
-  ///   in place, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`: `busy` when another process has the vault open. The old file then
+  ///   stays in place, except with `outcomeUnknown`.
   func replaceFile(
     until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) -> String? {
-    // They open the new one at their next use.
+    // The closed engines open the new file at their next use.
     VaultRegistry.close(file, but: self)
     let kept = try gate.withLock { (opened) throws(StorageError) in
       close(&opened)
@@ -26,9 +26,9 @@ extension VaultEngine {
     return kept
   }
 
-  /// Writes the file anew without what was removed.
+  /// Writes the file anew without removed content.
   ///
-  /// - Returns: false, and nothing is changed, when the manifest's keys have to be opened first.
+  /// - Returns: false, and nothing is changed, when the manifest's keys must be opened first.
   func compact(until end: ContinuousClock.Instant) throws(StorageError) -> Bool {
     var isForgotten: Bool?
     try withTransaction(until: end) { (transaction: inout VaultTransaction) throws(StorageError) in

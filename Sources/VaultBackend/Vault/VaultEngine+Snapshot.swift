@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import StorageCore
 
 extension VaultEngine {
-  /// All records of one moment, as their names lead to them.
+  /// All records of one moment, found by the index of names.
   func allRecords(waiting deadline: Duration) throws(StorageError) -> AllRecords {
     for _ in 0..<1000 {
       guard let opened = try follow(waiting: deadline) else {
@@ -12,7 +12,7 @@ extension VaultEngine {
         (reader) throws(StorageError) -> AllRecords? in
         try reader.reading { () throws(StorageError) -> AllRecords? in
           let header = try VaultRows.header(reader)
-          // Memory may have followed a later header by now, or not yet this one.
+          // Memory may have followed a later header by now, or not yet followed this one.
           let version = memory.withLock { $0.header == header ? $0.headerVersion : nil }
           guard let version else { return nil }
           var records: [NameHash: [UInt8]] = [:]

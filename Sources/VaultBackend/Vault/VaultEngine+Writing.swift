@@ -4,20 +4,20 @@ internal import StorageCore
 internal import Synchronization
 
 extension VaultEngine {
-  /// How long another writer is waited for before that is made known.
+  /// How long to wait for another writer before saying so in the notice file.
   private static let quietPatience: Duration = .milliseconds(10)
-  /// How long others are given to take the lock, in microseconds: a little more than the longest
+  /// The pause in microseconds in which others can take the lock: a little more than the longest
   /// pause between two of their attempts.
   private static let headStart: useconds_t = 700
 
-  /// Makes all of `writes` or none, durably, if the header is that of the version.
+  /// Makes all of `writes` or none, durably, if the header has the given version.
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
     try requireSameProcess()
     var writes = writes
     if let keys = memory.withLock({ $0.currentManifestKeys }) {
-      // Here and not by whoever leads, who would hash for all that share the commit.
+      // Hashed here and not by the leader, who would hash for all that share the commit.
       for index in writes.indices { try writes[index].hash(under: keys) }
     }
     let ticket = WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline)
@@ -25,13 +25,14 @@ extension VaultEngine {
       guard queue.enter(ticket) else { return }
       defer { queue.leave() }
       lead(ticket)
-      // Others try for SQLite's lock only now and then: without a pause they would not find it free.
+      // Other processes try for SQLite's lock only now and then: without a pause they would not
+      // find it free.
       if notice.isAwaited { usleep(Self.headStart) }
     }
     return try queue.outcome(of: ticket)
   }
 
-  /// Writes the batch and those that wait behind it in one transaction, and settles each.
+  /// Writes this batch and the waiting ones in one transaction, and settles each.
   private func lead(_ ticket: WriteTicket) {
     var group = [ticket]
     do throws(StorageError) {
@@ -40,7 +41,7 @@ extension VaultEngine {
         (transaction: inout VaultTransaction) throws(StorageError) in
         let version = memory.withLock { $0.headerVersion }
         var turns = WriteQueue.turnLimit
-        // Those that come while the others are written share the sync as well.
+        // Batches that arrive during the writing share the sync as well.
         while outcomes.count < group.count {
           outcomes.append(try Self.apply(group[outcomes.count], version, &transaction))
           if outcomes.count == group.count {
@@ -50,7 +51,7 @@ extension VaultEngine {
       }
       queue.settle(group) { .success(outcomes[$0]) }
     } catch {
-      // One batch may be too large, or meet a damaged row, where the others don't.
+      // Only one of the batches may be too large, or meet a damaged row, so each is tried alone.
       if group.count > 1, [.full, .invalid, .damaged].contains(error.code) {
         for ticket in group { retry(ticket) }
       } else {
@@ -72,15 +73,15 @@ extension VaultEngine {
     }
   }
 
-  /// Makes a batch's writes if it may.
+  /// Makes a batch's writes if its conditions hold.
   ///
-  /// All conditions are about what was there before the batch.
+  /// All conditions are about the state before the batch.
   private static func apply(
     _ ticket: WriteTicket, _ version: UInt64, _ transaction: inout VaultTransaction
   ) throws(StorageError) -> CommitOutcome {
     if let expected = ticket.headerVersion, expected != version { return .headerChanged }
     guard try transaction.canKeepManifest() else {
-      // A storage opens the keys of a header before it writes for it, unless it can't.
+      // A storage opens a header's keys before it writes under that header, unless it can't.
       throw StorageError(
         .busy, "the vault's keys were changed meanwhile; try again",
         path: transaction.connection.path)
@@ -95,20 +96,20 @@ extension VaultEngine {
     for write in ticket.writes where !write.isCheck {
       try transaction.set(write)
     }
-    // Now and not at the end: meanwhile others come who share the commit.
+    // Written now and not at the end: meanwhile other batches arrive and share the commit.
     try transaction.writeRows()
     return .committed
   }
 
   // MARK: - Transactions
 
-  /// Runs `body` as the only writer among all processes, and makes durable what it changed.
+  /// Runs `body` as the only writer among all processes, and makes its changes durable.
   ///
-  /// To be called by whoever leads the queue.
+  /// The queue's leader calls it.
   ///
   /// - Parameters:
-  ///   - end: how long others are waited for.
-  ///   - isOlderAccepted: whether the file may be older than this process has seen it.
+  ///   - end: how long to wait for other processes.
+  ///   - isOlderAccepted: whether the file may be older than the state that this process has seen.
   ///   - body: makes the changes.
   /// - Throws: `StorageError`, or what `body` throws; nothing is then changed, except with
   ///   `outcomeUnknown`.
@@ -130,7 +131,7 @@ extension VaultEngine {
     try beginWriting(connection, until: end)
     defer { connection.rollBack() }
     let isToBeScrubbed = try gate.withLock { (current) throws(StorageError) in
-      // Memory must not go on looking at the index of a file that is closed.
+      // Memory must not keep using the index of a closed file.
       guard current === opened else {
         throw StorageError(
           .unavailable, "the vault was closed because the program is ending", path: file.path)
@@ -142,7 +143,7 @@ extension VaultEngine {
     if isToBeScrubbed {
       scrub()
     } else if residue.load(ordering: .relaxed) != .none {
-      // Whoever reads may do so for long: it is tried, and not waited for, with each commit.
+      // A reader may take long, so each commit only tries to empty the log, without waiting.
       emptyLog(waiting: .zero)
     } else {
       tidyUp(opened)
@@ -171,7 +172,7 @@ extension VaultEngine {
     }
   }
 
-  /// The open file, made if need be, and open anew if it was replaced.
+  /// The open file, made if necessary, and reopened if it was replaced.
   private func openForWriting(
     until end: ContinuousClock.Instant
   ) throws(StorageError) -> OpenedVault {
@@ -180,7 +181,7 @@ extension VaultEngine {
         if try current.main.hasMoved() {
           leave(&opened)
         } else if case .stamp = current.watch {
-          // The disk was full when it was opened, or could not be written to.
+          // At the opening the disk was full, or could not be written to.
           memory.withLock { $0.doubt() }
           release(&opened)
         }
@@ -198,7 +199,8 @@ extension VaultEngine {
     }
   }
 
-  /// Refuses a file that was opened for reading, since it can't be written to, or there is no room beside it.
+  /// Refuses a file that was opened read-only because it can't be written to, or because the disk
+  /// has no room for files beside it.
   private func withRoom(_ opened: OpenedVault) throws(StorageError) -> OpenedVault {
     guard opened.log != nil else {
       guard file.isWritable, file.isFolderWritable else { throw OpenedVault.readOnly(file) }
@@ -207,9 +209,9 @@ extension VaultEngine {
     return opened
   }
 
-  /// Under the gate and SQLite's write lock.
+  /// Runs a write transaction, under the gate and SQLite's write lock.
   ///
-  /// - Returns: whether the log has what is meant to be gone; nil when nothing was written.
+  /// - Returns: whether the log contains content that must be wiped; nil when nothing was written.
   private func write(
     _ opened: OpenedVault, acceptingOlder isOlderAccepted: Bool,
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
@@ -217,7 +219,7 @@ extension VaultEngine {
     guard case .index(let index) = opened.watch else {
       throw Self.openedReadOnly(file.path)
     }
-    // Nobody else can write now, so the state stays what it is until the commit.
+    // Nobody else can write now, so the state stays the same until the commit.
     let before = index.state
     if !memory.withLock({ $0.isCurrent(nil) }) {
       try catchUp(
@@ -228,11 +230,11 @@ extension VaultEngine {
     guard !transaction.isEmpty else { return nil }
     try transaction.commit()
     let after = index.state
-    // Another process may have written since: then memory is to be brought up to date again.
+    // If another process has written since, memory must be brought up to date again.
     let isOurs = after.changes == before.changes &+ 1
     memory.withLock { memory in
       if let header = transaction.header { memory.adopt(header: header) }
-      // Then all is read anew at the next access, here as in every other process.
+      // Everything is then read anew at the next access, here and in every other process.
       if transaction.isWholesale { return memory.doubt() }
       for change in transaction.changes { memory.keep(change.new, for: change.name) }
       memory.follow(
@@ -256,7 +258,7 @@ extension VaultEngine {
 
   /// Lets `body` change the header, alone among all processes and threads.
   ///
-  /// - Returns: the version of the header as `body` left it.
+  /// - Returns: the version of the header that `body` leaves.
   func updateHeader(
     waiting deadline: Duration,
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void

@@ -12,24 +12,25 @@ final class VaultEngine: Sendable {
   let file: VaultFile
   let access: VaultAccess
   let memory = SharedLock(VaultMemory())
-  /// What this process knows of the file's past.
+  /// The commits that this process has seen of the file.
   let seen: SeenCommits
-  /// Held while `memory` moves on to another state of the file, which happens once and in order.
+  /// Held while `memory` moves on to another state of the file, so that this happens once and in
+  /// order.
   ///
-  /// A writer holds it over its commit. No reader waits for that: until the commit is there, what
-  /// readers have in memory is current.
+  /// A writer holds it during its commit. No reader waits for that: until the commit is done, the
+  /// records in memory are current.
   let gate = Lock<OpenedVault?>(nil)
   let queue = WriteQueue()
   let fileObservers = FileObservers()
   var observers: ChangeObservers { fileObservers.changes }
   let notice: VaultNotice
-  /// Whether readers have to look at the files, since there is no shared memory that tells.
+  /// Whether readers must look at the files, because no shared memory tells about changes.
   let isStamped = Atomic<Bool>(false)
-  /// Whether a vault that is not there is never made, since a program said that there must be one.
+  /// Whether a missing vault is never made, because the program said that the vault must exist.
   let makesNothing = Atomic<Bool>(false)
-  /// What the log may hold that was meant to be gone.
+  /// Old content that the log may still contain.
   let residue = Atomic<Residue>(.none)
-  /// The tick in which it was seen last that the open file is still in its place.
+  /// The last tick in which the open file was seen to be in its place.
   let looked = Atomic<Int64>(-1)
   /// Whether observers were told that the file can't be read; changed under the gate.
   let isFailureTold = Atomic<Bool>(false)
@@ -39,14 +40,14 @@ final class VaultEngine: Sendable {
   /// The process that has the file open, or 0.
   private let opener = Atomic<pid_t>(0)
 
-  /// What the log may hold that was meant to be gone, as an old key slot.
+  /// Old content that the log may still contain, such as an old key slot.
   enum Residue: UInt8, AtomicRepresentable {
     case none
-    /// Of a process that may have ended before it could empty the log.
+    /// Left by another process, which may have ended before it could empty the log.
     case ofOthers
-    /// Of this one.
+    /// Left by this process.
     case own
-    /// The same, and it was told why it could not be emptied.
+    /// Left by this process, and the reason why the log could not be emptied was reported.
     case told
   }
 
@@ -60,8 +61,7 @@ final class VaultEngine: Sendable {
 
   // MARK: - Reading
 
-  /// The record of a name and the version of the header that goes with it, if memory has them and
-  /// they are current.
+  /// The record of a name and the version of its header, if memory has them and they are current.
   @inline(__always)
   func known(_ name: NameHash) -> (record: [UInt8]?, headerVersion: UInt64)? {
     guard mayBeCurrent else { return nil }
@@ -71,21 +71,21 @@ final class VaultEngine: Sendable {
     }
   }
 
-  /// Copies the record of a name, as ``known(_:)`` finds it, without a reference to it.
+  /// Copies the record of a name, as ``known(_:)`` finds it, without counting a reference to it.
   @inline(__always)
   func copy(_ name: NameHash, into buffer: UnsafeMutableRawBufferPointer) -> RecordCopy? {
     guard mayBeCurrent else { return nil }
     return memory.read { memory in unsafe memory.copy(name, into: buffer) }
   }
 
-  /// Whether memory need not be compared with the file, but for what shared memory says.
+  /// Whether the index in shared memory alone decides if memory is current.
   @inline(__always)
   private var mayBeCurrent: Bool {
     !isStamped.load(ordering: .relaxed) && openedAt.load(ordering: .relaxed) == forks.current
       && looked.load(ordering: .relaxed) == ClockTick.now
   }
 
-  /// The record of a name, and the version of the header that goes with it.
+  /// The record of a name, and the version of its header.
   func lookup(
     _ name: NameHash, waiting deadline: Duration
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
@@ -117,7 +117,7 @@ final class VaultEngine: Sendable {
         try VaultRows.kept(name, reader)
       }
       let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
-      // Nobody has written since memory was brought up to date, so the row is of that state too.
+      // Nobody has written since memory was brought up to date, so the row belongs to that state.
       let current: UInt64? = memory.withLock { memory in
         guard memory.generation == generation, memory.isCurrent(stamp) else { return nil }
         memory.keep(kept, for: name)
@@ -149,9 +149,9 @@ final class VaultEngine: Sendable {
     }
   }
 
-  /// Lends a connection that sees the vault as it is now, or nothing when there is no file.
+  /// Lends a connection that sees the present vault; returns nil when there is no file.
   ///
-  /// All that is read of it comes from the file, also what was read before.
+  /// All reads come from the file, even of pages that were read before.
   func reading<Result>(
     waiting deadline: Duration, _ body: (Connection) throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {
@@ -167,27 +167,28 @@ final class VaultEngine: Sendable {
     }
   }
 
-  /// Has the next transaction read all from the file; to be called by whoever leads the queue.
+  /// Makes the next transaction read everything from the file; the queue's leader calls it.
   func forgetPages() { gate.withLock { $0?.main.forgetPages() } }
 
   // MARK: - Opening and closing
 
-  /// The open file; opened, if there is one, for which others are waited for until `end`.
+  /// The open file, or nil if there is none; opens it if necessary and waits for other processes
+  /// until `end`.
   func open(
     _ opened: inout OpenedVault?, until end: ContinuousClock.Instant
   ) throws(StorageError) -> OpenedVault? {
     if let opened { return opened }
     guard try file.check(mending: access == .readWrite) else { return nil }
-    // Before it is opened: of one that is replaced in between, it is then seen.
+    // Read before the file is opened, so that a replacement in between is noticed.
     var place = try FileStatus.ofEntry(file.path)?.identity
     var new = try openFile(until: end)
-    // It may have been replaced while its lock was waited for.
+    // The file may have been replaced during the wait for its lock.
     while try new.main.hasMoved(), ContinuousClock.now < end {
       place = try FileStatus.ofEntry(file.path)?.identity
       new = try openFile(until: end)
     }
     if case .stamp = new.watch {
-      // Which says it already.
+      // The stamp already shows a replacement.
       place = nil
       isStamped.store(true, ordering: .relaxed)
     }
@@ -204,7 +205,7 @@ final class VaultEngine: Sendable {
     do throws(StorageError) {
       switch access {
       case .readWrite:
-        // What is on a disk that can't be written to is read nevertheless; a write says why it fails.
+        // A vault on a read-only disk can still be read; a write throws the reason.
         guard file.isWritable, file.isFolderWritable else {
           return try OpenedVault(reading: file, until: end)
         }
@@ -212,13 +213,14 @@ final class VaultEngine: Sendable {
       case .readOnly: return try OpenedVault(reading: file, until: end)
       }
     } catch {
-      // Where there is no room for shared memory, nobody has the vault open: it can be read as it is.
+      // If the disk has no room for shared memory, nobody has the vault open, so it can be read as
+      // it is.
       guard error.code == .full, try file.standsAlone() else { throw error }
       return try OpenedVault(reading: file, until: end, isFull: true)
     }
   }
 
-  /// Whether the file is a vault, whatever is in it.
+  /// Whether the file is a vault, whatever its content.
   func isVault(waiting deadline: Duration) throws(StorageError) -> Bool {
     do throws(StorageError) {
       guard try file.check(mending: false) else { return false }
@@ -230,7 +232,7 @@ final class VaultEngine: Sendable {
     }
   }
 
-  /// Refuses to go on in a forked child, before it waits for a lock that nobody there will give back.
+  /// Refuses to work in a forked child, where it would wait for a lock that nobody releases.
   ///
   /// https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
   func requireSameProcess() throws(StorageError) {
@@ -242,24 +244,24 @@ final class VaultEngine: Sendable {
       path: file.path)
   }
 
-  /// Closes the file, which is no longer there or was replaced.
+  /// Closes a file that was removed or replaced.
   func close(_ opened: inout OpenedVault?) {
-    // First, since it may look at the index of what is closed.
+    // Comes first, since memory may use the index of the file that is closed.
     forget()
     release(&opened)
   }
 
-  /// Closes the file, which was replaced by another that may hold the same.
+  /// Closes a file that was replaced by another with possibly the same content.
   func leave(_ opened: inout OpenedVault?) {
-    // First, since it may look at the index of what is closed.
+    // Comes first, since memory may use the index of the file that is closed.
     memory.withLock { $0.suspect() }
     release(&opened)
   }
 
-  /// Closes the file, which is to be replaced; whoever uses it then opens the new one.
+  /// Closes a file that will be replaced; the next use opens the new one.
   func close() { gate.withLock { close(&$0) } }
 
-  /// Closes the file at the end of the process; whoever still uses it opens it anew.
+  /// Closes the file at the end of the process; a later use opens it again.
   func shutDown() {
     gate.withLock { opened in
       memory.withLock { $0.doubt() }
@@ -274,12 +276,12 @@ final class VaultEngine: Sendable {
     opened = nil
   }
 
-  /// Closes a file that others have changed, to be opened as it is now.
+  /// Closes a file that other processes have changed, so that it is opened in its present state.
   func reopen(
     _ opened: inout OpenedVault?, _ stamp: VaultFile.Stamp
   ) throws(StorageError) {
     let now = try file.stamp().file
-    // In the same file, what has changed since can be told; in another, nothing need be the same.
+    // In the same file, the changes can be found; in another file, everything may differ.
     guard let old = stamp.file, now?.inode == old.inode, now?.device == old.device else {
       return close(&opened)
     }
@@ -287,7 +289,7 @@ final class VaultEngine: Sendable {
     release(&opened)
   }
 
-  /// Knows of a vault without anything, and tells the observers what is gone.
+  /// Empties memory, as for a vault without records, and tells the observers what is gone.
   func forget() {
     memory.withLock { memory in
       let gone =

@@ -6,11 +6,11 @@ internal import struct Foundation.URL
 
 /// The file of a vault and those beside it.
 struct VaultFile: Hashable, Sendable {
-  /// What tells one state of a file that only others write from another.
+  /// A stamp that tells states of a file apart that only other processes write.
   struct Stamp: Hashable, Sendable {
     let file: FileStatus?
     let log: FileStatus?
-    /// The size alone: SQLite, which looks into a journal, gives it an owner when that is root.
+    /// Only the size, since SQLite changes the owner of a journal when it opens one as root.
     let journalSize: Int?
   }
 
@@ -19,7 +19,7 @@ struct VaultFile: Hashable, Sendable {
   /// Who may write to the folders, besides this user and root.
   let trust: FolderTrust
 
-  /// One vault is one, whoever is trusted.
+  /// Two values are equal if the path is the same, whatever the trust.
   static func == (left: VaultFile, right: VaultFile) -> Bool { left.path == right.path }
 
   func hash(into hasher: inout Hasher) { hasher.combine(path) }
@@ -29,9 +29,9 @@ struct VaultFile: Hashable, Sendable {
   var logPath: String { path + "-wal" }
   /// SQLite's index of it, which is shared memory.
   var indexPath: String { path + "-shm" }
-  /// The rollback journal: there is one only while a file takes up a log or gives it up.
+  /// The rollback journal, which exists only while a file switches to a log or back.
   var journalPath: String { path + "-journal" }
-  /// Written after each commit, for those that watch it.
+  /// Touched after each commit, for processes that watch it.
   var noticePath: String { path + "-notice" }
 
   /// The file at a path, whose folder may be reached through links and need not exist.
@@ -57,10 +57,10 @@ struct VaultFile: Hashable, Sendable {
     try self.init(url.isFileURL ? url.path(percentEncoded: false) : "", trust)
   }
 
-  /// realpath(3) of what exists of a folder's path, and the rest as it is.
+  /// realpath(3) of the existing part of a folder's path, and the rest unchanged.
   ///
-  /// - Throws: also `unavailable` for a link that leads nowhere: what is made there later, as a disk
-  ///   that is mounted, would not be found.
+  /// - Throws: also `unavailable` for a link that leads nowhere: a disk that is mounted there later
+  ///   would not be found.
   private static func resolve(_ folder: String) throws(StorageError) -> String {
     if let resolved = unsafe realpath(folder, nil) {
       defer { unsafe free(resolved) }
@@ -85,9 +85,9 @@ struct VaultFile: Hashable, Sendable {
     return parent == "/" ? "/" + name : parent + "/" + name
   }
 
-  /// Refuses a way on which a link is somebody else's, or lies where others could put another one.
+  /// Refuses a path with a link that belongs to another user, or that others could replace.
   ///
-  /// The folders that it leads through in the end are checked at every opening.
+  /// The folders of the resolved path are checked at every opening.
   private static func checkLinks(
     on folder: String, _ trust: FolderTrust, _ links: inout Int
   ) throws(StorageError) {
@@ -96,7 +96,7 @@ struct VaultFile: Hashable, Sendable {
     try checkLinks(on: parent, trust, &links)
     guard let status = try FileStatus.ofEntry(folder), status.isLink else { return }
     links += 1
-    // As many as the kernel follows on one way: path_resolution(7).
+    // The kernel follows as many in one path: path_resolution(7).
     guard links <= 40 else {
       throw StorageError(
         .denied,
@@ -109,7 +109,7 @@ struct VaultFile: Hashable, Sendable {
         "another user owns the link to the vault's folder; give the path that the link leads to",
         path: folder)
     }
-    // Without links in what was checked already, each counts once, as for the kernel.
+    // The checked part is resolved, so that each link counts once, as for the kernel.
     let place = try resolve(parent)
     try requirePrivateWay(to: place, trust)
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
@@ -124,9 +124,9 @@ struct VaultFile: Hashable, Sendable {
   /// Refuses a folder that others could replace, or one above it.
   ///
   /// - Parameters:
-  ///   - folder: resolved once. A link that is in its way now was put there since.
-  ///   - trust: who may write to it.
-  /// - Throws: `denied`, or `unavailable` for a folder that is not there.
+  ///   - folder: a path that was resolved. A link in it now was put there since.
+  ///   - trust: who may write to the folders.
+  /// - Throws: `denied`, or `unavailable` for a missing folder.
   private static func requirePrivateWay(
     to folder: String, _ trust: FolderTrust
   ) throws(StorageError) {
@@ -149,21 +149,21 @@ struct VaultFile: Hashable, Sendable {
       .invalid, "a link leads to a path that is not UTF-8; use a path in UTF-8", path: path)
   }
 
-  /// The present state, for the price of three lstat(2).
+  /// The present state; takes three lstat(2) calls.
   func stamp() throws(StorageError) -> Stamp {
     Stamp(
       file: try FileStatus.ofEntry(path), log: try FileStatus.ofEntry(logPath),
       journalSize: try FileStatus.ofEntry(journalPath)?.size)
   }
 
-  /// Whether there is a log with something in it.
+  /// Whether there is a log that is not empty.
   func hasLog() throws(StorageError) -> Bool { try logSize() > 0 }
 
-  /// How many bytes the log takes, 0 when there is none.
+  /// The size of the log in bytes, 0 when there is none.
   func logSize() throws(StorageError) -> Int { try FileStatus.ofEntry(logPath)?.size ?? 0 }
 
-  /// Whether all that was committed is in the file: no log holds anything, nor a journal what a writer
-  /// that died has left half done.
+  /// Whether the file has everything that was committed: the log is empty or missing, and no
+  /// journal of a writer that died is left.
   func standsAlone() throws(StorageError) -> Bool {
     let journal = try FileStatus.ofEntry(journalPath)?.size ?? 0
     return try !hasLog() && journal == 0
@@ -177,17 +177,17 @@ struct VaultFile: Hashable, Sendable {
 
   // MARK: - Checks
 
-  /// Whether the vault is there; refuses what no vault of ours can be.
+  /// Whether the vault exists; refuses a file that can't be a vault of ours.
   ///
-  /// SQLite is handed nothing that was not checked, since it follows what it finds. The vault is not
-  /// opened here: closing a descriptor gives back the process's locks on the file (fcntl(2)).
+  /// SQLite uses every file that it finds, so all of them are checked first. The vault is not
+  /// opened here: closing a descriptor releases the process's locks on the file (fcntl(2)).
   ///
   /// - Parameters:
-  ///   - mending: takes from others the permission to read the files.
-  ///   - allowingEmpty: whether an empty file is one that is to be replaced.
-  /// - Returns: whether it is there.
-  /// - Throws: `denied` for what somebody else could have put there, or for no regular file; `damaged` for
-  ///   a journal that is none of a vault's.
+  ///   - mending: whether to remove other users' permission to read the files.
+  ///   - allowingEmpty: whether an empty file is accepted, since it will be replaced.
+  /// - Returns: whether the vault exists.
+  /// - Throws: `denied` for a file that somebody else could have put there, or that is not regular;
+  ///   `damaged` for a journal that can't belong to a vault.
   func check(mending: Bool, allowingEmpty: Bool = false) throws(StorageError) -> Bool {
     guard try FileStatus.of(folder) != nil else { return false }
     try checkFolders()
@@ -205,13 +205,13 @@ struct VaultFile: Hashable, Sendable {
     return true
   }
 
-  /// The vault's own file, or nil when there is none, and nothing that was its.
+  /// The vault's own file, or nil when there is neither the file nor a leftover log or journal.
   private func entry() throws(StorageError) -> FileStatus? {
     if let status = try FileStatus.ofEntry(path) { return status }
     for rest in [logPath, journalPath] where (try FileStatus.ofEntry(rest)?.size ?? 0) > 0 {
       // Another process may just have made it.
       if let status = try FileStatus.ofEntry(path) { return status }
-      // A vault that is made or put here would be read together with that.
+      // A vault that is made or put here would be read together with the leftover file.
       throw StorageError(
         .damaged,
         "the vault is gone, but its log is still there; put the vault back, or move the log away",
@@ -220,16 +220,17 @@ struct VaultFile: Hashable, Sendable {
     return nil
   }
 
-  /// Refuses as a rollback journal what SQLite never left there for a vault.
+  /// Refuses a rollback journal that SQLite can't have written for a vault.
   ///
-  /// The journal of a transaction over several files ends with the path of one more, which SQLite opens,
-  /// reads and removes when it plays the journal back; a vault never has such a one, and it would be a
-  /// way to have any file of the user removed. What is no journal at all, and has the name of one, it
-  /// would remove as well. https://sqlite.org/fileformat2.html, "The Rollback Journal".
+  /// The journal of a transaction over several files ends with the path of one more file, which
+  /// SQLite opens, reads and removes when it plays the journal back. A vault never has such a
+  /// journal, which could make SQLite remove any file of the user. SQLite would also remove a file
+  /// that is no journal but has the name of one. https://sqlite.org/fileformat2.html, "The Rollback
+  /// Journal".
   private func checkJournal(besides file: FileStatus) throws(StorageError) {
     let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     guard let status = try FileStatus.ofEntry(journalPath), status.size > 0 else { return }
-    // Closing a descriptor of the vault itself would give back this process's locks on it.
+    // Closing a descriptor of the vault itself would release this process's locks on it.
     guard status.inode != file.inode || status.device != file.device else {
       throw StorageError(
         .damaged, "it is the vault itself under another name; remove that name", path: journalPath)
@@ -237,14 +238,14 @@ struct VaultFile: Hashable, Sendable {
     guard let journal = try OpenFile(journalPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     else { return }
     let first = try journal.readFirst(magic.count)
-    // Zeros are what a power cut leaves of one.
+    // A power cut may leave a journal of zeros.
     guard first.first ?? 0 == 0 || magic.starts(with: first) else {
       throw StorageError(
         .damaged,
         "the file has the name of the vault's journal but is not a journal, and SQLite would "
           + "remove it; move it away, or give the vault another name", path: journalPath)
     }
-    // Of one that is no longer than its head the end is the head.
+    // In a journal no longer than its head, the end is the head itself.
     let last = status.size < 2 * magic.count ? [] : try journal.readLast(magic.count)
     guard last != magic else {
       throw StorageError(
@@ -261,7 +262,7 @@ struct VaultFile: Hashable, Sendable {
     guard status.isRegular else {
       throw StorageError(.denied, Self.whatItIs(status, isVault: path == self.path), path: path)
     }
-    // Root's can be read: it is part of what was put on a read-only disk, as an image of a container.
+    // Root's files can be read: they may be part of a read-only disk, such as a container image.
     guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(
         .denied, "the file belongs to another user: \(StorageError.ownerAdvice)", path: path)
@@ -273,15 +274,16 @@ struct VaultFile: Hashable, Sendable {
           + "on it", path: path)
     }
     guard mending, status.permissions & 0o077 != 0, status.owner == geteuid() else { return }
-    // On a disk that is read-only it can only be read.
+    // On a read-only disk the permissions can't be changed.
     guard unsafe chmod(path, 0o600) == 0 || errno == EROFS else {
       throw StorageError(system: "remove other users' access to the file", path: path)
     }
   }
 
-  /// What is in the place of a regular file, and what to do about it.
+  /// The kind of thing that is in the place of a regular file, and what to do about it.
   ///
-  /// The path of a vault was given by somebody, who may give another; those beside it were not.
+  /// The user chose the path of a vault and may choose another, but not the paths of the files
+  /// beside it.
   private static func whatItIs(_ status: FileStatus, isVault: Bool) -> String {
     switch status {
     case _ where status.isLink && isVault: "it is a link, and \(StorageError.linkAdvice)"
@@ -292,7 +294,8 @@ struct VaultFile: Hashable, Sendable {
     }
   }
 
-  /// Refuses a folder in which, or on the way to which, somebody else could put another file.
+  /// Refuses a folder if somebody else could put another file into it, or replace a folder on the
+  /// way to it.
   ///
   /// The folder itself must be ours, or root's, and writable by nobody else, sticky or not: in
   /// `/tmp` others could make the files that SQLite looks for beside the vault.
@@ -307,15 +310,15 @@ struct VaultFile: Hashable, Sendable {
       throw StorageError(
         .denied,
         "other users can write to the vault's folder; "
-          // Made for all users, as /tmp is, and to be left so.
+          // A sticky folder, such as /tmp, is made for all users and should stay so.
           + (status.isSticky ? "use a folder of your own" : trust.advice(for: status)),
         path: folder)
     }
     try Self.requirePrivateWay(to: folder, trust)
   }
 
-  /// Refuses a name that SQLite would take for that of a file beside another vault, and write to or
-  /// remove; for a vault that is to be made.
+  /// Refuses to make a vault whose name SQLite would take for a file beside another vault, and
+  /// would write to or remove.
   func requireOwnName() throws(StorageError) {
     for suffix in ["-wal", "-shm", "-journal", "-notice"] where path.hasSuffix(suffix) {
       throw StorageError(

@@ -1,33 +1,33 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What a process knows of a vault.
+/// A process's memory of a vault.
 ///
 /// Readers hold its lock while they copy one record, and do no I/O.
 struct VaultMemory: ~Copyable {
-  /// What the file has to be like for `records` to be what it holds.
+  /// The condition under which `records` equal the file's content.
   enum Currency {
-    /// Nobody knows: the file is to be looked at.
+    /// Unknown: the file must be looked at.
     case unknown
-    /// The log's index in shared memory is as it was.
+    /// The log's index in shared memory is unchanged.
     case live(WriteAheadIndex, WriteAheadIndex.State)
-    /// The files look as they did; for places that this process can't write to.
+    /// The files' stamp is unchanged; for places that this process can't write to.
     case stamped(VaultFile.Stamp)
   }
 
-  /// Not a tuple, which is copied and destroyed by way of its metadata.
+  /// A struct, since a tuple is copied and destroyed through its metadata.
   private struct WrittenManifest {
     let manifest: Manifest
     let keys: ManifestKeys
   }
 
-  /// How many names are remembered that have no record.
+  /// How many names without a record are remembered.
   private static let absentLimit = 10_000
   /// The longest record that is kept.
   private static let recordLimit = 1 << 20
 
   private var currency = Currency.unknown
-  /// What is known of names; without a record for a name that has none.
+  /// The known names; an entry without a record means that the name has none.
   private(set) var records = RecordTable<NameKey, KeptRecord>()
   /// Names whose record was too long to be kept.
   private(set) var unkept: Set<NameKey> = []
@@ -36,25 +36,25 @@ struct VaultMemory: ~Copyable {
   private(set) var header: [UInt8]?
   /// Changes whenever the header does.
   private(set) var headerVersion: UInt64 = 1
-  /// The sequence number of the last commit that is known here; 0 for nothing at all.
+  /// The sequence number of the last known commit; 0 if none is known.
   private(set) var generation: Int64 = 0
-  /// Up to here tombstones may be gone that memory still has.
+  /// Up to this number, the file may have forgotten tombstones that memory still has.
   private(set) var horizon: Int64 = 0
-  /// The store that the header is of; nil when there is none.
+  /// The store of the header; nil when there is none.
   private(set) var store: SeenCommits.Store?
-  /// Whether the file, or that there is none, was looked at before.
+  /// Whether the file, or its absence, was looked at before.
   private(set) var hasFollowed = false
-  /// Whether the file was replaced, so that what is here may be of another one.
+  /// Whether the file was replaced, so that memory may belong to another file.
   private(set) var isSuspect = false
-  /// Which file is open, where it is one whose index is looked at.
+  /// The identity of the open file, if its index is used.
   var place: FileStatus.Identity?
-  /// The manifest as this process wrote it last, and under which keys.
+  /// The manifest that this process wrote last, with its keys.
   private var writtenManifest: WrittenManifest?
-  /// The manifest's keys that go with `headerVersion`.
+  /// The manifest's keys, with the version of their header.
   private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
 
-  /// Whether all this is what the file holds; `stamp` is the present state of the files, where that
-  /// was asked for.
+  /// Whether memory equals the file's content; `stamp` is the present state of the files, if it was
+  /// asked for.
   @inline(__always)
   func isCurrent(_ stamp: VaultFile.Stamp?) -> Bool {
     switch currency {
@@ -64,13 +64,13 @@ struct VaultMemory: ~Copyable {
     }
   }
 
-  /// The record of a name: nil when it is not known here.
+  /// The record of a name: nil when the name is not known here.
   @inline(__always)
   func record(for name: NameHash) -> [UInt8]?? { records[NameKey(name)].map { $0.record } }
 
-  /// Copies the record of a name, if it is known here, current and fits.
+  /// Copies the record of a name, if it is known, current and fits into the buffer.
   ///
-  /// Counts no reference: this is what readers on all cores do at once.
+  /// Counts no reference, since readers on all cores do this at once.
   @inline(__always)
   func copy(_ name: NameHash, into buffer: UnsafeMutableRawBufferPointer) -> RecordCopy? {
     guard isCurrent(nil), let kept = unsafe records.uncounted(NameKey(name)) else { return nil }
@@ -80,7 +80,7 @@ struct VaultMemory: ~Copyable {
     }
   }
 
-  /// What a write under a name replaces: nil when it is not known here.
+  /// What a write under a name replaces: nil when the name is not known here.
   func replaced(_ name: NameHash, _ keys: ManifestKeys?) -> VaultTransaction.Replaced? {
     guard let kept = records[NameKey(name)], kept.removal == 0 || kept.removal > horizon else {
       return nil
@@ -96,7 +96,7 @@ struct VaultMemory: ~Copyable {
 
   // MARK: - Changing
 
-  /// Keeps a record that was read or written, or that there is none.
+  /// Remembers a record that was read or written, or that a name has none.
   mutating func keep(_ kept: KeptRecord, for name: NameHash) {
     guard let record = kept.record, record.count <= Self.recordLimit else {
       drop(name)
@@ -112,38 +112,38 @@ struct VaultMemory: ~Copyable {
     if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 
-  /// Drops what is known of a name.
+  /// Forgets a name.
   mutating func drop(_ name: NameHash) {
     if let old = records.remove(NameKey(name)), old.record == nil { absentCount -= 1 }
     if !unkept.isEmpty { unkept.remove(NameKey(name)) }
   }
 
-  /// Drops what is known of all names.
+  /// Forgets all names.
   mutating func dropAll() {
     records.removeAll()
     unkept = []
     absentCount = 0
   }
 
-  /// Moves on to a state of the file, whose manifest is to be read.
+  /// Moves on to a state of the file whose manifest was not read yet.
   mutating func follow(_ generation: Int64, horizon: Int64, _ currency: Currency) {
     self.generation = generation
     self.horizon = horizon
-    // Whoever wrote may have left the sequence number as it was, and the manifest not.
+    // A writer may have changed the manifest without changing the sequence number.
     writtenManifest = nil
     self.currency = currency
     hasFollowed = true
     isSuspect = false
   }
 
-  /// Keeps the manifest that was written with the state that was moved on to last.
+  /// Keeps the manifest that was written with the present state.
   mutating func keep(_ manifest: Manifest?, _ keys: ManifestKeys?) {
     writtenManifest = nil
     if let manifest, let keys { writtenManifest = WrittenManifest(manifest: manifest, keys: keys) }
   }
 
-  /// The manifest in the file, if it is the one that this process wrote under `keys`: then it need be
-  /// neither read nor authenticated again.
+  /// The file's manifest, if this process wrote it under `keys`: then it need not be read and
+  /// authenticated again.
   func manifest(_ keys: ManifestKeys) -> Manifest? {
     guard let written = writtenManifest, written.keys.manifest === keys.manifest,
       written.manifest.generation == UInt64(generation)
@@ -151,10 +151,10 @@ struct VaultMemory: ~Copyable {
     return written.manifest
   }
 
-  /// Has the file looked at again before anything is believed.
+  /// Requires a new look at the file before memory is used.
   mutating func doubt() { currency = .unknown }
 
-  /// Has all that is here compared with the file that is in the place of this one.
+  /// Requires that all of memory is compared with the file that replaced the open one.
   mutating func suspect() {
     doubt()
     isSuspect = true
@@ -170,14 +170,14 @@ struct VaultMemory: ~Copyable {
   }
 
   mutating func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
-    // Another storage of the same vault may be late.
+    // A slower storage of the same vault may pass older keys.
     if let manifestKeys, manifestKeys.headerVersion > headerVersion { return }
-    // Whether the file is one that went back was asked without the manifest until now.
+    // Until now, the check whether the file went back was made without the manifest.
     if manifestKeys?.headerVersion != headerVersion { doubt() }
     manifestKeys = (keys, headerVersion)
   }
 
-  /// Forgets a file that is no longer there.
+  /// Forgets a file that no longer exists.
   mutating func reset() {
     writtenManifest = nil
     dropAll()

@@ -2,11 +2,11 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// The file that says to watching processes that there is something new.
+/// The file that tells watching processes about a new commit.
 ///
-/// It is touched after a commit and not before: notices on the log itself come while the data is not
-/// durable yet. What is in it means nothing. It is touched by a read, of which inotify(7) tells as of
-/// a write: a write would leave work for the next fdatasync(2) of the log, a fifth of the processor
+/// It is touched after a commit and not before: a watch on the log itself fires before the data is
+/// durable. Its content means nothing. It is touched by a read, which inotify(7) reports like a
+/// write: a write would leave work for the next fdatasync(2) of the log, a fifth of the processor
 /// time of a small commit in `make bench`.
 final class VaultNotice: Sendable {
   private let file: VaultFile
@@ -14,12 +14,12 @@ final class VaultNotice: Sendable {
 
   private struct Opened {
     var file: Held?
-    // What others may have done meanwhile is asked for once in each tick: after every commit, it would
-    // be a fiftieth of the time of a small one in `make bench`.
+    // Other processes' actions are checked once in each tick: a check after every commit would take
+    // a fiftieth of the time of a small commit in `make bench`.
 
-    /// The tick in which it was seen last that the file is still there.
+    /// The last tick in which the file was seen to exist.
     var seen: Int64 = 0
-    /// The tick in which it was seen last that nobody waits; 0 when somebody did.
+    /// The last tick in which nobody was seen to wait; 0 when somebody waited.
     var unawaited: Int64 = 0
   }
 
@@ -37,7 +37,7 @@ final class VaultNotice: Sendable {
     }
   }
 
-  /// Wakes whoever watches.
+  /// Wakes the processes that watch the file.
   func post() {
     opened.withLock { opened in
       let now = ClockTick.now
@@ -45,10 +45,10 @@ final class VaultNotice: Sendable {
         if opened.file.map({ Self.isGone($0) }) ?? true { opened.file = open() }
         opened.seen = now
       }
-      // Best effort: the change is durable, and whoever reads sees it all the same.
+      // Best effort: the change is durable, and readers see it all the same.
       guard let held = opened.file else { return }
       var byte: UInt8 = 1
-      // A read of nothing tells nobody.
+      // A read of zero bytes wakes nobody.
       guard unsafe pread(held.file.descriptor, &byte, 1, 0) != 1 else { return }
       _ = unsafe pwrite(held.file.descriptor, &byte, 1, 0)
     }
@@ -56,11 +56,11 @@ final class VaultNotice: Sendable {
 
   // MARK: - Waiting
 
-  /// The byte of which those who wait to write have a share.
+  /// Waiting writers hold a shared lock on this byte.
   ///
-  /// SQLite's lock can only be tried for, again and again: one who writes all the time would take it
-  /// back before anybody else had noticed that it was free. So whoever waits says so, by a lock that
-  /// goes away with its process, and the others give way after their commits.
+  /// SQLite's lock can only be tried for, again and again: a process that writes all the time would
+  /// take it back before any other had noticed that it was free. So a waiting process takes a lock
+  /// on this byte, which ends with the process, and the others pause after their commits.
   private static let waiting = 0
 
   /// Runs `body` while other processes can see that this one waits.
@@ -69,7 +69,7 @@ final class VaultNotice: Sendable {
       if opened.file == nil { opened.file = open() }
       return opened.file
     }
-    // Best effort: without it, waiting takes longer.
+    // Best effort: without this lock, waiting takes longer.
     do throws(StorageError) { _ = try held?.file.tryShare(byte: Self.waiting) } catch {}
     defer { do throws(StorageError) { try held?.file.unlock(byte: Self.waiting) } catch {} }
     try body()
@@ -97,7 +97,7 @@ final class VaultNotice: Sendable {
       guard let file = try OpenFile(file.noticePath, flags) else { return nil }
       return Held(file)
     } catch {
-      return nil  // without it, other processes' listeners hear of the change later
+      return nil  // without the file, other processes' listeners hear of the change later
     }
   }
 }

@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// The vaults of this process that are in use: one for each file and way of access.
+/// The vaults in use by this process: one for each file and kind of access.
 enum VaultRegistry {
   private struct Key: Hashable {
     let file: VaultFile
@@ -12,22 +12,23 @@ enum VaultRegistry {
   private struct Entry {
     weak var vault: VaultEngine?
   }
-  /// Has exit(3) close what is open, so that the log is in the file when nobody uses the vault.
+  /// Makes exit(3) close the open vaults, so that the log is merged into the file when nobody uses
+  /// the vault.
   ///
-  /// A static storage is never released. After a kill the log stays, and whoever opens the vault next
-  /// reads it.
+  /// A static storage is never released. After a kill the log stays, and the next process that
+  /// opens the vault reads it.
   private static let closing: pid_t = {
     _ = atexit { closeAll() }
     return getpid()
   }()
 
   private static func closeAll() {
-    // A child of fork(2) has its parent's locks, which nobody there gives back.
+    // A child of fork(2) has copies of its parent's locks, which nobody there releases.
     guard getpid() == closing else { return }
     for vault in entries.withLock({ $0.values.compactMap(\.vault) }) { vault.shutDown() }
   }
 
-  /// Closes a file that is to be replaced where another way of access in this process has it open.
+  /// Closes a file that will be replaced if another kind of access in this process has it open.
   static func close(_ file: VaultFile, but engine: VaultEngine) {
     let others = entries.withLock { entries in
       entries.filter { $0.key.file == file }.compactMap(\.value.vault).filter { $0 !== engine }

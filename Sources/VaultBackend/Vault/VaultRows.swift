@@ -1,40 +1,42 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What is read of and written to a vault's tables, in a transaction of the caller's.
+/// Reads and writes a vault's tables, in a transaction of the caller's.
 enum VaultRows {
   /// The sequence numbers that tell what has changed.
   struct Stamps {
-    /// Of the last commit, or of a later row that somebody else has put there.
+    /// The number of the last commit, or of a later row that somebody else has put there.
     var generation: Int64 = 0
-    /// Of the commit that wrote the manifest.
+    /// The number of the commit that wrote the manifest.
     var manifest: Int64 = 0
-    /// Up to here, removals are no longer remembered.
+    /// Removals up to this number are no longer remembered.
     var horizon: Int64 = 0
-    /// Of the commit that wrote the header; 0 where there is none.
+    /// The number of the commit that wrote the header; 0 if there is no header.
     var header: Int64 = 0
   }
 
   /// Sequence numbers end here.
   static let sequenceLimit = Int64.max / 2
-  /// What is greater was not counted: so far below the end that what is written over it has room.
+  /// No honest commit has a greater number.
+  ///
+  /// The limit leaves room below the end for writes after such a number.
   private static let countableLimit = sequenceLimit - (1 << 40)
-  /// How far numbers go on beyond all known ones when a vault is restored or repaired: a program that
-  /// runs may know later commits than the file that is in place, and is to take what comes then as new.
+  /// How far a restore or a repair advances the numbers beyond all known ones: a running program
+  /// may know later commits than the file in place, and must see the following commits as new.
   private static let jump: Int64 = 1 << 32
 
-  /// The number from which a vault goes on that was restored or repaired, beyond all that are known; those
-  /// that leave no room don't count.
+  /// The next number of a restored or repaired vault, beyond all known ones; numbers that leave no
+  /// room don't count.
   static func number(farBeyond known: Int64...) -> Int64 {
     (known.filter { (0..<countableLimit / 2).contains($0) }.max() ?? 0) + jump
   }
 
-  /// Whether a number can be one from which a vault went on that was restored, when `known` had been seen.
+  /// Whether a number can be that of a restored vault, when `known` had been seen.
   static func isFarBeyond(_ known: Int64, _ number: Int64) -> Bool { number - jump >= known }
 
   /// The sequence numbers.
   ///
-  /// - Throws: `damaged` when they can't be ours.
+  /// - Throws: `damaged` when no vault of ours can have these numbers.
   static func stamps(_ connection: Connection) throws(StorageError) -> Stamps {
     var found: [Int64: Int64] = [:]
     var last: Int64 = 0
@@ -65,7 +67,7 @@ enum VaultRows {
     try meta(VaultSchema.Row.header, connection)
   }
 
-  /// The manifest's bytes; empty when there was none yet.
+  /// The manifest's bytes; empty when there is none yet.
   static func manifest(_ connection: Connection) throws(StorageError) -> [UInt8] {
     try meta(VaultSchema.Row.manifest, connection) ?? []
   }
@@ -74,7 +76,7 @@ enum VaultRows {
     _ row: Int64, _ connection: Connection
   ) throws(StorageError) -> [UInt8]? {
     var value: [UInt8]?
-    // No header of ours is longer, and this is read at every look at the file.
+    // No header of ours is longer, and this row is read at every look at the file.
     try connection.statement(
       "SELECT value FROM meta WHERE id = ?1 AND length(value) <= 4194304"
     ).run(.integer(row)) {
@@ -106,7 +108,7 @@ enum VaultRows {
     return record
   }
 
-  /// What a name has: a record, a tombstone or nothing.
+  /// The record or tombstone of a name, or neither.
   static func kept(
     _ name: NameHash, _ connection: Connection
   ) throws(StorageError) -> KeptRecord {
@@ -127,7 +129,7 @@ enum VaultRows {
     return KeptRecord(record: nil, removal: row.integer(sequence))
   }
 
-  /// Keeps a record under a name, or remembers that it was removed.
+  /// Writes a record under a name, or a tombstone for nil.
   static func set(
     _ record: [UInt8]?, for name: NameHash, sequence: Int64, _ connection: Connection
   ) throws(StorageError) {
@@ -135,15 +137,15 @@ enum VaultRows {
       .run((sequence, name, record))
   }
 
-  /// How many rows are written at once.
+  /// How many rows one statement writes.
   static let batchSize = 16
 
-  /// Does the same for as many rows as a batch has, no two of them of one name.
+  /// Does the same for a whole batch of rows with different names.
   ///
-  /// Takes two thirds of the time. Not REPLACE, nor what ABORT does when a constraint fails: then
-  /// SQLite keeps each page that the statement changes as it was
-  /// (https://sqlite.org/tempfiles.html#stmtjrnl), which takes longer than to write the rows one by
-  /// one. A transaction in which a constraint fails is over, here as there.
+  /// Takes two thirds of the time. It uses neither REPLACE nor ABORT: for these SQLite saves each
+  /// page that the statement changes (https://sqlite.org/tempfiles.html#stmtjrnl), which takes
+  /// longer than writing the rows one by one. A transaction with a failed constraint is over, here
+  /// as there.
   static func setBatch(
     _ rows: Range<Int>, _ connection: Connection, row: (Int) -> Statement.NewRow
   ) throws(StorageError) {
@@ -159,7 +161,7 @@ enum VaultRows {
       rows, row: row)
   }
 
-  /// Whether there is no record.
+  /// Whether the vault has no records.
   static func isEmpty(_ connection: Connection) throws(StorageError) -> Bool {
     var isEmpty = true
     try connection.statement("SELECT 1 FROM record WHERE value IS NOT NULL LIMIT 1").run { _ in
@@ -169,7 +171,7 @@ enum VaultRows {
     return isEmpty
   }
 
-  /// How many records there are.
+  /// The number of records.
   static func count(_ connection: Connection) throws(StorageError) -> Int {
     var count = 0
     try connection.statement("SELECT count(*) FROM record WHERE value IS NOT NULL").run {
@@ -181,11 +183,11 @@ enum VaultRows {
 
   // MARK: - Strays
 
-  // A row whose name or value is nothing that a vault writes is no record: whoever put it there has no
-  // keys. The others are none the worse for it, so each statement passes it over; a verification tells of
-  // it. typeof() and length() read no blob, so one that is longer than SQLite may read costs nothing:
-  // 64 is a name's length, 268439552 that of the longest row. Statements are literals, so it is written
-  // out in each.
+  // A row with a name or value that no vault writes is no record: somebody without the keys put it
+  // there. It does not harm the other rows, so each statement passes it over; a verification
+  // reports it. typeof() and length() read no blob, so a blob that is longer than SQLite may read
+  // costs nothing: 64 is a name's length, 268439552 that of the longest row. Statements are
+  // literals, so the condition is written out in each.
 
   /// The numbers of the rows that are no records and no removals, in order.
   static func strays(_ connection: Connection) throws(StorageError) -> [Int64] {
@@ -223,7 +225,7 @@ enum VaultRows {
     return names
   }
 
-  /// The names of all records, each once, also where the table leads to a page twice.
+  /// The names of all records, each once, even if a damaged table leads to a page twice.
   static func distinctNames(_ connection: Connection) throws(StorageError) -> [NameHash] {
     var names: [NameHash] = []
     var last = Int64.min
@@ -233,7 +235,7 @@ enum VaultRows {
       last = sequence
       names.append(name)
     }
-    // Of a table in order no row comes twice, which saves a set of all names.
+    // If the rows came in order, none came twice, and no set of all names is needed.
     guard !isAscending else { return names }
     var seen: Set<NameKey> = []
     return names.filter { seen.insert(NameKey($0)).inserted }
@@ -254,9 +256,9 @@ enum VaultRows {
     }
   }
 
-  /// Goes through the same as the index of names has it, in its order; removals are among them.
+  /// Goes through the index of names, in its order; removals are included.
   ///
-  /// The index lies on other pages: in a damaged file it may know what the table does not.
+  /// The index lies on other pages: in a damaged file it may have entries that the table lacks.
   static func visitIndex(
     _ connection: Connection, descending: Bool = false,
     _ body: (Int64, NameHash) throws(StorageError) -> Void
@@ -268,7 +270,7 @@ enum VaultRows {
       """
       : "SELECT sequence, name FROM record INDEXED BY sqlite_autoindex_record_1 ORDER BY name"
     try connection.statement(sql).run { (row) throws(StorageError) in
-      // What is no name is no entry of ours, and the others are none the worse for it.
+      // An entry without a valid name is not ours, and does not harm the others.
       guard let bytes = Self.readable(row, 1), let name = NameHash(bytes) else { return true }
       try body(row.integer(0), name)
       return true
@@ -295,8 +297,7 @@ enum VaultRows {
     }
   }
 
-  /// What was written after a sequence number, in that order; of names alone, if nothing more is asked
-  /// for.
+  /// The changes after a sequence number, in order; only their names unless records are asked for.
   static func changes(
     since sequence: Int64, withRecords: Bool, _ connection: Connection
   ) throws(StorageError) -> [(name: NameHash, kept: KeptRecord)] {
@@ -348,7 +349,8 @@ enum VaultRows {
     }
   }
 
-  /// Goes through records and tombstones of one bucket of the manifest, as names lead to them.
+  /// Goes through records and tombstones of one bucket of the manifest, found by the index of
+  /// names.
   static func visit(
     bucket: Int, _ connection: Connection,
     _ body: (Int64, NameHash, [UInt8]?) throws(StorageError) -> Void

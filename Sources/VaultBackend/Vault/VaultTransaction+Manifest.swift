@@ -1,11 +1,11 @@
 internal import CryptoCore
 internal import StorageCore
 
-// What the manifest says of the records, before it is made anew.
+// Compares the records with the manifest before it is made anew.
 
 extension VaultTransaction {
-  /// The manifest as it was before the header is changed, or nil when it was altered; `known` is what
-  /// the transaction knows of it.
+  /// The manifest before the change of the header, or nil when it was altered; `known` is the
+  /// manifest that the transaction has.
   static func told(
     _ known: Manifest?, _ keys: ManifestKeys?, _ connection: Connection
   ) throws(StorageError) -> Manifest? {
@@ -14,20 +14,20 @@ extension VaultTransaction {
     return try manifest(try VaultRows.manifest(connection), keys)
   }
 
-  /// How the rows compare with the manifest that tells of their records.
+  /// The result of comparing the rows with the manifest.
   struct Comparison {
-    /// Whether it tells of the records that were asked for and of no others, though others are there.
+    /// Whether the manifest counts only the requested records, although others exist.
     let isWithoutOthers: Bool
-    /// Whether it tells of the removals as well.
+    /// Whether the manifest agrees about the removals as well.
     ///
-    /// If not, there are tombstones that nobody with the keys
-    /// made, among which one of theirs may be missing.
+    /// If not, there are tombstones that nobody with the keys made, and a genuine one may be
+    /// missing among them.
     let hasRemovals: Bool
   }
 
   /// Compares the manifest with all rows, and with the records of `names`.
   ///
-  /// - Returns: nil when it tells of other records than either, or when removals are missing.
+  /// - Returns: nil when the manifest agrees with neither, or when removals are missing.
   static func comparison(
     of told: Manifest, with connection: Connection, _ keys: ManifestKeys, _ names: [NameHash]
   ) throws(StorageError) -> Comparison? {
@@ -42,7 +42,7 @@ extension VaultTransaction {
 
   /// The same.
   ///
-  /// - Throws: `damaged` when it tells of something else.
+  /// - Throws: `damaged` when the manifest disagrees.
   static func requireComparison(
     of told: Manifest, with connection: Connection, _ keys: ManifestKeys, _ names: [NameHash]
   ) throws(StorageError) -> Comparison {
@@ -53,17 +53,18 @@ extension VaultTransaction {
         + "first", path: connection.path)
   }
 
-  /// So many hidden records are told of one by one: the number is the manifest's, and whoever had its
-  /// keys once may have written any.
+  /// The most hidden records that are counted: the number comes from the manifest, and somebody who
+  /// once had its keys may have written any number.
   private static let hiddenLimit: Int64 = 1 << 20
 
-  /// How many records keep all keys, since nothing is known of theirs: rows that are no records, and what
-  /// the manifest tells of and the table leaves out, which a repair may find.
+  /// The number of records that may need any of the keys: rows that are no records, and records
+  /// that the manifest counts but the table lacks, which a repair may find.
   static func hiddenCount(
     _ told: Manifest?, besides count: UInt64, _ connection: Connection
   ) throws(StorageError) -> Int64 {
     let strays = Int64(try VaultRows.strays(connection).count)
-    // Below zero where somebody with the keys has removed more than they had written: that was planted.
+    // Below zero if somebody with the keys has removed more records than were written: those were
+    // planted.
     let written = Int64(bitPattern: told?.count ?? 0)
     let missing = max(0, max(0, written) - Int64(clamping: count))
     return min(strays, hiddenLimit) + min(missing, hiddenLimit)

@@ -1,23 +1,25 @@
 internal import CryptoCore
 internal import StorageCore
 
-// A removal leaves a tombstone, which the manifest counts. A name has one row: where somebody hid a
-// record while it was removed, record and tombstone can't both be there, and the manifest wants both.
+// A removal leaves a tombstone, which the manifest counts. If somebody hid a record while it was
+// removed, the manifest counts both record and tombstone. But a name has one row, so both can't be
+// there.
 extension VaultTransaction {
-  /// Tombstones of a bucket are forgotten when there are more than this, and more than it has records.
+  /// Tombstones of a bucket are forgotten when there are more of them than this, and more than
+  /// records.
   private static let removalLimit: UInt32 = 32
-  /// A bucket of no more rows is compared with the manifest in less time than a commit takes.
+  /// Comparing a bucket of at most this many rows with the manifest takes less time than a commit.
   private static let fewRows: UInt32 = 64
 
-  /// Whether the removal of a name that has no record needs no tombstone of its own: that there is none
-  /// is what the manifest says too, so somebody who hid one can't put it back unnoticed.
+  /// Whether the removal of a name without a record needs no tombstone of its own: the manifest
+  /// confirms that there is no record, so nobody who hid one can put it back unnoticed.
   mutating func isSettled(_ name: NameHash, _ old: Replaced) throws(StorageError) -> Bool {
     guard let keys, manifest != nil else { return true }
-    // The one that is there was written by this process, and the manifest has it.
+    // This process wrote the existing tombstone, and the manifest counts it.
     if case .removal(_, .some) = old { return true }
     let bucket = Manifest.bucket(of: name)
     if settled & 1 << bucket != 0 { return true }
-    // The manifest is to be of the rows, and the other way round.
+    // The manifest and the rows must be of the same state.
     try writeRows()
     try account()
     guard let told = manifest?.buckets[bucket], told.count &+ told.removals <= Self.fewRows,
@@ -27,7 +29,7 @@ extension VaultTransaction {
     return true
   }
 
-  /// The tombstones of a bucket, or nil when its rows are not those that the manifest tells of.
+  /// The tombstones of a bucket, or nil when its rows disagree with the manifest.
   private func tombstones(
     of bucket: Int, if told: Manifest.Bucket, _ keys: ManifestKeys
   ) throws(StorageError) -> [(sequence: Int64, name: NameHash)]? {
@@ -43,7 +45,7 @@ extension VaultTransaction {
         }
       }
     } catch {
-      // A row that can't be read is for a verification to tell, and no reason not to write.
+      // A verification reports an unreadable row; the row does not stop a write.
       guard error.code == .damaged else { throw error }
       return nil
     }
@@ -54,18 +56,19 @@ extension VaultTransaction {
     return removals
   }
 
-  /// Forgets the older half of a bucket's tombstones when there are too many, if its records are those
-  /// that the manifest tells of; else they stay, and a verification tells.
+  /// Forgets the older half of a bucket's tombstones when there are too many, if its rows agree
+  /// with the manifest; else they stay, and a verification reports the difference.
   ///
-  /// To compare takes as long as there are rows in the bucket, and is done once in half as many removals
-  /// as it may have tombstones: the time for each removal is the same, however many records there are.
+  /// The time of a comparison grows with the rows of the bucket, but one comparison serves half as
+  /// many removals as the bucket may have tombstones: so the time for each removal does not depend
+  /// on the number of records.
   mutating func forgetRemovals() throws(StorageError) {
     guard let keys, manifest != nil else { return }
     for (bucket, added) in removalCounts() {
       guard let told = manifest?.buckets[bucket] else { return }
       let limit = max(Self.removalLimit, told.count)
       let before = told.removals > added ? told.removals - added : 0
-      // Where they have to stay, not with each removal.
+      // If tombstones have to stay, the comparison is not repeated at each removal.
       guard told.removals > limit, told.removals / (limit / 2) != before / (limit / 2),
         var removals = try tombstones(of: bucket, if: told, keys)
       else { continue }
@@ -79,7 +82,7 @@ extension VaultTransaction {
     }
   }
 
-  /// How many names each bucket has lost here, at most.
+  /// An upper bound of the names that each bucket has lost in this transaction.
   private func removalCounts() -> [Int: UInt32] {
     var counts: [Int: UInt32] = [:]
     for change in changes where change.new.record == nil {
@@ -88,9 +91,9 @@ extension VaultTransaction {
     return counts
   }
 
-  /// Forgets all tombstones, if all rows are those that the manifest tells of.
+  /// Forgets all tombstones, if all rows agree with the manifest.
   ///
-  /// - Returns: whether they are.
+  /// - Returns: whether the rows agree.
   mutating func forgetAllRemovals() throws(StorageError) -> Bool {
     guard let keys else { return true }
     sequence += 1

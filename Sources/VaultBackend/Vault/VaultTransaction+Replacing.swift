@@ -2,17 +2,17 @@ internal import CryptoCore
 internal import StorageCore
 
 extension VaultTransaction {
-  /// Removes records at once; the manifest is to be made anew.
+  /// Removes records at once; the caller must make the manifest anew.
   func drop(_ names: [NameHash]) throws(StorageError) {
     for name in names {
       try connection.statement("DELETE FROM record WHERE name = ?1").run(.blob(name.bytes))
     }
   }
 
-  /// Takes all records and the header of another vault, whose keys are given.
+  /// Copies all records and the header from another vault, whose keys are given.
   ///
-  /// - Throws: `busy` when the records are not those that its manifest tells of: it was looked at
-  ///   before, so somebody has changed it since, and a manifest made anew would hide that.
+  /// - Throws: `busy` when the source's records disagree with its manifest: they were verified
+  ///   before, so somebody has changed them since, and a new manifest would hide that.
   mutating func replaceAll(
     with source: Connection, _ new: [UInt8], _ sourceKeys: ManifestKeys
   ) throws(StorageError) {
@@ -37,10 +37,10 @@ extension VaultTransaction {
     }
   }
 
-  /// Makes the manifest anew from the rows as they are, and has every process read them again.
+  /// Makes the manifest anew from the present rows, and makes every process read them again.
   ///
   /// - Parameters:
-  ///   - other: the manifest's keys from now on; nil for those of the transaction.
+  ///   - other: the manifest's new keys; nil for those of the transaction.
   ///   - names: the records that count; nil for all.
   /// - Throws: `StorageError` when the rows can't be read.
   mutating func recompute(
@@ -50,12 +50,12 @@ extension VaultTransaction {
     sequence += 1
     isWholesale = true
     guard let keys else { return }
-    accounted = changes.count  // the rows have it all
+    accounted = changes.count  // all changes are in the rows
     manifest = try Manifest.computed(connection, keys, of: names)
   }
 
-  /// Goes on far beyond all numbers that are known, since this is a state that was chosen by somebody
-  /// with the keys, and no program that runs is to take it for an older one.
+  /// Continues far beyond all known numbers: somebody with the keys chose this state, and no
+  /// running program may take it for an older one.
   mutating func goOn(beyond other: Int64 = 0) {
     let seen = vault.seen.greatest
     sequence = max(sequence, VaultRows.number(farBeyond: sequence, other, seen))
@@ -63,7 +63,8 @@ extension VaultTransaction {
 }
 
 extension ManifestKeys {
-  /// Whether records and removals have other hashes under other keys, as when names are hashed anew.
+  /// Whether records and removals have other hashes under the other keys, as after names were
+  /// hashed anew.
   func hashOtherwise(than other: ManifestKeys) throws(StorageError) -> Bool {
     let message: [UInt8] = [0]
     return try cryptography { () throws(CryptoError) in

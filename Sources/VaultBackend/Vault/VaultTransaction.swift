@@ -3,7 +3,7 @@ internal import StorageCore
 
 /// The changes of one SQLite transaction, with the manifest kept in step.
 ///
-/// Lives between BEGIN IMMEDIATE and COMMIT, under the gate.
+/// It lives between BEGIN IMMEDIATE and COMMIT, under the gate.
 struct VaultTransaction: ~Copyable {
   /// One name's change.
   struct Change {
@@ -12,11 +12,11 @@ struct VaultTransaction: ~Copyable {
     let old: Replaced
     var new: KeptRecord
 
-    /// Whether a record is there that was not, or no longer.
+    /// Whether observers must be told: there is a record, or there was one.
     var isNews: Bool { new.record != nil || !old.isNothing }
   }
 
-  /// What a change is to be taken out of the manifest by; one object of the two that memory may have.
+  /// The replaced record or tombstone, which is subtracted from the manifest.
   enum Replaced {
     case nothing
     /// A tombstone, and its share if that is known.
@@ -38,29 +38,29 @@ struct VaultTransaction: ~Copyable {
   private let known: Int64
   var sequence: Int64
   var horizon: Int64?
-  /// Whether more was changed than `changes` says: then memory is to be read anew.
+  /// Whether more was changed than `changes` says: memory must then be read anew.
   var isWholesale = false
   /// The header, if it was changed.
   var header: [UInt8]?
-  /// Whether what was replaced is to be wiped from the log as well.
+  /// Whether replaced content must be wiped from the log as well.
   var isScrubNeeded = false
-  /// What was changed, in order.
+  /// The changes, in order.
   private(set) var changes: [Change] = []
-  /// How many of the changes are in their rows.
+  /// How many of the changes are written to their rows.
   private var written = 0
-  /// How many of the changes are in the manifest.
+  /// How many of the changes are counted in the manifest.
   var accounted = 0
-  /// Whether two of the changes are of one name.
+  /// Whether two of the changes have the same name.
   private var isNameRepeated = false
-  /// Which change of a name is the last; empty while there are few.
+  /// The last change of each name; empty while there are few.
   private var lastChange: [NameKey: Int] = [:]
   private static let fewChanges = 32
   var manifest: Manifest?
   var keys: ManifestKeys?
-  /// The buckets, a bit each, that were compared with the manifest and agree.
+  /// The buckets, one bit each, that were compared with the manifest and agree.
   var settled: UInt64 = 0
 
-  /// A transaction over the present state of the file, which memory has caught up with.
+  /// A transaction over the present state of the file, which memory has already followed.
   init(_ connection: Connection, _ vault: VaultEngine) throws(StorageError) {
     self.connection = connection
     self.vault = vault
@@ -82,9 +82,9 @@ struct VaultTransaction: ~Copyable {
 
   /// The manifest in the file, brought to the present version.
   ///
-  /// Nil when it was altered, or is not of the commit that its row is of: then it stays as it is, for
-  /// verification to tell. A record that somebody else put there with a later number does not count
-  /// here, or junk would keep keys from being ended.
+  /// Nil when the manifest was altered, or belongs to another commit than its row: then it stays as
+  /// it is, for a verification to report. A planted record with a later number does not count here;
+  /// otherwise junk could keep keys from being ended.
   private func readManifest(_ keys: ManifestKeys) throws(StorageError) -> Manifest? {
     guard var manifest = try Self.manifest(try VaultRows.manifest(connection), keys),
       manifest.generation == UInt64(try VaultRows.stamps(connection).manifest)
@@ -105,9 +105,9 @@ struct VaultTransaction: ~Copyable {
     }
   }
 
-  /// Makes room for as many writes.
+  /// Reserves memory for this many writes.
   mutating func reserve(_ count: Int) {
-    // One after the other would each grow it by one.
+    // Otherwise each write would grow the array by one.
     guard changes.isEmpty, count > 1 else { return }
     if count >= Self.fewChanges { lastChange.reserveCapacity(count) }
     changes.reserveCapacity(count)
@@ -123,13 +123,13 @@ struct VaultTransaction: ~Copyable {
     return try VaultRows.record(name, connection)
   }
 
-  /// Keeps a record, or removes it, when the transaction ends.
+  /// Writes or removes a record when the transaction ends.
   mutating func set(_ write: RecordWrite) throws(StorageError) {
     let (name, record) = (write.name, write.record)
     let last = record == nil ? lastChange(of: name) : replaceLastChange(of: name)
     let old = try replaced(name, last)
     if record == nil {
-      // Somebody may have hidden what is removed, so that it is not there.
+      // Somebody may have hidden the record, so that it only seems absent.
       if old.isNothing {
         guard last == nil else { return }
         if try isSettled(name, old) { return }
@@ -145,7 +145,7 @@ struct VaultTransaction: ~Copyable {
     for (index, change) in changes.enumerated() { lastChange[NameKey(change.name)] = index }
   }
 
-  /// What a change of a name replaces, of which change `last` was the last in this transaction.
+  /// What a change of a name replaces; `last` is the name's last change in this transaction.
   private func replaced(_ name: NameHash, _ last: Int?) throws(StorageError) -> Replaced {
     if let last { return changes[last].new.replaced(under: keys) }
     if let known = vault.memory.withLock({ $0.replaced(name, keys) }) { return known }
@@ -157,31 +157,31 @@ struct VaultTransaction: ~Copyable {
     return changes.lastIndex { NameKey($0.name) == NameKey(name) }
   }
 
-  /// Notes that the next change is one of `name`.
+  /// Notes that the next change is about `name`.
   ///
-  /// - Returns: which one was the last until now.
+  /// - Returns: the name's last change until now.
   private mutating func replaceLastChange(of name: NameHash) -> Int? {
     guard changes.count >= Self.fewChanges else { return lastChange(of: name) }
     return lastChange.updateValue(changes.count, forKey: NameKey(name))
   }
 
-  /// Whether the keys are here that keep the manifest in step, or there is none to keep.
+  /// Whether the manifest can be kept in step: its keys are open, or there is no manifest yet.
   ///
-  /// They are not when the header was changed since they were opened, and nobody here has opened
-  /// those of the new one yet.
+  /// The keys are missing if the header has changed since they were opened, and nobody in this
+  /// process has opened the new ones yet.
   mutating func canKeepManifest() throws(StorageError) -> Bool {
-    // Whoever has joined the leader may have opened them since the beginning.
+    // A batch that has joined since the beginning may have opened them.
     if keys == nil { try takeKeys() }
     guard keys == nil else { return true }
     return try VaultRows.manifest(connection).isEmpty
   }
 
-  /// Brings the manifest up to what was changed.
+  /// Adds the changes to the manifest.
   ///
-  /// In one go: by turns with SQLite, hashing what is replaced takes longer, and so does writing.
+  /// All at once: alternating between hashing and SQLite would make both slower.
   mutating func account() throws(StorageError) {
     guard let keys, accounted < changes.count, var manifest else { return }
-    // Changed in place: nobody else has it now.
+    // Nobody else has a copy now, so the manifest is changed in place.
     self.manifest = nil
     vault.memory.withLock { $0.keep(nil, nil) }
     for index in accounted..<changes.count {
@@ -207,7 +207,7 @@ struct VaultTransaction: ~Copyable {
       if let hashed = changes[index].new.share, hashed.isUnder(keys) {
         share = hashed
       } else {
-        // The keys were not open yet, or others, when it was handed over.
+        // The record was handed over when other keys, or none, were open.
         share = try RecordShare(of: record, name, keys)
         changes[index].new = changes[index].new.with(share)
       }
@@ -219,7 +219,7 @@ struct VaultTransaction: ~Copyable {
 
   // MARK: - The header
 
-  /// Lets `body` change the header, and with it all records.
+  /// Lets `body` change the header and all records.
   mutating func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -273,7 +273,7 @@ struct VaultTransaction: ~Copyable {
     try rename(renamed, oldKeys)
   }
 
-  /// Goes on with other keys.
+  /// Continues with other keys.
   private mutating func authenticate(
     with new: ManifestKeys?, replacing old: ManifestKeys?, isNew: Bool
   ) throws(StorageError) {
@@ -287,17 +287,17 @@ struct VaultTransaction: ~Copyable {
     keys = new
   }
 
-  /// Puts records under other names, and the manifest on the keys that go with them.
+  /// Moves records to other names, and the manifest to the matching keys.
   private mutating func rename(
     _ renamed: [(old: NameHash, new: NameHash, record: [UInt8])], _ oldKeys: ManifestKeys?
   ) throws(StorageError) {
     var isRenaming = !renamed.isEmpty
-    // Where there is no record, tombstones may be all that has a name.
+    // Without records, tombstones may be the only rows with a name.
     if !isRenaming, let keys, let oldKeys {
       isRenaming = try keys.hashOtherwise(than: oldKeys)
     }
     guard isRenaming else { return }
-    // A manifest that is made anew would hide what somebody has done to the records.
+    // A new manifest would hide what somebody has done to the records, so they are compared first.
     var found: Comparison?
     let told = manifest
     if let manifest, let oldKeys {
@@ -310,17 +310,17 @@ struct VaultTransaction: ~Copyable {
       try VaultRows.set(entry.record, for: entry.new, sequence: sequence, connection)
     }
     let isKept = manifest != nil
-    // Nobody knows the old names any more.
+    // The names behind the old hashes of tombstones are unknown, so tombstones are removed.
     if isKept { try connection.statement("DELETE FROM record WHERE value IS NULL").run() }
     try recompute(of: found?.isWithoutOthers == true ? renamed.map(\.new) : nil)
     if let found, let told, !found.hasRemovals { manifest?.keepRemovals(of: told) }
-    // One that was altered before stays so, for verification to tell.
+    // An altered manifest stays altered, for a verification to report.
     if !isKept { manifest = nil }
   }
 
   // MARK: - Ending
 
-  /// Writes the rows of what was changed since the last time.
+  /// Writes the rows of the changes since the last time.
   mutating func writeRows() throws(StorageError) {
     var index = written
     while !isNameRepeated, changes.count - index >= VaultRows.batchSize {
@@ -337,7 +337,7 @@ struct VaultTransaction: ~Copyable {
     written = changes.count
   }
 
-  /// Makes it all durable.
+  /// Commits all changes durably.
   ///
   /// - Throws: `StorageError`; nothing is changed, except with `outcomeUnknown`.
   mutating func commit() throws(StorageError) {
