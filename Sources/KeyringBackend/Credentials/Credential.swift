@@ -145,7 +145,8 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
 extension Credential {
   /// As ``load()``, without blocking a thread of Swift concurrency.
   ///
-  /// When the task is cancelled, the call ends with `cancelled`; so with all of these.
+  /// When the task is cancelled, the call ends with `cancelled`; so with all of these. Other calls are
+  /// made with `async(_:)`.
   ///
   /// - Throws: as ``load()``.
   public func loadAsync() async throws(StorageError) -> Value? {
@@ -164,33 +165,6 @@ extension Credential {
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {
     try await Blocking.run { () throws(StorageError) in try self.remove() }
-  }
-
-  /// As ``state``, without blocking a thread of Swift concurrency.
-  public func stateAsync() async -> PropertyState<Value> {
-    await Blocking.run { self.state }
-  }
-
-  /// As ``item``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``item``.
-  public func itemAsync() async throws(StorageError) -> KeyringItem? {
-    try await Blocking.run { () throws(StorageError) in try self.item }
-  }
-
-  /// The account, without blocking a thread of Swift concurrency.
-  ///
-  /// - Returns: as ``account``.
-  /// - Throws: as ``Credential``.
-  public func accountAsync() async throws(StorageError) -> String? {
-    try await Blocking.run { () throws(StorageError) in try self.core.storedAccount() }
-  }
-
-  /// As ``setAccount(_:)``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``setAccount(_:)``.
-  public func setAccountAsync(_ account: String?) async throws(StorageError) {
-    try await Blocking.run { () throws(StorageError) in try self.setAccount(account) }
   }
 }
 

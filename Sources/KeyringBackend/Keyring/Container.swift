@@ -13,7 +13,7 @@ extension Keyring {
   /// `cancelled`, `dismissed`, `duplicate` when several items answer to the account, `invalid` for
   /// a zero character in a name or what the service refuses, `io` and the like; those that change
   /// something `outcomeUnknown` as well.
-  public struct Container: Sendable {
+  public struct Container: Sendable, BlockingCalls {
     /// Whose place it is.
     public let keyring: Keyring
     /// The attribute `account` of the item.

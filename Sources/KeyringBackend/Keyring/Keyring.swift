@@ -14,8 +14,8 @@ public import StorageCore
 /// then the names are still seen, and other programs can't read the secret.
 ///
 /// Any thread may use it. Every call goes over the bus, three to six times, and takes a few
-/// milliseconds; the forms with `Async` block no thread of Swift concurrency.
-public final class Keyring: Sendable {
+/// milliseconds; `keyring.async { try $0.keys() }` blocks no thread of Swift concurrency.
+public final class Keyring: Sendable, BlockingCalls {
   /// When a secret can be read.
   public typealias Accessibility = KeyringBackend.Accessibility
 

@@ -46,7 +46,9 @@ public struct KeyringReport: Sendable {
   /// not follow it, and uses the service.
   public let ignoredBackend: String?
 
-  /// Looks at the keyring of the session.
+  /// Looks at the keyring of the session; from async code in `SecureStorage.async { KeyringReport() }`.
+  ///
+  /// When its task is cancelled there, the look that is made ends with `cancelled` and is the last.
   ///
   /// - Parameters:
   ///   - keys: the names of keys to look for.
@@ -54,26 +56,6 @@ public struct KeyringReport: Sendable {
   ///     does not take much longer.
   public init(keys: [String] = [], deadline: Duration = .seconds(5)) {
     self.init(keys: keys, deadline: deadline, client: .session)
-  }
-
-  /// Looks at the keyring of the session, without blocking a thread of Swift concurrency.
-  ///
-  /// A look that is made when the task is cancelled ends with `cancelled`, and is the last.
-  ///
-  /// - Parameters:
-  ///   - keys: the names of keys to look for.
-  ///   - deadline: how long each look may take.
-  /// - Returns: what ``init(keys:deadline:)`` makes.
-  public static func makeAsync(
-    keys: [String] = [], deadline: Duration = .seconds(5)
-  ) async -> KeyringReport {
-    await makeAsync(keys: keys, deadline: deadline, client: .session)
-  }
-
-  static func makeAsync(
-    keys: [String], deadline: Duration, client: KeyringClient
-  ) async -> KeyringReport {
-    await Blocking.run { KeyringReport(keys: keys, deadline: deadline, client: client) }
   }
 
   init(keys: [String], deadline: Duration, client: KeyringClient) {
