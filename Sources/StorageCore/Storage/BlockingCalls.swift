@@ -22,9 +22,9 @@ extension BlockingCalls where Self: Sendable {
   /// stores of a test apply. It runs on no actor, and may capture only what is `Sendable`.
   ///
   /// When the task is cancelled, a call that waits for the desktop's keyring ends with `cancelled`, or
-  /// with `outcomeUnknown` if it was already writing. Reading, writing and copying a long value of a
-  /// sealed folder ends with `cancelled`. All other calls run to their end. `body` is run even if the
-  /// task was cancelled before; `Task.isCancelled` says so inside.
+  /// with `outcomeUnknown` if it was already writing. Calls of a sealed folder that take long, such as a
+  /// copy, a backup or a rotation, end with `cancelled`. All other calls run to their end. `body` runs
+  /// even if the task was cancelled before; `Task.isCancelled` says so inside.
   ///
   /// - Parameter body: gets the object. If it doesn't throw, the call needs no `try`. Write
   ///   `{ (vault) throws(StorageError) in try vault.verify() }` where the type of the error counts.
