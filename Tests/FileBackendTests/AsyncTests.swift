@@ -20,10 +20,10 @@ import Testing
     let value = pattern(300_000)
     try await folder.write(contentsOf: chunks(value, of: 7_777), named: "name")
     var read = Data()
-    let reader = try #require(try await folder.readerAsync(named: "name"))
+    let reader = try #require(try await folder.async { try $0.reader(named: "name") })
     for try await chunk in reader { read += chunk }
     #expect(read == value)
-    #expect(try await reader.readAsync(100..<200) == value[100..<200])
+    #expect(try await reader.async { try $0.read(100..<200) } == value[100..<200])
     #expect(place.pending == [])
   }
 
@@ -47,7 +47,7 @@ import Testing
     let source = place.file("source")
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      try await folder.writeAsync(contentsOf: source, named: "name")
+      try await folder.async { try $0.write(contentsOf: source, named: "name") }
     }
     await #expect(throws: StorageError.self) { try await task.value }
     let other = Task { [self] in
@@ -63,7 +63,7 @@ import Testing
     let value = pattern(5_000_000)
     let whole = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      try await folder.writeAsync(value, named: "name")
+      try await folder.async { try $0.write(value, named: "name") }
     }
     await #expect(throws: StorageError.self) { try await whole.value }
     #expect(try folder.read(named: "name") == Data([1]))
@@ -121,15 +121,20 @@ import Testing
     let code = await codeWhenCancelled { [self] progress in
       switch work {
       case .file:
-        try await folder.writeAsync(contentsOf: source, named: "name", progress: progress)
+        try await folder.async {
+          try $0.write(contentsOf: source, named: "name", progress: progress)
+        }
       case .chunks:
         let chunks = chunks(value, of: 100_000)
         try await folder.write(contentsOf: chunks, named: "name", progress: progress)
-      case .copy: try await folder.copyAsync("large", to: "name", progress: progress)
-      case .backup: try await folder.backupAsync(to: copy, progress: progress)
-      case .restore: try await other.folder().restoreAsync(from: copy, progress: progress)
-      case .rotate: _ = try await folder.rotateAsync(progress: progress)
-      case .verify: _ = try await folder.verifyAsync(progress: progress)
+      case .copy:
+        try await folder.async { _ = try $0.copy("large", to: "name", progress: progress) }
+      case .backup:
+        try await folder.async { _ = try $0.backup(to: copy, progress: progress) }
+      case .restore:
+        try await other.folder().async { _ = try $0.restore(from: copy, progress: progress) }
+      case .rotate: try await folder.async { _ = try $0.rotate(progress: progress) }
+      case .verify: try await folder.async { _ = try $0.verify(progress: progress) }
       }
     }
     #expect(code == .cancelled)
@@ -151,40 +156,19 @@ import Testing
     #expect(told.withLock { $0 } == [100_000, 200_000, 300_000])
   }
 
-  @Test func theUpkeepHasAsyncForms() async throws {
+  @Test func oneBodyMayMakeSeveralCalls() async throws {
+    let none = place.file("none")
     let folder = place.folder()
-    try await folder.writeAsync(pattern(50_000), named: "a")
-    let copy = place.parent.appendingPathComponent("copy", isDirectory: true)
-    try await folder.backupAsync(to: copy)
-    #expect(try await folder.rotateAsync().resealedCount == 1)
-    #expect(try await folder.reencryptAsync().resealedCount == 0)
-    try await folder.compactAsync()
-    try await folder.removeAsync("a")
-    try await folder.restoreAsync(from: copy)
-    let report = try await folder.verifyAsync()
-    #expect(report.isSound && report.nameCount == 1)
-    #expect(try await folder.inspectAsync() == [])
-    #expect(try await folder.listingAsync().keys == ["a"])
-    #expect(try await folder.repairAsync(accepting: report).removedNames == [])
-  }
-
-  @Test func theAsyncFormsDoWhatTheOthersDo() async throws {
-    let folder = place.folder()
-    try await folder.openAsync()
-    try await folder.writeAsync(pattern(50_000), named: "a")
-    #expect(try await folder.containsAsync("a"))
-    #expect(try await folder.infoAsync(named: "a")?.size == 50_000)
-    #expect(try await folder.renameAsync("a", to: "b"))
-    #expect(try await folder.copyAsync("b", to: "c"))
-    #expect(Set(try await folder.namesAsync()) == ["b", "c"])
-    try await folder.updateAsync(named: "b") { $0?.append(1) }
-    #expect(try await folder.readAsync(named: "b")?.count == 50_001)
-    try await folder.transactionAsync { transaction in
-      try transaction.remove("b")
-      try transaction.remove("c")
+    let names = try await folder.async { folder in
+      try folder.write(pattern(50_000), named: "a")
+      try folder.rename("a", to: "b")
+      try folder.copy("b", to: "c")
+      return try folder.names()
     }
-    try await folder.removeAsync("c")
-    #expect(try await folder.namesAsync() == [])
-    #expect(place.blobs == [])
+    #expect(Set(names) == ["b", "c"])
+    let error = await #expect(throws: StorageError.self) {
+      try await folder.async { try $0.write(contentsOf: none, named: "a") }
+    }
+    #expect(error?.code != .cancelled)
   }
 }

@@ -80,6 +80,8 @@ private let isPrivate = ProcessInfo.processInfo.environment["SPS_PRIVATE_ENVIRON
       #expect(VaultStorage.standard === VaultStorage.standard)
       try VaultStorage.standard.save(1, forKey: "direct")
       #expect(try await VaultStorage.standard.loadAsync(Int.self, forKey: "direct") == 1)
+      #expect(try await SecureStorage.async { try VaultStorage.standard.keys() } == ["direct"])
+      #expect(await global.$launches.async { $0.state } == .absent)
       try await global.$launches.saveAsync(3)
       #expect(try await global.$launches.loadAsync() == 3)
       try await global.$launches.updateAsync { $0 += 1 }

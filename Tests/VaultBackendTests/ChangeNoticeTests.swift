@@ -90,7 +90,7 @@ import VaultBackend
     #expect(try child.ask("save key second") == "saved")
     #expect(await values.next() == .some("second"))
 
-    _ = try await storage.rotateAsync(names: true)
+    _ = try await storage.async { try $0.rotate(names: true) }
     #expect(await values.next() == .some("second"))
     try storage.save("third", forKey: "key")
     try storage.save("fourth", forKey: "key")

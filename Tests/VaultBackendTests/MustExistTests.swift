@@ -116,7 +116,9 @@ import VaultBackend
 
   @Test func asyncCodeSaysTheSame() async throws {
     let storage = storage()
-    await #expect(throws: StorageError.self) { try await storage.openAsync(.mustExist) }
+    await #expect(throws: StorageError.self) {
+      try await storage.async { try $0.open(.mustExist) }
+    }
     #expect(vault.entries.isEmpty)
   }
 }

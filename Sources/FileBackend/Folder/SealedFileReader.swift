@@ -13,7 +13,7 @@ public import struct Foundation.Data
 /// No byte is given before the segment of 64 KiB in which it lies was authenticated; a damaged segment
 /// leaves the others readable. An open file is held as long as the reader. Any thread may use it, many
 /// at once; each call has a buffer of its own.
-public final class SealedFileReader: Sendable {
+public final class SealedFileReader: Sendable, BlockingCalls {
   /// The name that the value was opened by.
   public let name: StoreKey
   /// The length of the value in bytes.
@@ -192,20 +192,10 @@ extension SealedFileReader: AsyncSequence {
     public mutating func next() async throws -> Data? {
       guard offset < reader.size else { return nil }
       let range = offset..<Swift.min(offset + SegmentLayout.segmentSize, reader.size)
-      let data = try await reader.readAsync(range)
+      let data = try await reader.async { try $0.read(range) }
       offset = range.upperBound
       return data
     }
-  }
-}
-
-extension SealedFileReader {
-  /// As ``read(_:)``, for async code.
-  ///
-  /// - Returns: the bytes.
-  /// - Throws: as ``read(_:)``.
-  public func readAsync(_ range: Range<Int>) async throws(StorageError) -> Data {
-    try await Blocking.run { () throws(StorageError) in try self.read(range) }
   }
 }
 

@@ -19,8 +19,8 @@ public import struct Foundation.URL
 /// durable before it returns, and replaces the old value whole or not at all, also in a kill. Reading
 /// and writing take the same memory whatever the size. docs/file-format.md has the format.
 ///
-/// Any thread may use it, many at once. Calls block; their async forms do that on threads of their own.
-public final class SealedFolder: Sendable {
+/// Any thread may use it, many at once. Calls block; `folder.async { try $0.names() }` does not.
+public final class SealedFolder: Sendable, BlockingCalls {
   /// The vault that has the names.
   package let index: VaultStorage
   /// What the folder is opened for.

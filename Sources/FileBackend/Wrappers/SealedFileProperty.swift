@@ -3,7 +3,7 @@ public import StorageCore
 
 /// What all wrappers of sealed files offer through `$property`: calls that throw where the property
 /// can't.
-public protocol SealedFileProperty<Value> {
+public protocol SealedFileProperty<Value>: BlockingCalls {
   /// The type of a stored value.
   associatedtype Value
 

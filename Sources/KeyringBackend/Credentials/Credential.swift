@@ -146,7 +146,7 @@ extension Credential {
   /// As ``load()``, without blocking a thread of Swift concurrency.
   ///
   /// When the task is cancelled, the call ends with `cancelled`; the same holds for all async calls
-  /// here.
+  /// here. `async(_:)` makes every other call.
   ///
   /// - Throws: as ``load()``.
   public func loadAsync() async throws(StorageError) -> Value? {
@@ -165,33 +165,6 @@ extension Credential {
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {
     try await Blocking.run { () throws(StorageError) in try self.remove() }
-  }
-
-  /// As ``state``, without blocking a thread of Swift concurrency.
-  public func stateAsync() async -> PropertyState<Value> {
-    await Blocking.run { self.state }
-  }
-
-  /// As ``item``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``item``.
-  public func itemAsync() async throws(StorageError) -> KeyringItem? {
-    try await Blocking.run { () throws(StorageError) in try self.item }
-  }
-
-  /// The account, without blocking a thread of Swift concurrency.
-  ///
-  /// - Returns: as ``account``.
-  /// - Throws: as ``Credential``.
-  public func accountAsync() async throws(StorageError) -> String? {
-    try await Blocking.run { () throws(StorageError) in try self.core.storedAccount() }
-  }
-
-  /// As ``setAccount(_:)``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``setAccount(_:)``.
-  public func setAccountAsync(_ account: String?) async throws(StorageError) {
-    try await Blocking.run { () throws(StorageError) in try self.setAccount(account) }
   }
 }
 

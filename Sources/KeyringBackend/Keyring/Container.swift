@@ -13,7 +13,7 @@ extension Keyring {
   /// `cancelled`, `dismissed`, `duplicate` when several items match the account, `invalid` for a
   /// zero character in a name or what the service refuses, `io` and the like; those that change
   /// something `outcomeUnknown` as well.
-  public struct Container: Sendable {
+  public struct Container: Sendable, BlockingCalls {
     /// The keyring of the container.
     public let keyring: Keyring
     /// The attribute `account` of the item.

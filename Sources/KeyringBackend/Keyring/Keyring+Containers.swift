@@ -59,30 +59,4 @@ extension Keyring {
   static func account(of item: ItemSnapshot) -> String? {
     item.attributes[AttributeName.account] ?? item.attributes[AttributeName.username]
   }
-
-  // MARK: - Async
-
-  /// As ``keys()``, without blocking a thread of Swift concurrency.
-  ///
-  /// When the task is cancelled, the call ends with `cancelled`; the same holds for all async calls
-  /// here.
-  ///
-  /// - Throws: as ``keys()``.
-  public func keysAsync() async throws(StorageError) -> Set<String> {
-    try await Blocking.run { () throws(StorageError) in try self.keys() }
-  }
-
-  /// As ``containers()``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``keys()``.
-  public func containersAsync() async throws(StorageError) -> [Container] {
-    try await Blocking.run { () throws(StorageError) in try self.containers() }
-  }
-
-  /// As ``empty()``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``empty()``.
-  public func emptyAsync() async throws(StorageError) {
-    try await Blocking.run { () throws(StorageError) in try self.empty() }
-  }
 }

@@ -14,8 +14,8 @@ public import StorageCore
 /// then other programs still see the names, but can't read the secret.
 ///
 /// Any thread may use it. Every call makes three to six calls over the bus, and takes a few
-/// milliseconds; the forms with `Async` block no thread of Swift concurrency.
-public final class Keyring: Sendable {
+/// milliseconds; `keyring.async { try $0.keys() }` blocks no thread of Swift concurrency.
+public final class Keyring: Sendable, BlockingCalls {
   /// When a secret can be read.
   public typealias Accessibility = KeyringBackend.Accessibility
 

@@ -4,7 +4,7 @@ public import StorageCore
 ///
 /// A type that has ``attributes`` and ``options`` gets the calls below. They go over the session's
 /// bus, from any thread.
-public protocol KeyringQueryable {
+public protocol KeyringQueryable: BlockingCalls {
   /// Attributes that the items have, among others.
   var attributes: KeyringAttributes { get }
   /// How queries are answered; ``Swift/Set/matchFirst`` unless said otherwise.
@@ -51,53 +51,5 @@ extension KeyringQueryable {
   @discardableResult
   public func delete() throws(StorageError) -> Int {
     try queries.remove(attributes, options)
-  }
-
-  // MARK: - Async
-
-  /// As ``item``, without blocking a thread of Swift concurrency.
-  ///
-  /// When the task is cancelled, the call ends with `cancelled`; the same holds for all async calls
-  /// here.
-  ///
-  /// - Throws: as ``item``.
-  public func itemAsync() async throws(StorageError) -> KeyringItem? {
-    let (queries, attributes, options) = (queries, attributes, options)
-    return try await Blocking.run { () throws(StorageError) in
-      try queries.search(attributes, options).first
-    }
-  }
-
-  /// As ``items``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``items``.
-  public func itemsAsync() async throws(StorageError) -> [KeyringItem] {
-    let (queries, attributes) = (queries, attributes)
-    let options = options.subtracting([.matchLimit(.first)]).union([.matchLimit(.all)])
-    return try await Blocking.run { () throws(StorageError) in
-      try queries.search(attributes, options)
-    }
-  }
-
-  /// As ``update(_:)``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``update(_:)``.
-  public func updateAsync(_ changes: KeyringAttribute...) async throws(StorageError) {
-    let (queries, attributes, options) = (queries, attributes, options)
-    try await Blocking.run { () throws(StorageError) in
-      try queries.modify(KeyringAttributes(changes), attributes, options)
-    }
-  }
-
-  /// As ``delete()``, without blocking a thread of Swift concurrency.
-  ///
-  /// - Returns: how many items were deleted.
-  /// - Throws: as ``delete()``.
-  @discardableResult
-  public func deleteAsync() async throws(StorageError) -> Int {
-    let (queries, attributes, options) = (queries, attributes, options)
-    return try await Blocking.run { () throws(StorageError) in
-      try queries.remove(attributes, options)
-    }
   }
 }

@@ -47,7 +47,9 @@ public struct KeyringReport: Sendable {
   /// ignores the variable and uses the service.
   public let ignoredBackend: String?
 
-  /// Looks at the keyring of the session.
+  /// Looks at the keyring of the session; from async code in `SecureStorage.async { KeyringReport() }`.
+  ///
+  /// When its task is cancelled there, the look that is made ends with `cancelled` and is the last.
   ///
   /// - Parameters:
   ///   - keys: the names of keys to look for.
@@ -55,26 +57,6 @@ public struct KeyringReport: Sendable {
   ///     whole report does not take much longer.
   public init(keys: [String] = [], deadline: Duration = .seconds(5)) {
     self.init(keys: keys, deadline: deadline, client: .session)
-  }
-
-  /// Looks at the keyring of the session, without blocking a thread of Swift concurrency.
-  ///
-  /// When the task is cancelled, the current look ends with `cancelled`, and is the last.
-  ///
-  /// - Parameters:
-  ///   - keys: the names of keys to look for.
-  ///   - deadline: how long each look may take.
-  /// - Returns: the report, as ``init(keys:deadline:)`` makes it.
-  public static func makeAsync(
-    keys: [String] = [], deadline: Duration = .seconds(5)
-  ) async -> KeyringReport {
-    await makeAsync(keys: keys, deadline: deadline, client: .session)
-  }
-
-  static func makeAsync(
-    keys: [String], deadline: Duration, client: KeyringClient
-  ) async -> KeyringReport {
-    await Blocking.run { KeyringReport(keys: keys, deadline: deadline, client: client) }
   }
 
   init(keys: [String], deadline: Duration, client: KeyringClient) {

@@ -23,23 +23,6 @@ extension KeyAdministration {
     return try reencrypt(progress: progress)
   }
 
-  /// Replaces a root key that leaked, the slots and the data key, and seals all records again.
-  ///
-  /// The same as ``rotate(openedBy:names:keepingOldKeys:progress:)`` with `names: false`.
-  ///
-  /// - Parameters:
-  ///   - source: opens the store from now on.
-  ///   - keepingOldKeys: as in ``rotate(openedBy:names:keepingOldKeys:progress:)``.
-  ///   - progress: as in ``reencrypt(readmitting:expecting:progress:)``.
-  /// - Returns: how many records were sealed again, and how many were set aside.
-  /// - Throws: the same errors as ``rotate(openedBy:names:keepingOldKeys:progress:)``.
-  public func replaceRootKey(
-    openedBy source: KeySource, keepingOldKeys: Bool = false,
-    progress: ((Int, Int) -> Void)? = nil
-  ) throws(StorageError) -> ReencryptionReport {
-    try rotate(openedBy: source, keepingOldKeys: keepingOldKeys, progress: progress)
-  }
-
   /// Replaces all keys: makes a new root key, one new slot and a new data key, and seals all records again.
   ///
   /// Use it after a key, a passphrase or a root key leaked. It removes all slots, also those of recovery

@@ -36,7 +36,7 @@ public struct KeySlot: Hashable, Sendable {
 /// Each call makes one atomic change of the store's header, or many small changes that can be resumed.
 /// If the process dies at any point, the store still opens. Backups made before a change still open with
 /// the old secret. Other processes use the new keys from their next access.
-public struct KeyAdministration: Sendable {
+public struct KeyAdministration: Sendable, BlockingCalls {
   let store: SealedStore
 
   /// Lists the ways to open the store.

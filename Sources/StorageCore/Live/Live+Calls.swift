@@ -151,11 +151,6 @@ extension Live {
   ) async throws -> Result {
     try await Blocking.run { try update(body) }
   }
-
-  /// As ``state``, for the first read, which accesses the storage.
-  public func stateAsync() async -> PropertyState<Property> {
-    await Blocking.run { state }
-  }
 }
 
 // MARK: - The shared value

@@ -24,7 +24,7 @@ public import CryptoCore
 /// memory in the clear as long as such a property exists; use ``Store`` for values that must not
 /// be.
 @propertyWrapper
-public struct Live<Property: Sendable & Equatable, StorageType: Storage>: Sendable {
+public struct Live<Property: Sendable & Equatable, StorageType: Storage>: Sendable, BlockingCalls {
   /// The two forms of a live property.
   enum Form: Sendable {
     /// `Property` is optional, and nil means that there is no value.

@@ -16,8 +16,8 @@ public typealias StorageErrorClosure = @Sendable (any Error) -> Void
 /// `DelegatedStorage`.
 ///
 /// Any thread, task or actor may call a storage, many at once. Calls are synchronous: each blocks
-/// until the place has answered.
-public protocol Storage: AnyObject, Sendable {
+/// until the place has answered. From async code, use ``BlockingCalls/async(_:)``.
+public protocol Storage: AnyObject, Sendable, BlockingCalls {
   /// The sealed store that performs all calls.
   var store: SealedStore { get }
 

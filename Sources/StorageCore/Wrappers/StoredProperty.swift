@@ -2,7 +2,7 @@
 ///
 /// `Value` is the type of the stored value. A property of an optional wrapper has the type
 /// `Value?`.
-public protocol StoredProperty<Value, StorageType> {
+public protocol StoredProperty<Value, StorageType>: BlockingCalls {
   /// The type of the stored value.
   associatedtype Value
   /// The type of the storage.
@@ -32,12 +32,6 @@ extension StoredProperty {
     PropertyState { () throws(StorageError) in try core.load() }
   }
 
-  /// As ``state``, but does not block a thread of Swift concurrency.
-  public func stateAsync() async -> PropertyState<Value> where Value: Sendable {
-    let core = core
-    return await Blocking.run { PropertyState { () throws(StorageError) in try core.load() } }
-  }
-
   /// The state of the property now, then after every change; see ``PropertyStates``.
   public var states: PropertyStates<Value> {
     let core = core
@@ -47,7 +41,8 @@ extension StoredProperty {
   /// Removes the value without blocking a thread of Swift concurrency.
   ///
   /// When the task is cancelled, a call that waits for the keyring's service ends with `cancelled`.
-  /// Calls to other places ignore cancellation. This holds for all async calls of a property.
+  /// Calls to other places ignore cancellation. This holds for all async calls of a property. Other
+  /// calls, such as ``state``, are made with ``BlockingCalls/async(_:)``.
   ///
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {

@@ -5,59 +5,46 @@ import Testing
 @testable import KeyringBackend
 
 @Suite struct AsyncTests {
-  @Test(.ownDaemon) func theAsyncFormsDoTheSame() async throws {
+  @Test(.ownDaemon) func asyncCodeMakesTheSameCalls() async throws {
     let desktop = try Desktop()
     let keyring = desktop.keyring("service")
     let container = keyring.container(for: "account")
-    try await container.storeAsync("value")
-    #expect(try await container.fetchAsync(String.self) == "value")
-    let text: String? = try await container.fetchAsync()
+    let text: String? = try await container.async {
+      try $0.store("value")
+      return try $0.fetch()
+    }
     #expect(text == "value")
-    #expect(try await !container.isEmptyAsync())
-    #expect(try await keyring.keysAsync() == ["account"])
-    #expect(try await keyring.containersAsync().map(\.account) == ["account"])
-    let other = keyring.container(for: "other")
-    #expect(try await container.copyAsync(to: other))
-    #expect(try await container.moveAsync(to: other))
-    #expect(try await other.dropAsync(String.self) == "value")
-    try await container.storeAsync(1)
-    try await container.emptyAsync()
-    #expect(try await container.isEmptyAsync())
-    try await container.storeAsync(1)
-    try await keyring.emptyAsync()
-    #expect(try await keyring.keysAsync() == [])
+    #expect(try await keyring.async { try $0.containers() }.map(\.account) == ["account"])
+    try await keyring.async { try $0.empty() }
+    #expect(try await keyring.async { try $0.keys() } == [])
 
     let credential = Credential<String>.service("github", on: desktop)
+    #expect(await credential.async { $0.state } == .absent)
     try await credential.saveAsync("token")
     #expect(try await credential.loadAsync() == "token")
-    try await credential.setAccountAsync("me")
-    #expect(try await credential.accountAsync() == "me")
-    #expect(try await credential.itemAsync()?.account == "me")
-    #expect(try await credential.itemsAsync().count == 1)
-    try await credential.updateAsync(.comment("hello"))
-    #expect(try await credential.itemAsync()?.comment == "hello")
-    #expect(try await credential.deleteAsync() == 1)
-    try await credential.saveAsync("token")
+    try await credential.async { try $0.setAccount("me") }
+    #expect(await credential.async { $0.account } == "me")
+    try await credential.async { try $0.update(.comment("hello")) }
+    #expect(try await credential.async { try $0.item }?.comment == "hello")
     try await credential.removeAsync()
     #expect(try await credential.loadAsync() == nil)
+    let report = await SecureStorage.async {
+      KeyringReport(keys: ["none"], deadline: .seconds(30), client: desktop.client)
+    }
+    #expect(report.findings.map(\.error?.code) == [nil, nil, nil, .keyUnavailable])
   }
 
-  @Test func aStorageHasAsyncFormsOfItsCalls() async throws {
+  @Test func aStorageHasAsyncFormsOfItsFrequentCalls() async throws {
     let desktop = try Desktop()
     let storage = desktop.storage()
-    try await storage.openAsync()
     #expect(try await storage.loadAsync(Int.self, forKey: "key") == nil)
     try await storage.saveAsync(1, forKey: "key")
-    #expect(try await !storage.saveIfAbsentAsync(2, forKey: "key"))
     try await storage.updateAsync(Int.self, forKey: "key") { $0 = ($0 ?? 0) + 1 }
     #expect(try await storage.loadAsync(forKey: "key") == 2)
-    #expect(try await storage.containsAsync("key"))
-    #expect(try await storage.keysAsync() == ["key"])
     try await storage.deleteAsync(forKey: "key")
-    #expect(try await !storage.containsAsync("key"))
-    try await storage.saveAsync(1, forKey: "key")
-    try await storage.removeAllAsync()
-    #expect(try await storage.keysAsync().isEmpty)
+    try await storage.saveAsync(encodable: ["a", "b"], forKey: "list")
+    #expect(try await storage.loadAsync(decodable: [String].self, forKey: "list") == ["a", "b"])
+    #expect(try await storage.async { try $0.keys() } == ["list"])
   }
 
   @Test(.timeLimit(.minutes(30))) func whoWaitsForItsTurnIsCancelledToo() async throws {
@@ -84,12 +71,12 @@ import Testing
     let fake = try FakeDesktop(.init().with(.hangs, in: "SearchItems"))
     let patient = KeyringAccess(deadline: .seconds(600), prompts: .never)
     let container = fake.keyring("service", access: patient).container(for: "account")
-    let task = Task { try await container.fetchAsync(String.self) }
+    let task = Task { try await container.async { try $0.fetch(String.self) } }
     // Not by yielding: what runs all the time keeps the threads that the calls need.
     while fake.service.callCount("SearchItems") == 0 { try await Task.sleep(for: .milliseconds(2)) }
     task.cancel()
     await #expect { try await task.value } throws: { ($0 as? StorageError)?.code == .cancelled }
-    let write = Task { try await container.storeAsync("x") }
+    let write = Task { try await container.async { try $0.store("x") } }
     write.cancel()
     await #expect { try await write.value } throws: { ($0 as? StorageError)?.code == .cancelled }
     #expect(fake.service.items.isEmpty)

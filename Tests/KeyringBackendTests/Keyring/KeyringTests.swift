@@ -95,16 +95,10 @@ import Testing
     #expect(code { _ = try Named().items } == .noBus)
     #expect(code { try Named().update(.comment("x")) } == .noBus)
     #expect(code { try Named().delete() } == .noBus)
-    await #expect(throws: StorageError.self) { try await Keyring.searchAsync(for: ["a": "b"]) }
-    await #expect(throws: StorageError.self) { try await Keyring.readAsync(["a": "b"]) }
-    await #expect(throws: StorageError.self) { try await Keyring.deleteAsync(["a": "b"]) }
-    await #expect(throws: StorageError.self) { try await Keyring.removeAsync(Named()) }
     await #expect(throws: StorageError.self) {
-      try await Keyring.updateAsync([.password("x")], using: ["a": "b"])
+      try await SecureStorage.async { try Keyring.search(for: ["a": "b"]) }
     }
-    await #expect(throws: StorageError.self) {
-      try await Keyring.modifyAsync([.password("x")], for: Named())
-    }
+    await #expect(throws: StorageError.self) { try await Named().async { try $0.items } }
     @SecureCredentials(service: "x") var secret: String?
     #expect(code { _ = try $secret.load() } == .noBus)
     @InternetCredentials(server: "x") var password: String?

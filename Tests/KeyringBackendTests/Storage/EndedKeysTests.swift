@@ -96,7 +96,9 @@ import Testing
     let property = Keychain<String>(storage, "key")
     var states = property.projectedValue.states.makeAsyncIterator()
     #expect(await states.next() == .value("current"))
-    let report = try await storage.keyAdministration.rotateAsync(openedBy: Self.newSource)
+    let report = try await storage.keyAdministration.async {
+      try $0.rotate(openedBy: Self.newSource)
+    }
     #expect(report.remaining == 0 && report.setAside == 0 && report.reencrypted == 1)
     if kind == "forged" { (name, planted) = try forged("forged", "key", in: copy) }
     try place.raw.set(planted, for: name)

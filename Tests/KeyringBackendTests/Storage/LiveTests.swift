@@ -12,7 +12,7 @@ import Testing
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let live = Live(wrappedValue: -1, desktop.storage(service: service), "key")
-    #expect(await live.stateAsync() == .absent)
+    #expect(await live.async { $0.state } == .absent)
     let other = desktop.storage(service: service, client: desktop.anotherClient())
     var values = Observations { live.wrappedValue }.makeAsyncIterator()
     for number in 0..<20 {
@@ -60,7 +60,7 @@ import Testing
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let live = Live(wrappedValue: "none", desktop.storage(service: service), "key")
-    #expect(await live.stateAsync() == .absent)
+    #expect(await live.async { $0.state } == .absent)
     var values = Observations { live.wrappedValue }.makeAsyncIterator()
     for (command, expected) in [
       (["save", service, "key", "first"], "first"), (["save", service, "key", "second"], "second"),
@@ -80,7 +80,7 @@ import Testing
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let live = Live(wrappedValue: -1, desktop.storage(service: service), "key")
-    #expect(await live.stateAsync() == .absent)
+    #expect(await live.async { $0.state } == .absent)
     let child = try HelperProgram("KeychainTestChild").start(
       ["save-timed", service, "key"], environment: ["DBUS_SESSION_BUS_ADDRESS": desktop.address])
     let times = try ArrivalTimes.measure(1_000) {

@@ -80,7 +80,7 @@ import Testing
     let storage = try made(3)
     let tagged = self.storage(tag: "tag")
     try tagged.save("tagged", forKey: "t")
-    let report = try storage.keyAdministration.replaceRootKey(
+    let report = try storage.keyAdministration.rotate(
       openedBy: .key(.repeating(2)), keepingOldKeys: true)
     #expect(report.reencrypted == 3 && report.remaining == 1 && report.setAside == 0)
     let other = self.storage(2, tag: "tag")

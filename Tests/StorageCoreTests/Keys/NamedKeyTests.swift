@@ -36,22 +36,23 @@ import Testing
     #expect(keys.count == 2 && Set(keys).count == 1)
   }
 
-  @Test func theAsyncFormGivesTheSameKey() async throws {
+  @Test func asyncCodeGetsTheSameKey() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       NamedKeyTests.start(path)
-      let made = try await SymmetricKey.generateAsync(key: "one")
-      let (same, other) = (
-        try SymmetricKey.generate(key: "one"), try await SymmetricKey.generateAsync(key: "two")
-      )
+      let made = try await SecureStorage.async { try SymmetricKey.generate(key: "one") }
+      let same = try SymmetricKey.generate(key: "one")
+      let other = try await SecureStorage.async { try SymmetricKey.generate(key: "two") }
       #expect(made == same && made != other)
-      await #expect(throws: StorageError.self) { try await SymmetricKey.generateAsync(key: "") }
+      await #expect(throws: StorageError.self) {
+        try await SecureStorage.async { try SymmetricKey.generate(key: "") }
+      }
       try FileManager.default.removeItem(atPath: path + "/named.key")
     }
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       NamedKeyTests.start(path)
       let error = await #expect(throws: StorageError.self) {
-        try await SymmetricKey.generateAsync(key: "one")
+        try await SecureStorage.async { try SymmetricKey.generate(key: "one") }
       }
       #expect(error?.code == .keyUnavailable)
     }

@@ -81,7 +81,7 @@ import Testing
     let storage = try made()
     let recovery = try storage.keyAdministration.exportRecoveryKey()
     try storage.keyAdministration.add(.passphrase("x", derivation: .quick))
-    let report = try storage.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
+    let report = try storage.keyAdministration.rotate(openedBy: .key(.repeating(2)))
     #expect(report.reencrypted == 20 && report.remaining == 0)
     try expectAllValues(storage)
     try expectAllValues(self.storage(2))
@@ -99,8 +99,6 @@ import Testing
     let header = try delegate.headerBytes()
     for source in [KeySource.key(.repeating(1)), .passphrase("x")] {
       #expect(code { _ = try storage.keyAdministration.rotate(openedBy: source) } == .invalid)
-      #expect(
-        code { _ = try storage.keyAdministration.replaceRootKey(openedBy: source) } == .invalid)
     }
     #expect(try delegate.headerBytes() == header)
     // In what form it comes does not matter.
@@ -132,7 +130,7 @@ import Testing
   @Test func theOldHeaderPutBackAfterTheRootWasReplacedOpensNothing() throws {
     let storage = try made()
     let old = try delegate.headerBytes()
-    _ = try storage.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
+    _ = try storage.keyAdministration.rotate(openedBy: .key(.repeating(2)))
     try delegate.replaceHeader(with: old)
     #expect(code { _ = try self.storage(1).load(Int.self, forKey: "k0") } == .damaged)
     #expect(code { _ = try self.storage(1).keys() } == .damaged)
@@ -143,7 +141,7 @@ import Testing
     let storage = try made(150)
     delegate.fail(afterCommits: commits)
     let administration = storage.keyAdministration
-    #expect(code { _ = try administration.replaceRootKey(openedBy: .key(.repeating(2))) } == .io)
+    #expect(code { _ = try administration.rotate(openedBy: .key(.repeating(2))) } == .io)
     delegate.recover()
     let next = self.storage(2)
     try expectAllValues(next, 150)

@@ -103,7 +103,7 @@ import Testing
     let (one, other) = (storage(), storage())
     try one.save(1, forKey: "k")
     #expect(try other.load(forKey: "k") == 1)
-    _ = try one.keyAdministration.replaceRootKey(openedBy: .key(.repeating(2)))
+    _ = try one.keyAdministration.rotate(openedBy: .key(.repeating(2)))
     #expect(code { _ = try other.load(Int.self, forKey: "k") } == .wrongKey)
     #expect(code { try other.save(9, forKey: "k") } == .wrongKey)
     #expect(try one.load(forKey: "k") == 1)

@@ -153,7 +153,7 @@ import Testing
     #expect(code { try administration.add(none) } == .keyUnavailable)
     #expect(code { try administration.change(to: none) } == .keyUnavailable)
     #expect(code { try administration.change(to: locked) } == .locked)
-    #expect(code { _ = try administration.replaceRootKey(openedBy: none) } == .keyUnavailable)
+    #expect(code { _ = try administration.rotate(openedBy: none) } == .keyUnavailable)
     #expect(try delegate.headerBytes() == header)
     expectOpens(1)
   }
@@ -166,7 +166,7 @@ import Testing
     #expect(code { try thief.change(to: .key(.repeating(2))) } == .wrongKey)
     #expect(code { try thief.remove(1) } == .wrongKey)
     #expect(code { _ = try thief.rotateDataKey() } == .wrongKey)
-    #expect(code { _ = try thief.replaceRootKey(openedBy: .key(.repeating(2))) } == .wrongKey)
+    #expect(code { _ = try thief.rotate(openedBy: .key(.repeating(2))) } == .wrongKey)
     #expect(code { _ = try thief.exportRecoveryKey() } == .wrongKey)
     #expect(try delegate.headerBytes() == header)
   }

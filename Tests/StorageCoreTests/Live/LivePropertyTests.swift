@@ -133,9 +133,9 @@ struct LivePropertyTests {
         $0 += 1
         return $0
       } == 2)
-    #expect(await live.stateAsync() == .value(2))
+    #expect(await live.async { $0.state } == .value(2))
     try await live.removeAsync()
-    #expect(await live.stateAsync() == .absent)
+    #expect(await live.async { $0.state } == .absent)
   }
 
   // MARK: - One object

@@ -151,7 +151,7 @@ import Testing
     try await Caller.$name.withValue("caller") {
       try await property.updateAsync { $0 = Caller.name }
       #expect(try await property.loadAsync() == "caller")
-      try await storage.transactionAsync { try $0.save(Caller.name + "'s", forKey: "k") }
+      try await storage.updateAsync(String.self, forKey: "k") { $0 = Caller.name + "'s" }
       #expect(try await property.loadAsync() == "caller's")
     }
   }

@@ -36,7 +36,9 @@ struct ServiceAdministration: Administration {
     return zip(given, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  func rotate() async throws { _ = try await vault.keyAdministration.rotateDataKeyAsync() }
+  func rotate() async throws {
+    _ = try await vault.keyAdministration.async { try $0.rotateDataKey() }
+  }
 
   func health() async -> [StorageHealth] { stores.health }
 }

@@ -95,13 +95,13 @@ enum Composition {
     else { end("name the token's holder: token-service issue NAME", 64) }
     // Only the service makes a vault. Otherwise a token for nobody's vault would be printed here, for example
     // by another user or without the unit's state folder.
-    try await VaultStorage.standard.openAsync(.mustExist)
+    try await VaultStorage.standard.async { try $0.open(.mustExist) }
     print(try await StoredTokens(storage: VaultStorage.standard).issue(to: name))
   }
 
   /// Prints the administrator's password, for anyone who can read the vault and its key.
   private static func showPassword() async throws {
-    try await VaultStorage.standard.openAsync(.mustExist)
+    try await VaultStorage.standard.async { try $0.open(.mustExist) }
     let password = try await VaultStorage.standard.loadAsync(String.self, forKey: "admin.password")
     guard let password else { end("there is no password yet: the first start creates it", 69) }
     print(password)
@@ -142,7 +142,9 @@ enum Composition {
     // Looked for first, since even a write that finds a value needs room on the disk.
     if try await vault.loadAsync(String.self, forKey: "admin.password") == nil {
       let password = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
-      try await vault.saveIfAbsentAsync(password.joined(), forKey: "admin.password")
+      _ = try await vault.async {
+        try $0.saveIfAbsent(password.joined(), forKey: "admin.password")
+      }
     }
 
     Composition.register(

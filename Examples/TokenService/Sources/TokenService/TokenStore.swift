@@ -39,15 +39,17 @@ struct StoredTokens: Tokens {
 
   func withdraw(_ id: String) async throws -> Bool {
     guard id.utf8.count == Self.idLength else { return false }
-    return try await storage.transactionAsync { transaction in
-      guard try transaction.contains("token.\(id)") else { return false }
-      try transaction.delete(forKey: "token.\(id)")
-      return true
+    return try await storage.async { storage in
+      try storage.transaction { transaction in
+        guard try transaction.contains("token.\(id)") else { return false }
+        try transaction.delete(forKey: "token.\(id)")
+        return true
+      }
     }
   }
 
   func count() async throws -> Int {
-    try await storage.keysAsync().count { $0.hasPrefix("token.") }
+    try await storage.async { try $0.keys() }.count { $0.hasPrefix("token.") }
   }
 
   private static func random(_ count: Int) -> String {
