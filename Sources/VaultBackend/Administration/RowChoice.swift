@@ -93,7 +93,9 @@ struct RowChoice {
       let taken = options.map { $0.firstIndex { $0.row == nil } }
       let likely = options.map { likelyChoice(of: $0) }
       let choices = isTakenPreferred ? [taken, likely] : [likely, taken]
-      let target = told.map { Sum(count: Int($0.buckets[bucket].count), sum: $0.buckets[bucket].sum) }
+      let target = told.map {
+        Sum(count: Int($0.buckets[bucket].count), sum: $0.buckets[bucket].sum)
+      }
       let proven = target.flatMap { Self.proven($0, options, choices) }
       for (index, option) in (proven ?? choices[0]).enumerated() {
         settled.append(
