@@ -44,7 +44,8 @@ extension SealedFolder {
     let isNew = try FileStatus.ofEntry(target.path) == nil
     do throws(StorageError) {
       return try makeCopy(
-        of: place, in: target, leavingOutUnreadable: leavesOutUnreadable, accepting: kinds, progress)
+        of: place, in: target, leavingOutUnreadable: leavesOutUnreadable, accepting: kinds, progress
+      )
     } catch {
       Self.removeUnfinished(target, isNew)
       throw error

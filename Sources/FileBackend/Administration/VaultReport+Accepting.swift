@@ -11,9 +11,12 @@ extension VaultReport {
   /// - Parameters:
   ///   - kinds: the kinds that the caller has named.
   ///   - path: the index that was verified, for the error.
+  /// - Returns: the findings that are accepted, damaged entries aside.
   /// - Throws: `damaged` when there are findings of other kinds: whoever repairs the copy makes an old record
   ///   the latest one.
-  func findings(acceptedAs kinds: Set<Finding.Kind>, _ path: String) throws(StorageError) -> [Finding] {
+  func findings(acceptedAs kinds: Set<Finding.Kind>, _ path: String) throws(StorageError)
+    -> [Finding]
+  {
     let others = findings(besides: Self.leftOut)
     let refused = others.filter { !kinds.contains($0.kind) }
     guard let first = refused.first else { return others }

@@ -92,8 +92,9 @@ public struct HeldRecords {
   ///
   /// Nil where there is no manifest.
   package var comparingRewritten: (() throws(StorageError) -> Bool)?
-  /// Whether something proves that `visiting` goes through every record that somebody with the keys has
-  /// written, so that none was withheld. Nil where nothing does.
+  /// Whether it is proven that all records are visited, so that none was withheld.
+  ///
+  /// Nil where nothing proves that.
   package var provingAll: (() throws(StorageError) -> Bool)?
 
   /// The records that `visiting` goes through.

@@ -35,7 +35,8 @@ struct Reencryption {
 
   init(
     of store: SealedStore, _ delegate: any KeysetDelegate, isReadmitting: Bool,
-    expecting expected: [StoreKey], since beginning: RecordSnapshot?, _ progress: ((Int, Int) -> Void)?
+    expecting expected: [StoreKey], since beginning: RecordSnapshot?,
+    _ progress: ((Int, Int) -> Void)?
   ) {
     self.store = store
     self.delegate = delegate

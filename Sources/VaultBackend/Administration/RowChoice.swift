@@ -29,8 +29,9 @@ struct RowChoice {
       return row == nil && other.row != nil
     }
 
-    /// Whether it can be taken although nothing proves it: it is on a page in use, and its name was not
-    /// removed after it was written. The record that was taken already needs no more than that.
+    /// Whether it can be taken although nothing proves it.
+    ///
+    /// Its page is in use, and its name was not removed after it was written. What was taken already stays.
     func isLikely(removedAt removal: Int64?) -> Bool {
       guard row != nil else { return true }
       return !isFree && sequence > removal ?? .min
@@ -86,6 +87,7 @@ struct RowChoice {
   ///   - told: what the manifest tells of, or nil where it can't be read.
   ///   - isTakenPreferred: whether what was taken already stays where nothing is proven; else the greater
   ///     number counts.
+  /// - Returns: one choice for each name.
   func settled(by told: Manifest?, preferringTaken isTakenPreferred: Bool) -> [Settled] {
     var settled: [Settled] = []
     for (bucket, names) in buckets {
@@ -93,7 +95,9 @@ struct RowChoice {
       let taken = options.map { $0.firstIndex { $0.row == nil } }
       let likely = options.map { likelyChoice(of: $0) }
       let choices = isTakenPreferred ? [taken, likely] : [likely, taken]
-      let target = told.map { Sum(count: Int($0.buckets[bucket].count), sum: $0.buckets[bucket].sum) }
+      let target = told.map {
+        Sum(count: Int($0.buckets[bucket].count), sum: $0.buckets[bucket].sum)
+      }
       let proven = target.flatMap { Self.proven($0, options, choices) }
       for (index, option) in (proven ?? choices[0]).enumerated() {
         settled.append(

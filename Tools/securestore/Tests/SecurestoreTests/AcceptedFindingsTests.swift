@@ -25,7 +25,8 @@ struct AcceptedFindingsTests {
     let new = try records(of: path, in: tool)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     for (name, record) in old where new[name] != record {
-      let range = try #require(bytes.range(of: Data(try #require(new[name]))))
+      let present = try #require(new[name])
+      let range = try #require(bytes.range(of: Data(present)))
       bytes.replaceSubrange(range, with: record)
     }
     try bytes.write(to: URL(fileURLWithPath: path))
@@ -35,7 +36,7 @@ struct AcceptedFindingsTests {
     let tool = try Tool()
     #expect(try tool.run("set", "A", input: "old").code == 0)
     #expect(try tool.run("compact").code == 0)
-    try rollBack(tool.vault, in: tool) {
+    try rollBack(tool.vault, in: tool) { () throws in
       #expect(try tool.run("set", "A", input: "new").code == 0)
       #expect(try tool.run("compact").code == 0)
     }
@@ -58,7 +59,7 @@ struct AcceptedFindingsTests {
     let index = tool.data + "/files/index.vault"
     #expect(try tool.run("files", "put", "a", input: "old").code == 0)
     #expect(try tool.run("files", "compact").code == 0)
-    try rollBack(index, in: tool) {
+    try rollBack(index, in: tool) { () throws in
       #expect(try tool.run("files", "put", "a", input: "new").code == 0)
       #expect(try tool.run("files", "compact").code == 0)
     }

@@ -56,7 +56,8 @@ struct RepairCommand: ParsableCommand {
       Self.answer(
         place, report, values: repair.valueCount, notOpened: repair.unreadableCount,
         dropped: repair.droppedCount, gone: repair.goneCount, walked: repair.walkedCount,
-        unproven: repair.unprovenCount, unprovenNames: repair.unprovenKeys, expected: repair.expectedCount, oldFile: repair.oldFile))
+        unproven: repair.unprovenCount, unprovenNames: repair.unprovenKeys,
+        expected: repair.expectedCount, oldFile: repair.oldFile))
   }
 
   private static func answer(

@@ -21,7 +21,9 @@ struct AcceptOptions: ParsableArguments {
       "Accept findings of this kind, as verify names them; may be repeated.", valueName: "kind"))
   private var given: [FindingKind] = []
 
-  /// What a repair is for. Everything else can mean that somebody put back, removed or added a value.
+  /// What a repair is for.
+  ///
+  /// Everything else can mean that somebody put back, removed or added a value.
   private static let harmless: Set<VaultReport.Finding.Kind> = [
     .damagedFile, .damagedRecord, .strayRow,
   ]
@@ -33,6 +35,7 @@ struct AcceptOptions: ParsableArguments {
   /// - Parameters:
   ///   - report: what was found.
   ///   - path: the vault, for the error.
+  /// - Throws: `Failure`: `unsound` if there are such findings.
   func requireNamed(_ report: VaultReport, _ path: String) throws {
     let others = report.findings(besides: Self.harmless.union(kinds))
     guard !others.isEmpty else { return }
