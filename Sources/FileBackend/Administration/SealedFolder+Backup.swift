@@ -59,11 +59,9 @@ extension SealedFolder {
     let unfinished = target.path + "/" + Self.unfinishedIndex
     for _ in 0..<Self.rounds {
       try index.backup(to: URL(fileURLWithPath: unfinished), replacing: true)
-      // Before the blobs, which may take long.
-      let report =
-        leavesOutUnreadable ? try indexCopy(at: unfinished, .readOnly).verify() : nil
+      // What is refused is refused before the blobs, which may take long.
+      var (entries, report) = try entries(ofCopy: unfinished, verifying: leavesOutUnreadable)
       let accepted = try report?.findings(acceptedAs: kinds, try index.resolvedPath()) ?? []
-      var entries = try entries(ofCopy: unfinished)
       if !leavesOutUnreadable { try entries.requireReadable(try index.resolvedPath()) }
       try target.create()
       guard
@@ -175,11 +173,15 @@ extension SealedFolder {
     }
   }
 
-  /// The entries of the copy of an index.
+  /// The entries of the copy of an index, and what a verification of it found, if that is asked for.
   ///
   /// The copy is closed afterwards, so that it can be replaced.
-  private func entries(ofCopy path: String) throws(StorageError) -> CopiedEntries {
-    try SealedFolder(indexCopy(at: path, .readOnly), algorithm: algorithm).entries()
+  private func entries(
+    ofCopy path: String, verifying isVerified: Bool
+  ) throws(StorageError) -> (CopiedEntries, VaultReport?) {
+    let copy = indexCopy(at: path, .readOnly)
+    let report = isVerified ? try copy.verify() : nil
+    return (try SealedFolder(copy, algorithm: algorithm).entries(), report)
   }
 
   private func indexCopy(at path: String, _ access: VaultAccess) -> VaultStorage {

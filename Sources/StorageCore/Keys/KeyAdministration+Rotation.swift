@@ -122,7 +122,8 @@ extension KeyAdministration {
   ///     that a vault's manifest does not account for. Pass true only after a person has checked these
   ///     records: someone with a leaked key may have written them. Delete the unwanted records first. The
   ///     storage of each authentication tag takes back only its own records.
-  ///   - keys: keys that may have a record which the place does not list: they are looked at besides.
+  ///   - keys: keys that may have a record which the place does not list: they are looked at besides. A vault
+  ///     proves its list, so it looks at them only when records are taken back.
   ///   - progress: called from time to time with the number of records done and the number of all records.
   /// - Returns: how many records were sealed again, how many stay, and how many are set aside.
   /// - Throws: `StorageError`; all records that were readable stay readable.
