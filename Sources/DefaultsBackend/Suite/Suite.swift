@@ -14,6 +14,8 @@ final class Suite: Sendable {
   let queue = WriteQueue()
   /// Whether a suite that is not there is never made, since a program said that there must be one.
   let makesNothing = Atomic<Bool>(false)
+  /// The process whose writes may wait in memory.
+  let process = OwnProcess()
   private let fileObservers = FileObservers()
   var observers: ChangeObservers { fileObservers.changes }
   /// Of its own, so that a suite whose disk or lock is stuck delays no other's writes.

@@ -1,7 +1,6 @@
 internal import CryptoCore
 internal import Glibc
 internal import StorageCore
-internal import Synchronization
 
 /// The program's way to the Secret Service of one bus: connects when that is needed, and again when
 /// the service or the bus was restarted.
@@ -25,7 +24,7 @@ final class KeyringClient: Sendable {
   /// Tells what happens to the items.
   let follower = ItemFollower()
   /// The process that called first; its threads, and GLib's, are not in a child of fork(2).
-  private static let process = Atomic<pid_t>(0)
+  private static let process = OwnProcess()
 
   /// The client of the bus whose address is asked for when it is needed.
   init(_ address: @escaping @Sendable () throws(StorageError) -> String) {
@@ -102,14 +101,10 @@ final class KeyringClient: Sendable {
   }
 
   /// Whether this is a child of fork(2) of the process that called first.
-  static var isInChild: Bool {
-    let first = process.load(ordering: .relaxed)
-    return first != 0 && first != getpid()
-  }
+  static var isInChild: Bool { !process.isCurrent }
 
   /// libsecret and GLib have threads that a child of fork(2) lacks: a call there waits for ever.
   private static func refuseInChild() throws(StorageError) {
-    _ = process.compareExchange(expected: 0, desired: getpid(), ordering: .relaxed)
     guard !isInChild else {
       throw StorageError(
         .unsupported,

@@ -8,13 +8,15 @@ final class Statement {
   private let handle: OpaquePointer
   // The connection keeps its statements and is not kept by them; both are used by one thread.
   private unowned let connection: Connection
+  private let process = OwnProcess()
 
   init(_ sql: String, _ connection: Connection) throws(StorageError) {
     unsafe handle = try connection.prepare(sql)
     self.connection = connection
   }
 
-  deinit { unsafe sqlite3_finalize(handle) }
+  // In a child of fork(2) as the connection: it stays.
+  deinit { if process.isCurrent { unsafe sqlite3_finalize(handle) } }
 
   /// Compiles and runs a statement that is not worth keeping, and hands its first row to `body`.
   static func once(

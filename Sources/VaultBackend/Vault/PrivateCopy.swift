@@ -7,6 +7,7 @@ internal import StorageCore
 /// For a medium that can't be written to and holds what a writer that died has left.
 final class PrivateCopy: Sendable {
   private let folder: String
+  private let process = OwnProcess()
   var path: String { folder + "/vault" }
 
   init(of file: VaultFile) throws(StorageError) {
@@ -27,7 +28,7 @@ final class PrivateCopy: Sendable {
     }
   }
 
-  deinit { remove() }
+  deinit { if process.isCurrent { remove() } }
 
   private static func copy(_ file: VaultFile, to path: String) throws(StorageError) {
     // No lock of SQLite's is lost by closing these: on such a medium nobody in this process writes.
