@@ -10,7 +10,8 @@ extension SealedFolder {
   /// can make. Whatever interrupts that, ``reencrypt(progress:)`` goes on; until then, each value that is
   /// still to be sealed is compared with the hash in its entry before a byte of it is read. Only an entry
   /// that an earlier release wrote has no hash: ``reencrypt(progress:)`` before a rotation gives it one.
-  /// Copies of the folder that were made before still open with the old secret.
+  /// A damaged blob keeps its key, which may have leaked, so no part of it is read afterwards: save what can
+  /// be read of it before. Copies of the folder that were made before still open with the old secret.
   ///
   /// - Parameters:
   ///   - source: what opens the folder from now on; nil keeps its own.
