@@ -3,7 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A child of fork(2) does nothing to what its parent is writing. The helper program forks.
+/// A child of fork(2) does nothing to what its parent is writing.
+///
+/// The helper program forks.
 @Suite struct ForkTests {
   private let place = TemporarySealedFolder()
 

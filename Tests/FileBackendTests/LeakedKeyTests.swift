@@ -84,6 +84,20 @@ import Testing
     return thief
   }
 
+  @Test(arguments: [
+    16_385, segment, segment + 1, 4 * segment, 4 * segment + 1, 12 * segment, 13 * segment + 7,
+    40 * segment + 1,
+  ]) func aValueOfAnyLengthHasItsHashAndIsReadAndSealedAnew(_ length: Int) throws {
+    let value = pattern(length)
+    try place.folder().write(value, named: "name")
+    #expect(try place.folder().verify().isSound)
+    _ = try place.folder().keyAdministration.rotate(openedBy: newKey)
+    #expect(try folder.read(named: "name") == value)
+    #expect(try folder.verify().isSound && folder.verify().oldBlobCount == 1)
+    #expect(try folder.reencrypt().resealedCount == 1)
+    #expect(try folder.read(named: "name") == value && folder.verify().oldBlobCount == 0)
+  }
+
   @Test func aForgeryIsNotReadBeforeItsBlobWasSealedAnew() throws {
     let thief = try interrupted()
     try thief.forge(0)

@@ -281,7 +281,11 @@ struct Program {
         try transaction.save("parent", forKey: "key")
         child = ForkedChild.split()
         guard child == 0 else { return }
-        do { try transaction.delete(forKey: "key") } catch { inside = (error as? StorageError)?.code }
+        do {
+          try transaction.delete(forKey: "key")
+        } catch {
+          inside = (error as? StorageError)?.code
+        }
       }
     } catch {
       guard child == 0 else { throw error }

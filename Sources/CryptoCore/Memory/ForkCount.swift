@@ -44,6 +44,8 @@ package struct OwnProcess: Sendable {
   /// Remembers this process.
   package init() {}
 
-  /// Whether this process made the value; false in every forked child. Costs a load.
+  /// Whether this process made the value; false in every forked child.
+  ///
+  /// Costs a load.
   package var isCurrent: Bool { ForkCount.shared.current == count }
 }

@@ -83,8 +83,10 @@ extension Suite {
     }
   }
 
-  /// In a child of fork(2), forgets the writes that wait: the parent writes them itself, and here
-  /// they might undo newer ones. The shared lock is the parent's as well.
+  /// Forgets the writes that wait, in a child of fork(2).
+  ///
+  /// The parent writes them itself, and here they might undo newer ones. The shared lock is the
+  /// parent's as well.
   func leaveParentsWrites() {
     guard !process.isCurrent else { return }
     memory.withLock { memory in

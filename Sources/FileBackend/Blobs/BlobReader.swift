@@ -16,7 +16,7 @@ final class BlobReader: Sendable {
   /// The buffers of the last call, for the next one.
   private let spare = Lock<SegmentBuffers?>(nil)
 
-  /// Opens the blob of an entry.
+  /// Opens the blob of an entry; nil when its file is not there.
   ///
   /// - Parameters:
   ///   - entry: where the blob is, and what opens it.
@@ -24,7 +24,6 @@ final class BlobReader: Sendable {
   ///   - store: the id of the index.
   ///   - isHashed: whether the whole file is hashed first, since somebody else may have its key. Each segment
   ///     is then compared when it is read, too. An entry of version 1 has no hash to compare with.
-  /// - Returns: nil when its file is not there.
   /// - Throws: `StorageError`: `damaged` for a file that is not what the entry says, `denied` for what
   ///   is no file of ours.
   init?(

@@ -37,8 +37,9 @@ struct Thief {
     return former.encoded()
   }
 
-  /// Puts other bytes in the place of a segment, sealed under the key that the blob had, into the file of any
-  /// blob. Neither the file's length nor its last tag changes.
+  /// Puts other bytes, sealed under the key that the blob had, in the place of a segment of any blob's file.
+  ///
+  /// Neither the file's length nor its last tag changes.
   func forge(_ number: Int, in file: URL? = nil) throws {
     let sealer = try SegmentSealer(
       blob.algorithm, key: blob.key, associatedData: blob.associatedData(in: store))
