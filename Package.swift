@@ -86,7 +86,8 @@ let package = Package(
     .target(name: "InjectTesting", dependencies: ["InjectRegistry"]),
 
     .executableTarget(
-      name: "DefaultsTestChild", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"],
+      name: "DefaultsTestChild",
+      dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore", "TestSupport"],
       path: "Tests/DefaultsTestChild"),
     .testTarget(
       name: "DefaultsBackendTests",
@@ -121,7 +122,7 @@ let package = Package(
       dependencies: [
         "FileBackend", "FileTestChild", "VaultBackend", "StorageCore", "CryptoCore",
         "StorageTesting", "TestSupport",
-      ]),
+      ], exclude: ["Fixtures"]),
     .executableTarget(
       name: "LocalDataTestChild", dependencies: ["LocalData", "VaultBackend"],
       path: "Tests/LocalDataTestChild"),

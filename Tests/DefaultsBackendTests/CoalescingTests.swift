@@ -85,6 +85,14 @@ import Testing
     #expect(said == ["set"])
   }
 
+  @Test func aForkedChildLeavesTheWritesThatWaitToItsParent() throws {
+    let folder = TemporaryFolder()
+    #expect(try helper.run("fork-coalesced", folder.path) == ["exited(10)"])
+    // The child's own write is there, and none of the parent's was undone.
+    #expect(try folder.delegate().record(for: name(1)) == record(2))
+    #expect(try folder.delegate().record(for: name(2)) == record(3))
+  }
+
   @Test func aWriteThatIsRefusedKeepsNobodyFromChangingTheHeader() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate(.coalesced(within: .seconds(2)))

@@ -3,6 +3,7 @@ import DefaultsBackend
 import Dispatch
 import Foundation
 import StorageCore
+import TestSupport
 
 // A process of its own for the tests: to be killed, to share a suite with, to run as somebody else.
 // DefaultsTestChild COMMAND FOLDER [ARGUMENT...]
@@ -160,6 +161,24 @@ case "coalesce":  // COUNT ENDING
   case "wait": sleep(300)  // it is killed before
   default: kill(getpid(), SIGKILL)
   }
+case "fork-coalesced":  // a child writes when its parent has written what waited, and more
+  ForkedChild.prepare()
+  let coalescing = delegate(.coalesced(within: .seconds(2)))
+  try coalescing.set(record(1), for: name(1))
+  var ends: [Int32] = [0, 0]
+  precondition(unsafe pipe(&ends) == 0)
+  let child = ForkedChild.split()
+  if child == 0 {
+    var byte: UInt8 = 0
+    guard unsafe read(ends[0], &byte, 1) == 1 else { _exit(1) }
+    do { try coalescing.set(record(3), for: name(2)) } catch { _exit(2) }
+    _exit(10)
+  }
+  try delegate().set(record(2), for: name(1))
+  var byte: UInt8 = 0
+  _ = unsafe write(ends[1], &byte, 1)
+  let outcome = ForkedChild.outcome(of: child, deadline: 120)
+  say("\(outcome)")
 case "coalesce-until-told":  // sets, says so, and waits for its standard input to end
   let delegate = delegate(.coalesced(within: .seconds(2)))
   try delegate.set(record(1), for: name(1))

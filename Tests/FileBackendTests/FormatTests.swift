@@ -1,10 +1,10 @@
 import Foundation
-import StorageCore
 import TestSupport
 import Testing
 
 @testable import CryptoCore
 @testable import FileBackend
+@testable import StorageCore
 
 /// The examples of docs/file-format.md, and entries that no writer makes.
 @Suite struct FormatTests {
@@ -22,7 +22,8 @@ import Testing
     #expect(
       names == [
         "folder-associated-data", "folder-segments-aes", "folder-segments-chacha",
-        "folder-blob-entry", "folder-small-entry",
+        "folder-digests", "folder-mark-key", "folder-blob-entry", "folder-small-entry",
+        "folder-blob-entry-1",
       ])
   }
 
@@ -80,11 +81,13 @@ import Testing
 
   @Test func theEntriesOfTheExampleAreWhatIsWritten() throws {
     let bytes = document.bytes("folder-blob-entry")
-    let blob = BlobEntry(
-      algorithm: .aes256GCM, length: segment + 5, id: Self.blob, key: Self.key,
-      lastTag: Array(document.bytesOfLines("folder-segments-aes")[2].suffix(16)), keyID: 7)
+    let blob = blobEntry(
+      .digest(document.bytesOfLines("folder-digests")[2], mark: Array(bytes.suffix(32))))
     #expect(Array(FileEntry.blob(blob).encoded()) == bytes && bytes.count == BlobEntry.byteCount)
     #expect(try entry(bytes).blob == blob)
+    let former = document.bytes("folder-blob-entry-1")
+    #expect(Array(FileEntry.blob(blobEntry(.keyID(7))).encoded()) == former && former.count == 83)
+    #expect(try entry(former).blob == blobEntry(.keyID(7)))
     let small = document.bytes("folder-small-entry")
     #expect(Array(FileEntry.small(Data("hello".utf8)).encoded()) == small)
     guard case .small(let value) = try entry(small) else {
@@ -94,8 +97,44 @@ import Testing
     #expect(value == Data("hello".utf8))
   }
 
-  @Test func entriesThatNoWriterMakesAreRefused() throws {
-    let good = document.bytes("folder-blob-entry")
+  private func blobEntry(_ binding: BlobEntry.Binding) -> BlobEntry {
+    BlobEntry(
+      algorithm: .aes256GCM, length: segment + 5, id: Self.blob, key: Self.key,
+      lastTag: Array(document.bytesOfLines("folder-segments-aes")[2].suffix(16)), binding)
+  }
+
+  @Test func theHashesOfTheExampleAreThoseOfItsSegments() throws {
+    let lines = document.bytesOfLines("folder-digests")
+    let sealer = try SegmentSealer(
+      .aes256GCM, key: Self.key, associatedData: document.bytes("folder-associated-data"))
+    let segments = [
+      try seal(Array(Self.value[..<segment]), isLast: false, sealer),
+      try seal(Array(Self.value[segment...]), isLast: true, sealer),
+    ]
+    let digest = try StreamDigest()
+    for (number, sealed) in segments.enumerated() {
+      #expect(try unsafe digest.append(sealed.span.bytes) == lines[number])
+    }
+    #expect(try digest.finish() == lines[2])
+    let other = try StreamDigest()
+    for sealed in segments.reversed() { try unsafe other.append(sealed.span.bytes) }
+    #expect(try other.finish() != lines[2])
+  }
+
+  @Test func theMarkOfTheExampleIsMadeWithItsRootKey() throws {
+    let bytes = document.bytes("folder-blob-entry")
+    let message = Array(try #require(try entry(bytes).blob).encoded(withMark: false))
+    #expect(message == Array(bytes[..<111]))
+    let root = RootKey(SymmetricKey(data: Array(0x60...0x7F)), store: Self.store)
+    let known = try KeyedHash(SymmetricKey(data: document.bytes("folder-mark-key")))
+    for marks in [try root.marks(), known] {
+      #expect(try unsafe marks.hash(message.span.bytes).bytes.prefix(32) == bytes.suffix(32))
+    }
+  }
+
+  @Test(arguments: ["folder-blob-entry", "folder-blob-entry-1"])
+  func entriesThatNoWriterMakesAreRefused(_ example: String) throws {
+    let good = document.bytes(example)
     func code(_ change: (inout [UInt8]) -> Void) -> StorageError.Code? {
       var bytes = good
       change(&bytes)
@@ -111,7 +150,10 @@ import Testing
     #expect(code { $0 = [1] } == .damaged)
     for count in 2..<good.count { #expect(code { $0 = Array($0.prefix(count)) } == .damaged) }
     #expect(code { $0.append(0) } == .damaged)
-    for version in [0, 2, 255] as [UInt8] { #expect(code { $0[0] = version } == .unsupported) }
+    for version in [0, 3, 255] as [UInt8] { #expect(code { $0[0] = version } == .unsupported) }
+    // The other version has another length.
+    #expect(code { $0[0] = 3 - $0[0] } == .damaged)
+    #expect(code { $0 = [2, 0, 1] } == .unsupported)
     for kind in [2, 255] as [UInt8] { #expect(code { $0[1] = kind } == .unsupported) }
     for algorithm in [0, 3, 4, 255] as [UInt8] {
       #expect(code { $0[2] = algorithm } == .unsupported)

@@ -109,8 +109,84 @@ struct Program {
       _ = readLine()
       try writer.commit()
       return "written"
+    case "fork-writer": return try forkWithWriter()
+    case "fork-transaction": return try forkInTransaction()
+    case "fork-backup": return try forkInBackup(to: rest[0])
     default: fatalError("unknown command \(command)")
     }
+  }
+
+  // MARK: - fork(2)
+
+  /// Children use a handle of the parent in several ways, and the parent goes on with it.
+  private func forkWithWriter() throws -> String {
+    ForkedChild.prepare()
+    let value = Self.value(3, 600_000)
+    var writer: SealedFileWriter? = try folder.writer(named: "key")
+    try writer!.write(value.prefix(400_000))
+    var answers = ""
+    let uses: [(String, (SealedFileWriter) throws -> Void)] = [
+      ("write", { try $0.write(value.prefix(10)) }), ("commit", { try $0.commit() }),
+      ("abandon", { $0.abandon() }), ("release", { _ in }),
+    ]
+    for (name, use) in uses {
+      let (outcome, _) = ForkedChild.run(deadline: 120) { _ in
+        var code: StorageError.Code?
+        do { try use(writer!) } catch { code = (error as? StorageError)?.code }
+        writer = nil
+        return code == .unavailable ? 10 : code == nil ? 0 : 1
+      }
+      answers += "\(name) \(outcome); "
+    }
+    let kept = try FileManager.default.contentsOfDirectory(atPath: path + "/pending").count
+    try writer!.write(value.dropFirst(400_000))
+    try writer!.commit()
+    return answers + "\(kept) " + answer(["read", "key"]) + " \(try folder.verify().isSound)"
+  }
+
+  /// A child goes on in the transaction in which its parent was at the fork, and so does the parent.
+  private func forkInTransaction() throws -> String {
+    ForkedChild.prepare()
+    var child: Int32 = -1
+    var inside: StorageError.Code?
+    do {
+      try folder.transaction { transaction in
+        try transaction.write(Self.value(4, 300_000), named: "key")
+        try transaction.write(Self.value(4, 100), named: "small")
+        child = ForkedChild.split()
+        guard child == 0 else { return }
+        do { try transaction.remove("key") } catch { inside = (error as? StorageError)?.code }
+      }
+    } catch {
+      guard child == 0 else { throw error }
+      _exit(inside == .unavailable && (error as? StorageError)?.code == .unavailable ? 10 : 1)
+    }
+    guard child > 0 else { _exit(2) }
+    let outcome = ForkedChild.outcome(of: child, deadline: 120)
+    return "\(outcome) " + answer(["read", "key"]) + " " + answer(["read", "small"])
+      + " \(try folder.verify().isSound)"
+  }
+
+  /// A child goes on with the backup that its parent has begun, and so does the parent.
+  private func forkInBackup(to copy: String) throws -> String {
+    ForkedChild.prepare()
+    try folder.write(Self.value(5, 300_000), named: "key")
+    let url = URL(fileURLWithPath: copy, isDirectory: true)
+    var child: Int32 = -1
+    var answerOfChild = ""
+    do {
+      try folder.backup(to: url) { _, _ in
+        guard child < 0 else { return }
+        child = ForkedChild.split()
+        // The child comes to its end before the parent goes on.
+        if child > 0 { answerOfChild = "\(ForkedChild.outcome(of: child, deadline: 120))" }
+      }
+    } catch {
+      guard child == 0 else { throw error }
+      _exit(error.code == .unavailable ? 10 : 1)
+    }
+    guard child > 0 else { _exit(2) }
+    return answerOfChild + " \(try Self.folder(copy, 7).verify().isSound)"
   }
 
   // MARK: - Memory

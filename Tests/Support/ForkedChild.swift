@@ -44,6 +44,21 @@ package enum ForkedChild {
     return (wait(for: child, until: end), output)
   }
 
+  /// Forks in the middle of what the caller does, which goes on in both processes.
+  ///
+  /// - Returns: 0 in the child, which has to leave by `_exit`; the child's number in the parent, which has to
+  ///   ask for its ``outcome(of:deadline:)``.
+  package static func split() -> Int32 {
+    let child = fork()
+    precondition(child >= 0, "fork failed with errno \(errno)")
+    return child
+  }
+
+  /// How a child of ``split()`` ends, of which is waited for that many seconds.
+  package static func outcome(of child: Int32, deadline: Double) -> Outcome {
+    wait(for: child, until: now() + deadline)
+  }
+
   /// Writes all of `bytes`; a child calls this.
   package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var done = 0

@@ -172,8 +172,13 @@ struct Program {
       let delegate = VaultDelegate(at: URL(fileURLWithPath: path))
       _ = try delegate.updateHeader { _, _ in kill(getpid(), SIGKILL) }
       return "alive"
+    case "let-go":  // KEY: closes the file, and reads
+      try storage.letGo()
+      return try perform(["load", rest[0]])
     case "fork":
       return try fork()
+    case "fork-transaction":
+      return try forkInTransaction()
     case "check":  // FILE: of lines that a `write-on` said
       return try check(rest[0])
     case "shut-down":  // the file system of PATH, as without power
@@ -251,7 +256,10 @@ struct Program {
     try storage.save("before", forKey: "key")
     _ = try storage.load(String.self, forKey: "key")
     var answers = ""
-    for command in [["load", "key"], ["load", "absent"], ["save", "key", "child"], ["verify"]] {
+    let commands = [
+      ["load", "key"], ["load", "absent"], ["save", "key", "child"], ["verify"], ["let-go", "key"],
+    ]
+    for command in commands {
       let (outcome, output) = ForkedChild.run(deadline: 120) { descriptor in
         let text = Array(answer(command).utf8)
         return unsafe text.withUnsafeBytes { unsafe ForkedChild.write($0, to: descriptor) } ? 0 : 1
@@ -260,6 +268,32 @@ struct Program {
     }
     try storage.save("after", forKey: "key")
     return answers + answer(["verify"]) + " " + answer(["load", "key"])
+  }
+
+  /// A child goes on in the transaction in which its parent was at the fork, and so does the parent.
+  private func forkInTransaction() throws -> String {
+    ForkedChild.prepare()
+    try storage.save("before", forKey: "key")
+    var child: Int32 = -1
+    var inside: StorageError.Code?
+    do {
+      try storage.transaction { transaction in
+        try transaction.save("parent", forKey: "key")
+        child = ForkedChild.split()
+        guard child == 0 else { return }
+        do {
+          try transaction.delete(forKey: "key")
+        } catch {
+          inside = (error as? StorageError)?.code
+        }
+      }
+    } catch {
+      guard child == 0 else { throw error }
+      _exit(inside == .unavailable && (error as? StorageError)?.code == .unavailable ? 10 : 1)
+    }
+    guard child > 0 else { _exit(2) }
+    let outcome = ForkedChild.outcome(of: child, deadline: 120)
+    return "\(outcome) " + answer(["load", "key"]) + " " + answer(["verify"])
   }
 
   // MARK: - Disks

@@ -26,15 +26,12 @@ package enum SecureMemory {
   }
   private static let state: Lock<State> = {
     let state = Lock(State())
-    unsafe shared = (.passRetained(state), .passUnretained(ForkCount.shared))
+    unsafe shared = .passRetained(state)
     // pthread_atfork(3): the forking thread takes the lock, and both processes release it.
     let result = pthread_atfork(
-      { unsafe SecureMemory.shared!.state.takeUnretainedValue().lock() },
-      { unsafe SecureMemory.shared!.state.takeUnretainedValue().unlock() },
-      {
-        unsafe SecureMemory.shared!.forks.takeUnretainedValue().increase()
-        unsafe SecureMemory.shared!.state.takeUnretainedValue().unlock()
-      })
+      { unsafe SecureMemory.shared!.takeUnretainedValue().lock() },
+      { unsafe SecureMemory.shared!.takeUnretainedValue().unlock() },
+      { unsafe SecureMemory.shared!.takeUnretainedValue().unlock() })
     precondition(result == 0, "pthread_atfork failed with errno \(result)")
     return state
   }()
@@ -42,8 +39,7 @@ package enum SecureMemory {
   // Unsafe, but correct without a lock: only the handlers read it, and it is set once, before they are
   // registered. Its first value is a constant, so using it takes no Swift lock either: with any other global,
   // a child might wait for a thread that it does not have.
-  nonisolated(unsafe) private static var shared:
-    (state: Unmanaged<Lock<State>>, forks: Unmanaged<ForkCount>)? = nil
+  nonisolated(unsafe) private static var shared: Unmanaged<Lock<State>>? = nil
 
   /// Whether key pages are locked.
   package static var protection: Protection { state.withLock { $0.protection } }

@@ -3,7 +3,8 @@
 ///
 /// A nonce consists of the segment's number, 11 bytes, and a byte that marks the last segment. No caller
 /// chooses a nonce, and no nonce is used twice: the sealer makes a key for this stream only, numbers the
-/// segments itself, and seals nothing after the last one. For one thread at a time.
+/// segments itself, and seals nothing after the last one, nor in a child of fork(2), whose parent goes on with
+/// the same key and numbers. For one thread at a time.
 package final class SegmentSealer {
   /// The key of this stream; it also opens the stream.
   package let key: SymmetricKey
@@ -11,6 +12,7 @@ package final class SegmentSealer {
   private let associatedData: [UInt8]
   private var count: UInt64 = 0
   private var isEnded = false
+  private let process = OwnProcess()
 
   /// Begins a stream with a fresh random key of 256 bits.
   ///
@@ -41,8 +43,8 @@ package final class SegmentSealer {
   ///   - plaintext: the bytes of the segment.
   ///   - isLast: whether no segment follows.
   ///   - output: 16 bytes longer than `plaintext`; receives ciphertext and tag.
-  /// - Throws: `CryptoError`: `invalidParameter` after the last segment or for an output of another
-  ///   length, `library` for a failure of OpenSSL.
+  /// - Throws: `CryptoError`: `invalidParameter` after the last segment, in a forked child, or for an output
+  ///   of another length, `library` for a failure of OpenSSL.
   package func seal(
     _ plaintext: RawSpan, isLast: Bool, into output: inout MutableRawSpan
   ) throws(CryptoError) {
@@ -50,6 +52,10 @@ package final class SegmentSealer {
       throw CryptoError(
         .invalidParameter,
         "the last segment is sealed already, or the output is not 16 bytes longer than the segment")
+    }
+    guard process.isCurrent else {
+      throw CryptoError(
+        .invalidParameter, "the stream was begun before fork(2) and can't be sealed in the child")
     }
     let number = count
     count += 1

@@ -5,9 +5,9 @@ internal import StorageCore
 /// Writes pending writes to disk when the process exits.
 enum ExitFlush {
   /// The process that owns the pending writes.
-  private static let process: pid_t = {
+  private static let process: OwnProcess = {
     _ = atexit { flush() }
-    return getpid()
+    return OwnProcess()
   }()
 
   /// Makes exit(3) flush pending writes.
@@ -22,7 +22,7 @@ enum ExitFlush {
     // A child of fork(2) inherits the handler and a copy of the writes, which the parent writes
     // itself. Here they might undo newer ones. The child may also have inherited locks that nobody
     // unlocks.
-    guard getpid() == process else { return }
+    guard process.isCurrent else { return }
     for suite in SuiteRegistry.all {
       do throws(StorageError) {
         try suite.writePending(waiting: DefaultsDelegate.standardDeadline)

@@ -10,11 +10,13 @@ extension Suite {
   ///
   /// - Returns: nil when that is not safe, so that the caller must write at once: when a write is
   ///   conditional, because only the file decides whether the condition holds; when another process
-  ///   changes the header; and after a failed flush, so that the caller gets the next error.
+  ///   changes the header; after a failed flush, so that the caller gets the next error; and in a
+  ///   child of fork(2), which has no thread that would write them.
   func commitToMemory(
     _ writes: [RecordWrite], headerVersion: UInt64, within interval: Duration
   ) -> CommitOutcome? {
-    guard writes.allSatisfy({ $0.condition == .always }), let lease = lease() else { return nil }
+    guard process.isCurrent, writes.allSatisfy({ $0.condition == .always }), let lease = lease()
+    else { return nil }
     let isWanted = lease.isWanted
     ExitFlush.register()
     var needsSchedule = false
@@ -78,6 +80,18 @@ extension Suite {
         return !memory.pending.isScheduled
       }
       if isFirst { schedule(after: Self.retryInterval) }
+    }
+  }
+
+  /// Forgets the writes that wait, in a child of fork(2).
+  ///
+  /// The parent writes them itself, and here they might undo newer ones. The shared lock is the
+  /// parent's as well.
+  func leaveParentsWrites() {
+    guard !process.isCurrent else { return }
+    memory.withLock { memory in
+      memory.pending.drop(upTo: memory.pending.sequence)
+      memory.lease = nil
     }
   }
 

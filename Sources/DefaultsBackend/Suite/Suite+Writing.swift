@@ -31,6 +31,7 @@ extension Suite {
 
   /// Writes the pending writes; ``flush(waiting:)`` reports dropped ones.
   func writePending(waiting deadline: Duration) throws(StorageError) {
+    leaveParentsWrites()
     guard memory.withLock({ !$0.pending.writes.isEmpty }) else { return }
     _ = try write(WriteTicket(until: .now + deadline))
   }
@@ -81,6 +82,7 @@ extension Suite {
   func withFileLock<Result>(
     waiting deadline: Duration, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
+    leaveParentsWrites()
     do throws(StorageError) {
       try prepareFolder()
       let lock = try FileLock(file.lockPath, waiting: deadline)

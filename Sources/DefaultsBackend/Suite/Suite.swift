@@ -14,6 +14,8 @@ final class Suite: Sendable {
   let queue = WriteQueue()
   /// Whether a missing suite is never made, because the program said that the suite must exist.
   let makesNothing = Atomic<Bool>(false)
+  /// The process whose writes may wait in memory.
+  let process = OwnProcess()
   private let fileObservers = FileObservers()
   var observers: ChangeObservers { fileObservers.changes }
   /// A queue of the suite's own, so that a stuck disk or lock delays no other suite's writes.

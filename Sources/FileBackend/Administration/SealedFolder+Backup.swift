@@ -42,12 +42,13 @@ extension SealedFolder {
     let target = BlobPlace(path: FilePath.folder(of: try copy.index.resolvedPath()))
     try Self.requireFree(target)
     let isNew = try FileStatus.ofEntry(target.path) == nil
+    let process = OwnProcess()
     do throws(StorageError) {
       return try makeCopy(
         of: place, in: target, leavingOutUnreadable: leavesOutUnreadable, accepting: kinds, progress
       )
     } catch {
-      Self.removeUnfinished(target, isNew)
+      if process.isCurrent { Self.removeUnfinished(target, isNew) }
       throw error
     }
   }
@@ -213,6 +214,7 @@ extension SealedFolder {
     let blobs = entries.blobs
     let total = blobs.reduce(0) { $0 + $1.blob.length }
     var done = 0
+    let process = OwnProcess()
     entries.blobs = []
     for (name, blob) in blobs {
       do throws(StorageError) {
@@ -232,6 +234,7 @@ extension SealedFolder {
       }
       done += blob.length
       progress?(done, total)
+      try process.require("the copy", path: target.path)
     }
     return true
   }
@@ -241,16 +244,13 @@ extension SealedFolder {
     _ blob: BlobEntry, in target: BlobPlace, _ place: BlobPlace
   ) throws(StorageError) {
     do throws(StorageError) {
-      guard let reader = try BlobReader(blob, in: target, store: identity().store) else {
+      guard
+        let reader = try BlobReader(blob, in: target, store: storeID(), hashingFirst: false)
+      else {
         throw StorageError(
           .io, "the copy was removed during the backup; try again", path: target.file(of: blob.id))
       }
-      try reader.withBuffers { (buffers) throws(StorageError) in
-        for number in 0..<reader.segmentCount {
-          try SealedFileReader.checkCancellation(nil)
-          try reader.open(number, in: buffers)
-        }
-      }
+      try reader.forEachSegment { (_) throws(StorageError) in }
     } catch {
       guard error.code == .damaged else { throw error }
       // The file to look after is the one that was copied.
@@ -313,9 +313,13 @@ extension BlobPlace {
     }
     try remove(id)
     let file = try make(id)
+    let process = OwnProcess()
     try Self.forEachChunk(of: source) { (bytes, offset) throws(StorageError) in
       try file.write(bytes)
-      if offset / SegmentLayout.sealedSize % 64 == 63 { progress(offset + bytes.byteCount) }
+      if offset / SegmentLayout.sealedSize % 64 == 63 {
+        progress(offset + bytes.byteCount)
+        try process.require("the copy", path: path)
+      }
       return true
     }
     try file.synchronize()

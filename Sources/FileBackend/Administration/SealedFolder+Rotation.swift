@@ -6,8 +6,12 @@ extension SealedFolder {
   /// then the key of every blob, which the index held.
   ///
   /// Blobs are sealed anew one by one, while others use the folder; each takes its space a second time
-  /// until it is done. Whatever interrupts that, ``reencrypt(progress:)`` goes on. Copies of the folder that
-  /// were made before still open with the old secret.
+  /// until it is done. Which ones are still to be sealed is told by marks that only holders of the new keys
+  /// can make. Whatever interrupts that, ``reencrypt(progress:)`` goes on; until then, each value that is
+  /// still to be sealed is compared with the hash in its entry before a byte of it is read. Only an entry
+  /// that an earlier release wrote has no hash: ``reencrypt(progress:)`` before a rotation gives it one.
+  /// A damaged blob keeps its key, which may have leaked, so no part of it is read afterwards: save what can
+  /// be read of it before. Copies of the folder that were made before still open with the old secret.
   ///
   /// - Parameters:
   ///   - source: what opens the folder from now on; nil keeps its own.
@@ -24,7 +28,8 @@ extension SealedFolder {
     return try reseal(in: place, report, progress)
   }
 
-  /// Seals anew what an interrupted rotation has not come to, in the index and of the blobs.
+  /// Seals anew what an interrupted rotation has not come to, in the index and of the blobs, and what an
+  /// earlier release has sealed.
   ///
   /// - Parameter progress: as of ``rotate(openedBy:names:progress:)``.
   /// - Returns: what was sealed anew.
@@ -37,14 +42,15 @@ extension SealedFolder {
   private func reseal(
     in place: BlobPlace, _ report: ReencryptionReport, _ progress: Progress?
   ) throws(StorageError) -> SealedFolderRotation {
-    guard let identity = try index.store.storeIdentity() else {
+    guard try index.store.storeIdentity() != nil else {
       return SealedFolderRotation(index: report, resealedCount: 0, remaining: [])
     }
     var old: [(name: StoreKey, blob: BlobEntry)] = []
     var remaining: [StoreKey] = []
     for name in try index.listing().keys {
       do throws(StorageError) {
-        guard let blob = try entry(named: name)?.blob, blob.keyID != identity.primaryKeyID else {
+        // Not by a number: whoever had the old keys could have written any.
+        guard let blob = try entry(named: name)?.blob, try !blob.isMarked(by: index.store) else {
           continue
         }
         old.append((name, blob))
@@ -71,14 +77,17 @@ extension SealedFolder {
   private func reseal(
     _ blob: BlobEntry, _ name: StoreKey, in place: BlobPlace, _ progress: (Int) -> Void
   ) throws(StorageError) -> Bool {
-    guard let reader = try open(blob, in: place, name) else {
+    // Not hashed first: it is read once, and nobody sees the new blob before the hash was compared.
+    guard
+      let reader = try BlobReader(blob, in: place, store: storeID(), hashingFirst: false)
+    else {
       guard try entry(named: name)?.blob?.id == blob.id else { return false }
       throw Self.missing(blob.id, in: place, name)
     }
     let writer = try blobWriter(in: place)
     do throws(StorageError) {
-      try reader.forEachChunk { (chunk) throws(StorageError) in
-        try writer.append(chunk)
+      try reader.forEachSegment { (segment) throws(StorageError) in
+        try writer.append(segment)
         progress(writer.length)
       }
       let entry = try writer.finish()
@@ -91,7 +100,7 @@ extension SealedFolder {
       return isReplaced
     } catch {
       if error.code == .outcomeUnknown { writer.leave() } else { writer.abandon() }
-      throw error
+      throw error.about(name)
     }
   }
 }

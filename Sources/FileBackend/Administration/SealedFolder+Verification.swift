@@ -83,7 +83,6 @@ private struct FolderVerification {
   mutating func run(_ progress: SealedFolder.Progress?) throws(StorageError) {
     let listing = try folder.index.listing()
     hasUnknown = listing.unreadable > 0
-    let primary = try folder.identity().primaryKeyID
     var blobs: [(StoreKey, BlobEntry)] = []
     for name in listing.keys.sorted() {
       guard let entry = try entry(named: name) else { continue }
@@ -95,7 +94,7 @@ private struct FolderVerification {
       }
       blobCount += 1
       named.insert(blob.id)
-      if blob.keyID != primary { oldCount += 1 }
+      if try !blob.isMarked(by: folder.index.store) { oldCount += 1 }
       blobs.append((name, blob))
     }
     for (name, blob) in blobs { try check(blob, name, progress) }
@@ -120,7 +119,7 @@ private struct FolderVerification {
     defer { doneCount += blob.length }
     let reader: BlobReader?
     do throws(StorageError) {
-      reader = try BlobReader(blob, in: place, store: folder.identity().store)
+      reader = try BlobReader(blob, in: place, store: folder.storeID(), hashingFirst: false)
     } catch {
       guard error.code == .damaged || error.code == .denied else { throw error }
       return add(
@@ -135,8 +134,17 @@ private struct FolderVerification {
         "the file of the value is gone; put it back from a backup, or remove the name")
     }
     guard readsSegments else { return }
-    let ranges = try damagedRanges(of: reader, progress)
-    guard !ranges.isEmpty else { return }
+    let digest = try cryptography { () throws(CryptoError) in try StreamDigest() }
+    let ranges = try damagedRanges(of: reader, digest, progress)
+    guard !ranges.isEmpty else {
+      do throws(StorageError) {
+        try blob.require(digest, at: reader.path)
+      } catch {
+        guard error.code == .damaged else { throw error }
+        add(.otherBlob, name, reader.path, error.message)
+      }
+      return
+    }
     let lost = ranges.reduce(0) { $0 + $1.count }
     findings.append(
       .init(
@@ -145,7 +153,7 @@ private struct FolderVerification {
   }
 
   private func damagedRanges(
-    of reader: BlobReader, _ progress: SealedFolder.Progress?
+    of reader: BlobReader, _ digest: StreamDigest, _ progress: SealedFolder.Progress?
   ) throws(StorageError) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     try reader.withBuffers { (buffers) throws(StorageError) in
@@ -153,7 +161,7 @@ private struct FolderVerification {
         try SealedFileReader.checkCancellation(nil)
         let bytes = reader.bytes(ofSegment: number)
         do throws(StorageError) {
-          try reader.open(number, in: buffers)
+          try reader.open(number, in: buffers, hashing: digest)
         } catch {
           // A disk that can't read a part says so with an error of its own.
           guard error.code == .damaged || error.code == .io else { throw error }

@@ -11,7 +11,8 @@ public struct SealedFolderReport: Hashable, Sendable {
       case damagedEntry
       /// The file of a value is gone.
       case missingBlob
-      /// The file is not the one that the index names: cut, longer, or an older one in its place.
+      /// The file is not the one that the index names: cut, longer, an older one in its place, or changed by
+      /// somebody who has its key.
       case otherBlob
       /// Parts of the file do not authenticate; the others can be read.
       case damagedBlob
@@ -41,9 +42,10 @@ public struct SealedFolderReport: Hashable, Sendable {
   public let blobCount: Int
   /// How many bytes the values have.
   public let byteCount: Int
-  /// How many blobs were sealed before the last change of data keys.
+  /// How many blobs were not sealed since the last rotation, or by an earlier release.
   ///
-  /// ``SealedFolder/reencrypt(progress:)`` seals them anew.
+  /// Who had the keys before the rotation may have theirs. ``SealedFolder/reencrypt(progress:)`` seals them
+  /// anew.
   public let oldBlobCount: Int
   /// What is not as it should be beside the index.
   public let findings: [Finding]

@@ -9,15 +9,26 @@ final class BlobReader: Sendable {
   let entry: BlobEntry
   private let file: OpenFile
   private let opener: SegmentOpener
+  /// The hash of each segment, cut to ``hashSize``, where the whole file was hashed first.
+  private let hashes: [UInt8]?
+  /// Enough to find no other segment of the same hash; all of them are in memory.
+  private static let hashSize = 16
   /// The buffers of the last call, for the next one.
   private let spare = Lock<SegmentBuffers?>(nil)
 
-  /// Opens the blob of an entry.
+  /// Opens the blob of an entry; nil when its file is not there.
   ///
-  /// - Returns: nil when its file is not there.
+  /// - Parameters:
+  ///   - entry: where the blob is, and what opens it.
+  ///   - place: where the blobs are.
+  ///   - store: the id of the index.
+  ///   - isHashed: whether the whole file is hashed first, since somebody else may have its key. Each segment
+  ///     is then compared when it is read, too. An entry of version 1 has no hash to compare with.
   /// - Throws: `StorageError`: `damaged` for a file that is not what the entry says, `denied` for what
   ///   is no file of ours.
-  init?(_ entry: BlobEntry, in place: BlobPlace, store: StoreID) throws(StorageError) {
+  init?(
+    _ entry: BlobEntry, in place: BlobPlace, store: StoreID, hashingFirst isHashed: Bool
+  ) throws(StorageError) {
     guard let file = try place.open(entry.id) else { return nil }
     let size = try file.status().size
     guard size == SegmentLayout.fileSize(ofLength: entry.length) else {
@@ -38,8 +49,34 @@ final class BlobReader: Sendable {
       try SegmentOpener(
         entry.algorithm, key: entry.key, associatedData: entry.associatedData(in: store))
     }
+    hashes = isHashed ? try Self.hashes(of: file, entry) : nil
     self.entry = entry
     self.file = file
+  }
+
+  /// The hashes of the segments; nil where the entry has none to compare them with.
+  private static func hashes(
+    of file: borrowing OpenFile, _ entry: BlobEntry
+  ) throws(StorageError) -> [UInt8]? {
+    guard entry.digest != nil else { return nil }
+    let buffer = PlainBuffer(count: SegmentLayout.sealedSize, isSecret: false)
+    let digest = try cryptography { () throws(CryptoError) in try StreamDigest() }
+    let size = SegmentLayout.fileSize(ofLength: entry.length)
+    var hashes: [UInt8] = []
+    for start in stride(from: 0, to: size, by: SegmentLayout.sealedSize) {
+      try SealedFileReader.checkCancellation(nil)
+      let range = 0..<min(SegmentLayout.sealedSize, size - start)
+      let count = try buffer.write(range) { (bytes) throws(StorageError) in
+        try file.fill(&bytes, from: start)
+      }
+      try buffer.read(0..<count) { (sealed) throws(StorageError) in
+        try cryptography { () throws(CryptoError) in
+          hashes += try digest.append(sealed).prefix(hashSize)
+        }
+      }
+    }
+    try entry.require(digest, at: file.path)
+    return hashes
   }
 
   var path: String { file.path }
@@ -71,9 +108,11 @@ final class BlobReader: Sendable {
   ///   - number: the number of the segment.
   ///   - buffer: ``SegmentLayout/sealedSize`` bytes for what is read.
   ///   - output: as many bytes as the segment has; zero when this throws.
+  ///   - digest: takes the sealed segment, of whoever reads all of them in order.
   /// - Throws: `StorageError`: `damaged`, or why the file can't be read.
   func open(
-    segment number: Int, by buffer: PlainBuffer, into output: inout MutableRawSpan
+    segment number: Int, by buffer: PlainBuffer, into output: inout MutableRawSpan,
+    hashing digest: StreamDigest? = nil
   ) throws(StorageError) {
     let count = bytes(ofSegment: number).count + SegmentLayout.tagSize
     let start = number * SegmentLayout.sealedSize
@@ -83,6 +122,7 @@ final class BlobReader: Sendable {
     guard found == count else { throw damaged(number, "it was cut while it was read") }
     let isLast = number == segmentCount - 1
     try buffer.read(0..<count) { (sealed) throws(StorageError) in
+      try check(sealed, number, digest)
       do throws(CryptoError) {
         try opener.open(sealed, number: UInt64(number), isLast: isLast, into: &output)
       } catch {
@@ -93,10 +133,46 @@ final class BlobReader: Sendable {
   }
 
   /// Opens a segment into the buffer for opened ones.
-  func open(_ number: Int, in buffers: SegmentBuffers) throws(StorageError) {
+  func open(
+    _ number: Int, in buffers: SegmentBuffers, hashing digest: StreamDigest? = nil
+  ) throws(StorageError) {
     let count = bytes(ofSegment: number).count
     try buffers.plain.write(0..<count) { (output) throws(StorageError) in
-      try open(segment: number, by: buffers.sealed, into: &output)
+      try open(segment: number, by: buffers.sealed, into: &output, hashing: digest)
+    }
+  }
+
+  /// Lends all segments, opened, to `body`, and compares the hash of the very bytes that were opened.
+  ///
+  /// - Throws: what `body` throws, or `StorageError`: `damaged` also after the last segment, when the blob is
+  ///   not the one that was sealed.
+  func forEachSegment(
+    _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let digest = try cryptography { () throws(CryptoError) in try StreamDigest() }
+    try withBuffers { (buffers) throws(StorageError) in
+      for number in 0..<segmentCount {
+        try SealedFileReader.checkCancellation(nil)
+        try open(number, in: buffers, hashing: digest)
+        try buffers.plain.read(0..<bytes(ofSegment: number).count, body)
+      }
+    }
+    try entry.require(digest, at: path)
+  }
+
+  /// Hashes a sealed segment, and refuses one that was changed since the whole file was hashed.
+  private func check(
+    _ sealed: RawSpan, _ number: Int, _ digest: StreamDigest?
+  ) throws(StorageError) {
+    guard digest != nil || hashes != nil else { return }
+    let hash = try cryptography { () throws(CryptoError) in
+      if let digest { return try digest.append(sealed) }
+      return try StreamDigest().hash(of: sealed)
+    }
+    guard let hashes else { return }
+    let known = hashes[number * Self.hashSize..<(number + 1) * Self.hashSize]
+    guard known.elementsEqual(hash.prefix(Self.hashSize)) else {
+      throw damaged(number, "its bytes were changed since the file was opened")
     }
   }
 
@@ -106,5 +182,21 @@ final class BlobReader: Sendable {
       .damaged,
       "bytes \(range.lowerBound) to \(range.upperBound - 1) of the value do not authenticate: \(what). "
         + "The rest can be read; put the file back from a backup", path: path)
+  }
+}
+
+extension BlobEntry {
+  /// Refuses a blob of another hash; an entry of version 1 refuses none.
+  ///
+  /// - Throws: `StorageError`: `damaged`.
+  func require(_ found: StreamDigest, at path: String) throws(StorageError) {
+    guard let digest else { return }
+    let hash = try cryptography { () throws(CryptoError) in try found.finish() }
+    guard hash == digest else {
+      throw StorageError(
+        .damaged,
+        "the file is not the one that the index describes: somebody who has its key changed it; put the "
+          + "right file back from a backup", path: path)
+    }
   }
 }

@@ -6,7 +6,8 @@ internal import struct Foundation.Data
 
 /// Seals a value as it comes, in constant memory, into a blob that nobody names yet.
 ///
-/// A value that turns out small gets no blob. For one thread at a time.
+/// A value that turns out small gets no blob. In a child of fork(2) every call is an error, and nothing is
+/// cleaned up: blob, key and marker are the parent's, who goes on with them. For one thread at a time.
 final class BlobWriter: @unchecked Sendable {
   // The state is used by the owner of the writer alone, who hands it from thread to thread.
   /// How many sealed segments are written at once.
@@ -14,8 +15,9 @@ final class BlobWriter: @unchecked Sendable {
 
   private let place: BlobPlace
   private let algorithm: AEADAlgorithm
+  private let index: SealedStore
   let store: StoreID
-  private let keyID: UInt32
+  private let process = OwnProcess()
   /// The segment that is not sealed yet: whether it is the last one is not known before more comes.
   private let plain = PlainBuffer(count: SegmentLayout.segmentSize)
   private var plainCount = 0
@@ -23,14 +25,11 @@ final class BlobWriter: @unchecked Sendable {
   /// The bytes that were given so far.
   private(set) var length = 0
 
-  init(
-    in place: BlobPlace, of identity: (store: StoreID, primaryKeyID: UInt32),
-    _ algorithm: AEADAlgorithm
-  ) {
+  init(in place: BlobPlace, of index: SealedStore, _ store: StoreID, _ algorithm: AEADAlgorithm) {
     self.place = place
     self.algorithm = algorithm
-    store = identity.store
-    keyID = identity.primaryKeyID
+    self.index = index
+    self.store = store
   }
 
   /// The blob, once there is one.
@@ -40,6 +39,7 @@ final class BlobWriter: @unchecked Sendable {
   ///
   /// - Throws: `StorageError`: `full` and the like; the writer is of no use then.
   func append(_ bytes: RawSpan) throws(StorageError) {
+    try requireOwn()
     guard bytes.byteCount <= SegmentLayout.valueLimit - length else {
       throw StorageError(.invalid, "a value has at most 2^44 bytes")
     }
@@ -67,6 +67,7 @@ final class BlobWriter: @unchecked Sendable {
   /// - Returns: the entry for the index.
   /// - Throws: `StorageError`; the writer is of no use then.
   func finish() throws(StorageError) -> FileEntry {
+    try requireOwn()
     guard length > SegmentLayout.entryLimit else {
       return plain.read(0..<plainCount) { value in
         .small(unsafe value.withUnsafeBytes { unsafe Data($0) })
@@ -74,22 +75,37 @@ final class BlobWriter: @unchecked Sendable {
     }
     try sealPlain(isLast: true)
     let file = try file()
-    let tag = try file.finish()
+    let (tag, digest) = try file.finish()
     return .blob(
-      BlobEntry(
+      try BlobEntry.marked(
         algorithm: algorithm, length: length, id: file.id, key: file.key, lastTag: tag,
-        keyID: keyID))
+        digest: digest, by: index))
+  }
+
+  /// Refuses to go on in a child of fork(2).
+  func requireOwn() throws(StorageError) { try process.require("the writer") }
+
+  /// Refuses a blob that is no longer the file which was sealed, before the index names it.
+  ///
+  /// - Throws: `StorageError`: `io` when the file was removed or replaced.
+  func requireInPlace() throws(StorageError) {
+    try requireOwn()
+    guard let sealed, try !sealed.isInPlace() else { return }
+    throw StorageError(
+      .io,
+      "another program removed or replaced the value's new file before it was finished; write the value "
+        + "again", path: place.file(of: sealed.id))
   }
 
   /// Removes the blob, unless it was settled before.
   func abandon() {
-    sealed?.abandon()
+    if process.isCurrent { sealed?.abandon() }
     sealed = nil
   }
 
   /// Leaves the blob, which `isNamed` says that the index names, and forgets it.
   func settle(if isNamed: () throws(StorageError) -> Bool) {
-    sealed?.marker.end(if: isNamed)
+    if process.isCurrent { sealed?.marker.end(if: isNamed) }
     sealed = nil
   }
 
@@ -121,7 +137,7 @@ final class BlobWriter: @unchecked Sendable {
     private let place: BlobPlace
     private let file: OpenFile
     private let sealer: SegmentSealer
-    private let buffer: PlainBuffer
+    private let hashing: SegmentHashing
     private let capacity: Int
     private var count = 0
 
@@ -129,6 +145,8 @@ final class BlobWriter: @unchecked Sendable {
       in place: BlobPlace, _ store: StoreID, _ algorithm: AEADAlgorithm, batch: Int
     ) throws(StorageError) {
       let id = try BlobID.random()
+      capacity = batch * SegmentLayout.sealedSize
+      hashing = try SegmentHashing(batch: capacity)
       sealer = try cryptography { () throws(CryptoError) in
         try SegmentSealer(
           algorithm, associatedData: SegmentLayout.associatedData(store: store, blob: id))
@@ -141,8 +159,6 @@ final class BlobWriter: @unchecked Sendable {
         marker.end { true }
         throw error
       }
-      capacity = batch * SegmentLayout.sealedSize
-      buffer = PlainBuffer(count: capacity, isSecret: false)
       self.id = id
       self.marker = marker
       self.place = place
@@ -150,8 +166,11 @@ final class BlobWriter: @unchecked Sendable {
 
     func seal(_ bytes: RawSpan, isLast: Bool) throws(StorageError) {
       let size = bytes.byteCount + SegmentLayout.tagSize
-      if count + size > capacity { try flush() }
-      try buffer.write(count..<count + size) { (output) throws(StorageError) in
+      if count + size > capacity {
+        try flush(isLast: false)
+        hashing.next()
+      }
+      try hashing.batch.write(count..<count + size) { (output) throws(StorageError) in
         try cryptography { () throws(CryptoError) in
           try sealer.seal(bytes, isLast: isLast, into: &output)
         }
@@ -159,10 +178,10 @@ final class BlobWriter: @unchecked Sendable {
       count += size
     }
 
-    /// - Returns: the tag of the last segment.
-    func finish() throws(StorageError) -> [UInt8] {
-      let tag = buffer.read(count - SegmentLayout.tagSize..<count) { $0.copied() }
-      try flush()
+    /// - Returns: the tag of the last segment, and the hash of all.
+    func finish() throws(StorageError) -> (tag: [UInt8], digest: [UInt8]) {
+      let tag = hashing.batch.read(count - SegmentLayout.tagSize..<count) { $0.copied() }
+      try flush(isLast: true)
       do throws(StorageError) {
         try file.synchronize()
       } catch {
@@ -170,8 +189,10 @@ final class BlobWriter: @unchecked Sendable {
         guard error.code == .outcomeUnknown else { throw error }
         throw StorageError(.io, error.message, path: error.path, number: error.number)
       }
-      return tag
+      return (tag, try hashing.finish())
     }
+
+    func isInPlace() throws(StorageError) -> Bool { try file.isInPlace() }
 
     func abandon() {
       marker.end { () throws(StorageError) in
@@ -180,8 +201,9 @@ final class BlobWriter: @unchecked Sendable {
       }
     }
 
-    private func flush() throws(StorageError) {
-      try buffer.read(0..<count) { (bytes) throws(StorageError) in try file.write(bytes) }
+    private func flush(isLast: Bool) throws(StorageError) {
+      hashing.hash(count, isLast: isLast)
+      try hashing.batch.read(0..<count) { (bytes) throws(StorageError) in try file.write(bytes) }
       count = 0
     }
   }

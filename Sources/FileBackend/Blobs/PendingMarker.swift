@@ -6,7 +6,8 @@ internal import StorageCore
 ///
 /// Whoever makes a blob, removes one, or gives it to another name has a share of the lock; who sweeps
 /// has all of it. So what the index says of a blob does not change while somebody sweeps, and nobody
-/// sweeps what is being written. The locks end with the process.
+/// sweeps what is being written. The locks end with the process. A child of fork(2) has no share: there the
+/// marker does nothing.
 ///
 /// For one thread at a time.
 final class PendingMarker: @unchecked Sendable {
@@ -14,6 +15,7 @@ final class PendingMarker: @unchecked Sendable {
   let id: BlobID
   private let path: String
   private let lock: LockFile
+  private let process = OwnProcess()
 
   /// How long a sweep may hold a marker.
   private static let deadline: Duration = .seconds(30)
@@ -67,6 +69,7 @@ final class PendingMarker: @unchecked Sendable {
   ///
   /// What stays is looked at by the next sweep, so no failure matters.
   func end(if isSettled: () throws(StorageError) -> Bool) {
+    guard process.isCurrent else { return }
     do throws(StorageError) {
       guard try lock.file.lock(byte: 0, until: .now), try isSettled() else { return }
       _ = unsafe unlink(path)

@@ -11,8 +11,9 @@ public import struct Foundation.Data
 ///     try writer.commit()
 ///
 /// Nobody sees the value before ``commit()`` has returned. What is neither committed nor abandoned is
-/// abandoned when the handle goes away, and after a kill when the folder is opened next. Not for several
-/// threads at once.
+/// abandoned when the handle goes away, and after a kill when the folder is opened next. In a child of fork(2)
+/// a handle of the parent is of no use: every call is the error `unavailable`, and ``abandon()`` and the end of
+/// the handle leave the parent's value alone. Not for several threads at once.
 public final class SealedFileWriter {
   /// The name that the value gets.
   public let name: StoreKey
@@ -33,7 +34,7 @@ public final class SealedFileWriter {
   /// Takes more bytes.
   ///
   /// - Throws: `StorageError`: `full` and the like, and the handle is abandoned; `invalid` for one that
-  ///   was committed or abandoned.
+  ///   was committed or abandoned; `unavailable` in a child of fork(2).
   public func write(_ bytes: Data) throws(StorageError) { try write(bytes.bytes) }
 
   /// Takes more bytes.
@@ -51,7 +52,8 @@ public final class SealedFileWriter {
 
   /// Gives the name the value that was written, durably; what it had is replaced.
   ///
-  /// - Throws: `StorageError`; the name then has what it had, except with `outcomeUnknown`, and the
+  /// - Throws: `StorageError`: `io` when the new file was removed or replaced meanwhile, `unavailable` in a
+  ///   child of fork(2), and others; the name then has what it had, except with `outcomeUnknown`, and the
   ///   handle is abandoned.
   public func commit() throws(StorageError) {
     let blob = try current()
@@ -78,6 +80,11 @@ public final class SealedFileWriter {
     guard let blob else {
       throw StorageError(
         .invalid, "the handle was committed or abandoned; make another one", key: name)
+    }
+    do throws(StorageError) {
+      try blob.requireOwn()
+    } catch {
+      throw error.about(name)
     }
     return blob
   }

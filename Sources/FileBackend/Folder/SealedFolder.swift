@@ -173,15 +173,15 @@ public final class SealedFolder: Sendable, BlockingCalls {
         "blobs can be sealed only with AES-256-GCM or ChaCha20-Poly1305; choose one of them")
     }
     if try index.store.storeIdentity() == nil { try index.open() }
-    return BlobWriter(in: place, of: try identity(), algorithm)
+    return BlobWriter(in: place, of: index.store, try storeID(), algorithm)
   }
 
   /// What tells the index from others, once something was written or read.
-  func identity() throws(StorageError) -> (store: StoreID, primaryKeyID: UInt32) {
+  func storeID() throws(StorageError) -> StoreID {
     guard let identity = try index.store.storeIdentity() else {
       throw StorageError(.busy, "the index was emptied meanwhile; try again")
     }
-    return identity
+    return identity.store
   }
 
   /// What the index has under a name, or nil.

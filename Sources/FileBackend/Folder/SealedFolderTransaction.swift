@@ -7,7 +7,8 @@ public import struct Foundation.Data
 /// ``SealedFolder/transaction(deadline:_:)`` is given.
 ///
 /// What is written is sealed at once, into blobs that nobody names before the body has ended. After
-/// that every call is the error `invalid`. Not for several threads at once.
+/// that every call is the error `invalid`. In a child of fork(2) every call is the error `unavailable`, and so
+/// is the end of the transaction, which leaves the parent's values alone. Not for several threads at once.
 public final class SealedFolderTransaction {
   private let folder: SealedFolder
   private let place: BlobPlace
@@ -15,6 +16,7 @@ public final class SealedFolderTransaction {
   private var blobs: [BlobID: TouchedBlob] = [:]
   /// What was written or removed, perhaps more than once.
   private var changed: [StoreKey] = []
+  private let process = OwnProcess()
 
   init(_ folder: SealedFolder, _ place: BlobPlace, _ entries: StorageTransaction) {
     self.folder = folder
@@ -124,7 +126,7 @@ public final class SealedFolderTransaction {
   ) throws(StorageError) {
     try put(entry, named: name)
     // A restored index may be another store's, where nothing opens that is bound to this one.
-    guard try folder.identity().store == writer.store else {
+    guard try folder.storeID() == writer.store else {
       throw StorageError(
         .busy, "the index was replaced meanwhile; write the value again", key: name)
     }
@@ -166,9 +168,13 @@ public final class SealedFolderTransaction {
 
   /// Makes blobs and markers durable, before the index names them.
   func synchronize() throws(StorageError) {
+    try process.require("the transaction")
     guard !blobs.isEmpty else { return }
     do throws(StorageError) {
       try place.synchronize()
+      for blob in blobs.values {
+        if case .writer(let writer, _) = blob.holder { try writer.requireInPlace() }
+      }
     } catch {
       // The index was not changed yet.
       guard error.code == .outcomeUnknown else { throw error }
@@ -187,6 +193,7 @@ public final class SealedFolderTransaction {
   ///
   /// What can't be done now is done by the next sweep.
   func settle(_ outcome: Outcome) {
+    guard process.isCurrent else { return }
     for (id, blob) in blobs { blob.settle(id, outcome, in: folder, place) }
     blobs = [:]
     // What could not be read was replaced on purpose.

@@ -1,7 +1,6 @@
 internal import CryptoCore
 internal import Glibc
 internal import StorageCore
-internal import Synchronization
 
 /// The program's way to the Secret Service of one bus.
 ///
@@ -28,7 +27,7 @@ final class KeyringClient: Sendable {
   /// The process that called first.
   ///
   /// A child of fork(2) has neither its threads nor GLib's.
-  private static let process = Atomic<pid_t>(0)
+  private static let process = OwnProcess()
 
   /// The client of the bus whose address is asked for when it is needed.
   init(_ address: @escaping @Sendable () throws(StorageError) -> String) {
@@ -106,14 +105,10 @@ final class KeyringClient: Sendable {
   }
 
   /// Whether this is a child of fork(2) of the process that called first.
-  static var isInChild: Bool {
-    let first = process.load(ordering: .relaxed)
-    return first != 0 && first != getpid()
-  }
+  static var isInChild: Bool { !process.isCurrent }
 
   /// A child of fork(2) lacks the threads of libsecret and GLib: a call there would wait for ever.
   private static func refuseInChild() throws(StorageError) {
-    _ = process.compareExchange(expected: 0, desired: getpid(), ordering: .relaxed)
     guard !isInChild else {
       throw StorageError(
         .unsupported,

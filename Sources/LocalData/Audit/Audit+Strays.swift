@@ -309,7 +309,8 @@ extension Audit {
     findings.append(
       StorageAuditFinding(
         .oldKey, place: container.description,
-        "\(AuditText.count(report.oldBlobCount, "file")) of values from before the last rotation"))
+        "\(AuditText.count(report.oldBlobCount, "file")) of values not sealed since the last rotation, or by "
+          + "an earlier release"))
   }
 
   // MARK: - Keyrings

@@ -200,12 +200,12 @@ struct SharedFolder: Sendable {
 /// Releases the lock, even if a forked child has a copy of the descriptor.
 private struct HeldLock: ~Copyable {
   let file: OpenFile
-  private let process = getpid()
+  private let process = OwnProcess()
 
   init(file: consuming OpenFile) { self.file = file }
 
   deinit {
-    guard getpid() == process else { return }
+    guard process.isCurrent else { return }
     do throws(StorageError) { try file.unlock(byte: 0) } catch {}  // closing does the same
   }
 }

@@ -60,14 +60,14 @@ public enum StorageDiagnostics: Sendable {
   private static let repeated = Lock(RepeatedReports())
   /// Registers the printing of the remaining counts at exit, for this process and not its forked children.
   private static let isRestSaidAtExit = {
-    let process = getpid()
+    let process = OwnProcess()
     owner.withLock { $0 = process }
     return atexit { StorageDiagnostics.sayRest() } == 0
   }()
-  private static let owner = Lock<pid_t?>(nil)
+  private static let owner = Lock<OwnProcess?>(nil)
 
   private static func sayRest() {
-    guard owner.withLock({ $0 }) == getpid() else { return }
+    guard owner.withLock({ $0 })?.isCurrent == true else { return }
     for line in restOfLines() { say(line) }
   }
 

@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import Glibc
 
 /// A lock file that one thread of one process holds at a time.
@@ -37,7 +38,7 @@ package struct FileLock: ~Copyable {
 /// shares that description and would keep the locks as long as the child lives.
 package struct LockFile: ~Copyable {
   package let file: OpenFile
-  private let process = getpid()
+  private let process = OwnProcess()
 
   /// Opens the file at `path`, and makes it if it is missing.
   package init(_ path: String) throws(StorageError) {
@@ -68,7 +69,7 @@ package struct LockFile: ~Copyable {
   package func isInPlace() throws(StorageError) -> Bool { try file.isInPlace() }
 
   // In a forked child, the locks still belong to the parent.
-  deinit { if getpid() == process { file.unlockAll() } }
+  deinit { if process.isCurrent { file.unlockAll() } }
 }
 
 /// Locks of single bytes, which may be beyond the end of the file. A lock belongs to the open file.

@@ -18,6 +18,8 @@ final class OpenKeys: Sendable {
   private let nameKey: SymmetricKey
   /// The keys of the manifest; nil for a store without a header.
   let manifest: ManifestKeys?
+  /// Made at the first use: few stores mark anything.
+  private let rootMarks = SetOnce<KeyedHash>()
   /// Receives each name that is hashed, where the delegate stores names unencrypted.
   let clear: ClearRecords?
   /// The version of the header that holds these keys.
@@ -195,6 +197,13 @@ final class OpenKeys: Sendable {
       if done { return }
       current = original
     }
+  }
+
+  /// The mark that only holders of the current root key can put on a message; nil without a root key.
+  func mark(_ message: RawSpan) throws(StorageError) -> NameHash? {
+    guard let root else { return nil }
+    let marks = try rootMarks.load() ?? rootMarks.storeIfNil(root.marks())
+    return try cryptography { () throws(CryptoError) in try marks.hash(message) }
   }
 
   /// Derives a key for other uses from the name key, which a rotation of data keys does not change.

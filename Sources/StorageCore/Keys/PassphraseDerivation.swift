@@ -156,6 +156,7 @@ enum Label {
   static let formerManifest = Array("SPS manifest v1".utf8)
   static let manifest = Array("SPS manifest v2".utf8)
   static let rootCheck = Array("SPS root check v1".utf8)
+  static let rootMarks = Array("SPS root marks v1".utf8)
   static let directName = Array("SPS direct name key v1".utf8)
   static let directData = Array("SPS direct data key v1".utf8)
   static let directStore = Array("SPS direct store id v1".utf8)

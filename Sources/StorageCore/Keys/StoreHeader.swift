@@ -143,6 +143,12 @@ struct RootKey: Sendable {
     try derive(Label.rootCheck).withBytes { $0.copied() }
   }
 
+  /// The hash whose values only holders of this root key can compute.
+  func marks() throws(StorageError) -> KeyedHash {
+    let key = SymmetricKey(bytes: try derive(Label.rootMarks))
+    return try cryptography { () throws(CryptoError) in try KeyedHash(key) }
+  }
+
   /// Whether `header` belongs to this root key.
   func isRoot(of header: StoreHeader) throws(StorageError) -> Bool {
     guard header.store == store else { return false }

@@ -22,6 +22,17 @@ extension SealedStore {
     try keys.forReading().map { ($0.store, $0.primary.id) }
   }
 
+  /// The mark of a message, which only holders of the store's current root key can compute: 64 bytes.
+  ///
+  /// A rotation replaces the root key; a new data key alone does not. So what has this mark was marked after
+  /// the last rotation, by somebody who can open the store now.
+  ///
+  /// - Returns: nil when the store is new and has no keys, or has no root key.
+  /// - Throws: `StorageError`: the reason why the store can't be opened.
+  package func mark(_ message: RawSpan) throws(StorageError) -> NameHash? {
+    try keys.forReading()?.mark(message)
+  }
+
   /// Whether a name's record is sealed under the primary data key; nil when there is no record.
   ///
   /// - Throws: `StorageError`: the reason why the store can't be read.

@@ -27,6 +27,7 @@ extension SealedStore {
         }
         continue
       }
+      try transaction.requireOwn()
       if try commitTelling(transaction.items) { return result }
       guard start.duration(to: .now) < deadline else {
         throw StorageError(

@@ -4,8 +4,9 @@ public import CryptoCore
 ///
 /// The body of ``Storage/transaction(deadline:_:)`` gets a transaction. It reads each value from
 /// the storage once; later reads return the same value. It holds all writes until `body` has
-/// returned, and reads see them. After that, every call is the error `invalid`. Only one thread at
-/// a time may use a transaction.
+/// returned, and reads see them. After that, every call is the error `invalid`. In a child of fork(2),
+/// every call is the error `unavailable`, and so is the commit. Only one thread at a time may use a
+/// transaction.
 public final class StorageTransaction {
   private let store: SealedStore
   /// The names that the transaction has used, with what it read and wrote.
@@ -18,6 +19,9 @@ public final class StorageTransaction {
 
   /// The items, in the order in which names were first used.
   var items: [TransactionItem] { names.items }
+
+  /// Refuses to be committed in a child of fork(2).
+  func requireOwn() throws(StorageError) { try names.requireOwn() }
 
   /// Drops everything; every later call throws `invalid`.
   func end() { names.end() }

@@ -1,9 +1,12 @@
+internal import CryptoCore
+
 /// The names that a transaction has used, with what it read and wrote.
 ///
 /// A single struct, so that each call accesses one stored property: Swift checks every access to a
 /// class property for exclusivity.
 struct TransactionNames {
   private let store: SealedStore
+  private let process = OwnProcess()
   /// In the order in which names were first used.
   private(set) var items: [TransactionItem] = []
   /// Positions by the bytes of the names.
@@ -35,6 +38,7 @@ struct TransactionNames {
         .invalid, "the transaction has ended; use it only inside the closure that received it",
         key: key)
     }
+    try requireOwn(key)
     do throws(StorageError) {
       try Payload.check(name: key)
     } catch {
@@ -49,6 +53,11 @@ struct TransactionNames {
     if name == nil { hasNew = true }
     items.append(TransactionItem(name: name ?? store.name(key)))
     return position
+  }
+
+  /// Refuses to go on in a child of fork(2): the parent goes on with the same transaction.
+  func requireOwn(_ key: StoreKey? = nil) throws(StorageError) {
+    try process.require("the transaction", key: key)
   }
 
   private static func read(_ position: inout Int) -> Int { position }

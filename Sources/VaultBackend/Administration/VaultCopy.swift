@@ -28,10 +28,17 @@ enum VaultCopy {
     // From here on, since what is written to a file while the other is made would be lost with it.
     let sole = isFree ? nil : try SoleUse(of: file, until: end)
     let sibling = "\(file.path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
-    defer { for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(sibling + suffix) } }
+    let process = OwnProcess()
+    defer {
+      // The caller's code is told of progress, and may fork there.
+      if process.isCurrent {
+        for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(sibling + suffix) }
+      }
+    }
     do throws(StorageError) {
       try createEmpty(sibling)
       try write(sibling, body)
+      try process.require("the copy", path: file.path)
       try OpenFile.synchronize(sibling)
     } catch {
       throw error.of(file.path, madeAs: sibling)

@@ -18,6 +18,7 @@ final class Connection: @unchecked Sendable {
   }
 
   private let handle: OpaquePointer
+  private let process = OwnProcess()
   let path: String
   let mode: Mode
   /// Whether SQLite could not open the file for writing as requested.
@@ -63,6 +64,9 @@ final class Connection: @unchecked Sendable {
 
   deinit {
     unsafe statements = []
+    // SQLite would roll back and empty logs that the parent uses, so it is left as it is:
+    // https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
+    guard process.isCurrent else { return }
     // Every statement is finalised, so this can't be SQLITE_BUSY.
     unsafe sqlite3_close_v2(handle)
   }

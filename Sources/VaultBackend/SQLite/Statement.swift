@@ -8,13 +8,15 @@ final class Statement {
   private let handle: OpaquePointer
   // The connection keeps its statements alive, not the reverse; one thread uses both.
   private unowned let connection: Connection
+  private let process = OwnProcess()
 
   init(_ sql: String, _ connection: Connection) throws(StorageError) {
     unsafe handle = try connection.prepare(sql)
     self.connection = connection
   }
 
-  deinit { unsafe sqlite3_finalize(handle) }
+  // In a child of fork(2) as the connection: it stays.
+  deinit { if process.isCurrent { unsafe sqlite3_finalize(handle) } }
 
   /// Compiles and runs a statement once, and hands its first row to `body`.
   static func once(

@@ -7,6 +7,7 @@ internal import StorageCore
 /// It serves a read-only medium with the leftovers of a writer that died.
 final class PrivateCopy: Sendable {
   private let folder: String
+  private let process = OwnProcess()
   var path: String { folder + "/vault" }
 
   init(of file: VaultFile) throws(StorageError) {
@@ -27,7 +28,7 @@ final class PrivateCopy: Sendable {
     }
   }
 
-  deinit { remove() }
+  deinit { if process.isCurrent { remove() } }
 
   private static func copy(_ file: VaultFile, to path: String) throws(StorageError) {
     // Closing these loses no lock of SQLite's: nobody in this process writes to such a medium.

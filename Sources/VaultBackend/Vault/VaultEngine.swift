@@ -37,8 +37,6 @@ final class VaultEngine: Sendable {
   private let forks = ForkCount.shared
   /// The count of forks when the file was opened; -1 when it is not open.
   private let openedAt = Atomic<Int>(-1)
-  /// The process that has the file open, or 0.
-  private let opener = Atomic<pid_t>(0)
 
   /// Old content that the log may still contain, such as an old key slot.
   enum Residue: UInt8, AtomicRepresentable {
@@ -155,6 +153,7 @@ final class VaultEngine: Sendable {
   func reading<Result>(
     waiting deadline: Duration, _ body: (Connection) throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {
+    try requireSameProcess()
     gate.withLock { (opened) in
       guard opened?.isCopy == true else { return }
       memory.withLock { $0.doubt() }
@@ -194,7 +193,6 @@ final class VaultEngine: Sendable {
     }
     memory.withLock { $0.place = place }
     opened = new
-    opener.store(getpid(), ordering: .relaxed)
     openedAt.store(forks.current, ordering: .relaxed)
     return new
   }
@@ -236,12 +234,17 @@ final class VaultEngine: Sendable {
   ///
   /// https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
   func requireSameProcess() throws(StorageError) {
-    let process = opener.load(ordering: .relaxed)
-    guard process != 0, process != getpid() else { return }
+    guard isParents else { return }
     throw StorageError(
       .unavailable,
       "the vault was opened before fork(2) and can't be used in the child; use it after execve(2)",
       path: file.path)
+  }
+
+  /// Whether the file was opened before fork(2), and this is the child.
+  private var isParents: Bool {
+    let opened = openedAt.load(ordering: .relaxed)
+    return opened >= 0 && opened != forks.current
   }
 
   /// Closes a file that was removed or replaced.
@@ -270,9 +273,10 @@ final class VaultEngine: Sendable {
   }
 
   func release(_ opened: inout OpenedVault?) {
+    // It stays refused.
+    guard !isParents else { return }
     isStamped.store(false, ordering: .relaxed)
     openedAt.store(-1, ordering: .relaxed)
-    opener.store(0, ordering: .relaxed)
     opened = nil
   }
 

@@ -17,14 +17,14 @@ enum VaultRegistry {
   ///
   /// A static storage is never released. After a kill the log stays, and the next process that
   /// opens the vault reads it.
-  private static let closing: pid_t = {
+  private static let closing: OwnProcess = {
     _ = atexit { closeAll() }
-    return getpid()
+    return OwnProcess()
   }()
 
   private static func closeAll() {
     // A child of fork(2) has copies of its parent's locks, which nobody there releases.
-    guard getpid() == closing else { return }
+    guard closing.isCurrent else { return }
     for vault in entries.withLock({ $0.values.compactMap(\.vault) }) { vault.shutDown() }
   }
 

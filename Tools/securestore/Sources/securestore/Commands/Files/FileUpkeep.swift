@@ -37,8 +37,9 @@ struct VerifyFilesCommand: ParsableCommand {
     )
     if report.oldBlobCount > 0 || report.index.oldKeyCount > 0 {
       output.output.note(
-        "\(Printable.count(report.oldBlobCount, "file")) under a key from before: a rotation was "
-          + "interrupted or is running; files rotate --resume finishes it")
+        "\(Printable.count(report.oldBlobCount, "file")) not sealed since the last rotation: a rotation was "
+          + "interrupted or is running, or an earlier release sealed it; files rotate --resume seals it "
+          + "again")
     }
   }
 }

@@ -1,0 +1,149 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct Foundation.Data
+
+/// Where a large value is, and what opens it.
+struct BlobEntry: Sendable, Equatable {
+  /// How long an entry of version 2 is, with its version and kind.
+  static let byteCount = 143
+  static let markSize = 32
+
+  /// What an entry says of its blob as a whole.
+  enum Binding: Sendable, Equatable {
+    /// Version 1: the id of the index's primary data key when the blob was begun, which proves nothing.
+    case keyID(UInt32)
+    /// Version 2: the hash of the blob, and a mark that only holders of the index's root key can make.
+    case digest([UInt8], mark: [UInt8])
+  }
+
+  let algorithm: AEADAlgorithm
+  /// The length of the value in bytes.
+  let length: Int
+  let id: BlobID
+  let key: SymmetricKey
+  let lastTag: [UInt8]
+  private(set) var binding: Binding
+
+  init(
+    algorithm: AEADAlgorithm, length: Int, id: BlobID, key: SymmetricKey, lastTag: [UInt8],
+    _ binding: Binding
+  ) {
+    self.algorithm = algorithm
+    self.length = length
+    self.id = id
+    self.key = key
+    self.lastTag = lastTag
+    self.binding = binding
+  }
+
+  /// The hash of the blob; nil in an entry of version 1.
+  var digest: [UInt8]? {
+    if case .digest(let digest, _) = binding { digest } else { nil }
+  }
+
+  /// What its segments are bound to, in a store.
+  func associatedData(in store: StoreID) -> [UInt8] {
+    SegmentLayout.associatedData(store: store, blob: id)
+  }
+}
+
+// MARK: - Marks
+
+extension BlobEntry {
+  /// The entry of a blob that was just sealed, with the mark of an index's current root key.
+  ///
+  /// - Throws: `StorageError`: `busy` when the index was emptied meanwhile.
+  static func marked(
+    algorithm: AEADAlgorithm, length: Int, id: BlobID, key: SymmetricKey, lastTag: [UInt8],
+    digest: [UInt8], by index: SealedStore
+  ) throws(StorageError) -> BlobEntry {
+    var entry = BlobEntry(
+      algorithm: algorithm, length: length, id: id, key: key, lastTag: lastTag,
+      .digest(digest, mark: []))
+    entry.binding = .digest(digest, mark: try entry.mark(by: index))
+    return entry
+  }
+
+  /// Whether the entry has the mark of an index's current root key: then nobody can have its blob's key who
+  /// could not open the index since its last rotation.
+  ///
+  /// An entry of version 1 never has.
+  ///
+  /// - Throws: `StorageError`: `busy` when the index was emptied meanwhile.
+  func isMarked(by index: SealedStore) throws(StorageError) -> Bool {
+    guard case .digest(_, let found) = binding else { return false }
+    let mark = try mark(by: index)
+    return unsafe ConstantTime.equal(mark.span.bytes, found.span.bytes)
+  }
+
+  private func mark(by index: SealedStore) throws(StorageError) -> [UInt8] {
+    // The name is not marked: the index binds an entry to its name, and a name can change.
+    var message = encoded(withMark: false)
+    defer { Wipe.data(&message) }
+    guard let hash = try index.mark(message.bytes) else {
+      throw StorageError(.busy, "the index was emptied meanwhile; try again")
+    }
+    return Array(hash.bytes.prefix(Self.markSize))
+  }
+}
+
+// MARK: - Bytes
+
+extension BlobEntry {
+  /// Reads what follows version and kind.
+  init(
+    reading bytes: RawSpan, at offset: inout Int, _ version: FileEntry.Version
+  ) throws(StorageError) {
+    let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
+    guard let algorithm = AEADAlgorithm(code: code), algorithm != .xaes256GCM else {
+      throw StorageError(
+        .unsupported,
+        "this release does not know algorithm \(code) of the entry; update the program")
+    }
+    let length = try ByteReading.integer(bytes, at: &offset, as: UInt64.self)
+    let limits = UInt64(SegmentLayout.entryLimit + 1)...UInt64(SegmentLayout.valueLimit)
+    guard limits.contains(length) else {
+      throw StorageError(.damaged, "the entry has an impossible length")
+    }
+    let size = try ByteReading.integer(bytes, at: &offset, as: UInt32.self)
+    guard size == SegmentLayout.segmentSize else {
+      throw StorageError(
+        .unsupported, "this release can't read segments of \(size) bytes; update the program")
+    }
+    self.algorithm = algorithm
+    self.length = Int(length)
+    id = BlobID(try ByteReading.array(of: BlobID.byteCount, bytes, at: &offset))!
+    let range = try ByteReading.range(of: AEADAlgorithm.keySize, bytes, at: &offset)
+    key = try cryptography { () throws(CryptoError) in
+      SymmetricKey(bytes: try SecureBytes(copying: bytes.extracting(range)))
+    }
+    lastTag = try ByteReading.array(of: SegmentLayout.tagSize, bytes, at: &offset)
+    switch version {
+    case .first: binding = .keyID(try ByteReading.integer(bytes, at: &offset))
+    case .withDigest:
+      let digest = try ByteReading.array(of: StreamDigest.byteCount, bytes, at: &offset)
+      binding = .digest(
+        digest, mark: try ByteReading.array(of: Self.markSize, bytes, at: &offset))
+    }
+  }
+
+  /// The bytes for the index, which are the caller's to wipe.
+  func encoded(withMark: Bool = true) -> Data {
+    var bytes = Data(capacity: Self.byteCount)
+    let version: FileEntry.Version = digest == nil ? .first : .withDigest
+    bytes.append(contentsOf: [version.rawValue, 1, algorithm.rawValue])
+    bytes.append(contentsOf: SegmentLayout.bigEndian(UInt64(length)))
+    bytes.append(contentsOf: SegmentLayout.bigEndian(UInt32(SegmentLayout.segmentSize)))
+    bytes.append(contentsOf: id.bytes)
+    key.withBytes { key in unsafe key.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
+    bytes.append(contentsOf: lastTag)
+    switch binding {
+    case .keyID(let id): bytes.append(contentsOf: SegmentLayout.bigEndian(id))
+    case .digest(let digest, let mark):
+      bytes.append(contentsOf: digest)
+      if withMark { bytes.append(contentsOf: mark) }
+    }
+    return bytes
+  }
+}
