@@ -1,6 +1,7 @@
 import FileBackend
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import LocalData
@@ -68,6 +69,30 @@ import Testing
     #expect(await code { try await router().update(key) { $0 = "x" } } == .damaged)
     try await router().set("user", for: key)
     #expect(try await router().get(key) == "user")
+  }
+
+  @Test func theDocumentsExampleOpensInItsFolderAlone() throws {
+    // Made by another implementation: docs/localdata.md, "The form of a sealed value".
+    let bytes = Data(try FormatDocument("localdata.md").bytes("bound-value"))
+    let master = try SecureBytes([UInt8](repeating: 0x42, count: 32))
+    func open(_ id: [UInt8], _ name: String = "role") throws(StorageError) -> Data {
+      let place = BoundPlace(
+        id: { (_) throws(StorageError) in id }, requireOldForm: { () throws(StorageError) in },
+        advice: "")
+      let binding = ValueBinding(["fileSystem custom"], name, place)
+      return try ValueSealer(nil, .json, binding: binding).open(Envelope(reading: bytes), [master])
+    }
+    #expect(try open(Array(0x10..<0x20)) == Data("\"admin\"".utf8))
+    let others: [(id: [UInt8], name: String)] = [
+      (Array(0x11..<0x21), "role"), ([], "role"), (Array(0x10..<0x20), "rule"),
+    ]
+    for other in others {
+      #expect(throws: StorageError.self) { try open(other.id, other.name) }
+    }
+    // The place's own seal can't be bound, so there is no such form.
+    #expect(throws: StorageError.self) {
+      try Envelope(reading: Data("SPLD".utf8) + [2, 1, 0, 0x31])
+    }
   }
 
   @Test func anOldValueOfAnotherFolderIsNotTaken() async throws {

@@ -109,7 +109,9 @@ public final class Keyring: Sendable {
   ///   - passcode: gives the passcode, or nil when there is none to be had, which is the error
   ///     `keyUnavailable`. It is called at each fetch and store of a secret, on the thread that
   ///     makes the call, and may wait for the user; what it throws, if it is no `StorageError`, is
-  ///     the error `keyUnavailable`. Each call then takes about 0.3 s and 128 MiB: scrypt.
+  ///     the error `keyUnavailable`. Each call then takes about 0.3 s and 128 MiB: scrypt. A new secret
+  ///     needs a passcode of at least eight bytes: a shorter one is the error `invalid`, and still
+  ///     opens an older secret.
   /// - Throws: `unsupported` when `isSynchronizable` is true, for biometry and watch, and when a
   ///   passcode is needed and no closure gives one.
   public convenience init(
