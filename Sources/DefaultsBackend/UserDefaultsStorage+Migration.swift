@@ -23,6 +23,11 @@ extension UserDefaultsStorage {
   /// values in the file can be removed. The plain bytes may remain in free blocks of the disk and
   /// in backups.
   ///
+  /// A sealed value is never replaced: another plain value of its key is reported in
+  /// ``DefaultsMigration/conflicting``. But if the key has no sealed value, the plain one is taken, whoever
+  /// wrote it. So call this once: if a program calls it at each start, whoever can write to the plain file
+  /// can give a value to a key that has none, also to one that was removed.
+  ///
   /// A plain value that somebody has changed since it was read is not removed. To see other
   /// processes' changes, `defaults` is synchronised before the comparison. `UserDefaults` can't
   /// compare and remove in one step, so a change made between the two is lost. Migrate before other

@@ -99,7 +99,7 @@ private final class RestlessTransport: SyncTransport {
     while let event = await events.next() {
       if event == .agreed(key: "userDefaults/note", .sent) { break }
     }
-    #expect(transport.inner.names.count == 1)
+    #expect(transport.inner.names == ["localdata:userDefaults/note", "store:localdata"])
   }
 
   @Test func aHungStoreDelaysNoWrite() async throws {

@@ -46,6 +46,7 @@ import Testing
     #expect(try await router.get(old) == nil)
     #expect(try await router.get(new) == "two-secret")
     try await router.set("three", for: old)
+    try await router.reopenMigration(.move(from: old, to: new))
     try await router.migrate(.move(from: old, to: new).preferring(.source))
     #expect(try await router.get(old) == nil)
     #expect(try await router.get(new) == "three")

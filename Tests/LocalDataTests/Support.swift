@@ -22,13 +22,18 @@ final class TestFolder: Sendable {
   static let key = SymmetricKey(data: Data(repeating: 9, count: 32))
 
   /// A router of a program; each call is as another start of it.
+  ///
+  /// Derivations may be weak, and so fast, unless a test asks for the minimum.
   func router(
     _ application: String = "com.example.app",
-    configuration: StorageConfiguration = StorageConfiguration(keychain: .vault)
+    configuration: StorageConfiguration = StorageConfiguration(keychain: .vault),
+    hasFloor: Bool = false
   ) -> StorageRouter {
-    StorageRouter(
+    let router = StorageRouter(
       applicationID: application, keySource: .key(Self.key), folder: url,
       configuration: configuration)
+    if !hasFloor { router.waiveFloor() }
+    return router
   }
 
   /// All files below the folder, by their paths in it.

@@ -28,7 +28,7 @@ struct InventoryKeys: Sendable {
     owner: "Stock", description: "The prices, which the printer's program reads.")
   let margins = StoredKey<[String: Int]>(
     "margins", in: .fileSystem(directory: .documents),
-    security: .encrypted(.chacha20Poly1305(keyDerivation: .pbkdf2(iterations: 1000))),
+    security: .encrypted(.chacha20Poly1305(keyDerivation: .pbkdf2(iterations: 600_000))),
     owner: "Stock", description: "What the shop earns on each article.")
   let thumbnails = StoredKey<Data>(
     "thumbnails", in: .encryptedFileSystem(directory: .caches), serializer: .data, owner: "Stock",

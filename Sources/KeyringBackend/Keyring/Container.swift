@@ -222,7 +222,8 @@ extension Keyring.Container {
     } else {
       let opened = try SealedSecret.open(
         stored, keyring.protection.parts,
-        { () throws(StorageError) in try keyring.protection.secrets(isNew: false) }, for: binding)
+        { () throws(StorageError) in try keyring.protection.secrets(isNew: false) }, for: binding,
+        waivesFloor: keyring.protection.derivation.waivesFloor)
       secret = PlainSecret(opened, said: PlainSecret.text)
     }
     return Source(place: place, secret: secret, stored: stored)

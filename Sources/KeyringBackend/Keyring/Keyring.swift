@@ -112,7 +112,8 @@ public final class Keyring: Sendable, BlockingCalls {
   ///   - passcode: gives the passcode; nil, when there is none, is the error `keyUnavailable`. It
   ///     is called at each fetch and store of a secret, on the thread that makes the call, and may
   ///     wait for the user. A thrown error that is no `StorageError` becomes `keyUnavailable`. Each
-  ///     call then takes about 0.3 s and 128 MiB: scrypt.
+  ///     call then takes about 0.3 s and 128 MiB: scrypt. A new secret needs a passcode of at least
+  ///     eight bytes: a shorter one is the error `invalid`, and still opens an older secret.
   /// - Throws: `unsupported` when `isSynchronizable` is true, for biometry and watch, and when a
   ///   passcode is needed and no closure gives one.
   public convenience init(

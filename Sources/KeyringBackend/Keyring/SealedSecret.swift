@@ -21,6 +21,8 @@ struct SealedSecret {
   private static let saltSize = 32
   private static let checkSize = 32
   private static let keyID: UInt32 = 1
+  /// The highest N r p that is computed: twice that of new items.
+  private static let costLimit: UInt64 = 1 << 21
   /// The size of the header before the record.
   static let headerSize = 4 + 1 + 1 + 12 + saltSize + checkSize
   private static let label = Array("SPS keyring item v1".utf8)
@@ -33,6 +35,8 @@ struct SealedSecret {
   // MARK: - Sealing
 
   /// Seals a secret with a fresh salt.
+  ///
+  /// - Throws: `invalid` for a passcode below the floor.
   static func seal(
     _ secret: SecureBytes, _ parts: Protection.Parts, _ secrets: Secrets,
     _ derivation: PassphraseDerivation, for binding: Binding
@@ -41,6 +45,9 @@ struct SealedSecret {
       try SecureRandom.publicBytes(count: saltSize)
     }
     let derivation = parts.contains(.passcode) ? derivation : nil
+    if let derivation, let passcode = secrets.passcode {
+      try PassphraseFloor.require(passcode, derivation)
+    }
     let derived = try derive(secrets, derivation, salt)
     let check = derived.withBytes { span in
       unsafe span.extracting(last: checkSize).withUnsafeBytes { unsafe Array($0) }
@@ -58,11 +65,13 @@ struct SealedSecret {
 
   /// Opens a sealed secret.
   ///
+  /// Reports, once in a process, an item whose passcode is below the floor.
+  ///
   /// - Throws: `wrongKey` when other secrets sealed it, `damaged` when it was altered or belongs to
   ///   another item, `unsupported` for a form of another release.
   static func open(
     _ sealed: SecureBytes, _ parts: Protection.Parts, _ secrets: () throws(StorageError) -> Secrets,
-    for binding: Binding
+    for binding: Binding, waivesFloor: Bool = false
   ) throws(StorageError) -> SecureBytes {
     let bytes = sealed.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
     let header = try SealedSecret(reading: bytes)
@@ -71,7 +80,8 @@ struct SealedSecret {
         .damaged,
         "the item is sealed in another way than its attribute says; it was left unchanged")
     }
-    let derived = try derive(try secrets(), header.derivation, header.salt)
+    let secrets = try secrets()
+    let derived = try derive(secrets, header.derivation, header.salt)
     let isRight = derived.withBytes { span in
       unsafe ConstantTime.equal(span.extracting(last: checkSize), header.check.span.bytes)
     }
@@ -85,12 +95,14 @@ struct SealedSecret {
     }
     do throws(CryptoError) {
       let data = try key(derived)
-      return try SecureBytes(count: max(0, bytes.count - headerSize - recordOverhead)) {
+      let opened = try SecureBytes(count: max(0, bytes.count - headerSize - recordOverhead)) {
         (output) throws(CryptoError) in
         try unsafe data.open(
           bytes.span.bytes.extracting(droppingFirst: headerSize),
           for: header.context(of: binding), into: &output)
       }
+      if !waivesFloor { header.report(secrets.passcode, binding) }
+      return opened
     } catch {
       guard error.code == .authenticationFailed || error.code == .malformed else {
         throw StorageError(error)
@@ -100,6 +112,19 @@ struct SealedSecret {
         "the sealed secret does not authenticate: it was altered, or it belongs to another service, "
           + "account or group; it was left unchanged")
     }
+  }
+
+  /// Reports a passcode that a new item could not have.
+  private func report(_ passcode: SecureBytes?, _ binding: Binding) {
+    guard let derivation, let passcode,
+      let fault = PassphraseFloor.fault(of: passcode, derivation)
+    else { return }
+    PassphraseFloor.report(
+      StorageError(
+        .invalid,
+        "the item of the service \(binding.service) was opened, but someone with a copy could guess its "
+          + "passcode: \(fault). Store the secret again with a longer passcode",
+        key: binding.account))
   }
 
   private static let recordOverhead = DataKey.overhead(of: .aes256GCM)
@@ -138,8 +163,11 @@ struct SealedSecret {
       ? .scrypt(cost: numbers[0], blockSize: numbers[1], parallelism: numbers[2]) : nil
     salt = Array(bytes[18..<50])
     check = Array(bytes[50..<Self.headerSize])
-    // The numbers are checked before they are used: a hostile item can't ask for a terabyte.
-    guard parts.name != nil, derivation?.isWithinLimits ?? numbers.allSatisfy({ $0 == 0 }) else {
+    // Checked before they are used: a hostile item can't ask for a terabyte, or for more than about 0.6 s.
+    let cost = numbers.reduce(UInt64(1)) { $0 &* UInt64($1) }
+    guard parts.name != nil, derivation?.isWithinLimits ?? numbers.allSatisfy({ $0 == 0 }),
+      cost <= Self.costLimit
+    else {
       throw StorageError(
         .damaged,
         "the sealed secret's parameters are out of their limits; it was left unchanged")

@@ -126,6 +126,7 @@ extension Audit {
   /// The files that our places keep in a folder, besides the files of keys.
   private static let ownFiles: Set<String> = [
     ".lock", ".new", ".sealed", CacheTag.name, GroupKey.file, GroupKey.marker,
+    FolderIDs.file,
   ]
 
   private static func names(in folder: String) throws(StorageError) -> [String] {

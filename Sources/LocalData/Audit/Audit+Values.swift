@@ -86,7 +86,11 @@ extension Audit {
     let place = plan.address.description
     let sealer = ValueSealer(
       envelope.sealing.map { ValueSealer.Sealing(pattern: $0, hasRandomSalt: false) },
-      envelope.serializer, binding: RouterCore.binding(of: Probe(key: entry.key)))
+      envelope.serializer,
+      binding: ValueBinding(
+        entry.key.domain, entry.key.name, at: plan.address, configuration.storage,
+        places.locations, hasLedger ? ledger : nil),
+      declaredRounds: plan.protection.sealing?.pattern.rounds ?? 0)
     do throws(StorageError) {
       var materials: [SecureBytes] = []
       switch envelope.sealing?.origin {
@@ -183,16 +187,6 @@ extension Audit {
     return !text.unicodeScalars.contains { scalar in
       scalar.properties.generalCategory == .control && !["\t", "\n", "\r"].contains(scalar)
     }
-  }
-
-  /// A stand-in for a declared key whose type is not known.
-  private struct Probe: StorageKey {
-    typealias Value = Data
-    let key: StorageKeyDescriptor
-    var name: String { key.name }
-    var domain: StorageDomain { key.domain }
-    var owner: String { key.owner }
-    var description: String { key.description }
   }
 }
 

@@ -13,6 +13,8 @@ struct Audit {
   let configuration: AuditConfiguration
   let keychain: PlaceAddress.Kind
   let ledger: Ledger
+  /// Whether there is a ledger; the audit creates none.
+  let hasLedger: Bool
   let recorded: [Ledger.Entry]
   var entries: [StorageAuditEntry] = []
   var findings: [StorageAuditFinding] = []
@@ -41,8 +43,10 @@ struct Audit {
     var faults: [StorageAuditFinding] = []
     var recorded: [Ledger.Entry] = []
     var settled: PlaceAddress.Kind?
+    var hasLedger = false
     do throws(StorageError) {
       if try Self.isThere(try places.path(ofVault: Ledger.file), places) {
+        hasLedger = true
         recorded = try ledger.entries()
         settled = try ledger.keychainPlace()
       }
@@ -58,6 +62,7 @@ struct Audit {
       case .keyring: .keyring
       case .automatic: settled ?? .vault
       }
+    self.hasLedger = hasLedger
     self.recorded = recorded
     findings = faults
     addressing = Addressing(

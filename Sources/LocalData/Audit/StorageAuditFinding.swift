@@ -101,12 +101,13 @@ extension StorageAuditFinding {
     do throws(StorageError) {
       try KeyName.check(key.name, "a key")
       // Checked for a vault and for a keyring: one of them may keep what the other can't.
+      let plan: ProtectionPlan
       do throws(StorageError) {
-        _ = try plan(of: key, .vault)
+        plan = try self.plan(of: key, .vault)
       } catch {
-        _ = try plan(of: key, .keyring)
+        plan = try self.plan(of: key, .keyring)
       }
-      return nil
+      return plan.sealing.flatMap { MaterialFloor.fault(of: $0.pattern) }
     } catch {
       return error.message
     }
@@ -116,6 +117,7 @@ extension StorageAuditFinding {
     of key: StorageKeyDescriptor, _ keychain: PlaceAddress.Kind
   ) throws(StorageError) -> ProtectionPlan {
     try ProtectionPlan(
-      key.security, in: key.domain, keychain: keychain, hasPasscode: true, iterations: 1)
+      key.security, in: key.domain, keychain: keychain, hasPasscode: true,
+      iterations: Int(PassphraseFloor.pbkdf2SHA256Rounds))
   }
 }

@@ -8,7 +8,7 @@ public struct EncryptionConfiguration: Hashable, Sendable {
   ///
   /// An existing master key keeps its length.
   public var masterKeyLength: Int
-  /// The iterations of PBKDF2 for keys that name none: 1 to 10,000,000.
+  /// The iterations of PBKDF2 for keys that name none: 600,000 to 10,000,000.
   public var pbkdf2Iterations: Int
   /// How long a call waits for a provider of key material before it throws `timedOut`.
   public var keyMaterialDeadline: Duration

@@ -13,7 +13,8 @@ public enum FileDirectory: Hashable, Sendable {
   case caches
   /// A folder of the caller's choice: an absolute file URL.
   ///
-  /// ``FileStorageConfiguration`` does not apply to it.
+  /// ``FileStorageConfiguration`` does not apply to it. Sealed values open in this folder only: after you
+  /// moved the folder, call ``StorageRouter/adoptFolder(at:)`` once.
   case custom(URL)
 }
 

@@ -10,7 +10,10 @@ public import struct Foundation.Data
 /// Any number of tasks may call at once, each on its own thread, so a call may block. If a call takes
 /// longer than ``EncryptionConfiguration/keyMaterialDeadline``, the caller gets `timedOut`.
 public protocol KeyMaterialProviding: Sendable {
-  /// The material for the key of that name: 32 random bytes for HKDF, any non-empty bytes for PBKDF2.
+  /// The material for the key of that name: 32 random bytes for HKDF, a passphrase for PBKDF2.
+  ///
+  /// New values need at least 16 bytes for HKDF, and 8 for PBKDF2: less is the error `invalid`. Older values
+  /// still open.
   ///
   /// - Throws: anything. A `StorageError` is passed on; of any other error only the type is reported, since
   ///   its text may contain a secret.

@@ -23,6 +23,10 @@ struct Migrator: Sendable {
     let conditions: [@Sendable () async throws -> Bool]
     let produce: @Sendable ([Data?]) throws -> Data?
     let journal: JournalName
+    let finished: FinishedName
+    /// Whether the ledger says that the key's value is at the source: then the router wrote it there, after
+    /// any earlier run.
+    var isRecordedAtSource = false
   }
 
   let core: RouterCore
@@ -67,13 +71,20 @@ struct Migrator: Sendable {
 
   /// The state that one look found.
   private struct Found: Sendable {
+    var isFinished: Bool
     var journal: MigrationJournal?
     var sources: [Data?]
     var destination: Data?
+
+    var hasSource: Bool { sources.contains { $0 != nil } }
+    /// Whether the migration is finished: a run that was interrupted still has its journal.
+    var isOver: Bool { isFinished && journal == nil }
   }
 
   private func look(_ work: Work) async throws(StorageError) -> Found {
     try await Blocking.run { [core] () throws(StorageError) in
+      // Before the sources: otherwise a run that finishes meanwhile would look like a source that came back.
+      let isFinished = try core.ledger.isFinished(work.finished)
       let journal = try core.ledger.journal(work.journal)
       var sources: [Data?] = []
       for source in work.sources {
@@ -84,13 +95,17 @@ struct Migrator: Sendable {
         }
       }
       return Found(
-        journal: journal, sources: sources, destination: try work.destination.place.read())
+        isFinished: isFinished, journal: journal, sources: sources,
+        destination: try work.destination.place.read())
     }
   }
 
   /// One attempt; nil if another look is needed.
   private func move(_ work: Work) async throws(StorageError) -> Outcome? {
     let found = try await look(work)
+    guard !found.isOver || !found.hasSource || work.isRecordedAtSource else {
+      throw Self.cameBack(work)
+    }
     var isReplacing = false
     if let journal = found.journal, let stored = found.destination {
       switch try await finish(work, found, journal, stored) {
@@ -101,21 +116,22 @@ struct Migrator: Sendable {
       }
     } else if let journal = found.journal, journal.isCopied,
       zip(journal.sources, found.sources).contains(where: { $0 != nil && $1 == nil }),
-      found.sources.contains(where: { $0 != nil })
+      found.hasSource
     {
       throw StorageError(
         .conflict,
         "the value was copied and part of its sources removed, and then another program removed the copy. The "
           + "remaining sources were not changed: remove them, or store the value again")
     }
-    guard found.sources.contains(where: { $0 != nil }) else {
-      if found.journal != nil, !isDryRun { try await clear(work) }
-      if found.destination != nil { return .alreadyThere }
-      // The value may be at a third place, so this is not `absent`.
-      try await Blocking.run { () throws(StorageError) in
-        try work.destination.requireNoConflict()
+    guard found.hasSource else {
+      if found.destination == nil {
+        // The value may be at a third place, so this is not `absent`.
+        try await Blocking.run { () throws(StorageError) in
+          try work.destination.requireNoConflict()
+        }
       }
-      return .absent
+      try await finishWithoutSource(work, found)
+      return found.destination == nil ? .absent : .alreadyThere
     }
     return try await copy(work, found, isReplacing: isReplacing)
   }
@@ -134,7 +150,7 @@ struct Migrator: Sendable {
         // The source must stay if the destination's bytes are not a value of its key.
         try work.destination.check(existing)
         if isDryRun { return .alreadyThere }
-        try await begin(work, found, stored, isAdopted: true)
+        _ = try await begin(work, found, stored, isAdopted: true)
         return nil
       case (false, .source): break
       case (false, .neither): throw Self.conflict(work)
@@ -142,7 +158,7 @@ struct Migrator: Sendable {
     }
     if isDryRun { return .moved }
     let sealed = try await sealed(new, work.destination)
-    try await begin(work, found, sealed, isAdopted: false)
+    guard try await begin(work, found, sealed, isAdopted: false) else { return nil }
     onStep(.began)
     try await Blocking.run { [core] () throws(StorageError) in
       try work.destination.settle()
@@ -154,9 +170,10 @@ struct Migrator: Sendable {
     return nil
   }
 
+  /// Records the journal of a run; false if another process has finished the migration since `found`.
   private func begin(
     _ work: Work, _ found: Found, _ stored: Data, isAdopted: Bool
-  ) async throws(StorageError) {
+  ) async throws(StorageError) -> Bool {
     try await Blocking.run { [core] () throws(StorageError) in
       var digests: [[UInt8]?] = []
       for source in found.sources {
@@ -165,7 +182,8 @@ struct Migrator: Sendable {
       let journal = MigrationJournal(
         sources: digests, destination: try ValueDigest.of(stored), isCopied: isAdopted,
         isAdopted: isAdopted)
-      try core.ledger.record(journal, work.journal)
+      return try core.ledger.begin(
+        journal, work.journal, unless: found.isFinished ? nil : work.finished)
     }
   }
 
@@ -236,7 +254,7 @@ struct Migrator: Sendable {
       guard isRemoved else { return .lookAgain }
       onStep(.removed)
     }
-    try await clear(work)
+    try await finish(work)
     onStep(.cleared)
     return .done(journal.isAdopted ? .alreadyThere : .moved)
   }
@@ -252,6 +270,21 @@ struct Migrator: Sendable {
     let isWhole = zip(journal.sources, found.sources).allSatisfy { $0 == nil || $1 != nil }
     guard isOurs, isWhole else { throw Self.conflict(work) }
     return .copyAgain
+  }
+
+  /// Records that the migration is finished, after a run that found no source.
+  ///
+  /// A migration that a condition forbids is not finished: it has not been tried.
+  private func finishWithoutSource(_ work: Work, _ found: Found) async throws(StorageError) {
+    guard !isDryRun, !found.isOver else { return }
+    if found.journal == nil, try await !isWanted(work) { return }
+    try await finish(work)
+  }
+
+  private func finish(_ work: Work) async throws(StorageError) {
+    try await Blocking.run { [core] () throws(StorageError) in
+      try core.ledger.finish(work.finished, work.journal)
+    }
   }
 
   private func clear(_ work: Work) async throws(StorageError) {
@@ -270,7 +303,7 @@ struct Migrator: Sendable {
       try core.ledger.entry(destination.domain, destination.name)
     }
     guard let stored = found.destination else {
-      if found.journal != nil, !isDryRun { try await clear(work) }
+      try await finishWithoutSource(work, found)
       return .absent
     }
     if let journal = found.journal, try ValueDigest.of(stored) == journal.destination {
@@ -280,9 +313,11 @@ struct Migrator: Sendable {
       return try await settleInPlace(work, .moved)
     }
     if let recorded, recorded == destination.entry {
-      if found.journal != nil, !isDryRun { try await clear(work) }
+      try await finishWithoutSource(work, found)
       return .alreadyThere
     }
+    // The ledger has an entry for each value that a router wrote.
+    guard recorded != nil || !found.isOver else { throw Self.cameBack(work) }
     if let recorded, !source.isWhere(recorded) {
       try await Blocking.run { () throws(StorageError) in try destination.requireNoConflict() }
     }
@@ -290,7 +325,7 @@ struct Migrator: Sendable {
     guard let new = try await produced(work, [stored]) else { return .skipped }
     if isDryRun { return .moved }
     let sealed = try await sealed(new, destination)
-    try await begin(work, found, sealed, isAdopted: false)
+    guard try await begin(work, found, sealed, isAdopted: false) else { return nil }
     onStep(.began)
     try await Blocking.run { () throws(StorageError) in
       try destination.settle()
@@ -307,7 +342,7 @@ struct Migrator: Sendable {
       try core.ledger.record(work.destination.entry, work.destination.domain)
     }
     onStep(.recorded)
-    try await clear(work)
+    try await finish(work)
     onStep(.cleared)
     return outcome
   }
@@ -366,6 +401,15 @@ struct Migrator: Sendable {
     }
     return StorageError(
       .invalid, "\(part) of the migration failed: \(type(of: error)) was thrown; nothing was moved")
+  }
+
+  private static func cameBack(_ work: Work) -> StorageError {
+    let from = work.sources.map { "\($0.label) in \($0.address)" }.joined(separator: ", ")
+    return StorageError(
+      .conflict,
+      "the migration is finished, but there is a value again at a source: \(from). It was not read or "
+        + "changed, since anybody who can write there may have planted it. Remove it; or, if it is yours, "
+        + "call reopenMigration, then migrate again")
   }
 
   private static func conflict(_ work: Work) -> StorageError {

@@ -107,7 +107,7 @@ extension RouterCore {
   // MARK: - Configurations
 
   /// The move of a key from the place of a former configuration; nil if there is nothing to move.
-  private func configurationWork<Key: StorageKey>(
+  func configurationWork<Key: StorageKey>(
     _ key: Key, _ state: RouterState, _ former: FormerConfiguration?
   ) throws(StorageError) -> Migrator.Work? {
     guard let former else { return nil }
@@ -123,12 +123,13 @@ extension RouterCore {
     }
     return Migrator.Work(
       sources: [before], destination: now, winner: .neither, conditions: [],
-      produce: { $0[0] }, journal: name)
+      produce: { $0[0] }, journal: name, finished: try FinishedName([before], now),
+      isRecordedAtSource: recorded.map { before.isWhere($0) } ?? false)
   }
 
   // MARK: - Declared migrations
 
-  private func declaredWork(
+  func declaredWork(
     _ migration: StorageMigration, _ state: RouterState, _ former: FormerConfiguration?
   ) throws(StorageError) -> Migrator.Work {
     guard !migration.sources.isEmpty else {
@@ -148,7 +149,8 @@ extension RouterCore {
     return Migrator.Work(
       sources: sources, destination: destination, winner: migration.winner,
       conditions: migration.conditions, produce: migration.produce,
-      journal: try JournalName(sources, destination))
+      journal: try JournalName(sources, destination),
+      finished: try FinishedName(sources, destination))
   }
 
   /// The end of a source: the place in the ledger, under this configuration or the former one.

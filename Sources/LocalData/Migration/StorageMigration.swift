@@ -96,6 +96,8 @@ public struct StorageMigration: Sendable {
 
   /// Adds a condition; if it is false, the values stay, and the outcome is `skipped`.
   ///
+  /// A migration whose condition is false is not finished, even if its sources have no value yet.
+  ///
   /// - Parameter condition: called before anything is copied. An interrupted migration is finished
   ///   without another call.
   /// - Returns: the migration with the condition.

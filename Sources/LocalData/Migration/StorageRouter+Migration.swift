@@ -6,6 +6,10 @@ public import StorageCore
 /// Each value is copied to the destination, read back and compared; only then is it removed at the source.
 /// A journal in the ledger records the progress of each migration. If a run is killed, make the same call
 /// again; it finishes the run. Reading or writing a key never moves a value.
+///
+/// A migration is finished after a run that moved the value, or that found no source. The ledger records
+/// this. If a source has a value afterwards, somebody may have planted it: each later run throws `conflict`
+/// and does not read the value. ``reopenMigration(for:from:)`` lets the next run read the source again.
 extension StorageRouter {
   /// Moves the value of a key, from the place of a former configuration and as its `migration` says.
   ///
@@ -17,8 +21,8 @@ extension StorageRouter {
   /// - Returns: the outcome of each part; empty if the key has no migration and no former
   ///   configuration is given.
   /// - Throws: the error of the part that failed: `conflict` if source and destination hold different
-  ///   values, which both stay; `unregisteredKey`; or why a place can't be read or written. No value
-  ///   is lost.
+  ///   values, which both stay, or if a source of a finished migration has a value again;
+  ///   `unregisteredKey`; or why a place can't be read or written. No value is lost.
   @discardableResult
   public nonisolated func migrate<Key: StorageKey>(
     for key: Key, from former: FormerConfiguration? = nil, dryRun: Bool = false
@@ -33,6 +37,41 @@ extension StorageRouter {
       core.migrate(
         RouterCore.plan(AnyStorageKey(key), former), from: former, isDryRun: dryRun,
         onStep: { _ in }, progress: nil))
+  }
+
+  /// Lets the next run of a key's migrations read their sources again.
+  ///
+  /// For a program that knows why a source has a value again, for example because the user restored an old
+  /// backup. Call it for this one occasion: if a program calls it at each start, whoever can write to a plain
+  /// source decides the value.
+  ///
+  /// - Parameters:
+  ///   - key: the key that declares the migration.
+  ///   - former: as for ``migrate(for:from:dryRun:)``.
+  /// - Throws: `unregisteredKey`, or why the ledger can't be written.
+  public nonisolated func reopenMigration<Key: StorageKey>(
+    for key: Key, from former: FormerConfiguration? = nil
+  ) async throws(StorageError) {
+    try await reopen(RouterCore.plan(AnyStorageKey(key), former), from: former)
+  }
+
+  /// Lets the next run of a migration read its sources again; see ``reopenMigration(for:from:)``.
+  ///
+  /// - Parameters:
+  ///   - migration: the migration.
+  ///   - former: as for ``migrate(for:from:dryRun:)``.
+  /// - Throws: as ``reopenMigration(for:from:)``.
+  public nonisolated func reopenMigration(
+    _ migration: StorageMigration, from former: FormerConfiguration? = nil
+  ) async throws(StorageError) {
+    try await reopen([.declared(migration)], from: former)
+  }
+
+  private nonisolated func reopen(
+    _ plan: [RouterCore.PlannedMigration], from former: FormerConfiguration?
+  ) async throws(StorageError) {
+    let core = core
+    try await Blocking.run { () throws(StorageError) in try core.reopen(plan, from: former) }
   }
 
   /// Runs one migration.

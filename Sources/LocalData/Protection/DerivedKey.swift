@@ -5,6 +5,8 @@ internal import StorageCore
 final class DerivedKey: Sendable {
   let sealing: Envelope.Sealing
   let material: SecureBytes
+  /// Names the value.
+  let binding: [UInt8]
   /// Depends only on the material: a moved value is distinguished from one under other material.
   let check: [UInt8]
   private let key: DataKey
@@ -18,6 +20,7 @@ final class DerivedKey: Sendable {
   ) throws(StorageError) {
     self.sealing = sealing
     self.material = material
+    self.binding = binding
     // The check value derives from the slow function's output, so it does not speed up guessing.
     let root = try Self.root(sealing, material)
     var info: [UInt8] = []

@@ -39,6 +39,8 @@ package struct Envelope: Sendable {
   package let serializer: Serializer.Form
   /// Nil for a value that is not sealed.
   package let sealing: Sealing?
+  /// Whether the value is bound to the id of its place; see ``ValueBinding``.
+  package let isBound: Bool
   /// The check value that identifies the key; empty for a value that is not sealed.
   package let check: [UInt8]
   /// The head as it is stored, which is authenticated with a sealed value.
@@ -50,13 +52,20 @@ package struct Envelope: Sendable {
   /// The first bytes of every envelope.
   static var mark: [UInt8] { magic }
   private static let version: UInt8 = 1
+  /// The version of a value that is bound to the id of its place.
+  private static let boundVersion: UInt8 = 2
   package static let checkSize = 16
+
+  /// Whether stored bytes say that they are bound to the id of their place.
+  static func isBound(_ bytes: Data) -> Bool { bytes.starts(with: magic + [boundVersion]) }
   private static let roundLimit: UInt32 = 10_000_000
 
   /// The head of a value.
   static func head(
-    _ serializer: Serializer.Form, _ sealing: Sealing? = nil, check: [UInt8] = []
+    _ serializer: Serializer.Form, _ sealing: Sealing? = nil, check: [UInt8] = [],
+    isBound: Bool = false
   ) -> [UInt8] {
+    let version = isBound ? boundVersion : version
     var bytes = magic + [version, serializer.rawValue, (sealing?.origin ?? .none).rawValue]
     guard let sealing else { return bytes }
     bytes += [sealing.algorithm.rawValue, sealing.function.rawValue]
@@ -78,7 +87,8 @@ package struct Envelope: Sendable {
     guard try ByteReading.array(of: 4, span, at: &offset) == Self.magic else {
       throw Self.damaged
     }
-    guard try ByteReading.integer(span, at: &offset, as: UInt8.self) == Self.version else {
+    let version = try ByteReading.integer(span, at: &offset, as: UInt8.self)
+    guard [Self.version, Self.boundVersion].contains(version) else {
       throw StorageError(.unsupported, "a later release wrote the value; update this program")
     }
     guard
@@ -86,7 +96,10 @@ package struct Envelope: Sendable {
       let origin = Origin(rawValue: try ByteReading.integer(span, at: &offset))
     else { throw Self.damaged }
     self.serializer = serializer
+    isBound = version == Self.boundVersion
     if origin == .none {
+      // Only sealing can bind.
+      guard !isBound else { throw Self.damaged }
       (sealing, check) = (nil, [])
     } else {
       sealing = try Self.sealing(of: origin, span, at: &offset)

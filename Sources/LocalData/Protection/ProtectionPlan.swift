@@ -17,7 +17,7 @@ struct ProtectionPlan: Sendable {
   }
 
   let origin: Origin
-  let sealing: ValueSealer.Sealing?
+  var sealing: ValueSealer.Sealing?
   /// Whether the keychain must bind the value to this machine.
   var isOfDevice = false
 

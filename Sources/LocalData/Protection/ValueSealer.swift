@@ -10,8 +10,10 @@ final class ValueSealer: Sendable {
   /// How new values are sealed; nil if the place seals them.
   let sealing: Sealing?
   let serializer: Serializer.Form
-  /// Additional data that sealed bytes are bound to.
-  private let binding: [UInt8]
+  /// What sealed bytes are bound to.
+  private let binding: ValueBinding
+  /// The most iterations of PBKDF2 that a stored value may ask for.
+  private let roundLimit: UInt32
   private let derived = Lock<[DerivedKey]>([])
   private static let keptKeys = 4
   /// The number of seals after which a new salt is used; NIST SP 800-38D allows 2^32.
@@ -22,6 +24,8 @@ final class ValueSealer: Sendable {
     /// The declared salt, or an empty one if it must be random.
     var pattern: Envelope.Sealing
     var hasRandomSalt: Bool
+    /// Whether the material may be weaker than the minimum; for tests, which need fast derivations.
+    var waivesFloor = false
   }
 
   private struct Current {
@@ -30,19 +34,28 @@ final class ValueSealer: Sendable {
   }
   private let current = Lock(Current())
 
-  init(_ sealing: Sealing?, _ serializer: Serializer.Form, binding: [UInt8]) {
+  /// - Parameter declaredRounds: the iterations that the key declares, if `sealing` does not say so.
+  init(
+    _ sealing: Sealing?, _ serializer: Serializer.Form, binding: ValueBinding,
+    declaredRounds: UInt32? = nil
+  ) {
     self.sealing = sealing
     self.serializer = serializer
     self.binding = binding
+    let declared = declaredRounds ?? sealing?.pattern.rounds ?? 0
+    // About a second: whoever can write to the place decides the number in the file.
+    roundLimit = 2 * max(declared, PassphraseFloor.pbkdf2SHA256Rounds)
   }
 
   /// The bytes to store for serialized bytes.
   func seal(_ bytes: Data, _ material: SecureBytes?) throws(StorageError) -> Data {
     guard let sealing else { return Data(Envelope.head(serializer)) + bytes }
     guard let material else { throw Self.noMaterial }
-    let key = try key(sealingBy(sealing), material)
-    let head = Envelope.head(serializer, key.sealing, check: key.check)
-    let record = try key.seal(bytes.bytes, context(head))
+    if !sealing.waivesFloor { try MaterialFloor.require(material, sealing.pattern) }
+    let place = try binding.place?.id(true)
+    let key = try key(sealingBy(sealing), material, binding.bytes(place))
+    let head = Envelope.head(serializer, key.sealing, check: key.check, isBound: place != nil)
+    let record = try key.seal(bytes.bytes, context(head, key.binding))
     return Data(head) + record
   }
 
@@ -68,11 +81,18 @@ final class ValueSealer: Sendable {
       }
       return envelope.body
     }
+    try binding.requireForm(of: envelope)
     guard let key = try matching(envelope, stored, materials) else { throw Self.wrongKey }
     var opened = Data()
-    try key.open(envelope.body.bytes, context(envelope.head)) { bytes in
-      opened = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+    do throws(StorageError) {
+      try key.open(envelope.body.bytes, context(envelope.head, key.binding)) { bytes in
+        opened = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+      }
+    } catch {
+      guard error.code == .damaged, envelope.isBound, let place = binding.place else { throw error }
+      throw StorageError(.damaged, "\(error.message). \(place.advice)")
     }
+    if sealing?.waivesFloor != true { MaterialFloor.report(key.material, stored, of: binding.name) }
     return opened
   }
 
@@ -95,19 +115,29 @@ final class ValueSealer: Sendable {
   private func matching(
     _ envelope: Envelope, _ stored: Envelope.Sealing, _ materials: [SecureBytes]
   ) throws(StorageError) -> DerivedKey? {
+    guard stored.rounds <= roundLimit else { throw tooManyRounds(stored.rounds) }
+    let binding = try binding.bytes(of: envelope)
     for material in materials {
-      let key = try key(stored, material)
+      let key = try key(stored, material, binding)
       if key.check == envelope.check { return key }
     }
     return nil
   }
 
+  private func tooManyRounds(_ rounds: UInt32) -> StorageError {
+    StorageError(
+      .damaged,
+      "the value asks for \(rounds) iterations of PBKDF2, and the limit is \(roundLimit), so it was not "
+        + "opened: somebody may have changed the number to delay the program. If the value is yours, declare "
+        + "as many iterations for the key, and store the value again")
+  }
+
   /// The key of a material, derived unless it is cached.
   private func key(
-    _ sealing: Envelope.Sealing, _ material: SecureBytes
+    _ sealing: Envelope.Sealing, _ material: SecureBytes, _ binding: [UInt8]
   ) throws(StorageError) -> DerivedKey {
     let known = derived.withLock { keys in
-      keys.first { $0.sealing == sealing && $0.material == material }
+      keys.first { $0.sealing == sealing && $0.material == material && $0.binding == binding }
     }
     if let known { return known }
     let key = try DerivedKey(sealing, material, binding: binding)
@@ -138,7 +168,7 @@ final class ValueSealer: Sendable {
   private static let store = StoreID(Array("SPS LocalData v1".utf8))!
   private static let name = NameHash([UInt8](repeating: 0, count: NameHash.byteCount))!
 
-  private func context(_ head: [UInt8]) -> RecordContext {
+  private func context(_ head: [UInt8], _ binding: [UInt8]) -> RecordContext {
     var data: [UInt8] = []
     data.appendField(head)
     data.appendField(binding)

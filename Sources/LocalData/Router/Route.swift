@@ -19,12 +19,15 @@ final class Route<Value: Codable & Sendable>: Sendable {
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
   /// Called before each write; records where the value is.
   let beforeWriting: @Sendable () throws(StorageError) -> Void
+  /// Called after a write of a value that is bound to its place; records that an older form is over.
+  private let afterBinding: @Sendable () throws(StorageError) -> Void
 
   init(
     _ name: String, _ place: any ValuePlace, _ serializer: Serializer, _ sealer: ValueSealer?,
     _ materials: Materials, _ changes: PlaceChanges,
     requireNoConflict: @escaping @Sendable () throws(StorageError) -> Void,
-    beforeWriting: @escaping @Sendable () throws(StorageError) -> Void
+    beforeWriting: @escaping @Sendable () throws(StorageError) -> Void,
+    afterBinding: @escaping @Sendable () throws(StorageError) -> Void
   ) {
     self.name = name
     self.place = place
@@ -34,6 +37,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     self.changes = changes
     self.requireNoConflict = requireNoConflict
     self.beforeWriting = beforeWriting
+    self.afterBinding = afterBinding
   }
 
   // MARK: - Reading
@@ -193,12 +197,25 @@ final class Route<Value: Codable & Sendable>: Sendable {
     // Observers are notified after a failed write too: its outcome may be unknown.
     defer { changes.tell() }
     try place.write(bytes)
+    noteBinding(of: bytes)
+  }
+
+  /// Records that the key has a value that is bound to its place.
+  ///
+  /// The value is stored already, so a failure is only reported: the next write records it.
+  private func noteBinding(of bytes: Data) {
+    guard sealer != nil, Envelope.isBound(bytes) else { return }
+    do throws(StorageError) { try afterBinding() } catch {
+      StorageDiagnostics.report(error.about(name))
+    }
   }
 
   /// Replaces the stored bytes if they equal `old`, and notifies observers of the place.
   func exchange(_ old: Data?, _ new: Data?) throws(StorageError) -> Bool {
     defer { changes.tell() }
-    return try place.replace(old, by: new)
+    guard try place.replace(old, by: new) else { return false }
+    if let new { noteBinding(of: new) }
+    return true
   }
 
   /// Refuses to replace a value that is under other material.

@@ -60,6 +60,11 @@ extension RouterCore {
         anywhere.storage.machineTags.remove(PlatformAvailability.watchTag)
       }
       let resolution = try resolve(key, anywhere)
+      if !state.waivesFloor, let sealing = resolution.plan.sealing,
+        let fault = MaterialFloor.fault(of: sealing.pattern)
+      {
+        throw StorageError(.invalid, fault)
+      }
       // Two keys are the same if their declarations are, or if both lead to the same place.
       for identity in ["\(key.domain)/\(key.name)", "\(resolution.address)/\(key.name)"] {
         let title = "\(Key.self) of \(catalog)"

@@ -14,10 +14,11 @@ extension RouterCore {
     let place = try places.place(at: entry.address)
     guard try place.contains() else { return nil }
     let serializer = Serializer.standard(named: entry.serializer) ?? key.serializer
+    let state = state.withLock { $0 }
     let sealer: ValueSealer? =
       entry.protection == .plain
-      ? nil : ValueSealer(nil, serializer.form, binding: Self.binding(of: key))
-    let state = state.withLock { $0 }
+      ? nil
+      : ValueSealer(nil, serializer.form, binding: binding(of: key, at: entry.address, state))
     return Route(
       key.name, place, serializer, sealer,
       try materials(of: key.name, entry.protection, entry.address, state),
@@ -26,6 +27,6 @@ extension RouterCore {
         throw StorageError(
           .configurationConflict, "the key is declared differently from how its value is stored",
           key: key.name)
-      })
+      }, afterBinding: { () throws(StorageError) in })
   }
 }

@@ -84,9 +84,10 @@ final class RouterCore: Sendable {
   ) throws(StorageError) -> Resolution {
     try Self.check(key, state)
     let keychain = try keychainKind(for: key, state)
-    let plan = try ProtectionPlan(
+    var plan = try ProtectionPlan(
       key.security, in: key.domain, keychain: keychain, hasPasscode: state.passcode != nil,
       iterations: state.encryption.pbkdf2Iterations)
+    plan.sealing?.waivesFloor = state.waivesFloor
     let address = try Addressing(
       locations: places.locations, storage: state.storage, files: state.files,
       keychain: keychain
@@ -149,9 +150,9 @@ final class RouterCore: Sendable {
     _ key: Key, _ resolution: Resolution, _ state: RouterState
   ) throws(StorageError) -> Route<Key.Value> {
     let place = try places.place(at: resolution.address)
-    let domain = key.domain
+    let (domain, name) = (key.domain, key.name)
     return Route(
-      key.name, place, key.serializer, sealer(of: key, resolution.plan),
+      key.name, place, key.serializer, sealer(of: key, resolution, state),
       try materials(of: key.name, resolution.entry.protection, resolution.address, state),
       changes(at: resolution.address),
       // Weak: the router keeps its routes.
@@ -164,6 +165,9 @@ final class RouterCore: Sendable {
         // Another process may have another configuration, or may have moved the value.
         try core.requireNoConflict(key, resolution)
         try core.ledger.record(resolution.entry, domain)
+      },
+      afterBinding: { [weak self] () throws(StorageError) in
+        try Self.alive(self).ledger.recordBound(domain, name)
       })
   }
 
@@ -174,17 +178,20 @@ final class RouterCore: Sendable {
       .unavailable, "the router was released during the call; keep it until the call has ended")
   }
 
-  private func sealer(of key: some StorageKey, _ plan: ProtectionPlan) -> ValueSealer? {
-    plan.isPlain
-      ? nil : ValueSealer(plan.sealing, key.serializer.form, binding: Self.binding(of: key))
+  private func sealer(
+    of key: some StorageKey, _ resolution: Resolution, _ state: RouterState
+  ) -> ValueSealer? {
+    guard !resolution.plan.isPlain else { return nil }
+    return ValueSealer(
+      resolution.plan.sealing, key.serializer.form,
+      binding: binding(of: key, at: resolution.address, state))
   }
 
-  /// The context that the sealed values of a key are bound to.
-  static func binding(of key: some StorageKey) -> [UInt8] {
-    var binding: [UInt8] = []
-    binding.appendField(key.domain.binding.utf8)
-    binding.appendField(key.name.utf8)
-    return binding
+  /// What the sealed values of a key are bound to.
+  func binding(
+    of key: some StorageKey, at address: PlaceAddress, _ state: RouterState
+  ) -> ValueBinding {
+    ValueBinding(key.domain, key.name, at: address, state.storage, places.locations, ledger)
   }
 
   /// The source of the material for values under a protection.

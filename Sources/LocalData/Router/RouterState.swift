@@ -9,6 +9,8 @@ struct RouterState: Sendable {
   var sync = SyncConfiguration()
   var providers: [KeyMaterialSource: any KeyMaterialProviding] = [:]
   var passcode: (@Sendable () throws -> SecureBytes?)?
+  /// Whether new values may be weaker than the minimum; for tests, which need fast derivations.
+  var waivesFloor = false
   /// The registered catalogs, by the names of their types.
   var catalogs: [String: [AnyStorageKey]] = [:]
   /// The declarations of the keys in them.

@@ -1,6 +1,8 @@
 public import CryptoCore
 public import StorageCore
 
+public import struct Foundation.URL
+
 /// Changes the configuration, best when the program starts.
 ///
 /// A configuration that no longer matches stored data does not hide the data silently. Each use of such a
@@ -96,6 +98,28 @@ extension StorageRouter {
     )
   }
 
+  /// Takes over a custom folder that was moved to this place, with the sealed values in it.
+  ///
+  /// The sealed values of a custom folder open in this folder only, so they are `damaged` in the folder's new
+  /// place. Call this after you moved a folder, and only then: the call trusts the folder's file `.folder.id`,
+  /// so a program that calls it at each start would trust whoever can write to the folder. Values that were
+  /// sealed in the folder's present place before the call, under another id, are `damaged` afterwards.
+  ///
+  /// - Parameter folder: the folder, as the keys declare it.
+  /// - Throws: `unavailable` if the folder does not exist, `damaged` if its id can't be read, or why the ledger
+  ///   can't be written.
+  public func adoptFolder(at folder: URL) async throws(StorageError) {
+    let core = core
+    try await Blocking.run { () throws(StorageError) in
+      let path = try PathText.absolute(folder)
+      guard try FileStatus.of(path)?.isFolder == true else {
+        throw StorageError(.unavailable, "the folder does not exist", path: path)
+      }
+      for each in [path, path + "/.sealed"] { try FolderIDs(ledger: core.ledger).adopt(each) }
+    }
+    core.state.withLock { $0.startAnew() }
+  }
+
   /// Registers a provider for the keys that name a source; it replaces the source's previous provider.
   ///
   /// - Parameters:
@@ -114,7 +138,8 @@ extension StorageRouter {
   ///
   /// - Parameter ask: returns the passcode, or nil if there is none, which becomes the error
   ///   `keyUnavailable`. It is called for each read and write of such a key, on a thread that may
-  ///   wait for the user. Each such read or write takes about 0.3 s and 128 MiB, for scrypt, unless the
+  ///   wait for the user. New values need a passcode of at least eight bytes; a shorter one is the error
+  ///   `invalid`, and still opens an older value. Each such read or write takes about 0.3 s and 128 MiB, for scrypt, unless the
   ///   same passcode was given for the same value before.
   public func registerPasscode(_ ask: @escaping @Sendable () throws -> SecureBytes?) {
     core.state.withLock { state in

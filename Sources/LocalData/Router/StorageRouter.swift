@@ -75,6 +75,14 @@ public actor StorageRouter {
         keySource, keyringBus: keyringBus), configuration)
   }
 
+  /// Lets new values be weaker than the minimum, for tests, which need fast derivations.
+  package nonisolated func waiveFloor() {
+    core.state.withLock { state in
+      state.waivesFloor = true
+      state.startAnew()
+    }
+  }
+
   private init(
     _ places: Places, _ configuration: StorageConfiguration = StorageConfiguration()
   ) {

@@ -22,7 +22,9 @@ extension RouterCore {
       }
       let route = try await routeAsync(for: key)
       let sealer = try await Blocking.run { [self] () throws(StorageError) in
-        try SyncSealer(key, try resolution(of: key).plan, route.materials, shared: link.key)
+        try SyncSealer(
+          key, try resolution(of: key).plan, route.materials,
+          SharedStoreID(link: link, ledger: ledger))
       }
       return SyncEngine(key, route, sealer, link, ledger, resolve)
     } catch {

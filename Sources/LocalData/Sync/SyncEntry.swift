@@ -7,12 +7,14 @@ internal import struct Foundation.Data
 ///
 /// The bytes are "SPSY", a format version, 0 for readable or 1 for sealed, and the content: 0 for a value or
 /// 1 for a removal, the serializer's number, the version in eight bytes (big-endian), the serialized value.
-/// Sealed content is an ``Envelope``, bound to the domain and the name of the key.
+/// Sealed content is an ``Envelope``, bound to the domain and the name of the key, and to the shared store.
 struct SyncEntry: Equatable, Sendable {
   /// The number of writes of the key, counted from 1.
   var version: UInt64
   /// The serialized value; nil after a removal.
   var value: Data?
+  /// Whether the entry is bound to the id of its shared store.
+  var isBound = false
 
   private static let magic: [UInt8] = Array("SPSY".utf8)
   private static let format: UInt8 = 1
@@ -63,9 +65,10 @@ struct SyncEntry: Equatable, Sendable {
     value = bytes[0] == 1 ? nil : Data(content.dropFirst(10))
   }
 
-  init(version: UInt64, value: Data?) {
+  init(version: UInt64, value: Data?, isBound: Bool) {
     self.version = version
     self.value = value
+    self.isBound = isBound
   }
 
   static let damaged = StorageError(

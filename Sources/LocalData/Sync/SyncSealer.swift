@@ -6,20 +6,31 @@ internal import struct Foundation.Data
 /// Converts between shared entries and the values of one key.
 struct SyncSealer: Sendable {
   let form: Serializer.Form
-  /// Nil if the key declares that its value is readable.
-  private let sealer: ValueSealer?
+  /// How values are sealed; nil if the key declares that its value is readable.
+  private let sealing: ValueSealer.Sealing?
   private let materials: Materials
+  private let domain: String
+  private let name: String
+  private let store: SharedStoreID
+  /// Throws `damaged` unless an entry that is bound to no store may be the key's.
+  private let requireOldForm: @Sendable () throws(StorageError) -> Void
 
   /// The sealer of a key, by its policy, under the key that the machines share or the provider's material.
   ///
   /// - Throws: `unsupported` for a policy that binds a value to this machine or to a passcode;
   ///   `keyUnavailable` if the value is sealed and no shared key was given.
   init<Key: StorageKey>(
-    _ key: Key, _ plan: ProtectionPlan, _ ofRoute: Materials, shared: SymmetricKey?
+    _ key: Key, _ plan: ProtectionPlan, _ ofRoute: Materials, _ store: SharedStoreID
   ) throws(StorageError) {
     form = key.serializer.form
+    (domain, name) = ("\(key.domain)", key.name)
+    self.store = store
+    requireOldForm = { () throws(StorageError) in
+      let record = try store.ledger.syncRecord(key, store.link.transport.id)
+      guard record?.isBound != true else { throw SyncEntry.damaged }
+    }
     guard !plan.isPlain else {
-      (sealer, materials) = (nil, .none)
+      (sealing, materials) = (nil, .none)
       return
     }
     guard !plan.isOfDevice, plan.origin != .passcode else {
@@ -31,7 +42,7 @@ struct SyncSealer: Sendable {
     if case .provider = plan.origin {
       materials = ofRoute
     } else {
-      guard let shared else {
+      guard let shared = store.link.key else {
         throw StorageError(
           .keyUnavailable,
           "the key's value must be sealed, but connect was called without the key that the machines share",
@@ -39,11 +50,18 @@ struct SyncSealer: Sendable {
       }
       materials = .blocking { (_) throws(StorageError) in shared.bytes }
     }
-    var binding: [UInt8] = []
-    binding.appendField("sync".utf8)
-    binding.appendField("\(key.domain)".utf8)
-    binding.appendField(key.name.utf8)
-    sealer = ValueSealer(plan.sealing ?? Self.standard, key.serializer.form, binding: binding)
+    sealing = plan.sealing ?? Self.standard
+  }
+
+  /// The sealer of entries that are bound to the shared store.
+  private func sealer(
+    _ sealing: ValueSealer.Sealing, isWriting: Bool
+  ) async throws(StorageError) -> ValueSealer {
+    let id = try await store.find(isWriting: isWriting)
+    let place = BoundPlace(
+      id: { (_) throws(StorageError) in id }, requireOldForm: requireOldForm,
+      advice: "Or it was copied from another shared store")
+    return ValueSealer(sealing, form, binding: ValueBinding(["sync", domain], name, place))
   }
 
   /// The sealing for values whose own place seals them.
@@ -55,7 +73,8 @@ struct SyncSealer: Sendable {
   /// The bytes of an entry.
   func bytes(of entry: SyncEntry) async throws(StorageError) -> Data {
     let content = entry.content(form)
-    guard let sealer else { return SyncEntry.head(isSealed: false) + content }
+    guard let sealing else { return SyncEntry.head(isSealed: false) + content }
+    let sealer = try await sealer(sealing, isWriting: true)
     let material = try await material()
     let sealed = try await Blocking.run { () throws(StorageError) in
       try sealer.seal(content, material)
@@ -65,16 +84,22 @@ struct SyncSealer: Sendable {
 
   /// Reads an entry from untrusted bytes.
   func entry(of bytes: Data) async throws(StorageError) -> SyncEntry {
-    let body = try SyncEntry.body(of: bytes, isSealed: sealer != nil)
-    guard let sealer else { return try SyncEntry(content: body, form) }
+    let body = try SyncEntry.body(of: bytes, isSealed: sealing != nil)
+    guard let sealing else { return try SyncEntry(content: body, form) }
     let envelope = try Envelope(reading: body)
     guard envelope.sealing != nil else { throw SyncEntry.damaged }
+    let sealer = try await sealer(sealing, isWriting: false)
     let known = try await known(for: envelope, sealer)
     let content = try await Blocking.run { () throws(StorageError) in
       try sealer.open(envelope, known)
     }
-    return try SyncEntry(content: content, form)
+    var entry = try SyncEntry(content: content, form)
+    entry.isBound = envelope.isBound
+    return entry
   }
+
+  /// Whether the entries that are sent from now on are bound to the shared store.
+  var binds: Bool { sealing != nil }
 
   private func material() async throws(StorageError) -> SecureBytes? {
     switch materials {

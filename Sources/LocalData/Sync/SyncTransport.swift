@@ -8,7 +8,9 @@ public import struct Foundation.Data
 /// A conforming type promises: ``replace(_:_:with:)`` compares and writes in one step for all machines;
 /// readers get only bytes that were written completely; nil means absent and only that. Bytes that can't be
 /// read throw an error. The bytes are opaque: LocalData seals them first if a key's policy says so, and
-/// verifies everything that comes back.
+/// verifies everything that comes back. The first machine that sends a sealed value also writes a random id
+/// of the store, under the name `store:localdata`. Sealed entries are bound to this id, so an entry of another
+/// store does not open.
 ///
 /// Any number of calls may run at once, each on its own thread, so a call may block. If a call takes
 /// longer than the deadline of ``StorageRouter/connect(_:key:deadline:retryAfter:onEvent:)``, its caller gets

@@ -8,6 +8,8 @@ package import CryptoCore
 package enum PassphraseFloor {
   /// The shortest passphrase, in bytes.
   package static let length = 8
+  /// The least rounds of PBKDF2 with SHA-256.
+  package static let pbkdf2SHA256Rounds: UInt32 = 600_000
 
   /// N in units of r = 8, and the least p for it.
   private static let scrypt: [(cost: UInt64, parallelism: UInt32)] = [
@@ -31,7 +33,7 @@ package enum PassphraseFloor {
         : "scrypt with N = \(a), r = \(b), p = \(c) is weaker than the minimum, N = 131072, r = 8, p = 1 "
           + "or an equivalent"
     case .pbkdf2SHA256:
-      return a >= 600_000
+      return a >= pbkdf2SHA256Rounds
         ? nil : "PBKDF2 with SHA-256 and \(a) rounds is weaker than the minimum, 600000 rounds"
     case .pbkdf2SHA512:
       return a >= 210_000
@@ -45,7 +47,9 @@ package enum PassphraseFloor {
   }
 
   /// Why a passphrase or its derivation is too weak; nil when both are strong enough.
-  static func fault(of passphrase: SecureBytes, _ derivation: PassphraseDerivation) -> String? {
+  package static func fault(
+    of passphrase: SecureBytes, _ derivation: PassphraseDerivation
+  ) -> String? {
     passphrase.count < length
       ? "the passphrase has fewer than \(length) bytes" : fault(of: derivation)
   }
@@ -69,6 +73,15 @@ package enum PassphraseFloor {
   private struct Said: Hashable {
     let store: StoreID
     let slot: UInt32
+  }
+
+  /// The other weak data that was reported in this process.
+  private static let saidOfData = Lock<Set<StorageError>>([])
+
+  /// Reports, once in this process, that data was opened that is weaker than new data may be.
+  package static func report(_ error: StorageError) {
+    guard saidOfData.withLock({ $0.insert(error).inserted }) else { return }
+    StorageDiagnostics.report(error)
   }
 
   /// Reports, once for each slot, that a store was opened with a slot that is weaker than a new one.

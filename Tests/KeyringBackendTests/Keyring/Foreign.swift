@@ -220,7 +220,7 @@ extension Desktop {
       service: service, group: group, accessibility: accessibility,
       authentication: authentication, access: access, client: client ?? self.client,
       deviceKey: { .key(SymmetricKey(data: [UInt8](repeating: deviceKey, count: 32))) },
-      derivation: .scrypt(cost: 16, blockSize: 8, parallelism: 1),
+      derivation: PassphraseDerivation.scrypt(cost: 16, blockSize: 8, parallelism: 1).withoutFloor,
       passcode: ask)
   }
 }

@@ -71,10 +71,30 @@ import Testing
     func open(_ account: String) throws -> SecureBytes {
       try SealedSecret.open(
         SecureBytes(bytes), [.device, .passcode], { () throws(StorageError) in secrets },
-        for: SealedSecret.Binding(service: "com.example.mail", account: account, group: nil))
+        for: SealedSecret.Binding(service: "com.example.mail", account: account, group: nil),
+        waivesFloor: true)
     }
     #expect(try open("alice") == SecureBytes(Array("hunter2".utf8)))
     #expect(code { _ = try open("bob") } == .damaged)
+  }
+
+  @Test func aShortPasscodeThatOpensAnOldItemIsToldOnce() throws {
+    let bytes = try SecureBytes(FormatDocument("keyring.md").bytes("sealed-item"))
+    let secrets = SealedSecret.Secrets(
+      device: try SecureBytes(Array(0x40..<0x60)), passcode: try SecureBytes(Array("1234".utf8)))
+    let said = Lock<[StorageError]>([])
+    let former = StorageDiagnostics.handler
+    defer { StorageDiagnostics.handler = former }
+    StorageDiagnostics.handler = { error in
+      if error.key == "alice" { said.withLock { $0.append(error) } } else { former(error) }
+    }
+    for _ in 0..<3 {
+      _ = try SealedSecret.open(
+        bytes, [.device, .passcode], { () throws(StorageError) in secrets },
+        for: SealedSecret.Binding(service: "com.example.mail", account: "alice", group: nil))
+    }
+    #expect(said.withLock { $0.map(\.code) } == [.invalid])
+    #expect(!"\(said.withLock { $0 })".contains("1234"))
   }
 
   @Test func theSameValueIsNeverSealedAlike() throws {
@@ -171,7 +191,8 @@ import Testing
       return try SecureBytes(Array("1234".utf8))
     }
     let absurd: [[UInt32]] = [
-      [1 << 31, 8, 1], [1 << 21, 8, 1], [1 << 20, 32, 16], [0, 8, 1], [3, 8, 1], [16, 0, 1],
+      [1 << 31, 8, 1], [1 << 19, 8, 1], [1 << 18, 8, 2], [1 << 21, 8, 1], [1 << 20, 32, 16],
+      [0, 8, 1], [3, 8, 1], [16, 0, 1],
       [16, 8, 0], [16, .max, 1], [16, 8, .max], [.max, .max, .max],
     ]
     for numbers in absurd {
@@ -282,7 +303,12 @@ import Testing
         passcode: passcode
       ).container(for: "account")
     }
-    try keyring { try SecureBytes(Array("1234".utf8)) }.store(marker)
+    for short in ["1", "1234567"] {
+      #expect(code { try keyring { try SecureBytes(Array(short.utf8)) }.store(marker) } == .invalid)
+    }
+    #expect(try keyring { nil }.isEmpty)
+    try keyring { try SecureBytes(Array("12345678".utf8)) }.store(marker)
+    #expect(try keyring { try SecureBytes(Array("12345678".utf8)) }.fetch(String.self) == marker)
     #expect(code { _ = try keyring { nil }.fetch(String.self) } == .keyUnavailable)
     #expect(code { try keyring { nil }.store("x") } == .keyUnavailable)
     #expect(code { _ = try keyring { try SecureBytes([]) }.fetch(String.self) } == .invalid)

@@ -1,0 +1,142 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// The ids of custom folders: the sealed values in a folder are bound to its id.
+///
+/// The ledger, which is sealed, says which folder has which id. The file in the folder only carries the id to
+/// another program that uses the folder too. So whoever can write to two folders, but can't write the ledger,
+/// can't make the values of one folder open in the other.
+struct FolderIDs: Sendable {
+  /// Nil if there is no ledger yet, and none may be created.
+  let ledger: Ledger?
+
+  static let file = ".folder.id"
+  private static let size = 16
+
+  /// What the ledger knows of a folder.
+  struct Entry: Codable, Equatable, Sendable {
+    var id: [UInt8]?
+    /// Whether the program took over the folder with values that are bound to no folder.
+    var takesOldForm = false
+  }
+
+  /// The id of a folder; nil if it has none, which happens only for reading.
+  ///
+  /// - Throws: `configurationConflict` if the file names the id that the ledger has for another folder.
+  func id(of path: String, isWriting: Bool) throws(StorageError) -> [UInt8]? {
+    let folder = SharedFolder(path: path)
+    if let known = try ledger?.folder(path)?.id {
+      if isWriting, try !folder.contains(Self.file) { _ = try make(known, in: folder) }
+      return known
+    }
+    var id = try read(folder)
+    if let id { try requireUnknown(id, path) }
+    guard isWriting, let ledger else { return id }
+    if id == nil {
+      let new = try cryptography { () throws(CryptoError) in
+        try SecureRandom.publicBytes(count: Self.size)
+      }
+      id = try make(new, in: folder)
+    }
+    guard let id else { return nil }
+    return try ledger.settle(id, ofFolder: path)
+  }
+
+  /// The id of the program's own choice: that of the file, also if another folder had it.
+  func adopt(_ path: String) throws(StorageError) {
+    guard let ledger, try FileStatus.of(path) != nil else { return }
+    let id = try read(SharedFolder(path: path))
+    if let id {
+      for (other, entry) in try ledger.folders() where other != path && entry.id == id {
+        try ledger.forget(folder: other)
+      }
+    }
+    let known = try ledger.folder(path)?.id
+    try ledger.record(Entry(id: id ?? known, takesOldForm: true), ofFolder: path)
+  }
+
+  private func requireUnknown(_ id: [UInt8], _ path: String) throws(StorageError) {
+    guard let ledger else { return }
+    for (other, entry) in try ledger.folders() where other != path && entry.id == id {
+      throw StorageError(
+        .configurationConflict,
+        "the folder has the id of the folder \(other). If you moved it here, call adoptFolder(at:). If it "
+          + "is a copy, remove the file \(Self.file) from it, and store its values again", path: path)
+    }
+  }
+
+  private func read(_ folder: SharedFolder) throws(StorageError) -> [UInt8]? {
+    guard let bytes = try folder.read(Self.file) else { return nil }
+    guard bytes.count == 2 * Self.size + 1, bytes.last == 10,
+      let id = Hexadecimal.decode(String(decoding: bytes.dropLast(), as: UTF8.self))
+    else {
+      throw StorageError(
+        .damaged, "the file does not hold a folder's id; restore it from a backup, or remove it",
+        path: folder.path + "/" + Self.file)
+    }
+    return id
+  }
+
+  /// Creates the file, unless another program was first; returns the id in it.
+  private func make(_ id: [UInt8], in folder: SharedFolder) throws(StorageError) -> [UInt8]? {
+    try folder.locked { (locked) throws(StorageError) in
+      guard try !folder.contains(Self.file) else { return }
+      try locked.write(Array(Hexadecimal.encode(id).utf8) + [10], to: Self.file)
+    }
+    return try read(folder)
+  }
+}
+
+extension Ledger {
+  private static let folderPrefix = "folder:"
+  private static func bound(_ domain: StorageDomain, _ name: String) -> String {
+    "bound:\(domain)\u{1F}\(name)"
+  }
+
+  func folder(_ path: String) throws(StorageError) -> FolderIDs.Entry? {
+    try storage.load(decodable: FolderIDs.Entry.self, forKey: Self.folderPrefix + path)
+  }
+
+  /// All folders with their paths.
+  func folders() throws(StorageError) -> [(path: String, entry: FolderIDs.Entry)] {
+    var folders: [(String, FolderIDs.Entry)] = []
+    for key in try storage.keys() where key.hasPrefix(Self.folderPrefix) {
+      let path = String(key.dropFirst(Self.folderPrefix.count))
+      if let entry = try folder(path) { folders.append((path, entry)) }
+    }
+    return folders
+  }
+
+  /// Records the id of a folder, unless it has one; returns the recorded id.
+  func settle(_ id: [UInt8], ofFolder path: String) throws(StorageError) -> [UInt8] {
+    try storageErrors {
+      try storage.transaction { transaction in
+        let key = Self.folderPrefix + path
+        var entry = try transaction.load(decodable: FolderIDs.Entry.self, forKey: key)
+        if let known = entry?.id { return known }
+        entry = entry ?? FolderIDs.Entry()
+        entry?.id = id
+        try transaction.save(encodable: entry, forKey: key)
+        return id
+      }
+    }
+  }
+
+  func record(_ entry: FolderIDs.Entry, ofFolder path: String) throws(StorageError) {
+    try storage.save(encodable: entry, forKey: Self.folderPrefix + path)
+  }
+
+  func forget(folder path: String) throws(StorageError) {
+    try storage.delete(forKey: Self.folderPrefix + path)
+  }
+
+  /// Whether a value of the key was stored that is bound to its place: from then on, an older form is not
+  /// the key's value.
+  func isBound(_ domain: StorageDomain, _ name: String) throws(StorageError) -> Bool {
+    try storage.contains(Self.bound(domain, name))
+  }
+
+  func recordBound(_ domain: StorageDomain, _ name: String) throws(StorageError) {
+    _ = try storage.saveIfAbsent(true, forKey: Self.bound(domain, name))
+  }
+}
