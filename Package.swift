@@ -123,7 +123,7 @@ let package = Package(
         "StorageTesting", "TestSupport",
       ]),
     .executableTarget(
-      name: "LocalDataTestChild", dependencies: ["LocalData", "VaultBackend"],
+      name: "LocalDataTestChild", dependencies: ["LocalData", "VaultBackend", "TestSupport"],
       path: "Tests/LocalDataTestChild"),
     .testTarget(
       name: "LocalDataTests",
