@@ -7,9 +7,11 @@ import TestSupport
 ///
 /// It says each result that it got, once: `done`, the code of an error, or `private` for what it must not see.
 enum AttackedChild {
-  private static let file = StoredKey<String>(
-    "file", in: .appGroupFileSystem(id: "group.test", directory: .documents), security: .none,
-    owner: "Tests", description: "A value of a test.")
+  private struct Keys {
+    let file = StoredKey<String>(
+      "file", in: .appGroupFileSystem(id: "group.test", directory: .documents), security: .none,
+      owner: "Tests", description: "A value of a test.")
+  }
 
   static func run(_ arguments: [String]) async {
     let router = StorageRouter(
@@ -18,8 +20,10 @@ enum AttackedChild {
       configuration: StorageConfiguration(
         keychain: .vault,
         groupFolders: ["group.test": URL(fileURLWithPath: arguments[3], isDirectory: true)]))
+    do { try router.registerKeys(Keys()) } catch { print("no catalog: \(error)") }
     var said: Set<String> = []
     var descriptors = 0
+    let file = Keys().file
     for number in 0..<(Int(arguments[4]) ?? 0) {
       await said.insert(result { try await router.set("value \(number)", for: file) })
       await said.insert(result { try await router.get(file) })

@@ -179,11 +179,12 @@ final class VaultEngine: Sendable {
     if let opened { return opened }
     guard try file.check(mending: access == .readWrite) else { return nil }
     // Before it is opened: of one that is replaced in between, it is then seen.
-    var place = try FileStatus.ofEntry(file.path)?.identity
+    var place = try file.place()
     var new = try openFile(until: end)
-    // It may have been replaced while its lock was waited for.
-    while try new.main.hasMoved(), ContinuousClock.now < end {
-      place = try FileStatus.ofEntry(file.path)?.identity
+    // It may have been replaced while its lock was waited for, or the folder while SQLite, which knows paths
+    // alone, looked for it.
+    while try new.main.hasMoved() || file.place() != place, ContinuousClock.now < end {
+      place = try file.place()
       new = try openFile(until: end)
     }
     if case .stamp = new.watch {

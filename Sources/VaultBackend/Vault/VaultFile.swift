@@ -83,6 +83,11 @@ struct VaultFile: Hashable, Sendable {
     try Folder.requirePrivate(status, path, trust)
   }
 
+  /// What tells the file that is in its place now from others; nil when there is none.
+  func place() throws(StorageError) -> FileStatus.Identity? {
+    try openFolder()?.status(of: name)?.identity
+  }
+
   /// Opens the folder, which must exist.
   func existingFolder() throws(StorageError) -> FolderDescriptor {
     if let folder = try openFolder() { return folder }
