@@ -21,7 +21,7 @@ extension Program {
       if number % 3 == 0 { said.insert(result { try folder.remove("name") }) }
       if number == 20 { descriptors = Exchange.descriptorCount() }
     }
-    let more = Exchange.descriptorCount() - descriptors
+    let more = descriptors == 0 ? 0 : Exchange.descriptorCount() - descriptors
     said.insert(more > 16 ? "\(more) descriptors more" : "done")
     for line in said.sorted() { say(line) }
   }

@@ -35,7 +35,7 @@ enum AttackedChild {
       // What the first uses of everything keep open is no leak.
       if number == 100 { descriptors = Exchange.descriptorCount() }
     }
-    let more = Exchange.descriptorCount() - descriptors
+    let more = descriptors == 0 ? 0 : Exchange.descriptorCount() - descriptors
     said.insert(more > 8 ? "\(more) descriptors more" : "done")
     for line in said.sorted() { print(line) }
   }

@@ -183,7 +183,7 @@ final class VaultEngine: Sendable {
     var new = try openFile(until: end)
     // It may have been replaced while its lock was waited for, or the folder while SQLite, which knows paths
     // alone, looked for it.
-    while try new.main.hasMoved() || file.place() != place, ContinuousClock.now < end {
+    while try isMoved(new, from: place), ContinuousClock.now < end {
       place = try file.place()
       new = try openFile(until: end)
     }
@@ -197,6 +197,13 @@ final class VaultEngine: Sendable {
     opener.store(getpid(), ordering: .relaxed)
     openedAt.store(forks.current, ordering: .relaxed)
     return new
+  }
+
+  private func isMoved(
+    _ opened: OpenedVault, from place: FileStatus.Identity?
+  ) throws(StorageError) -> Bool {
+    if try opened.main.hasMoved() { return true }
+    return try file.place() != place
   }
 
   private func openFile(
