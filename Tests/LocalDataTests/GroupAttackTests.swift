@@ -9,7 +9,8 @@ struct GroupAttackTests {
   /// The attacker's user id; the victim is ``Machine/otherUser``, and the group has the same number.
   private static let attacker = Machine.otherUser - 1
   private let folder = TestFolder()
-  private let file = key("file", .appGroupFileSystem(id: "group.test", directory: .documents), .none)
+  private let file = key(
+    "file", .appGroupFileSystem(id: "group.test", directory: .documents), .none)
   private var shared: URL { folder.url.appendingPathComponent("shared", isDirectory: true) }
   private var home: URL { folder.url.appendingPathComponent("home", isDirectory: true) }
   private var secret: URL { folder.url.appendingPathComponent("private", isDirectory: true) }
@@ -61,7 +62,9 @@ struct GroupAttackTests {
   private func requirePrivateIsAsItWas() throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: secret.path).sorted()
     #expect(names == ["PRIVATE-name", "file"])
-    #expect(try String(contentsOf: secret.appendingPathComponent("file"), encoding: .utf8) == "\"PRIVATE\"")
+    #expect(
+      try String(contentsOf: secret.appendingPathComponent("file"), encoding: .utf8)
+        == "\"PRIVATE\"")
   }
 
   @Test func whoExchangesAFolderAndALinkReachesNoPrivateFile() async throws {
@@ -84,7 +87,8 @@ struct GroupAttackTests {
   @Test func aPrivateFolderInThePlaceOfTheGroupsIsNotUsed() async throws {
     try await prepare()
     // The victim keeps it in the group's folder, where every member can rename it.
-    try FileManager.default.moveItem(atPath: shared.path + "/Documents", toPath: shared.path + "/old")
+    try FileManager.default.moveItem(
+      atPath: shared.path + "/Documents", toPath: shared.path + "/old")
     try FileManager.default.moveItem(atPath: secret.path, toPath: shared.path + "/Documents")
     #expect(try victim(2) == ["denied", "done"])  // the audit is done, and says that it was denied
     try FileManager.default.moveItem(atPath: shared.path + "/Documents", toPath: secret.path)

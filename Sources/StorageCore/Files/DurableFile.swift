@@ -129,7 +129,9 @@ package enum DurableFile {
       throw StorageError(error.code, error.message, path: path, number: error.number)
     }
     let source = "/proc/self/fd/\(file.descriptor)"
-    do throws(StorageError) { return try OpenFile(source, FolderDescriptor.place) } catch { return nil }
+    do throws(StorageError) { return try OpenFile(source, FolderDescriptor.place) } catch {
+      return nil
+    }
   }
 
   /// Makes the file as a sibling with a name, then links it to `name`.
