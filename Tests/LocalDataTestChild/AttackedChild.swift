@@ -25,10 +25,20 @@ enum AttackedChild {
     var descriptors = 0
     let file = Keys().file
     for number in 0..<(Int(arguments[4]) ?? 0) {
-      await said.insert(result { try await router.set("value \(number)", for: file) })
+      await said.insert(
+        result {
+          try await router.set("value \(number)", for: file)
+          return nil
+        })
       await said.insert(result { try await router.get(file) })
       await said.insert(result { try await router.contains(file) ? "done" : nil })
-      if number % 3 == 0 { await said.insert(result { try await router.remove(file) }) }
+      if number % 3 == 0 {
+        await said.insert(
+          result {
+            try await router.remove(file)
+            return nil
+          })
+      }
       if number % 20 == 0 {
         await said.insert(result { "\(try await router.audit().findings)" })
       }
@@ -38,13 +48,6 @@ enum AttackedChild {
     let more = descriptors == 0 ? 0 : Exchange.descriptorCount() - descriptors
     said.insert(more > 8 ? "\(more) descriptors more" : "done")
     for line in said.sorted() { print(line) }
-  }
-
-  private static func result(_ body: () async throws -> Void) async -> String {
-    await result { () -> String? in
-      try await body()
-      return nil
-    }
   }
 
   private static func result(_ body: () async throws -> String?) async -> String {

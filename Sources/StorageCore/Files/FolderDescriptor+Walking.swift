@@ -54,6 +54,7 @@ extension FolderDescriptor {
   /// - Parameters:
   ///   - path: the absolute path of the folder.
   ///   - trust: who may write to a folder with a link in it, besides this user and root.
+  /// - Returns: the absolute path.
   /// - Throws: `denied` for a link that is not followed, `unavailable` for a link that leads nowhere: what is
   ///   made there later, such as a disk that is mounted, would not be found.
   package static func resolve(

@@ -96,7 +96,7 @@ struct RunCommand: ParsableCommand {
     }
     let named = Set((self.variables.map(\.name) + descriptors.map(\.name)).map { Array($0.utf8) })
     let names = try plainNames(storage, place.path, but: named)
-    for (name, variable) in try variables(of: names) {
+    for (name, variable) in try plainVariables(of: names) {
       variables.append(ChildEnvironment.Variable(variable, try bytes(name), of: name))
     }
     return (variables, files)
@@ -122,7 +122,7 @@ struct RunCommand: ParsableCommand {
   /// The variables of values that no option gives a variable.
   ///
   /// - Throws: `Failure` for a name that can't be a variable, and for a variable that controls programs.
-  private func variables(of names: [String]) throws -> [(name: String, variable: String)] {
+  private func plainVariables(of names: [String]) throws -> [(name: String, variable: String)] {
     let all = names.map { ($0, mapping.variable(of: $0)) }
     let invalid = all.filter { $0.1 == nil }.map(\.0)
     guard invalid.isEmpty else {
