@@ -124,7 +124,7 @@ let package = Package(
         "StorageTesting", "TestSupport",
       ], exclude: ["Fixtures"]),
     .executableTarget(
-      name: "LocalDataTestChild", dependencies: ["LocalData", "VaultBackend"],
+      name: "LocalDataTestChild", dependencies: ["LocalData", "VaultBackend", "TestSupport"],
       path: "Tests/LocalDataTestChild"),
     .testTarget(
       name: "LocalDataTests",

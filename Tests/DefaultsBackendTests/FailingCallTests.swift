@@ -72,9 +72,10 @@ struct FailingCallTests {
         "XDG_CONFIG_HOME": folder.path + "/config", "XDG_DATA_HOME": folder.path + "/data",
         "CREDENTIALS_DIRECTORY": nil, "STATE_DIRECTORY": nil,
       ]
+      let calls = "fsync,link,linkat,unlink,unlinkat,rename,renameat"
       let kill = [
-        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,link,linkat,unlink,rename",
-        "-e", "inject=fsync,link,linkat,unlink,rename:signal=KILL:when=\(occurrence)",
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)",
+        "-e", "inject=\(calls):signal=KILL:when=\(occurrence)",
       ]
       let said = try helper.run("standard", "-", "app", prefix: kill, environment: environment)
       let again = try helper.run("standard", "-", "app", environment: environment)

@@ -42,7 +42,7 @@ struct FailingCallTests {
   }
 
   private static let durable = "fsync,fdatasync"
-  private static let names = "unlink,unlinkat,rename,renameat2,link,linkat"
+  private static let names = "unlink,unlinkat,rename,renameat,renameat2,link,linkat"
 
   /// Of each call the first one fails, then the second, until none is left.
   ///
@@ -50,7 +50,7 @@ struct FailingCallTests {
   static let faults = [
     Fault(calls: durable, effect: "error=EIO"),
     Fault(calls: names, effect: "error=EIO"),
-    Fault(calls: "\(durable),unlink,ftruncate", effect: "signal=KILL"),
+    Fault(calls: "\(durable),unlink,unlinkat,ftruncate", effect: "signal=KILL"),
     Fault(calls: "write", effect: "error=EIO"),
     Fault(calls: "write", effect: "error=ENOSPC"),
     Fault(calls: "write", effect: "signal=KILL"),
@@ -140,7 +140,7 @@ struct FailingCallTests {
     try prepare()
     let old = place.blobs
     let log = place.file("strace.log")
-    let calls = "fsync,fdatasync,pwrite64,unlink"
+    let calls = "fsync,fdatasync,pwrite64,unlink,unlinkat"
     let said = try helper.start(
       ["write", place.path, "name", "9", "200000"],
       prefix: ["strace", "-f", "-y", "-qq", "-o", log.path, "-e", "trace=\(calls)"]
@@ -161,8 +161,8 @@ struct FailingCallTests {
       lines.indices.first {
         $0 > named && lines[$0].contains("sync") && lines[$0].contains("index.vault-wal>")
       })
-    #expect(try first("unlink", "/blobs/\(gone)\"") > durable)
-    #expect(try first("unlink", "/pending/\(gone)\"") > first("unlink", "/blobs/\(gone)\""))
+    #expect(try first("unlink", "/blobs>, \"\(gone)\"") > durable)
+    #expect(try first("unlink", "/pending>, \"\(gone)\"") > first("unlink", "/blobs>, \"\(gone)\""))
   }
 
   @Test(arguments: faults, Operation.allCases)

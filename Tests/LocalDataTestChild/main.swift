@@ -1,5 +1,6 @@
 import Foundation
 import LocalData
+import TestSupport
 
 // LocalDataTestChild FOLDER GROUP-FOLDER read|write: what a program of another user finds in a group.
 
@@ -15,6 +16,13 @@ if arguments.count >= 5, arguments[1] == "program" {
 if arguments.count >= 5, arguments[1] == "sync" {
   try await SyncChild.run(Array(arguments.dropFirst(2)))
   exit(0)
+}
+if arguments.count == 5, arguments[1] == "attacked" {
+  await AttackedChild.run(arguments)
+  exit(0)
+}
+if arguments.count == 4, arguments[1] == "exchange" {
+  Exchange.forever(arguments[2], arguments[3])
 }
 guard arguments.count == 4 else { exit(64) }
 let group = StorageDomain.appGroupUserDefaults(identifier: "group.test")

@@ -200,13 +200,15 @@ struct FailingCallTests {
   @Test(arguments: Operation.allCases)
   func killedBeforeASyncOrAnUnlinkTheVaultOpensAndGoesOn(_ operation: Operation) throws {
     try killAtEach(
-      "fsync,fdatasync,ftruncate,rename,unlink,link", operation,
+      "fsync,fdatasync,ftruncate,rename,renameat,unlink,unlinkat,link,linkat", operation,
       every: operation == .rotation ? 3 : 1)
   }
 
   @Test(.enabled(if: Soak.isOn), arguments: Operation.allCases)
   func killedBeforeEachCallTheVaultOpensAndGoesOnSoak(_ operation: Operation) throws {
-    try killAtEach("pwrite64,fsync,fdatasync,ftruncate,rename,unlink,link", operation, every: 1)
+    try killAtEach(
+      "pwrite64,fsync,fdatasync,ftruncate,rename,renameat,unlink,unlinkat,link,linkat", operation,
+      every: 1)
   }
 
   /// A handler that saves was called for each of its own writes, until the stack was full.

@@ -5,7 +5,7 @@ import Testing
 /// A process is killed at each step of its first start, which makes a key file and a vault.
 @Suite(.enabled(if: Machine.hasStrace, "needs strace and the right to trace"))
 struct KeyFileKillTests {
-  private static let calls = "write,fsync,link,linkat,unlink,unlinkat,rename"
+  private static let calls = "write,fsync,link,linkat,unlink,unlinkat,rename,renameat"
   private static let application = "com.example.killed"
 
   /// - Returns: what the program said.

@@ -39,9 +39,9 @@ extension SealedFolder {
     let copy = SealedFolder(
       at: url, keySource: index.store.keySource, access: .readOnly,
       folderTrust: index.folderTrust, algorithm: algorithm)
-    let target = BlobPlace(path: FilePath.folder(of: try copy.index.resolvedPath()))
+    let target = try copy.unpreparedPlace()
     try Self.requireFree(target)
-    let isNew = try FileStatus.ofEntry(target.path) == nil
+    let isNew = try target.folder() == nil
     let process = OwnProcess()
     do throws(StorageError) {
       return try makeCopy(
@@ -77,7 +77,7 @@ extension SealedFolder {
       }
       try target.keep(Set(entries.blobs.map(\.blob.id)))
       try target.synchronize()
-      try Self.finish(unfinished, target)
+      try Self.finish(target)
       return backup
     }
     throw StorageError(.busy, "the large values keep changing; try again")
@@ -85,14 +85,16 @@ extension SealedFolder {
 
   /// Removes what a backup that failed has made.
   private static func removeUnfinished(_ target: BlobPlace, _ isNew: Bool) {
-    // It may be in its place, and not known to be durable.
-    guard unsafe Glibc.access(target.path + "/index.vault", F_OK) != 0 else { return }
-    let journals = ["", "-wal", "-shm", "-journal"].map { unfinishedIndex + $0 }
-    for name in ["blobs", "pending", unfinishedFolder] + journals {
-      // What stays is in nobody's way but the next backup's, which says so.
-      do throws(StorageError) { try Folder.removeAll(target.path + "/" + name) } catch {}
-    }
-    if isNew { _ = unsafe rmdir(target.path) }
+    // What stays is in nobody's way but the next backup's, which says so.
+    do throws(StorageError) {
+      // The index may be in its place, and not known to be durable.
+      guard let folder = try target.folder(), try !folder.contains("index.vault") else { return }
+      let journals = ["", "-wal", "-shm", "-journal"].map { unfinishedIndex + $0 }
+      for name in ["blobs", "pending", unfinishedFolder] + journals {
+        do throws(StorageError) { try folder.removeAll(name) } catch {}
+      }
+    } catch {}
+    if isNew { _ = unsafe rmdir(target.path) }  // an empty folder alone
   }
 
   /// Makes the folder what a backup was.
@@ -264,39 +266,34 @@ extension SealedFolder {
   ) throws(StorageError) {
     guard !backup.isComplete || !report.isSound else { return }
     // In a folder of its own, since a vault that is written to has files beside it.
-    let folder = target.path + "/" + Self.unfinishedFolder
-    try Folder.removeAll(folder)
-    try Folder.create(folder)
+    let parent = try target.existingFolder()
+    let folder = parent.path(of: Self.unfinishedFolder)
+    try parent.removeAll(Self.unfinishedFolder)
+    _ = try parent.makeFolder(Self.unfinishedFolder)
     let changed = folder + "/index.vault"
     try indexCopy(at: path, .readOnly).backup(to: URL(fileURLWithPath: changed))
     let index = indexCopy(at: changed, .readWrite)
     try index.repair(accepting: report, droppingUnreadable: true)
     for left in backup.leftOut { try index.delete(forKey: left.name) }
     try index.backup(to: URL(fileURLWithPath: path), replacing: true)
-    try Folder.removeAll(folder)
+    try parent.removeAll(Self.unfinishedFolder)
   }
 
   private static func requireFree(_ target: BlobPlace) throws(StorageError) {
-    for name in ["index.vault", "blobs", "pending"] {
-      let path = target.path + "/" + name
-      // What an interrupted backup left has blobs and no index.
-      guard try FileStatus.ofEntry(path) == nil else {
-        throw StorageError(
-          .invalid,
-          "the folder already contains files of a sealed folder; give an empty or a new folder",
-          path: path)
-      }
+    guard let folder = try target.folder() else { return }
+    // What an interrupted backup left has blobs and no index.
+    for name in ["index.vault", "blobs", "pending"] where try folder.contains(name) {
+      throw StorageError(
+        .invalid,
+        "the folder already contains files of a sealed folder; give an empty or a new folder",
+        path: folder.path(of: name))
     }
   }
 
-  private static func finish(
-    _ unfinished: String, _ target: BlobPlace
-  ) throws(StorageError) {
-    let path = target.path + "/index.vault"
-    guard unsafe Glibc.rename(unfinished, path) == 0 else {
-      throw StorageError(system: "put the index in its place", path: path)
-    }
-    try Folder.synchronize(target.path)
+  private static func finish(_ target: BlobPlace) throws(StorageError) {
+    let folder = try target.existingFolder()
+    try folder.rename(unfinishedIndex, to: "index.vault", "put the index in its place")
+    try folder.synchronize()
   }
 }
 

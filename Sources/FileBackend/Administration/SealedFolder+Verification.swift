@@ -199,12 +199,13 @@ private struct FolderVerification {
   /// Whether a blob is there, and neither being written nor removed, nor swept at the next opening.
   private func hasNoMarker(_ id: BlobID) -> Bool {
     // In this order: who removes a blob has its marker until it is gone.
-    !Self.isThere(place.marker(of: id)) && Self.isThere(place.file(of: id))
-  }
-
-  private static func isThere(_ path: String) -> Bool {
     // What can't be looked at is not called nobody's.
-    do throws(StorageError) { return try FileStatus.ofEntry(path) != nil } catch { return true }
+    do throws(StorageError) {
+      guard try !place.hasMarker(of: id) else { return false }
+      return try place.hasFile(of: id)
+    } catch {
+      return false
+    }
   }
 
   func report(_ index: VaultReport) throws(StorageError) -> SealedFolderReport {

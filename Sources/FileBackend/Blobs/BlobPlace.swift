@@ -4,20 +4,96 @@ internal import StorageCore
 internal import VaultBackend
 
 /// The folder of a sealed folder, and what lies in it beside the index.
+///
+/// The folders are opened once, component by component and without following a link, and checked. From then
+/// on only names in them are used, so nobody who may write to a folder on the way leads a call elsewhere.
 struct BlobPlace: Sendable {
+  /// The folders, once they were opened.
+  private struct Folders {
+    let blobs: FolderDescriptor
+    let pending: FolderDescriptor
+  }
+
+  private static let blobsName = "blobs"
+  private static let pendingName = "pending"
+
   /// The absolute path of the sealed folder, without links.
   let path: String
   /// Who may write to it, besides this user and root.
-  var trust = FolderTrust.owner
+  let trust: FolderTrust
+  private let opened = Lock<Folders?>(nil)
 
-  private var blobs: String { path + "/blobs" }
-  private var pending: String { path + "/pending" }
+  init(path: String, trust: FolderTrust = .owner) {
+    self.path = path
+    self.trust = trust
+  }
 
-  /// The file of a blob.
-  func file(of id: BlobID) -> String { blobs + "/" + id.fileName }
+  /// The path of the file of a blob, for errors.
+  func file(of id: BlobID) -> String { "\(path)/\(Self.blobsName)/\(id.fileName)" }
 
-  /// The file that says that the index may not name a blob.
-  func marker(of id: BlobID) -> String { pending + "/" + id.fileName }
+  // MARK: - Folders
+
+  /// Opens the sealed folder; nil when it does not exist.
+  ///
+  /// - Throws: `denied` for a way on which somebody else could put another folder.
+  func folder() throws(StorageError) -> FolderDescriptor? {
+    try FolderDescriptor.open(path, links: .refused) { (status, path) throws(StorageError) in
+      try Folder.requirePrivate(status, path, trust)
+    }
+  }
+
+  /// Opens the sealed folder, which must exist.
+  func existingFolder() throws(StorageError) -> FolderDescriptor {
+    if let folder = try folder() { return folder }
+    throw StorageError(
+      .unavailable, "the folder does not exist; create it, or check the path", path: path)
+  }
+
+  /// Opens one of the folders; nil when it does not exist.
+  private func open(_ name: String) throws(StorageError) -> FolderDescriptor? {
+    guard let folder = try folder() else { return nil }
+    return try open(name, in: folder)
+  }
+
+  private func open(
+    _ name: String, in folder: FolderDescriptor
+  ) throws(StorageError) -> FolderDescriptor? {
+    guard let child = try folder.child(name) else { return nil }
+    try check(folder: child)
+    return child
+  }
+
+  private func known() throws(StorageError) -> Folders? {
+    if let folders = opened.withLock({ $0 }) { return folders }
+    guard let folder = try folder(), let blobs = try open(Self.blobsName, in: folder),
+      let pending = try open(Self.pendingName, in: folder)
+    else { return nil }
+    let folders = Folders(blobs: blobs, pending: pending)
+    opened.withLock { $0 = folders }
+    return folders
+  }
+
+  private func folders() throws(StorageError) -> Folders {
+    if let folders = try known() { return folders }
+    throw StorageError(
+      .unavailable, "the folders of the sealed folder are gone; restore it from a backup",
+      path: path)
+  }
+
+  /// The folder of blobs, also where that of markers is missing.
+  private func blobsAlone() throws(StorageError) -> FolderDescriptor? {
+    if let blobs = try known()?.blobs { return blobs }
+    return try open(Self.blobsName)
+  }
+
+  /// The folder of markers, also where that of blobs is missing.
+  private func pendingAlone() throws(StorageError) -> FolderDescriptor? {
+    if let pending = try known()?.pending { return pending }
+    return try open(Self.pendingName)
+  }
+
+  /// The folder of markers, open.
+  func pending() throws(StorageError) -> FolderDescriptor { try folders().pending }
 
   /// Runs `body` while nobody else removes blobs that no name has and that have no marker.
   ///
@@ -25,7 +101,8 @@ struct BlobPlace: Sendable {
   func withUpkeepLock<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    let lock = try FileLock(pending + "/upkeep.lock", waiting: VaultDelegate.standardDeadline)
+    let lock = try FileLock(
+      "upkeep.lock", in: try pending(), waiting: VaultDelegate.standardDeadline)
     let result = try body()
     _ = consume lock
     return result
@@ -35,43 +112,36 @@ struct BlobPlace: Sendable {
   ///
   /// To be called when the index is there, which makes and checks the folder around them.
   func create() throws(StorageError) {
-    for folder in [blobs, pending] {
-      if try !check(folder) {
-        try Folder.create(folder)
-        _ = try check(folder)
-      }
+    if try known() != nil { return }
+    let folder = try existingFolder()
+    for name in [Self.blobsName, Self.pendingName] where try open(name, in: folder) == nil {
+      if try folder.makeFolder(name) { try folder.synchronize() }
     }
+    _ = try folders()
   }
 
   /// Refuses folders in which somebody else could put files.
   ///
   /// - Returns: whether both are there.
-  func check() throws(StorageError) -> Bool {
-    let hasBlobs = try check(blobs)
-    let hasPending = try check(pending)
-    return hasBlobs && hasPending
-  }
+  func check() throws(StorageError) -> Bool { try known() != nil }
 
-  private func check(_ folder: String) throws(StorageError) -> Bool {
-    guard let status = try FileStatus.ofEntry(folder) else { return false }
-    guard status.isFolder else {
-      throw StorageError(
-        .denied, "a sealed folder needs a folder here, but this is a file or a link; move it away",
-        path: folder)
-    }
+  private func check(folder: FolderDescriptor) throws(StorageError) {
+    let status = try folder.status()
     // Root's can be read, as a vault's file.
     guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(
-        .denied, "the folder belongs to another user: \(StorageError.ownerAdvice)", path: folder)
+        .denied, "the folder belongs to another user: \(StorageError.ownerAdvice)",
+        path: folder.path)
     }
     guard !trust.lets(othersWriteTo: status) else {
       throw StorageError(
         .denied,
         "other users can write to the folder; check whether another user changed it, then run chmod "
-          + "700 on it", path: folder)
+          + "700 on it", path: folder.path)
     }
-    return true
   }
+
+  // MARK: - Files
 
   /// Refuses the file of a blob that somebody else could have put there.
   func check(_ status: FileStatus, _ path: String) throws(StorageError) {
@@ -95,23 +165,25 @@ struct BlobPlace: Sendable {
   /// - Returns: nil when there is none.
   /// - Throws: `denied` for what is no file of ours.
   func open(_ id: BlobID) throws(StorageError) -> OpenFile? {
-    let path = file(of: id)
-    guard try check() else { return nil }
+    guard let blobs = try known()?.blobs else { return nil }
+    let path = blobs.path(of: id.fileName)
     do throws(StorageError) {
-      guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
+      guard let file = try OpenFile(id.fileName, in: blobs, O_RDONLY | O_NONBLOCK) else {
+        return nil
+      }
       try check(try file.status(), path)
       return file
     } catch {
       // A socket, or a device without a driver, can't be opened: open(2), ENXIO.
-      if let status = try FileStatus.ofEntry(path) { try check(status, path) }
+      if let status = try blobs.status(of: id.fileName) { try check(status, path) }
       throw error
     }
   }
 
   /// Makes the file of a blob.
   func make(_ id: BlobID) throws(StorageError) -> OpenFile {
-    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-    guard let file = try OpenFile(file(of: id), flags, permissions: 0o600) else {
+    let blobs = try folders().blobs
+    guard let file = try OpenFile(id.fileName, in: blobs, O_RDWR | O_CREAT | O_EXCL) else {
       throw StorageError(
         .io, "the new file disappeared while it was being made; try again", path: file(of: id))
     }
@@ -124,47 +196,47 @@ struct BlobPlace: Sendable {
   /// - Throws: `StorageError` when it is there still.
   @discardableResult
   func remove(_ id: BlobID) throws(StorageError) -> Bool {
-    guard unsafe unlink(file(of: id)) != 0 else { return true }
-    guard errno != ENOENT else { return false }
-    throw StorageError(system: "remove the file", path: file(of: id))
+    try blobsAlone()?.remove(id.fileName) ?? false
+  }
+
+  /// Whether there is an entry for the file of a blob.
+  func hasFile(of id: BlobID) throws(StorageError) -> Bool {
+    try blobsAlone()?.contains(id.fileName) ?? false
+  }
+
+  /// Whether there is a marker, which says that the index may not name a blob.
+  func hasMarker(of id: BlobID) throws(StorageError) -> Bool {
+    try pendingAlone()?.contains(id.fileName) ?? false
   }
 
   /// Makes what was made and removed durable.
+  ///
+  /// - Throws: also `busy` when the folders were exchanged since they were opened: the index would name a blob
+  ///   that is elsewhere now.
   func synchronize() throws(StorageError) {
-    try Folder.synchronize(blobs)
-    try Folder.synchronize(pending)
+    let folders = try folders()
+    try folders.blobs.synchronize()
+    try folders.pending.synchronize()
+    for (name, opened) in [
+      (Self.blobsName, folders.blobs), (Self.pendingName, folders.pending),
+    ] {
+      guard try open(name)?.status().identity == opened.status().identity else {
+        throw StorageError(
+          .busy, "the folder was exchanged for another one meanwhile; try again", path: opened.path)
+      }
+    }
   }
 
   /// The ids of all files in `blobs`.
-  func blobIDs() throws(StorageError) -> [BlobID] { try ids(in: blobs) }
+  func blobIDs() throws(StorageError) -> [BlobID] { try ids(in: Self.blobsName) }
 
   /// The ids of all files in `pending`.
-  func pendingIDs() throws(StorageError) -> [BlobID] { try ids(in: pending) }
+  func pendingIDs() throws(StorageError) -> [BlobID] { try ids(in: Self.pendingName) }
 
   /// Whether there are blobs.
-  func hasBlobs() throws(StorageError) -> Bool {
-    guard try FileStatus.ofEntry(blobs) != nil else { return false }
-    return try !blobIDs().isEmpty
-  }
+  func hasBlobs() throws(StorageError) -> Bool { try !blobIDs().isEmpty }
 
-  private func ids(in folder: String) throws(StorageError) -> [BlobID] {
-    guard try check(folder) else { return [] }
-    guard let stream = unsafe opendir(folder) else {
-      throw StorageError(system: "list the folder", path: folder)
-    }
-    defer { unsafe closedir(stream) }
-    var ids: [BlobID] = []
-    while true {
-      // readdir(3): nil at the end and at an error, which sets errno.
-      errno = 0
-      guard let entry = unsafe readdir(stream) else {
-        guard errno == 0 else { throw StorageError(system: "list the folder", path: folder) }
-        return ids
-      }
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if let id = BlobID(fileName: name) { ids.append(id) }
-    }
+  private func ids(in name: String) throws(StorageError) -> [BlobID] {
+    try open(name)?.names().compactMap { BlobID(fileName: $0) } ?? []
   }
 }

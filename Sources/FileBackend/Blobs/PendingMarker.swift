@@ -13,16 +13,16 @@ internal import StorageCore
 final class PendingMarker: @unchecked Sendable {
   // Handed on from thread to thread by the writer that owns it, and used by one at a time.
   let id: BlobID
-  private let path: String
+  private let folder: FolderDescriptor
   private let lock: LockFile
   private let process = OwnProcess()
 
   /// How long a sweep may hold a marker.
   private static let deadline: Duration = .seconds(30)
 
-  private init(_ id: BlobID, _ path: String, _ lock: consuming LockFile) {
+  private init(_ id: BlobID, _ folder: FolderDescriptor, _ lock: consuming LockFile) {
     self.id = id
-    self.path = path
+    self.folder = folder
     self.lock = lock
   }
 
@@ -30,14 +30,15 @@ final class PendingMarker: @unchecked Sendable {
   ///
   /// - Throws: `StorageError`: `busy` when somebody sweeps for long.
   static func share(_ id: BlobID, in place: BlobPlace) throws(StorageError) -> PendingMarker {
-    let path = place.marker(of: id)
+    let folder = try place.pending()
+    let path = folder.path(of: id.fileName)
     let end = ContinuousClock.now + deadline
     repeat {
-      let lock = try LockFile(path)
+      let lock = try LockFile(id.fileName, in: folder)
       try place.check(try lock.file.status(), path)
       // Who sweeps removes the file: a lock on that one excludes nobody.
       if try lock.file.tryShare(byte: 0) {
-        if try lock.isInPlace() { return PendingMarker(id, path, lock) }
+        if try lock.isInPlace() { return PendingMarker(id, folder, lock) }
       } else {
         usleep(1_000)  // whoever sweeps has it for a moment, and fcntl(2) has no deadline
       }
@@ -52,16 +53,16 @@ final class PendingMarker: @unchecked Sendable {
   static func claim(
     _ id: BlobID, in place: BlobPlace, waiting deadline: Duration = .zero
   ) throws(StorageError) -> PendingMarker? {
-    let path = place.marker(of: id)
-    if let status = try FileStatus.ofEntry(path) {
+    let folder = try place.pending()
+    if let status = try folder.status(of: id.fileName) {
       // Anything else in its place is nobody's marker, and left.
       guard status.isRegular, status.owner == geteuid() else { return nil }
     }
-    let lock = try LockFile(path)
+    let lock = try LockFile(id.fileName, in: folder)
     guard try lock.file.lock(byte: 0, until: .now + deadline), try lock.isInPlace() else {
       return nil
     }
-    return PendingMarker(id, path, lock)
+    return PendingMarker(id, folder, lock)
   }
 
   /// Removes the marker, if nobody else has it and if `isSettled` then says that the blob is gone or
@@ -72,7 +73,7 @@ final class PendingMarker: @unchecked Sendable {
     guard process.isCurrent else { return }
     do throws(StorageError) {
       guard try lock.file.lock(byte: 0, until: .now), try isSettled() else { return }
-      _ = unsafe unlink(path)
+      folder.discard(id.fileName)
     } catch {}
   }
 }

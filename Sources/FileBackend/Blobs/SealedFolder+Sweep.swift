@@ -12,7 +12,7 @@ extension SealedFolder {
     let ids = try place.pendingIDs()
     // The index is listed if there is something that nobody is writing.
     for (number, id) in ids.enumerated() {
-      guard try FileStatus.ofEntry(place.marker(of: id)) != nil,
+      guard try place.hasMarker(of: id),
         try PendingMarker.claim(id, in: place) != nil
       else { continue }
       guard var named = try NamedBlobs(in: self) else { return }

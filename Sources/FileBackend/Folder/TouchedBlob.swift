@@ -34,7 +34,7 @@ struct TouchedBlob {
     // It is gone where somebody else replaced it meanwhile.
     let isSettled = { () throws(StorageError) in
       if try folder.entry(named: name)?.blob?.id == id { return true }
-      return try FileStatus.ofEntry(place.file(of: id)) == nil
+      return try !place.hasFile(of: id)
     }
     switch holder {
     case .writer(let writer, _): writer.settle(if: isSettled)

@@ -90,9 +90,14 @@ extension Audit {
   private mutating func checkRights(
     _ path: String, isOfGroup: Bool, _ key: StorageKeyDescriptor?
   ) throws(StorageError) {
-    guard let status = try FileStatus.ofEntry(path), status.isRegular,
-      status.permissions & (isOfGroup ? 0o007 : 0o077) != 0
-    else { return }
+    guard let status = try FileStatus.ofEntry(path) else { return }
+    checkRights(path, status, isOfGroup: isOfGroup, key)
+  }
+
+  private mutating func checkRights(
+    _ path: String, _ status: FileStatus, isOfGroup: Bool, _ key: StorageKeyDescriptor?
+  ) {
+    guard status.isRegular, status.permissions & (isOfGroup ? 0o007 : 0o077) != 0 else { return }
     let mode = String(status.permissions & 0o777, radix: 8)
     findings.append(
       StorageAuditFinding(
@@ -105,10 +110,11 @@ extension Audit {
   private mutating func lookThroughFolder(
     _ container: PlaceAddress, _ all: [PlaceAddress]
   ) throws(StorageError) {
-    let folder = container.container
-    for file in try Self.names(in: folder) {
-      let path = folder + "/" + file
-      guard !Self.ownFiles.contains(file), let status = try FileStatus.ofEntry(path) else {
+    let place = SharedFolder(path: container.container, groupRoot: container.groupRoot)
+    guard let files = try place.opened() else { return }
+    for file in try Self.names(in: files.folder) {
+      let path = files.folder.path(of: file)
+      guard !Self.ownFiles.contains(file), let status = try files.folder.status(of: file) else {
         continue
       }
       let isOfPlace = all.contains {
@@ -117,9 +123,9 @@ extension Audit {
       guard !isOfPlace else { continue }
       let name = status.isRegular ? FileName.decode(file) : nil
       let key = name.flatMap { declared[container.named($0)] }
-      if status.isRegular { try checkRights(path, isOfGroup: container.groupRoot != nil, key) }
+      checkRights(path, status, isOfGroup: container.groupRoot != nil, key)
       guard key == nil else { continue }
-      addStray(name ?? file, path, container, try Self.words(of: path, status))
+      addStray(name ?? file, path, container, try Self.words(of: file, status, in: files))
     }
   }
 
@@ -129,18 +135,16 @@ extension Audit {
     FolderIDs.file,
   ]
 
-  private static func names(in folder: String) throws(StorageError) -> [String] {
-    do {
-      return try FileManager.default.contentsOfDirectory(atPath: folder).sorted {
-        $0.utf8.lexicographicallyPrecedes($1.utf8)
-      }
+  private static func names(in folder: FolderDescriptor) throws(StorageError) -> [String] {
+    do throws(StorageError) {
+      return try folder.names().sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     } catch {
-      throw StorageError(.denied, "this user can't list the folder", path: folder)
+      throw StorageError(.denied, "this user can't list the folder", path: folder.path)
     }
   }
 
   private static func words(
-    of path: String, _ status: FileStatus
+    of file: String, _ status: FileStatus, in files: SharedFiles
   ) throws(StorageError) -> String {
     guard status.isRegular else {
       return status.isFolder
@@ -149,10 +153,10 @@ extension Audit {
     let size = AuditText.count(status.size, "byte")
     var head: [UInt8] = []
     do throws(StorageError) {
-      guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
+      guard let first = try files.readFirst(Envelope.mark.count, of: file) else {
         return "a file that no key declares"
       }
-      head = try file.readFirst(Envelope.mark.count)
+      head = first
     } catch {
       return "a file of \(size) that no key declares and this user can't read"
     }

@@ -29,7 +29,7 @@ struct PlainFilePlace: ValuePlace {
 
   func replace(_ old: Data?, by new: Data?) throws(StorageError) -> Bool {
     try folder.locked { (locked) throws(StorageError) in
-      guard try read() == old else { return false }
+      guard try locked.read(file).map({ Data($0) }) == old else { return false }
       if let new {
         if isCache { try CacheTag.leave(in: locked) }
         try locked.write(Array(new), to: file)
@@ -52,7 +52,7 @@ enum CacheTag {
     "Signature: 8a477f597d28d172789f06886806bc55\n# Made anew when it is gone.\n".utf8)
 
   static func leave(in folder: borrowing LockedFolder) throws(StorageError) {
-    guard try FileStatus.ofEntry(folder.path + "/" + name) == nil else { return }
+    guard try !folder.contains(name) else { return }
     try folder.write(content, to: name)
   }
 }

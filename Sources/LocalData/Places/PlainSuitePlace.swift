@@ -31,8 +31,12 @@ struct PlainSuitePlace: ValuePlace {
   }
 
   private func entries() throws(StorageError) -> [String: [UInt8]] {
+    try entries(of: try folder.read(file))
+  }
+
+  private func entries(of bytes: [UInt8]?) throws(StorageError) -> [String: [UInt8]] {
+    guard let bytes else { return [:] }
     do throws(StorageError) {
-      guard let bytes = try folder.read(file) else { return [:] }
       return try PlainPropertyList.entries(of: bytes)
     } catch {
       throw error.at(folder.path + "/" + file)
@@ -45,7 +49,7 @@ struct PlainSuitePlace: ValuePlace {
   @discardableResult
   private func change(_ body: (Data?) -> Data??) throws(StorageError) -> Bool {
     try folder.locked { (locked) throws(StorageError) in
-      var entries = try entries()
+      var entries = try entries(of: try locked.read(file))
       let old = entries[entry].map { Data($0) }
       guard let new = body(old) else { return false }
       guard new != old else { return true }

@@ -28,7 +28,7 @@ struct SealedFilePlace: ValuePlace {
 
   /// Marks the folder around the sealed folder as a cache.
   private func leaveTag() throws(StorageError) {
-    guard isPurgeable, try FileStatus.ofEntry(parent + "/" + CacheTag.name) == nil else { return }
+    guard isPurgeable, try !SharedFolder(path: parent).contains(CacheTag.name) else { return }
     try SharedFolder(path: parent).locked { (folder) throws(StorageError) in
       try CacheTag.leave(in: folder)
     }

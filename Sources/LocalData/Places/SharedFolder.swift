@@ -6,9 +6,10 @@ internal import StorageCore
 ///
 /// A file is replaced completely, by renaming a new file over it, under a lock file. Files are accessible
 /// only to the owner; in a folder with the mode 2770 also to its group; never to others.
+///
+/// Each call opens the folder once, component by component, checks it, and then uses only names in it. So a
+/// member of the group who exchanges a folder and a link leads no program to another folder.
 struct SharedFolder: Sendable {
-  /// The largest file in bytes that is read: a value must fit into memory.
-  static let sizeLimit = 1 << 28
   private static let deadline: Duration = .seconds(5)
 
   let path: String
@@ -19,27 +20,11 @@ struct SharedFolder: Sendable {
   var stem = ""
 
   /// The bytes of a file, or nil if it does not exist.
-  func read(_ name: String) throws(StorageError) -> [UInt8]? {
-    guard try isThere() else { return nil }
-    let path = path + "/" + name
-    // A pipe or a link in the place of the file is refused, without waiting for it or following it.
-    guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
-    let status = try file.status()
-    guard status.isRegular else {
-      throw StorageError(.denied, "it is not a regular file; move it away", path: path)
-    }
-    guard groupRoot != nil || status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(.denied, "it \(Self.foreign)", path: path)
-    }
-    return try file.readAll(limit: Self.sizeLimit)
-  }
-
-  private static let foreign = "belongs to another user: \(StorageError.ownerAdvice)"
+  func read(_ name: String) throws(StorageError) -> [UInt8]? { try opened()?.read(name) }
 
   /// Whether anything of that name exists.
   func contains(_ name: String) throws(StorageError) -> Bool {
-    guard try isThere() else { return false }
-    return try FileStatus.ofEntry(path + "/" + name) != nil
+    try opened()?.folder.contains(name) ?? false
   }
 
   /// Calls `onChange` after files of the folder were replaced.
@@ -57,143 +42,85 @@ struct SharedFolder: Sendable {
   func locked<Result>(
     _ body: (borrowing LockedFolder) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    let mode = try prepare()
-    let locks = try lock(mode)
-    let result = try body(LockedFolder(path: path, mode: mode, sibling: "\(path)/\(stem).new"))
+    let files = try made()
+    let locks = try lock(files)
+    let result = try body(LockedFolder(files: files, sibling: stem + ".new"))
     _ = consume locks
     return result
   }
 
-  /// Creates the folder, checks who can write to it, and returns the mode for its files.
-  private func prepare() throws(StorageError) -> mode_t {
-    guard let groupRoot else {
-      try Folder.create(path)
-      try Folder.requirePrivate(path)
-      return 0o600
-    }
-    try Self.requireGroupFolder(groupRoot, R_OK | W_OK | X_OK)
-    try create(in: groupRoot)
-    return 0o660
-  }
-
-  /// Whether the folder exists; also checks every folder between the group's folder and this one.
+  /// The folder for reading; nil if it does not exist.
   ///
   /// A folder without a group is checked when something is written.
-  private func isThere() throws(StorageError) -> Bool {
-    guard let groupRoot else { return true }
-    try Self.requireGroupFolder(groupRoot, R_OK | X_OK)
-    for folder in folders(below: groupRoot) where try !Self.isFolder(folder) { return false }
-    return true
+  func opened() throws(StorageError) -> SharedFiles? {
+    guard let groupRoot else {
+      return try FolderDescriptor.open(path).map { SharedFiles(folder: $0, group: nil) }
+    }
+    let group = try GroupRoot(groupRoot, R_OK | X_OK)
+    var folder = group.folder
+    for name in names(below: groupRoot) {
+      guard let child = try folder.child(name), try !group.isUnfinished(child) else { return nil }
+      try group.check(child)
+      folder = child
+    }
+    return SharedFiles(folder: folder, group: group.id)
   }
 
-  /// The folders below the group's folder, down to this one.
-  private func folders(below root: String) -> [String] {
-    var folders: [String] = []
-    var folder = path
-    while folder.utf8.count > root.utf8.count {
-      folders.append(folder)
-      folder = FilePath.folder(of: folder)
+  /// The folder for writing; created where it is missing, and checked.
+  private func made() throws(StorageError) -> SharedFiles {
+    guard let groupRoot else {
+      let folder = try Folder.create(path)
+      try Folder.requirePrivate(try folder.status(), path)
+      return SharedFiles(folder: folder, group: nil)
     }
-    return folders.reversed()
+    let group = try GroupRoot(groupRoot, R_OK | W_OK | X_OK)
+    var folder = group.folder
+    for name in names(below: groupRoot) { folder = try group.makeChild(name, of: folder) }
+    return SharedFiles(folder: folder, group: group.id)
   }
 
-  /// Whether a folder exists at the path.
-  ///
-  /// - Throws: `denied` for a link, which could lead anywhere, for anything else that is not a folder, and
-  ///   for a folder that others than the group can use.
-  private static func isFolder(_ path: String) throws(StorageError) -> Bool {
-    guard let status = try FileStatus.ofEntry(path) else { return false }
-    guard status.isFolder else {
-      throw StorageError(
-        .denied, "it is \(status.isLink ? "a link, " : "")not a folder; move it away", path: path)
-    }
-    guard status.permissions & 0o007 == 0 else {
-      throw StorageError(
-        .denied, "others than the group can use the folder; give it the mode 2770", path: path)
-    }
-    return true
+  /// The names of the folders below the group's folder, down to this one.
+  private func names(below root: String) -> [String] {
+    path.dropFirst(root.count).split(separator: "/").map(String.init)
   }
 
-  /// Refuses a group folder that does not exist, or that others than the group can use.
-  static func requireGroupFolder(_ path: String, _ rights: Int32) throws(StorageError) {
-    guard let status = try FileStatus.of(path), status.isFolder else {
-      throw StorageError(
-        .unavailable,
-        "the group's folder does not exist; an administrator must create it, mode 2770", path: path
-      )
-    }
-    guard status.permissions & 0o2070 == 0o2070, status.permissions & 0o007 == 0 else {
-      throw StorageError(
-        .denied,
-        "the group's folder must have the mode 2770: the group may read and write, others may not, and "
-          + "new files belong to the group", path: path)
-    }
-    guard unsafe access(path, rights) == 0 else {
-      throw StorageError(
-        .denied, "this user is not in the folder's group", path: path)
-    }
-  }
+  // MARK: - Lock
 
-  /// Creates folders within the group's folder, with its mode and its group.
-  private func create(in root: String) throws(StorageError) {
-    for folder in folders(below: root) where try !Self.isFolder(folder) {
-      guard unsafe mkdir(folder, 0o700) == 0 else {
-        guard errno == EEXIST, try Self.isFolder(folder) else {
-          throw StorageError(system: "create the folder", path: folder)
-        }
-        continue
-      }
-      // mkdir(2) keeps the group by the parent's setgid bit, but applies the umask to the mode.
-      guard unsafe chmod(folder, 0o2770) == 0 else {
-        throw StorageError(system: "share the folder", path: folder)
-      }
-      try Folder.synchronize(FilePath.folder(of: folder))
-    }
-  }
-
-  private func lock(_ mode: mode_t) throws(StorageError) -> HeldLock {
-    let path = path + "/\(stem).lock"
+  private func lock(_ files: SharedFiles) throws(StorageError) -> HeldLock {
+    let name = stem + ".lock"
     let end = ContinuousClock.now + Self.deadline
     repeat {
-      let file = try openLock(path, mode)
+      let file = try openLock(name, files)
       guard try file.lock(byte: 0, until: end, Cancellation.current) else { break }
-      if try file.isInPlace() { return HeldLock(file: file) }
+      if try file.isInPlace(in: files.folder) { return HeldLock(file: file) }
     } while ContinuousClock.now < end
-    throw StorageError(.busy, "another process held the lock for too long; try again", path: path)
+    throw StorageError(
+      .busy, "another process held the lock for too long; try again",
+      path: files.folder.path(of: name))
   }
 
-  private func openLock(_ path: String, _ mode: mode_t) throws(StorageError) -> OpenFile {
+  private func openLock(_ name: String, _ files: SharedFiles) throws(StorageError) -> OpenFile {
     while true {
-      if let file = try OpenFile(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK) { return file }
-      try makeLock(path, mode)
+      if let file = try OpenFile(name, in: files.folder, O_RDWR | O_NONBLOCK) { return file }
+      try makeLock(name, files)
     }
   }
 
   /// Creates the lock file under a temporary name, sets its mode, and then links it into place.
   ///
   /// Otherwise another process could find a lock file without the group's rights and be denied.
-  private func makeLock(_ path: String, _ mode: mode_t) throws(StorageError) {
-    guard mode != 0o600 else { return try makeOwnLock(path) }
-    let new = "\(path).\(getpid()).\(UInt64.random(in: .min ... .max))"
-    guard
-      let file = try OpenFile(new, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
-    else { throw StorageError(.io, "the new lock file vanished", path: new) }
-    defer { _ = unsafe unlink(new) }
-    guard fchmod(file.descriptor, mode) == 0 else {
-      throw StorageError(system: "share the lock file", path: path)
+  private func makeLock(_ name: String, _ files: SharedFiles) throws(StorageError) {
+    let folder = files.folder
+    let new = "\(name).\(getpid()).\(UInt64.random(in: .min ... .max))"
+    guard let file = try OpenFile(new, in: folder, O_RDWR | O_CREAT | O_EXCL) else {
+      throw StorageError(.io, "the new lock file vanished", path: folder.path(of: new))
+    }
+    defer { folder.discard(new) }
+    guard fchmod(file.descriptor, files.mode) == 0 else {
+      throw StorageError(system: "share the lock file", path: folder.path(of: name))
     }
     // link(2) replaces nothing: if another process created the lock file first, that one is used.
-    guard unsafe link(new, path) == 0 || errno == EEXIST else {
-      throw StorageError(system: "create the lock file", path: path)
-    }
-  }
-
-  private func makeOwnLock(_ path: String) throws(StorageError) {
-    do throws(StorageError) {
-      _ = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
-    } catch {
-      guard error.number == Int(EEXIST) else { throw error }
-    }
+    _ = try folder.link(new, as: name, "create the lock file")
   }
 }
 
@@ -207,62 +134,5 @@ private struct HeldLock: ~Copyable {
   deinit {
     guard process.isCurrent else { return }
     do throws(StorageError) { try file.unlock(byte: 0) } catch {}  // closing does the same
-  }
-}
-
-/// A folder whose lock is held.
-struct LockedFolder: ~Copyable {
-  let path: String
-  let mode: mode_t
-  /// The path of the new file, which is then renamed.
-  let sibling: String
-
-  /// Replaces a file durably, completely or not at all.
-  func write(_ bytes: [UInt8], to name: String) throws(StorageError) {
-    let path = path + "/" + name
-    // A crashed writer may have left a file there; its data was never acknowledged.
-    _ = unsafe unlink(sibling)
-    do throws(StorageError) {
-      try fill(sibling, bytes)
-      guard unsafe rename(sibling, path) == 0 else {
-        throw StorageError(system: "rename the new file into place", path: path)
-      }
-    } catch {
-      _ = unsafe unlink(sibling)
-      let code = error.code == .outcomeUnknown ? .io : error.code
-      throw StorageError(code, error.message, path: path, number: error.number)
-    }
-    try settle(path)
-  }
-
-  private func fill(_ sibling: String, _ bytes: [UInt8]) throws(StorageError) {
-    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-    guard let file = try OpenFile(sibling, flags, permissions: 0o600) else {
-      throw StorageError(.io, "the new file vanished", path: sibling)
-    }
-    // The mode is set while the file is still empty.
-    guard mode == 0o600 || fchmod(file.descriptor, mode) == 0 else {
-      throw StorageError(system: "share the file", path: sibling)
-    }
-    try unsafe file.write(bytes.span.bytes)
-    try file.synchronize()
-  }
-
-  /// Removes a file, if it exists.
-  func remove(_ name: String) throws(StorageError) {
-    let path = path + "/" + name
-    guard unsafe unlink(path) == 0 else {
-      guard errno != ENOENT else { return }
-      throw StorageError(system: "remove", path: path)
-    }
-    try settle(path)
-  }
-
-  private func settle(_ path: String) throws(StorageError) {
-    do throws(StorageError) {
-      try Folder.synchronize(self.path)
-    } catch {
-      throw StorageError(.outcomeUnknown, error.message, path: path, number: error.number)
-    }
   }
 }

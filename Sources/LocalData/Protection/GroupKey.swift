@@ -28,8 +28,8 @@ struct GroupKey: Sendable {
       throw gone
     }
     try folder.locked { (locked) throws(StorageError) in
-      guard try !folder.contains(Self.file) else { return }
-      guard try !folder.contains(Self.marker) else { throw gone }
+      guard try !locked.contains(Self.file) else { return }
+      guard try !locked.contains(Self.marker) else { throw gone }
       let key = try cryptography { () throws(CryptoError) in try SecureBytes.random(count: 32) }
       var text = Array(Data(key.withBytes { $0.copied() }).base64EncodedString().utf8) + [10]
       defer { Wipe.bytes(&text) }
@@ -42,7 +42,7 @@ struct GroupKey: Sendable {
 
   private func leaveMarker() throws(StorageError) {
     try folder.locked { (locked) throws(StorageError) in
-      if try !folder.contains(Self.marker) { try locked.write([], to: Self.marker) }
+      if try !locked.contains(Self.marker) { try locked.write([], to: Self.marker) }
     }
   }
 

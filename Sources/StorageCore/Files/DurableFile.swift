@@ -1,42 +1,60 @@
-internal import Glibc
+package import Glibc
 
 /// Replaces and makes whole files atomically.
 package enum DurableFile {
-  /// Replaces `path` by a file of `bytes`, which only the owner can read.
+  /// Replaces the file at `path`, as ``replace(_:in:with:sibling:permissions:settling:)``.
+  @discardableResult
+  package static func replace(
+    _ path: String, with bytes: RawSpan, settling span: Int64 = 0
+  ) throws(StorageError) -> OpenFile {
+    let folder = try FolderDescriptor.existing(FilePath.folder(of: path))
+    return try replace(FilePath.name(of: path), in: folder, with: bytes, settling: span)
+  }
+
+  /// Replaces a file in an open folder by a file of `bytes`.
   ///
-  /// Writes a sibling file and makes it durable, renames it over `path`, then makes the folder durable. So
-  /// a reader sees the old file or the new one, also after a crash at any point. The caller must hold a lock
-  /// that excludes other writers of `path`.
+  /// Writes a sibling file and makes it durable, renames it over the old one, then makes the folder durable.
+  /// So a reader sees the old file or the new one, also after a crash at any point. The caller must hold a
+  /// lock that excludes other writers of the file.
   ///
   /// - Parameters:
-  ///   - path: the file.
+  ///   - name: the name of the file.
+  ///   - folder: its folder.
   ///   - bytes: the new content.
+  ///   - sibling: the name of the sibling; nil for `<name>.new`.
+  ///   - permissions: the mode of the new file; the umask does not apply to a mode that is not 0600.
   ///   - span: for how many nanoseconds at least the new file has been in place when this returns.
   /// - Returns: the new file, open for reading.
   /// - Throws: `StorageError`. The old file is unchanged, except after `outcomeUnknown`.
   @discardableResult
   package static func replace(
-    _ path: String, with bytes: RawSpan, settling span: Int64 = 0
+    _ name: String, in folder: FolderDescriptor, with bytes: RawSpan, sibling: String? = nil,
+    permissions: mode_t = 0o600, settling span: Int64 = 0
   ) throws(StorageError) -> OpenFile {
-    let sibling = path + ".new"
+    let path = folder.path(of: name)
+    let sibling = sibling ?? name + ".new"
     // A sibling that a dead writer left is not needed: that write was never acknowledged.
-    unlink(sibling)
-    let file = try create(sibling, for: path)
+    folder.discard(sibling)
+    let file = try create(sibling, for: path, in: folder)
     do throws(StorageError) {
+      // The mode is set while the file is still empty.
+      guard permissions == 0o600 || fchmod(file.descriptor, permissions) == 0 else {
+        throw StorageError(system: "share the file", path: path)
+      }
       try file.write(bytes)
       try file.synchronize()
-      guard unsafe rename(sibling, path) == 0 else {
-        throw StorageError(system: "replace the old file by the new one", path: path)
-      }
+      try folder.rename(sibling, to: name, "replace the old file by the new one")
     } catch {
-      unlink(sibling)
+      folder.discard(sibling)
       // The rename did not happen, so nothing was changed, whatever happened to the sibling.
-      guard error.code == .outcomeUnknown else { throw error.of(path, madeAs: sibling) }
+      guard error.code == .outcomeUnknown else {
+        throw error.of(path, madeAs: folder.path(of: sibling))
+      }
       throw StorageError(.io, error.message, path: path, number: error.number)
     }
     let start = MonotonicTime.now
     do throws(StorageError) {
-      try Folder.synchronize(FilePath.folder(of: path))
+      try folder.synchronize()
     } catch {
       throw StorageError(.outcomeUnknown, error.message, path: path, number: error.number)
     }
@@ -44,7 +62,15 @@ package enum DurableFile {
     return file
   }
 
-  /// Makes a file of `bytes` at `path`, which only the owner can read, unless the path exists.
+  /// Makes a file at `path`, as ``createIfAbsent(_:in:with:)``.
+  package static func createIfAbsent(
+    _ path: String, with bytes: RawSpan
+  ) throws(StorageError) -> Bool {
+    let folder = try FolderDescriptor.existing(FilePath.folder(of: path))
+    return try createIfAbsent(FilePath.name(of: path), in: folder, with: bytes)
+  }
+
+  /// Makes a file of `bytes` in an open folder, which only the owner can read, unless the name is taken.
   ///
   /// The file gets its name only when it is complete and durable. So a writer that dies leaves nothing
   /// behind: no second name of the file and no unknown bytes. If the file system does not support this, the
@@ -53,25 +79,28 @@ package enum DurableFile {
   /// - Returns: whether the file was made; false when another process made it first.
   /// - Throws: `StorageError`; no new file exists then, unless the folder could not be synchronised.
   package static func createIfAbsent(
-    _ path: String, with bytes: RawSpan
+    _ name: String, in folder: FolderDescriptor, with bytes: RawSpan
   ) throws(StorageError) -> Bool {
-    var isMade = try linkNameless(bytes, as: path)
-    if isMade == nil { isMade = try linkSibling(bytes, as: path) }
+    var isMade = try linkNameless(bytes, as: name, in: folder)
+    if isMade == nil { isMade = try linkSibling(bytes, as: name, in: folder) }
     guard isMade == true else { return false }
-    try Folder.synchronize(FilePath.folder(of: path))
+    try folder.synchronize()
     return true
   }
 
-  /// Makes the file without a name, then links it to `path`.
+  /// Makes the file without a name, then links it to `name`.
   ///
   /// - Returns: whether the file was made; nil where files without a name can't be made or linked.
   private static func linkNameless(
-    _ bytes: RawSpan, as path: String
+    _ bytes: RawSpan, as name: String, in folder: FolderDescriptor
   ) throws(StorageError) -> Bool? {
-    guard let held = try nameless(bytes, for: path) else { return nil }
+    let path = folder.path(of: name)
+    guard let held = try nameless(bytes, for: path, in: folder) else { return nil }
     // linkat(2): through /proc, since AT_EMPTY_PATH needs a capability.
     let source = "/proc/self/fd/\(held.descriptor)"
-    if unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return true }
+    if unsafe linkat(AT_FDCWD, source, folder.descriptor, name, AT_SYMLINK_FOLLOW) == 0 {
+      return true
+    }
     switch errno {
     case EEXIST: return false
     case ENOENT, EXDEV, EACCES, EPERM, EINVAL: return nil  // /proc is missing, or refuses
@@ -79,70 +108,61 @@ package enum DurableFile {
     }
   }
 
-  /// Makes a durable file of `bytes` without a name in the folder of `path`.
+  /// Makes a durable file of `bytes` without a name in the folder.
   ///
   /// - Returns: an O_PATH descriptor, which keeps the file without opening it. Closing an opened file would
   ///   release all locks of the process on it (fcntl(2)), and another thread may lock the file as soon as it
   ///   has a name. Nil where files without a name can't be made.
   private static func nameless(
-    _ bytes: RawSpan, for path: String
+    _ bytes: RawSpan, for path: String, in folder: FolderDescriptor
   ) throws(StorageError) -> OpenFile? {
-    // From open(2), and missing in Glibc's module: __O_TMPFILE with O_DIRECTORY, and O_PATH.
-    let (temporary, place) = (Int32(0o20000000) | O_DIRECTORY, Int32(0o10000000))
-    guard let file = openIfPossible(FilePath.folder(of: path), temporary | O_RDWR) else {
-      return nil
-    }
+    // From open(2), and missing in Glibc's module: __O_TMPFILE with O_DIRECTORY.
+    let temporary = Int32(0o20000000) | O_DIRECTORY
+    // When this fails, the caller tries a sibling, whose error tells the reason.
+    let opened = unsafe openat(folder.descriptor, ".", temporary | O_RDWR | O_CLOEXEC, 0o600)
+    guard opened >= 0 else { return nil }
+    let file = OpenFile(owning: opened, path: path)
     do throws(StorageError) {
       try file.write(bytes)
       try file.synchronize()
     } catch {
       throw StorageError(error.code, error.message, path: path, number: error.number)
     }
-    return openIfPossible("/proc/self/fd/\(file.descriptor)", place)
+    let source = "/proc/self/fd/\(file.descriptor)"
+    do throws(StorageError) { return try OpenFile(source, FolderDescriptor.place) } catch {
+      return nil
+    }
   }
 
-  /// Opens a file; nil if that fails.
-  ///
-  /// The caller then tries a sibling, whose error tells the reason.
-  private static func openIfPossible(_ path: String, _ flags: Int32) -> OpenFile? {
-    do throws(StorageError) { return try OpenFile(path, flags) } catch { return nil }
-  }
-
-  /// Makes the file as a sibling with a name, then links it to `path`.
+  /// Makes the file as a sibling with a name, then links it to `name`.
   private static func linkSibling(
-    _ bytes: RawSpan, as path: String
+    _ bytes: RawSpan, as name: String, in folder: FolderDescriptor
   ) throws(StorageError) -> Bool {
-    let sibling = LeftOvers.sibling(of: path)
-    defer { unlink(sibling) }
+    let path = folder.path(of: name)
+    let sibling = LeftOvers.sibling(of: name)
+    defer { folder.discard(sibling) }
     do throws(StorageError) {
       // Closed before it is linked, because closing later would release locks on the file.
-      let file = try create(sibling, for: path)
+      let file = try create(sibling, for: path, in: folder)
       try file.write(bytes)
       try file.synchronize()
     } catch {
-      throw error.of(path, madeAs: sibling)
+      throw error.of(path, madeAs: folder.path(of: sibling))
     }
     // link(2) fails when the name is taken, so an existing file is never replaced.
-    if unsafe link(sibling, path) == 0 { return true }
-    if errno == EEXIST { return false }
-    throw StorageError(system: "create", path: path)
+    return try folder.link(sibling, as: name)
   }
 
   private static func create(
-    _ sibling: String, for path: String
+    _ sibling: String, for path: String, in folder: FolderDescriptor
   ) throws(StorageError) -> OpenFile {
-    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
     do throws(StorageError) {
-      if let file = try OpenFile(sibling, flags, permissions: 0o600) { return file }
+      let flags = O_RDWR | O_CREAT | O_EXCL
+      if let file = try OpenFile(sibling, in: folder, flags, permissions: 0o600) { return file }
     } catch {
-      throw error.of(path, madeAs: sibling)
+      throw error.of(path, madeAs: folder.path(of: sibling))
     }
     throw StorageError(
       .io, "the new file disappeared while it was being made; try again", path: path)
-  }
-
-  private static func unlink(_ path: String) {
-    // A failure is ignored: nothing reads this file, and O_EXCL detects a file that is still there.
-    _ = unsafe Glibc.unlink(path)
   }
 }

@@ -25,8 +25,16 @@ package struct FileLock: ~Copyable {
   package init(
     _ path: String, waiting deadline: Duration, _ cancellation: Cancellation? = nil
   ) throws(StorageError) {
+    try self.init(path, in: nil, waiting: deadline, cancellation)
+  }
+
+  /// Takes the lock of a file in an open folder, as ``init(_:waiting:_:)``; without a folder, of a path.
+  package init(
+    _ name: String, in folder: FolderDescriptor?, waiting deadline: Duration,
+    _ cancellation: Cancellation? = nil
+  ) throws(StorageError) {
     let locks = try LockFile.locking(
-      [Self.turnstile, Self.holder], of: path, waiting: deadline, cancellation)
+      [Self.turnstile, Self.holder], of: name, in: folder, waiting: deadline, cancellation)
     try locks.file.unlock(byte: Self.turnstile)
     self.locks = locks
   }
@@ -38,22 +46,25 @@ package struct FileLock: ~Copyable {
 /// shares that description and would keep the locks as long as the child lives.
 package struct LockFile: ~Copyable {
   package let file: OpenFile
+  private let folder: FolderDescriptor?
   private let process = OwnProcess()
 
-  /// Opens the file at `path`, and makes it if it is missing.
-  package init(_ path: String) throws(StorageError) {
-    file = try OpenFile(lockFile: path)
+  /// Opens the file of this name in a folder, or at a path, and makes it if it is missing.
+  package init(_ name: String, in folder: FolderDescriptor? = nil) throws(StorageError) {
+    file = try OpenFile(lockFile: name, in: folder)
+    self.folder = folder
   }
 
-  /// Opens the file at `path` and locks bytes of it in order, exclusively.
+  /// Opens a file in a folder, or at a path, and locks bytes of it in order, exclusively.
   ///
   /// - Throws: `StorageError`: `busy` when the deadline passed, or the error of opening the file.
   package static func locking(
-    _ bytes: [Int], of path: String, waiting deadline: Duration, _ cancellation: Cancellation? = nil
+    _ bytes: [Int], of name: String, in folder: FolderDescriptor? = nil,
+    waiting deadline: Duration, _ cancellation: Cancellation? = nil
   ) throws(StorageError) -> LockFile {
     let end = ContinuousClock.now + deadline
     repeat {
-      let locks = try LockFile(path)
+      let locks = try LockFile(name, in: folder)
       var isLocked = true
       for byte in bytes where isLocked {
         isLocked = try locks.file.lock(byte: byte, until: end, cancellation)
@@ -62,11 +73,12 @@ package struct LockFile: ~Copyable {
       if try locks.isInPlace() { return locks }
     } while ContinuousClock.now < end
     throw StorageError(
-      .busy, "another process or thread held the lock until the deadline; try again", path: path)
+      .busy, "another process or thread held the lock until the deadline; try again",
+      path: folder?.path(of: name) ?? name)
   }
 
-  /// Whether the path still leads to this file; locks on a removed file exclude no one.
-  package func isInPlace() throws(StorageError) -> Bool { try file.isInPlace() }
+  /// Whether the name still leads to this file; locks on a removed file exclude no one.
+  package func isInPlace() throws(StorageError) -> Bool { try file.isInPlace(in: folder) }
 
   // In a forked child, the locks still belong to the parent.
   deinit { if process.isCurrent { file.unlockAll() } }
@@ -78,21 +90,28 @@ extension OpenFile {
   private static var setLock: Int32 { 37 }
   private static var getLock: Int32 { 36 }
 
-  /// Opens a lock file, and makes it if it is missing; the file stays empty.
-  package init(lockFile path: String) throws(StorageError) {
+  /// Opens a lock file in a folder, or at a path, and makes it if it is missing; the file stays empty.
+  fileprivate init(lockFile name: String, in folder: FolderDescriptor?) throws(StorageError) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
-    guard let file = try OpenFile(path, flags, permissions: 0o600) else {
+    let file =
+      if let folder { try OpenFile(name, in: folder, flags) } else { try OpenFile(name, flags) }
+    guard let file else {
       throw StorageError(
-        .io, "the lock file disappeared while it was opened; try again", path: path)
+        .io, "the lock file disappeared while it was opened; try again",
+        path: folder?.path(of: name) ?? name)
     }
     self = file
   }
 
-  /// Whether the path with which the file was opened still leads to this file.
-  package func isInPlace() throws(StorageError) -> Bool {
-    guard let found = try FileStatus.ofEntry(path) else { return false }
-    let held = try status()
-    return (found.device, found.inode) == (held.device, held.inode)
+  /// Whether the path with which the file was opened still leads to this file, in its folder as it was opened.
+  package func isInPlace(in folder: FolderDescriptor? = nil) throws(StorageError) -> Bool {
+    let found =
+      if let folder {
+        try folder.status(of: FilePath.name(of: path))
+      } else {
+        try FileStatus.ofEntry(path)
+      }
+    return try found?.identity == status().identity
   }
 
   /// Locks a byte exclusively for this open file.

@@ -5,21 +5,13 @@ package enum Folder {
   /// Makes `path` and its missing parents durably; only the owner can use them (0700).
   ///
   /// An existing folder is not changed.
-  package static func create(_ path: String) throws(StorageError) {
-    if let status = try FileStatus.of(path) {
-      guard status.isFolder else {
-        throw StorageError(
-          .unavailable, "a folder is needed here, but this is a file; move the file away",
-          path: path)
-      }
-      return
-    }
-    let parent = FilePath.folder(of: path)
-    try create(parent)
-    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw StorageError(system: "create the folder", path: path)
-    }
-    try synchronize(parent)
+  ///
+  /// - Returns: the folder, open.
+  @discardableResult
+  package static func create(_ path: String) throws(StorageError) -> FolderDescriptor {
+    if let folder = try FolderDescriptor.open(path, isMaking: true) { return folder }
+    throw StorageError(
+      .busy, "the folder was removed while it was being made; try again", path: path)
   }
 
   /// Throws if another user could replace this user's files in the folder.
@@ -27,16 +19,23 @@ package enum Folder {
   /// - Parameters:
   ///   - path: the folder.
   ///   - trust: whether a group of this process may write to the folder.
+  /// - Returns: the folder that was checked, open.
   /// - Throws: `denied` unless two conditions hold. This user or root owns the folder. Neither group nor
   ///   others can write to it, or it is sticky, as `/tmp` is, so that they can't change files of other users.
   ///   `unavailable` when the folder does not exist.
+  @discardableResult
   package static func requirePrivate(
     _ path: String, _ trust: FolderTrust = .owner
+  ) throws(StorageError) -> FolderDescriptor {
+    let folder = try FolderDescriptor.existing(path)
+    try requirePrivate(try folder.status(), path, trust)
+    return folder
+  }
+
+  /// The same for the status of a folder.
+  package static func requirePrivate(
+    _ status: FileStatus, _ path: String, _ trust: FolderTrust = .owner
   ) throws(StorageError) {
-    guard let status = try FileStatus.of(path), status.isFolder else {
-      throw StorageError(
-        .unavailable, "the folder does not exist; create it first", path: path)
-    }
     guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(
         .denied,
@@ -51,10 +50,6 @@ package enum Folder {
 
   /// Makes the entries of a folder durable; only then does a new or renamed file survive a power cut.
   package static func synchronize(_ path: String) throws(StorageError) {
-    guard let folder = try OpenFile(path, O_RDONLY | O_DIRECTORY) else {
-      throw StorageError(
-        .unavailable, "the folder does not exist; create it first", path: path)
-    }
-    try folder.synchronize()
+    try FolderDescriptor.existing(path).synchronize()
   }
 }

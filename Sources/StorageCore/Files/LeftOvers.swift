@@ -1,7 +1,5 @@
 internal import Glibc
 
-internal import class Foundation.FileManager
-
 /// Names sibling files, as which files are made, and removes the siblings that dead writers have left.
 ///
 /// A sibling that was linked is a second name of the file, so removing the file, and with it a key, would
@@ -13,9 +11,9 @@ package enum LeftOvers {
   /// Its writer may still live, for instance in a container, where process numbers differ.
   private static let age: Int64 = 3600 * 1_000_000_000
 
-  /// The name as which this process makes a file: `<path>.<process>.<number>.new`.
-  static func sibling(of path: String) -> String {
-    "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
+  /// The name as which this process makes a file: `<name>.<process>.<number>.new`.
+  static func sibling(of name: String) -> String {
+    "\(name).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
   }
 
   /// Removes siblings that were left when the file at `path` was made; ignores failures.
@@ -23,18 +21,15 @@ package enum LeftOvers {
   /// A sibling that is a second name of the file is always removed: a writer that is still at work no longer
   /// needs that name. Another sibling is removed when its writer is gone and an hour has passed.
   static func remove(of path: String) {
-    let folder = FilePath.folder(of: path)
-    let names: [String]
-    // Siblings in a folder that can't be listed are kept; files in the folder can still be read.
-    do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch { return }
-    for name in names {
-      guard let writer = writer(of: name, besides: FilePath.name(of: path)) else { continue }
-      let sibling = folder == "/" ? "/" + name : folder + "/" + name
-      // A failure is ignored, for instance on a read-only file system.
-      do throws(StorageError) {
-        if try isLeftOver(sibling, by: writer, of: path) { unsafe unlink(sibling) }
-      } catch {}
-    }
+    let file = FilePath.name(of: path)
+    // A failure is ignored: a folder that can't be listed keeps its siblings, and so does a read-only one.
+    do throws(StorageError) {
+      guard let folder = try FolderDescriptor.open(FilePath.folder(of: path)) else { return }
+      for name in try folder.names() {
+        guard let writer = writer(of: name, besides: file) else { continue }
+        if try isLeftOver(name, by: writer, of: file, in: folder) { folder.discard(name) }
+      }
+    } catch {}
   }
 
   /// The process that made a sibling of this name; nil for a name that is not of a sibling.
@@ -51,15 +46,11 @@ package enum LeftOvers {
   }
 
   private static func isLeftOver(
-    _ sibling: String, by writer: pid_t, of path: String
+    _ sibling: String, by writer: pid_t, of file: String, in folder: FolderDescriptor
   ) throws(StorageError) -> Bool {
-    guard let found = try FileStatus.ofEntry(sibling), found.isRegular, found.owner == geteuid()
+    guard let found = try folder.status(of: sibling), found.isRegular, found.owner == geteuid()
     else { return false }
-    if let file = try FileStatus.ofEntry(path),
-      (file.device, file.inode) == (found.device, found.inode)
-    {
-      return true
-    }
+    if try folder.status(of: file)?.identity == found.identity { return true }
     guard kill(writer, 0) != 0, errno == ESRCH else { return false }
     var now = timespec()
     guard unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return false }

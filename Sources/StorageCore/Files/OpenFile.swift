@@ -8,15 +8,37 @@ package struct OpenFile: ~Copyable {
   /// The path with which the file was opened, for errors.
   package let path: String
 
+  /// Takes over a descriptor.
+  init(owning descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
   /// Opens a file, close-on-exec.
   ///
   /// - Returns: nil when the file does not exist and `flags` don't create it.
   package init?(
     _ path: String, _ flags: Int32, permissions: mode_t = 0o600
   ) throws(StorageError) {
+    try self.init(path, at: AT_FDCWD, path: path, flags, permissions)
+  }
+
+  /// Opens a file in an open folder, close-on-exec and without following a link.
+  ///
+  /// - Returns: nil when the file does not exist and `flags` don't create it.
+  package init?(
+    _ name: String, in folder: FolderDescriptor, _ flags: Int32, permissions: mode_t = 0o600
+  ) throws(StorageError) {
+    try self.init(
+      name, at: folder.descriptor, path: folder.path(of: name), flags | O_NOFOLLOW, permissions)
+  }
+
+  private init?(
+    _ name: String, at folder: Int32, path: String, _ flags: Int32, _ permissions: mode_t
+  ) throws(StorageError) {
     var descriptor: Int32
     repeat {
-      descriptor = unsafe open(path, flags | O_CLOEXEC, permissions)
+      descriptor = unsafe openat(folder, name, flags | O_CLOEXEC, permissions)
     } while descriptor < 0 && errno == EINTR
     if descriptor < 0 {
       if errno == ENOENT && flags & O_CREAT == 0 { return nil }
@@ -25,8 +47,7 @@ package struct OpenFile: ~Copyable {
         system: (isOpening ? "open the " : "create the ")
           + (flags & O_DIRECTORY == 0 ? "file" : "folder"), path: path, isOpening: isOpening)
     }
-    self.descriptor = descriptor
-    self.path = path
+    self.init(owning: descriptor, path: path)
   }
 
   deinit { close(descriptor) }

@@ -134,6 +134,18 @@ package struct FileStatus: Hashable, Sendable {
     throw StorageError(system: "look at the file", path: path)
   }
 
+  /// The status of an entry of an open folder, without following a link; nil when there is none.
+  package static func ofEntry(
+    _ name: String, in folder: FolderDescriptor
+  ) throws(StorageError) -> FileStatus? {
+    var status = stat()
+    guard unsafe fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 else {
+      return FileStatus(status)
+    }
+    if errno == ENOENT { return nil }
+    throw StorageError(system: "look at the file", path: folder.path(of: name))
+  }
+
   /// The status of an open file.
   package static func of(descriptor: Int32, path: String) throws(StorageError) -> FileStatus {
     var status = stat()

@@ -48,10 +48,11 @@ struct SoleUse: ~Copyable {
   }
 
   private static func holder(of vault: VaultFile) throws(StorageError) -> Holder {
-    if let known = refused.withLock({ $0[vault.path] }), try known.file.isInPlace() {
+    let folder = try vault.existingFolder()
+    if let known = refused.withLock({ $0[vault.path] }), try known.file.isInPlace(in: folder) {
       return known
     }
-    guard let file = try OpenFile(vault.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK) else {
+    guard let file = try OpenFile(vault.name, in: folder, O_RDWR | O_NONBLOCK) else {
       throw StorageError(
         .unavailable,
         "the vault's file was removed or moved; put it back, or restore it from a backup",

@@ -22,67 +22,60 @@ enum VaultCopy {
   ) throws(StorageError) -> String? {
     try Folder.create(file.folder)
     _ = try file.check(mending: false, allowingEmpty: true)
-    let isFree = try FileStatus.ofEntry(file.path) == nil
+    let folder = try file.existingFolder()
+    let isFree = try folder.status(of: file.name) == nil
     guard replacing || isFree else { throw taken(file.path) }
     if isFree { try file.requireOwnName() }
     // From here on, since what is written to a file while the other is made would be lost with it.
     let sole = isFree ? nil : try SoleUse(of: file, until: end)
-    let sibling = "\(file.path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
+    let sibling = "\(file.name).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     let process = OwnProcess()
     defer {
       // The caller's code is told of progress, and may fork there.
       if process.isCurrent {
-        for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(sibling + suffix) }
+        for suffix in ["", "-journal", "-wal", "-shm"] { folder.discard(sibling + suffix) }
       }
     }
     do throws(StorageError) {
-      try createEmpty(sibling)
-      try write(sibling, body)
+      let made = try createEmpty(sibling, in: folder)
+      try write(folder.path(of: sibling), body)
       try process.require("the copy", path: file.path)
-      try OpenFile.synchronize(sibling)
+      try synchronize(sibling, in: folder, made)
     } catch {
-      throw error.of(file.path, madeAs: sibling)
+      throw error.of(file.path, madeAs: folder.path(of: sibling))
     }
     var kept: String?
     if isFree {
-      try link(sibling, as: file)
+      guard try folder.link(sibling, as: file.name, putting) else { throw taken(file.path) }
     } else {
-      kept = try replace(file, with: sibling, keepingOld: keepingOld)
+      kept = try replace(file, with: sibling, keepingOld: keepingOld, in: folder)
     }
     _ = consume sole
     do throws(StorageError) {
-      try Folder.synchronize(file.folder)
+      try folder.synchronize()
     } catch {
       throw StorageError(.outcomeUnknown, error.message, path: file.path, number: error.number)
     }
-    return kept
+    return kept.map { folder.path(of: $0) }
   }
 
-  private static func link(_ sibling: String, as file: VaultFile) throws(StorageError) {
-    guard unsafe Glibc.link(sibling, file.path) != 0 else { return }
-    if errno == EEXIST { throw taken(file.path) }
-    throw StorageError(system: "put the new file in its place", path: file.path)
-  }
+  private static let putting = "put the new file in its place"
 
   private static func replace(
-    _ file: VaultFile, with sibling: String, keepingOld: Bool
+    _ file: VaultFile, with sibling: String, keepingOld: Bool, in folder: FolderDescriptor
   ) throws(StorageError) -> String? {
-    let kept = keepingOld ? try keep(file) : nil
+    let kept = keepingOld ? try keep(file, in: folder) : nil
     do throws(StorageError) {
-      try removeLog(of: file)
-      guard unsafe rename(sibling, file.path) == 0 else {
-        throw StorageError(system: "put the new file in its place", path: file.path)
-      }
+      try removeLog(of: file, in: folder)
+      try folder.rename(sibling, to: file.name, putting)
     } catch {
       // The file is still in its place. Its log may be gone; then it is the other name's.
       if let kept {
         var isWhole = true
-        for log in logs(of: file, keptAs: kept) {
-          let isThere = try FileStatus.ofEntry(log.path) != nil
-          if try isThere != (FileStatus.ofEntry(log.kept) != nil) { isWhole = false }
-        }
+        for log in logs(of: file, keptAs: kept)
+        where try folder.contains(log.name) != folder.contains(log.kept) { isWhole = false }
         if isWhole {
-          for name in [kept] + logs(of: file, keptAs: kept).map(\.kept) { unsafe unlink(name) }
+          for name in [kept] + logs(of: file, keptAs: kept).map(\.kept) { folder.discard(name) }
         }
       }
       throw error
@@ -91,20 +84,20 @@ enum VaultCopy {
   }
 
   /// Gives the old file a second name, `<vault>.damaged-<number>`, and its logs names to match.
-  private static func keep(_ file: VaultFile) throws(StorageError) -> String {
+  private static func keep(
+    _ file: VaultFile, in folder: FolderDescriptor
+  ) throws(StorageError) -> String {
     for number in 1..<1000 {
-      let name = "\(file.path).damaged-\(number)"
-      guard unsafe Glibc.link(file.path, name) != 0 else {
-        for log in logs(of: file, keptAs: name) where unsafe Glibc.link(log.path, log.kept) != 0 {
-          guard errno == ENOENT else {
-            throw StorageError(system: "keep the old log", path: log.path)
-          }
+      let name = "\(file.name).damaged-\(number)"
+      guard try folder.link(file.name, as: name, "keep the old file") else { continue }
+      for log in logs(of: file, keptAs: name) where try folder.contains(log.name) {
+        guard try folder.link(log.name, as: log.kept, "keep the old log") else {
+          throw StorageError(
+            .io, "could not keep the old log: a file of its new name is there; move it away",
+            path: folder.path(of: log.kept))
         }
-        return name
       }
-      guard errno == EEXIST else {
-        throw StorageError(system: "keep the old file", path: file.path)
-      }
+      return name
     }
     throw StorageError(.full, "there are too many old files; move them away", path: file.path)
   }
@@ -112,14 +105,19 @@ enum VaultCopy {
   /// What belongs to the contents of a file, and its name beside the one that the file is kept under.
   private static func logs(
     of file: VaultFile, keptAs name: String
-  ) -> [(path: String, kept: String)] {
-    [(file.logPath, name + "-wal"), (file.journalPath, name + "-journal")]
+  ) -> [(name: String, kept: String)] {
+    [
+      (FilePath.name(of: file.logPath), name + "-wal"),
+      (FilePath.name(of: file.journalPath), name + "-journal"),
+    ]
   }
 
   /// Removes what lies beside a file that is to be replaced, and would be taken for the new one's.
-  private static func removeLog(of file: VaultFile) throws(StorageError) {
-    for path in [file.logPath, file.indexPath, file.journalPath] where unsafe unlink(path) != 0 {
-      if errno != ENOENT { throw StorageError(system: "remove the old log", path: path) }
+  private static func removeLog(
+    of file: VaultFile, in folder: FolderDescriptor
+  ) throws(StorageError) {
+    for path in [file.logPath, file.indexPath, file.journalPath] {
+      try folder.remove(FilePath.name(of: path))
     }
   }
 
@@ -133,12 +131,30 @@ enum VaultCopy {
     try connection.endLog()
   }
 
-  private static func createEmpty(_ path: String) throws(StorageError) {
-    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-    guard try OpenFile(path, flags, permissions: 0o600) != nil else {
-      throw StorageError(
-        .io, "the new file disappeared while it was being made; try again", path: path)
+  private static func createEmpty(
+    _ name: String, in folder: FolderDescriptor
+  ) throws(StorageError) -> FileStatus.Identity {
+    guard let file = try OpenFile(name, in: folder, O_RDWR | O_CREAT | O_EXCL) else {
+      throw vanished(folder.path(of: name))
     }
+    return try file.status().identity
+  }
+
+  /// Makes a file durable that nothing has open any more.
+  ///
+  /// - Throws: also when it is not the file that was made: SQLite knows paths alone.
+  private static func synchronize(
+    _ name: String, in folder: FolderDescriptor, _ made: FileStatus.Identity
+  ) throws(StorageError) {
+    guard let file = try OpenFile(name, in: folder, O_RDONLY | O_NONBLOCK),
+      try file.status().identity == made
+    else { throw vanished(folder.path(of: name)) }
+    try file.synchronize()
+  }
+
+  private static func vanished(_ path: String) -> StorageError {
+    StorageError(
+      .io, "the new file disappeared while it was being made; try again", path: path)
   }
 
   /// Gives the vault in a new file a number and a manifest of what it holds, and has every process read it
@@ -158,16 +174,5 @@ enum VaultCopy {
       .invalid,
       "a file with this name already exists; choose another name, or allow it to be replaced",
       path: path)
-  }
-}
-
-extension OpenFile {
-  /// Makes a file durable that nothing has open any more.
-  fileprivate static func synchronize(_ path: String) throws(StorageError) {
-    guard let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW) else {
-      throw StorageError(
-        .io, "the new file disappeared while it was being made; try again", path: path)
-    }
-    try file.synchronize()
   }
 }

@@ -179,11 +179,12 @@ final class VaultEngine: Sendable {
     if let opened { return opened }
     guard try file.check(mending: access == .readWrite) else { return nil }
     // Read before the file is opened, so that a replacement in between is noticed.
-    var place = try FileStatus.ofEntry(file.path)?.identity
+    var place = try file.place()
     var new = try openFile(until: end)
-    // The file may have been replaced during the wait for its lock.
-    while try new.main.hasMoved(), ContinuousClock.now < end {
-      place = try FileStatus.ofEntry(file.path)?.identity
+    // The file may have been replaced during the wait for its lock, or the folder while SQLite,
+    // which knows only paths, looked for it.
+    while try isMoved(new, from: place), ContinuousClock.now < end {
+      place = try file.place()
       new = try openFile(until: end)
     }
     if case .stamp = new.watch {
@@ -195,6 +196,13 @@ final class VaultEngine: Sendable {
     opened = new
     openedAt.store(forks.current, ordering: .relaxed)
     return new
+  }
+
+  private func isMoved(
+    _ opened: OpenedVault, from place: FileStatus.Identity?
+  ) throws(StorageError) -> Bool {
+    if try opened.main.hasMoved() { return true }
+    return try file.place() != place
   }
 
   private func openFile(

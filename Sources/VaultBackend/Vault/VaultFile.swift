@@ -25,6 +25,8 @@ struct VaultFile: Hashable, Sendable {
   func hash(into hasher: inout Hasher) { hasher.combine(path) }
 
   var folder: String { FilePath.folder(of: path) }
+  /// The name in the folder.
+  var name: String { FilePath.name(of: path) }
   /// SQLite's write-ahead log.
   var logPath: String { path + "-wal" }
   /// SQLite's index of it, which is shared memory.
@@ -45,10 +47,8 @@ struct VaultFile: Hashable, Sendable {
         .invalid, "the path is not allowed for a vault: give an absolute path to a file",
         path: path)
     }
-    var links = 0
     self.trust = trust
-    try Self.checkLinks(on: FilePath.folder(of: path), trust, &links)
-    let folder = try Self.resolve(FilePath.folder(of: path))
+    let folder = try FolderDescriptor.resolve(FilePath.folder(of: path), trust)
     self.path = folder == "/" ? "/" + name : folder + "/" + name
   }
 
@@ -57,96 +57,44 @@ struct VaultFile: Hashable, Sendable {
     try self.init(url.isFileURL ? url.path(percentEncoded: false) : "", trust)
   }
 
-  /// realpath(3) of the existing part of a folder's path, and the rest unchanged.
+  /// Opens the folder, and refuses one that others could replace, or one above it.
   ///
-  /// - Throws: also `unavailable` for a link that leads nowhere: a disk that is mounted there later
-  ///   would not be found.
-  private static func resolve(_ folder: String) throws(StorageError) -> String {
-    if let resolved = unsafe realpath(folder, nil) {
-      defer { unsafe free(resolved) }
-      guard let path = unsafe String(validatingCString: resolved) else { throw notUTF8(folder) }
-      return path
+  /// The path was resolved once. A link that is in its way now was put there since.
+  ///
+  /// - Returns: nil when it does not exist.
+  /// - Throws: `denied`.
+  func openFolder() throws(StorageError) -> FolderDescriptor? {
+    try FolderDescriptor.open(folder, links: .refused) { (status, path) throws(StorageError) in
+      try requirePrivate(status, path)
     }
-    guard errno == ENOENT, folder != "/" else {
-      throw StorageError(system: "find the folder", path: folder)
-    }
-    guard try FileStatus.ofEntry(folder)?.isLink != true else {
-      throw StorageError(
-        .unavailable,
-        "the link leads to a folder that does not exist; correct the link, or mount the folder",
-        path: folder)
-    }
-    let parent = try resolve(FilePath.folder(of: folder))
-    let name = FilePath.name(of: folder)
-    guard !name.isEmpty, name != ".", name != ".." else {
-      throw StorageError(
-        .unavailable, "the folder does not exist; create it, or check the path", path: folder)
-    }
-    return parent == "/" ? "/" + name : parent + "/" + name
   }
 
-  /// Refuses a path with a link that belongs to another user, or that others could replace.
-  ///
-  /// The folders of the resolved path are checked at every opening.
-  private static func checkLinks(
-    on folder: String, _ trust: FolderTrust, _ links: inout Int
-  ) throws(StorageError) {
-    guard folder != "/" else { return }
-    let parent = FilePath.folder(of: folder)
-    try checkLinks(on: parent, trust, &links)
-    guard let status = try FileStatus.ofEntry(folder), status.isLink else { return }
-    links += 1
-    // The kernel follows as many in one path: path_resolution(7).
-    guard links <= 40 else {
+  private func requirePrivate(_ status: FileStatus, _ path: String) throws(StorageError) {
+    // The folder itself must be writable by nobody else, sticky or not: in `/tmp` others could make the files
+    // that SQLite looks for beside the vault.
+    if path == folder, trust.lets(othersWriteTo: status) {
       throw StorageError(
         .denied,
-        "the path to the vault leads through too many links; give the path that the links lead to",
+        "other users can write to the vault's folder; "
+          // Made for all users, as /tmp is, and to be left so.
+          + (status.isSticky ? "use a folder of your own" : trust.advice(for: status)),
         path: folder)
     }
-    guard status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(
-        .denied,
-        "another user owns the link to the vault's folder; give the path that the link leads to",
-        path: folder)
-    }
-    // The checked part is resolved, so that each link counts once, as for the kernel.
-    let place = try resolve(parent)
-    try requirePrivateWay(to: place, trust)
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe readlink(folder, &buffer, buffer.count)
-    guard count > 0 else { throw StorageError(system: "read the link", path: folder) }
-    guard let target = String(validating: buffer[..<count], as: UTF8.self) else {
-      throw notUTF8(folder)
-    }
-    try checkLinks(on: target.hasPrefix("/") ? target : place + "/" + target, trust, &links)
+    try Folder.requirePrivate(status, path, trust)
   }
 
-  /// Refuses a folder that others could replace, or one above it.
-  ///
-  /// - Parameters:
-  ///   - folder: a path that was resolved. A link in it now was put there since.
-  ///   - trust: who may write to the folders.
-  /// - Throws: `denied`, or `unavailable` for a missing folder.
-  private static func requirePrivateWay(
-    to folder: String, _ trust: FolderTrust
-  ) throws(StorageError) {
-    var folder = folder
-    while true {
-      guard try FileStatus.ofEntry(folder)?.isLink != true else {
-        throw StorageError(
-          .denied,
-          "a folder in the path was replaced by a link; check the link, then open the vault again",
-          path: folder)
-      }
-      try Folder.requirePrivate(folder, trust)
-      guard folder != "/" else { return }
-      folder = FilePath.folder(of: folder)
-    }
+  /// What tells the file that is in its place now from others; nil when there is none.
+  func place() throws(StorageError) -> FileStatus.Identity? {
+    try openFolder()?.status(of: name)?.identity
   }
 
-  private static func notUTF8(_ path: String) -> StorageError {
-    StorageError(
-      .invalid, "a link leads to a path that is not UTF-8; use a path in UTF-8", path: path)
+  /// Opens the folder, which must exist.
+  func existingFolder() throws(StorageError) -> FolderDescriptor {
+    if let folder = try openFolder() { return folder }
+    throw StorageError(
+      .unavailable,
+      "the vault's folder does not exist, or is a file; create it, or check the path",
+      path: folder)
   }
 
   /// The present state; takes three lstat(2) calls.
@@ -189,28 +137,32 @@ struct VaultFile: Hashable, Sendable {
   /// - Throws: `denied` for a file that somebody else could have put there, or that is not regular;
   ///   `damaged` for a journal that can't belong to a vault.
   func check(mending: Bool, allowingEmpty: Bool = false) throws(StorageError) -> Bool {
-    guard try FileStatus.of(folder) != nil else { return false }
-    try checkFolders()
-    guard let status = try entry() else { return false }
-    try check(status, path, mending)
+    guard let folder = try openFolder() else { return false }
+    guard let status = try entry(in: folder) else { return false }
+    try check(status, path, mending, in: folder)
     guard status.size > 0 || allowingEmpty else {
       throw StorageError(
         .damaged, "the file is empty, so it is not a vault; move it away, or restore a backup",
         path: path)
     }
     for path in [logPath, indexPath, journalPath, noticePath] {
-      if let status = try FileStatus.ofEntry(path) { try check(status, path, mending) }
+      if let status = try folder.status(of: FilePath.name(of: path)) {
+        try check(status, path, mending, in: folder)
+      }
     }
-    try checkJournal(besides: status)
+    try checkJournal(besides: status, in: folder)
     return true
   }
 
   /// The vault's own file, or nil when there is neither the file nor a leftover log or journal.
-  private func entry() throws(StorageError) -> FileStatus? {
-    if let status = try FileStatus.ofEntry(path) { return status }
-    for rest in [logPath, journalPath] where (try FileStatus.ofEntry(rest)?.size ?? 0) > 0 {
+  private func entry(in folder: FolderDescriptor) throws(StorageError) -> FileStatus? {
+    if let status = try folder.status(of: name) { return status }
+    for rest in [logPath, journalPath] {
+      guard let left = try folder.status(of: FilePath.name(of: rest)), left.size > 0 else {
+        continue
+      }
       // Another process may just have made it.
-      if let status = try FileStatus.ofEntry(path) { return status }
+      if let status = try folder.status(of: name) { return status }
       // A vault that is made or put here would be read together with the leftover file.
       throw StorageError(
         .damaged,
@@ -227,16 +179,18 @@ struct VaultFile: Hashable, Sendable {
   /// journal, which could make SQLite remove any file of the user. SQLite would also remove a file
   /// that is no journal but has the name of one. https://sqlite.org/fileformat2.html, "The Rollback
   /// Journal".
-  private func checkJournal(besides file: FileStatus) throws(StorageError) {
+  private func checkJournal(
+    besides file: FileStatus, in folder: FolderDescriptor
+  ) throws(StorageError) {
+    let name = FilePath.name(of: journalPath)
     let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-    guard let status = try FileStatus.ofEntry(journalPath), status.size > 0 else { return }
+    guard let status = try folder.status(of: name), status.size > 0 else { return }
     // Closing a descriptor of the vault itself would release this process's locks on it.
     guard status.inode != file.inode || status.device != file.device else {
       throw StorageError(
         .damaged, "it is the vault itself under another name; remove that name", path: journalPath)
     }
-    guard let journal = try OpenFile(journalPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    else { return }
+    guard let journal = try OpenFile(name, in: folder, O_RDONLY | O_NONBLOCK) else { return }
     let first = try journal.readFirst(magic.count)
     // A power cut may leave a journal of zeros.
     guard first.first ?? 0 == 0 || magic.starts(with: first) else {
@@ -257,7 +211,7 @@ struct VaultFile: Hashable, Sendable {
   }
 
   private func check(
-    _ status: FileStatus, _ path: String, _ mending: Bool
+    _ status: FileStatus, _ path: String, _ mending: Bool, in folder: FolderDescriptor
   ) throws(StorageError) {
     guard status.isRegular else {
       throw StorageError(.denied, Self.whatItIs(status, isVault: path == self.path), path: path)
@@ -275,7 +229,7 @@ struct VaultFile: Hashable, Sendable {
     }
     guard mending, status.permissions & 0o077 != 0, status.owner == geteuid() else { return }
     // On a read-only disk the permissions can't be changed.
-    guard unsafe chmod(path, 0o600) == 0 || errno == EROFS else {
+    guard folder.setPrivate(FilePath.name(of: path)) || errno == EROFS else {
       throw StorageError(system: "remove other users' access to the file", path: path)
     }
   }
@@ -294,29 +248,6 @@ struct VaultFile: Hashable, Sendable {
     }
   }
 
-  /// Refuses a folder if somebody else could put another file into it, or replace a folder on the
-  /// way to it.
-  ///
-  /// The folder itself must be ours, or root's, and writable by nobody else, sticky or not: in
-  /// `/tmp` others could make the files that SQLite looks for beside the vault.
-  private func checkFolders() throws(StorageError) {
-    guard let status = try FileStatus.of(folder), status.isFolder else {
-      throw StorageError(
-        .unavailable,
-        "the vault's folder does not exist, or is a file; create it, or check the path",
-        path: folder)
-    }
-    guard !trust.lets(othersWriteTo: status) else {
-      throw StorageError(
-        .denied,
-        "other users can write to the vault's folder; "
-          // A sticky folder, such as /tmp, is made for all users and should stay so.
-          + (status.isSticky ? "use a folder of your own" : trust.advice(for: status)),
-        path: folder)
-    }
-    try Self.requirePrivateWay(to: folder, trust)
-  }
-
   /// Refuses to make a vault whose name SQLite would take for a file beside another vault, and
   /// would write to or remove.
   func requireOwnName() throws(StorageError) {
@@ -331,9 +262,9 @@ struct VaultFile: Hashable, Sendable {
   /// Makes an empty vault, durably, unless there is a file already.
   func create() throws(StorageError) {
     try requireOwnName()
-    try Folder.create(folder)
-    try checkFolders()
+    try Folder.create(self.folder)
+    let folder = try existingFolder()
     let bytes = try VaultSchema.emptyFile(path: path)
-    _ = try unsafe DurableFile.createIfAbsent(path, with: bytes.span.bytes)
+    _ = try unsafe DurableFile.createIfAbsent(name, in: folder, with: bytes.span.bytes)
   }
 }

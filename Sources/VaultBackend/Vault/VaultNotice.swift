@@ -92,9 +92,11 @@ final class VaultNotice: Sendable {
   }
 
   private func open() -> Held? {
-    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+    let flags = O_RDWR | O_CREAT | O_NONBLOCK
     do throws(StorageError) {
-      guard let file = try OpenFile(file.noticePath, flags) else { return nil }
+      guard let folder = try file.openFolder(),
+        let file = try OpenFile(FilePath.name(of: file.noticePath), in: folder, flags)
+      else { return nil }
       return Held(file)
     } catch {
       return nil  // without the file, other processes' listeners hear of the change later

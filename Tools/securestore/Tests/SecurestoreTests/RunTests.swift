@@ -23,11 +23,11 @@ struct RunTests {
     return Dictionary(uniqueKeysWithValues: entries.map { ($0[0], $0[1]) })
   }
 
-  @Test func itGetsAllValuesOrThoseThatAreNamed() throws {
+  @Test func itGetsTheValuesThatAreNamedOrAll() throws {
     let tool = try Self.tool()
     tool.environment["TOKEN"] = "of the shell"
     tool.environment["OTHER"] = "stays"
-    let all = try Self.variables(tool)
+    let all = try Self.variables(tool, "--all")
     #expect(all["TOKEN"] == "hunter2")
     #expect(all["DB_URL"] == "postgres://x")
     #expect(all["_X1"] == "a b\n")
@@ -62,7 +62,7 @@ struct RunTests {
     #expect(run.lines.filter { $0 == limit }.count == 2, "\(run.text)")
     #expect(run.lines.contains("hunter2"))
     #expect(run.lines.last == "code 7")
-    #expect(try tool.run("run", "--", "sh", "-c", "kill -9 $$").code == 137)
+    #expect(try tool.run("run", "--only", "TOKEN", "--", "sh", "-c", "kill -9 $$").code == 137)
   }
 
   @Test func aValueComesOverADescriptorThatNobodyChanges() throws {
@@ -93,29 +93,21 @@ struct RunTests {
   ) throws {
     let tool = try Tool()
     _ = try tool.run("set", "--", name, input: "hunter2")
-    let refused = try tool.run("run", "--", "env")
+    let refused = try tool.run("run", "--all", "--", "env")
     #expect(refused.code == 18)
     #expect(refused.text == "")
     #expect(refused.errors.contains("--names"))
-    #expect(try Self.variables(tool, "--names", "underscore")[underscore] == "hunter2")
-    #expect(try Self.variables(tool, "--names", "upper")[upper] == "hunter2")
+    #expect(try Self.variables(tool, "--all", "--names", "underscore")[underscore] == "hunter2")
+    #expect(try Self.variables(tool, "--all", "--names", "upper")[upper] == "hunter2")
     #expect(try Self.variables(tool, "--env", "X=\(name)")["X"] == "hunter2")
   }
 
   @Test func twoValuesOfOneVariableAreNoChoice() throws {
     let tool = try Tool()
     for name in ["a.b", "a_b"] { _ = try tool.run("set", name, input: "x") }
-    let refused = try tool.run("run", "--names", "upper", "--", "env")
+    let refused = try tool.run("run", "--all", "--names", "upper", "--", "env")
     #expect(refused.code == 64 && refused.text == "")
     #expect(refused.errors.contains("would both go into the variable A_B"))
-  }
-
-  @Test func whatSteersProgramsIsNotTakenFromAVault() throws {
-    let tool = try Tool()
-    for name in ["LD_PRELOAD", "PATH", "BASH_ENV"] { _ = try tool.run("set", name, input: "x") }
-    #expect(try tool.run("run", "--", "env").code == 18)
-    #expect(try tool.run("run", "--names", "upper", "--", "env").code == 18)
-    #expect(try Self.variables(tool, "--env", "BASH_ENV=BASH_ENV")["BASH_ENV"] == "x")
   }
 
   @Test func aVariableHoldsNoZeroByteAndNoLargeValue() throws {
@@ -139,35 +131,40 @@ struct RunTests {
     #expect(try tool.run("slots", "add", "--new-key-env", "VAULT_KEY").code == 0)
     // Whichever key opened the vault: the variable of a slot is a key.
     for key in [[], ["--key-env", "VAULT_KEY"]] {
-      let run = try tool.run(["run"] + key + ["--", "env"])
+      let run = try tool.run(["run", "--all"] + key + ["--", "env"])
       #expect(run.lines.contains("TOKEN=hunter2"))
       #expect(!run.text.contains("VAULT_KEY"))
     }
     let closed = try tool.shell(
-      #""$0" run --passphrase-fd 9 -- bash -c 'echo "$TOKEN"; cat <&9' 9<pass"#)
+      #""$0" run --all --passphrase-fd 9 -- bash -c 'echo "$TOKEN"; cat <&9' 9<pass"#)
     #expect(closed.lines == ["hunter2"])
     #expect(closed.errors.contains("9: Bad file descriptor"))
-    let empty = try tool.shell(#""$0" run --passphrase-fd 0 -- cat <pass"#)
+    let empty = try tool.shell(#""$0" run --all --passphrase-fd 0 -- cat <pass"#)
     #expect(empty.code == 0 && empty.text == "")
     let recovery = try #require(try tool.run("recovery").lines.first)
     try tool.write(recovery + "\nrest\n", to: "paper")
-    let paper = try tool.shell(#""$0" run --recovery-fd 8 -- bash -c 'cat <&8' 8<paper"#)
+    let paper = try tool.shell(#""$0" run --all --recovery-fd 8 -- bash -c 'cat <&8' 8<paper"#)
     #expect(paper.text == "")
   }
 
   @Test func whatCantBeRunSaysSoAsAShellDoes() throws {
     let tool = try Self.tool()
     try tool.write("text", to: "plain")
-    let missing = try tool.run("run", "--", "no-such-program")
+    let missing = try tool.run("run", "--all", "--", "no-such-program")
     #expect(missing.code == 127)
     #expect(missing.errors.hasPrefix("securestore: notFound: no-such-program: "))
-    #expect(try tool.run("run", "--", "./plain").code == 126)
-    #expect(try tool.run("run", "--json", "--", "no-such-program").error()["exit"] as? Int == 127)
+    #expect(try tool.run("run", "--all", "--", "./plain").code == 126)
+    #expect(
+      try tool.run("run", "--all", "--json", "--", "no-such-program").error()["exit"] as? Int == 127
+    )
     for arguments in [["run"], ["run", "--"], ["run", "env"], ["run", "--only", "TOKEN", "env"]] {
       let refused = try tool.run(arguments)
       #expect(refused.code == 64 && refused.text == "")
       #expect(refused.errors.contains("behind --") || refused.errors.contains("-- [<command>"))
     }
+    let all = try tool.run("run", "--", "env")
+    #expect(all.code == 64 && all.text == "")
+    for option in ["--only", "--env", "--fd", "--all"] { #expect(all.errors.contains(option)) }
     let absent = try tool.run("run", "--only", "NOPE", "--", "env")
     #expect(absent.code == 1 && absent.text == "")
   }

@@ -11,7 +11,9 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       There is no default destination: --to FILE creates a new file that only its owner can read; \
       --stdout writes to standard output. JSON holds every type, and adds the name of a type where \
-      plain JSON would lose it; dotenv holds text, numbers and truth values.
+      plain JSON would lose it; dotenv holds text, numbers and truth values. A shell that reads a dotenv \
+      file sets variables, so a name that controls programs, such as PATH or PERL5OPT, is exported to \
+      dotenv only if you name it.
       """)
 
   @Option(name: .customLong("to"), help: "The new file.", completion: .file()) var file: String?
@@ -67,7 +69,7 @@ struct ExportCommand: ParsableCommand {
           }
           switch format {
           case .json: members.append((name, value.exactJSON))
-          case .dotenv: text += try Self.line(name, value)
+          case .dotenv: text += try Self.line(name, value, isNamed: !self.names.isEmpty)
           }
           exported += 1
         } catch let error where skip && Self.isUnsuited(error) {
@@ -118,11 +120,19 @@ struct ExportCommand: ParsableCommand {
     return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
   }
 
-  private static func line(_ name: String, _ value: StoredValue) throws -> String {
+  private static func line(
+    _ name: String, _ value: StoredValue, isNamed: Bool
+  ) throws -> String {
     guard Dotenv.isName(name) else {
       throw Failure(
         .unsupported, "a dotenv file can't hold this name; use --format json, or --skip",
         key: name)
+    }
+    if !isNamed, let reader = SteeringVariables.reader(of: name) {
+      throw Failure(
+        .unsupported,
+        "a shell that reads the file would set this variable, which controls \(reader); name the values "
+          + "to export, use --format json, or --skip", key: name)
     }
     guard let text = value.text else {
       throw Failure(

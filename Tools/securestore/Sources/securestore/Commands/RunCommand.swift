@@ -8,11 +8,13 @@ struct RunCommand: ParsableCommand {
     commandName: "run", abstract: "Run a program with values as environment variables.",
     discussion: """
       Put the program and its arguments behind --. The program replaces this one and keeps the process \
-      id. Nothing is written to disk. Without an option it gets all values, each under its own name. \
-      With --only, --env or --fd it gets only the values that they name; --all adds the others. Text is \
+      id. Nothing is written to disk. It gets the values that --only, --env and --fd name; --all adds the \
+      others. Say at least one of them. Text is \
       passed unchanged, other types as get writes them. A name that can't be a variable is refused, \
       unless --names converts it: underscore writes _ for every byte that is not an ASCII letter or \
-      digit; upper does the same and changes letters to capitals. The program gets no key: the variables \
+      digit; upper does the same and changes letters to capitals. Variables that control programs, such as \
+      PATH, LD_PRELOAD, PERL5OPT and NODE_OPTIONS, are set only by --env: --only and --all refuse their \
+      names, since whoever writes to the vault chooses names. The program gets no key: the variables \
       of --key-env and of the vault's slots are removed, and descriptors from which a passphrase was read \
       are closed. The exit code is the program's; 127 if it is not found, 126 if it can't be run.
       """)
@@ -26,7 +28,7 @@ struct RunCommand: ParsableCommand {
   @Option(
     name: .customLong("env"),
     help: ArgumentHelp(
-      "A value to pass in a variable of another name; may be repeated.",
+      "A value to pass in the variable of this name; may be repeated.",
       valueName: "variable=name"))
   var variables: [NameForVariable] = []
 
@@ -59,6 +61,11 @@ struct RunCommand: ParsableCommand {
       throw ValidationError(
         "name the program behind --, for example: securestore run --only TOKEN -- program argument")
     }
+    guard givesAll || !(only.isEmpty && variables.isEmpty && descriptors.isEmpty) else {
+      throw ValidationError(
+        "say which values the program gets: --only NAMES, --env VARIABLE=NAME, --fd NUMBER=NAME, or --all "
+          + "for all values of the vault")
+    }
   }
 
   func run() throws {
@@ -89,11 +96,8 @@ struct RunCommand: ParsableCommand {
     }
     let named = Set((self.variables.map(\.name) + descriptors.map(\.name)).map { Array($0.utf8) })
     let names = try plainNames(storage, place.path, but: named)
-    let refused = names.filter { mapping.variable(of: $0) == nil }
-    guard refused.isEmpty else { throw Self.refusal(refused) }
-    for name in names {
-      variables.append(
-        ChildEnvironment.Variable(mapping.variable(of: name) ?? "", try bytes(name), of: name))
+    for (name, variable) in try plainVariables(of: names) {
+      variables.append(ChildEnvironment.Variable(variable, try bytes(name), of: name))
     }
     return (variables, files)
   }
@@ -103,8 +107,7 @@ struct RunCommand: ParsableCommand {
     _ storage: VaultStorage, _ path: String, but named: Set<[UInt8]>
   ) throws -> [String] {
     let only = only.flatMap { $0.split(separator: ",").map(String.init) }
-    let isAll = givesAll || only.isEmpty && variables.isEmpty && descriptors.isEmpty
-    guard isAll else { return only.withoutRepetition }
+    guard givesAll else { return only.withoutRepetition }
     let listing = try storage.listing()
     guard listing.unreadable == 0 else {
       throw Failure(
@@ -116,13 +119,35 @@ struct RunCommand: ParsableCommand {
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  private static func refusal(_ names: [String]) -> Failure {
-    Failure(
-      .unsupported,
-      "nothing was run: these names can't be variables, or would control how programs start: "
-        + names.prefix(10).joined(separator: ", ")
-        + (names.count > 10 ? " and \(names.count - 10) more" : "")
-        + ". Select others with --only, name a variable with --env VARIABLE=NAME, or convert names with "
-        + "--names underscore or upper")
+  /// The variables of values that no option gives a variable.
+  ///
+  /// - Throws: `Failure` for a name that can't be a variable, and for a variable that controls programs.
+  private func plainVariables(of names: [String]) throws -> [(name: String, variable: String)] {
+    let all = names.map { ($0, mapping.variable(of: $0)) }
+    let invalid = all.filter { $0.1 == nil }.map(\.0)
+    guard invalid.isEmpty else {
+      throw Failure(
+        .unsupported,
+        "nothing was run: these names can't be variables: \(Self.list(invalid)). Select others with "
+          + "--only, name a variable with --env VARIABLE=NAME, or convert names with --names underscore or "
+          + "upper")
+    }
+    let variables = all.map { (name: $0.0, variable: $0.1 ?? "") }
+    let steering = variables.compactMap { entry in
+      SteeringVariables.reader(of: entry.variable).map { "\(entry.variable), read by \($0)" }
+    }
+    guard steering.isEmpty else {
+      throw Failure(
+        .unsupported,
+        "nothing was run: these variables would control programs: \(Self.list(steering, by: "; ")). "
+          + "Select other values with --only, or name such a variable with --env VARIABLE=NAME if you want "
+          + "that")
+    }
+    return variables
+  }
+
+  private static func list(_ names: [String], by separator: String = ", ") -> String {
+    names.prefix(10).joined(separator: separator)
+      + (names.count > 10 ? " and \(names.count - 10) more" : "")
   }
 }

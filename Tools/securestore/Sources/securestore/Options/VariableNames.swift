@@ -7,6 +7,8 @@ enum VariableNames: String, CaseIterable, ExpressibleByArgument {
   case upper
 
   /// The variable's name; nil if the value's name can't become one.
+  ///
+  /// The variable may control programs; see ``SteeringVariables``.
   func variable(of name: String) -> String? {
     var bytes = Array((self == .upper ? Self.capitals(name) : name).utf8)
     if self != .exact {
@@ -14,22 +16,13 @@ enum VariableNames: String, CaseIterable, ExpressibleByArgument {
       if let first = bytes.first, Self.isDigit(first) { bytes.insert(UInt8(ascii: "_"), at: 0) }
     }
     let variable = String(decoding: bytes, as: UTF8.self)
-    return Self.isVariable(variable) && !Self.steers(variable) ? variable : nil
+    return Self.isVariable(variable) ? variable : nil
   }
 
   /// Whether the name is valid for a variable, in shells as well: IEEE Std 1003.1, section 8.1.
   static func isVariable(_ name: String) -> Bool {
     guard let first = name.utf8.first, !isDigit(first) else { return false }
     return name.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
-  }
-
-  /// Whether a variable decides which code a program runs.
-  ///
-  /// A vault's writer must not set such a variable;
-  /// only the operator may, by naming it.
-  private static func steers(_ variable: String) -> Bool {
-    let known = ["PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "GCONV_PATH", "GLIBC_TUNABLES"]
-    return variable.hasPrefix("LD_") || known.contains(variable)
   }
 
   private static func capitals(_ name: String) -> String {
