@@ -16,7 +16,7 @@ extension Target {
           key: Sample.key, lastTag: [UInt8](repeating: 2, count: 16), $0)
       }
       let entries = [FileEntry.small(Data()), .small(Data(Sample.text.utf8))]
-      return (entries + blobs.map { .blob($0) }).map { Array($0.encoded()) }
+      return (entries + blobs.map { FileEntry.blob($0) }).map { Array($0.encoded()) }
     },
     read: { bytes in try unsafe FileEntry(reading: bytes.span.bytes) },
     write: { entry in Array(entry.encoded()) })

@@ -129,17 +129,21 @@ public final class SealedFolder: Sendable, BlockingCalls {
   func prepared() throws(StorageError) -> BlobPlace {
     let path = try index.resolvedPath()
     let place = BlobPlace(path: FilePath.folder(of: path), trust: index.folderTrust)
-    guard try FileStatus.ofEntry(path) != nil else {
-      // A new index would hide that the keys of what is there are gone.
-      guard try !place.hasBlobs() else {
-        throw StorageError(
-          .damaged,
-          "the index is gone, but its blobs are still there; put the index back from a backup",
-          path: path)
+    if try FileStatus.ofEntry(path) == nil {
+      let hasBlobs = try place.hasBlobs()
+      // Looked for again: another process may have made the index, and then blobs, since.
+      if try FileStatus.ofEntry(path) == nil {
+        // A new index would hide that the keys of what is there are gone.
+        guard !hasBlobs else {
+          throw StorageError(
+            .damaged,
+            "the index is gone, but its blobs are still there; put the index back from a backup",
+            path: path)
+        }
+        // Keys that are open would have blobs written where there is nothing.
+        guard try !index.isRequired else { throw .missing(path) }
+        return place
       }
-      // Keys that are open would have blobs written where there is nothing.
-      guard try !index.isRequired else { throw .missing(path) }
-      return place
     }
     guard swept.load() == nil else { return place }
     if access == .readWrite {

@@ -202,7 +202,9 @@ final class OpenKeys: Sendable {
   /// The mark that only holders of the current root key can put on a message; nil without a root key.
   func mark(_ message: RawSpan) throws(StorageError) -> NameHash? {
     guard let root else { return nil }
-    let marks = try rootMarks.load() ?? rootMarks.storeIfNil(root.marks())
+    // Not `??`, which throws untyped errors.
+    let known = rootMarks.load()
+    let marks = if let known { known } else { rootMarks.storeIfNil(try root.marks()) }
     return try cryptography { () throws(CryptoError) in try marks.hash(message) }
   }
 
