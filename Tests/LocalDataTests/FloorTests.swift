@@ -91,7 +91,11 @@ import Testing
     defer { StorageDiagnostics.handler = former }
     // Other tests report errors of theirs at the same time.
     StorageDiagnostics.handler = { error in
-      if error.key?.hasPrefix("told") == true { said.withLock { $0.append(error) } } else { former(error) }
+      if error.key?.hasPrefix("told") == true {
+        said.withLock { $0.append(error) }
+      } else {
+        former(error)
+      }
     }
     for _ in 0..<3 { MaterialFloor.report(material, sealing, of: "told once") }
     MaterialFloor.report(material, sealing, of: "told also")

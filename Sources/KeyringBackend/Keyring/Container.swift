@@ -126,15 +126,20 @@ extension Keyring {
     /// The value is copied, read back, and only then deleted here: a kill at any moment loses
     /// nothing. Moving it to its own place does nothing.
     ///
+    /// A plain value does not replace another value that is sealed: whoever can write to the plain item
+    /// would decide the sealed value. ``copy(to:)`` replaces it.
+    ///
     /// - Parameter container: the other one.
     /// - Returns: whether there was a value; where there was none, the other container stays as it
     ///   is.
-    /// - Throws: as ``Container``; `busy` when another program changed the value meanwhile, or the
-    ///   service was restarted: the value is then in both containers.
+    /// - Throws: as ``Container``; `conflict` for a plain value where the other container has another
+    ///   one that is sealed, and both stay; `busy` when another program changed the value meanwhile,
+    ///   or the service was restarted: the value is then in both containers.
     @discardableResult
     public func move(to container: Container) throws(StorageError) -> Bool {
       guard let source = try about({ () throws(StorageError) in try read() }) else { return false }
       let copy = try container.about { () throws(StorageError) in
+        if keyring.protection.parts.isEmpty { try container.requireNoOther(source.secret) }
         let written = try container.write(source.secret, besides: true)
         try container.verify(written)
         return written.place
@@ -227,6 +232,24 @@ extension Keyring.Container {
       secret = PlainSecret(opened, said: PlainSecret.text)
     }
     return Source(place: place, secret: secret, stored: stored)
+  }
+
+  /// Refuses to replace a sealed secret by another one.
+  private func requireNoOther(_ secret: PlainSecret) throws(StorageError) {
+    guard !keyring.protection.parts.isEmpty else { return }
+    let sealed: Source?
+    do throws(StorageError) {
+      sealed = try read()
+    } catch {
+      // Only an item that is sealed in another way, or plain: the one that is moved, perhaps.
+      guard error.code == .typeMismatch else { throw error }
+      return
+    }
+    guard let sealed, sealed.secret.bytes != secret.bytes else { return }
+    throw StorageError(
+      .conflict,
+      "there is another value already, which is sealed, and a plain one does not replace it. Both stay: "
+        + "remove one of them, or call copy(to:)")
   }
 
   /// Writes a secret.

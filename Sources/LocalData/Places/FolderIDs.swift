@@ -61,7 +61,8 @@ struct FolderIDs: Sendable {
       throw StorageError(
         .configurationConflict,
         "the folder has the id of the folder \(other). If you moved it here, call adoptFolder(at:). If it "
-          + "is a copy, remove the file \(Self.file) from it, and store its values again", path: path)
+          + "is a copy, remove the file \(Self.file) from it, and store its values again",
+        path: path)
     }
   }
 

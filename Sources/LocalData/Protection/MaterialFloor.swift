@@ -23,7 +23,8 @@ enum MaterialFloor {
     case (.none, _), (.masterKey, _): return nil
     case (.provider, .hkdfSHA256):
       guard material.count < keyLength else { return nil }
-      return "the provider \(sealing.source) returned a key of \(material.count) bytes, and the minimum is "
+      return
+        "the provider \(sealing.source) returned a key of \(material.count) bytes, and the minimum is "
         + "\(keyLength); declare PBKDF2 if it is a passphrase"
     case (.provider, _):
       return PassphraseFloor.fault(of: material, .pbkdf2SHA256(rounds: sealing.rounds))

@@ -53,13 +53,15 @@ extension ValueBinding {
           "the value is bound to no folder, and this program did not store it here; it was not opened. If "
             + "you moved the folder here, call adoptFolder(at:)")
       },
-      advice: "Or it was sealed in another folder: if you moved the folder here, call adoptFolder(at:)")
+      advice:
+        "Or it was sealed in another folder: if you moved the folder here, call adoptFolder(at:)")
   }
 
   private static let olderForm = StorageError(
     .damaged,
     "the value is bound to no folder or group, but a newer value of the key was: somebody put an older "
-      + "value here, or an older release of a program wrote it. It was not opened; store the value again")
+      + "value here, or an older release of a program wrote it. It was not opened; store the value again"
+  )
 }
 
 extension GroupContainer {
@@ -72,6 +74,12 @@ extension GroupContainer {
     guard let root = address.groupRoot else {
       let groups = try locations.groups()
       return String(address.container.dropFirst(groups.count + 1).prefix { $0 != "/" })
+    }
+    // The default may have been another one when the value was stored.
+    if let id = storage.defaultAppGroupIdentifier, let folder = storage.groupFolders[id],
+      try PathText.absolute(folder) == root
+    {
+      return id
     }
     for (id, folder) in storage.groupFolders.sorted(by: { $0.key < $1.key })
     where try PathText.absolute(folder) == root { return id }

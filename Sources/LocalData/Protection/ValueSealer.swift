@@ -34,7 +34,13 @@ final class ValueSealer: Sendable {
   }
   private let current = Lock(Current())
 
-  /// - Parameter declaredRounds: the iterations that the key declares, if `sealing` does not say so.
+  /// Creates a sealer.
+  ///
+  /// - Parameters:
+  ///   - sealing: how new values are sealed; nil if the place seals them.
+  ///   - serializer: how values are serialized.
+  ///   - binding: what sealed bytes are bound to.
+  ///   - declaredRounds: the iterations that the key declares, if `sealing` does not say so.
   init(
     _ sealing: Sealing?, _ serializer: Serializer.Form, binding: ValueBinding,
     declaredRounds: UInt32? = nil

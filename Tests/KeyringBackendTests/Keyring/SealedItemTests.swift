@@ -294,6 +294,22 @@ import Testing
     #expect(try plain.fetch(String.self) == "plain")
   }
 
+  @Test(arguments: [0, 2]) func aPlantedPlainItemDoesNotReplaceASealedOne(_ form: Int) throws {
+    let plain = desktop.keyring("plain \(service)").container(for: "account")
+    let sealed = keyring(Self.forms[form]).container(for: "account")
+    try plain.store(marker)
+    #expect(try plain.move(to: sealed))
+    try plain.store("planted")
+    #expect(code { _ = try plain.move(to: sealed) } == .conflict)
+    #expect(try sealed.fetch(String.self) == marker)
+    #expect(try plain.fetch(String.self) == "planted")
+    // A move that was killed after the copy is finished.
+    try plain.store(marker)
+    #expect(try plain.move(to: sealed))
+    #expect(try plain.isEmpty)
+    #expect(try sealed.fetch(String.self) == marker)
+  }
+
   @Test func aPasscodeThatCannotBeHadIsKeyUnavailable() throws {
     struct Mine: Error, CustomStringConvertible { let description = "marker" }
     func keyring(_ passcode: @escaping @Sendable () throws -> SecureBytes?) -> Keyring.Container {
