@@ -125,7 +125,8 @@ extension Audit {
 
   /// The files that our places keep in a folder, besides the files of keys.
   private static let ownFiles: Set<String> = [
-    ".lock", ".new", ".sealed", CacheTag.name, GroupKey.file, GroupKey.marker,
+    ".lock", ".new", ".sealed", CacheTag.name, GroupKey.file, GroupKey.marker, GroupKey.rotation,
+    KeyLock.groupFile,
   ]
 
   private static func names(in folder: String) throws(StorageError) -> [String] {

@@ -181,9 +181,14 @@ final class RouterCore: Sendable {
 
   /// The context that the sealed values of a key are bound to.
   static func binding(of key: some StorageKey) -> [UInt8] {
+    binding(ofDomain: key.domain.binding, key.name)
+  }
+
+  /// The same of the text that stands for the domain.
+  static func binding(ofDomain domain: String, _ name: String) -> [UInt8] {
     var binding: [UInt8] = []
-    binding.appendField(key.domain.binding.utf8)
-    binding.appendField(key.name.utf8)
+    binding.appendField(domain.utf8)
+    binding.appendField(name.utf8)
     return binding
   }
 
@@ -195,15 +200,9 @@ final class RouterCore: Sendable {
     switch protection {
     case .plain, .place: return .none
     case .masterKey(let id):
-      let key = try masterKey(id, length: state.encryption.masterKeyLength)
-      return .blocking { (isWriting) throws(StorageError) in
-        try key.material(isWriting: isWriting)
-      }
+      return .shared(try masterKey(id, length: state.encryption.masterKeyLength), address)
     case .groupKey:
-      let folder = try groupFolder(of: address)
-      return .blocking { (isWriting) throws(StorageError) in
-        try GroupKey(folder: folder).material(isWriting: isWriting)
-      }
+      return .shared(GroupKey(folder: try groupFolder(of: address), ledger: ledger), address)
     case .passcode:
       let ask = state.passcode
       return .blocking { (_) throws(StorageError) in try Self.passcode(ask) }
@@ -222,17 +221,17 @@ final class RouterCore: Sendable {
     }
   }
 
-  private func masterKey(
+  func masterKey(
     _ id: MasterKeyID, length: Int
   ) throws(StorageError) -> MasterKey {
     try KeyName.check(id.service, "the master key's service")
     try KeyName.check(id.account, "the master key's account")
     return MasterKey(
-      place: try places.place(at: id.address), id: id.description, length: length,
-      ledger: ledger)
+      place: try places.place(at: id.address), next: try places.place(at: id.next),
+      id: id.description, length: length, ledger: ledger, lock: try places.keyLock())
   }
 
-  private func groupFolder(of address: PlaceAddress) throws(StorageError) -> SharedFolder {
+  func groupFolder(of address: PlaceAddress) throws(StorageError) -> SharedFolder {
     if let root = address.groupRoot { return SharedFolder(path: root, groupRoot: root) }
     let groups = try places.locations.groups()
     // The folder below the folder of all groups.
