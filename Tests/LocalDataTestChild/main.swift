@@ -16,6 +16,10 @@ if arguments.count >= 5, arguments[1] == "sync" {
   try await SyncChild.run(Array(arguments.dropFirst(2)))
   exit(0)
 }
+if arguments.count >= 4, arguments[1] == "rotate" {
+  try await RotationChild.run(Array(arguments.dropFirst(2)))
+  exit(0)
+}
 guard arguments.count == 4 else { exit(64) }
 let group = StorageDomain.appGroupUserDefaults(identifier: "group.test")
 let documents = StorageDomain.appGroupFileSystem(id: "group.test", directory: .documents)
