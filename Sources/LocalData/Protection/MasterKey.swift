@@ -21,6 +21,7 @@ final class MasterKey: Sendable {
   private struct Known {
     let key: SecureBytes
     let check: [UInt8]
+    var generation: KeyLock.Generation?
   }
   /// The key, after it was read and recorded; nil before.
   private let known = Lock<Known?>(nil)
@@ -105,10 +106,20 @@ extension MasterKey: RotatedKey {
   var title: String { "master key \(id)" }
 
   func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
-    // The ledger is asked each time: another process may have replaced the key.
+    // Another process may have replaced the key. The lock file shows that to readers; a writer asks the
+    // ledger, since a process that replaced the key may have died before it touched the file.
+    let generation = try lock?.generation()
+    let known = known.withLock { $0 }
+    if !isWriting, let known, generation != nil, known.generation == generation { return known.key }
     let made = try ledger.check(ofMasterKey: id)
-    if let known = known.withLock({ $0 }), known.check == made { return known.key }
-    return try find(made, isWriting: isWriting)
+    let found: SecureBytes?
+    if let known, known.check == made {
+      found = known.key
+    } else {
+      found = try find(made, isWriting: isWriting)
+    }
+    self.known.withLock { $0?.generation = generation }
+    return found
   }
 
   func former() throws(StorageError) -> FormerKey? {
@@ -122,12 +133,14 @@ extension MasterKey: RotatedKey {
     let new = try random()
     try new.withData { (data) throws(StorageError) in try next.write(data) }
     try ledger.replace(try Self.check(of: new), try list(), ofMasterKey: id)
+    try lock?.renew()
   }
 
   func dropFormer() throws(StorageError) {
     if let present = try material(isWriting: false) {
       try present.withData { (data) throws(StorageError) in try place.write(data) }
     }
+    try lock?.renew()
     try ledger.dropManifest(ofMasterKey: id)
     try next.remove()
   }

@@ -81,6 +81,35 @@ struct KeyLock: Sendable {
       "another process is rotating the keys; wait for it, or end it and rotate again", body)
   }
 
+  /// Changes when the key is replaced: costs a look at the file instead of the ledger.
+  ///
+  /// Nobody but the kernel sets the time of a file's last change.
+  struct Generation: Equatable {
+    private let file: UInt64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    fileprivate init?(_ path: String) throws(StorageError) {
+      var status = stat()
+      guard unsafe lstat(path, &status) == 0 else {
+        guard errno == ENOENT else { throw StorageError(system: "look at the file", path: path) }
+        return nil
+      }
+      file = UInt64(status.st_ino)
+      (seconds, nanoseconds) = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+    }
+  }
+
+  /// The present generation; nil before anything was sealed.
+  func generation() throws(StorageError) -> Generation? { try Generation(path) }
+
+  /// Begins a generation, so that readers ask the ledger again.
+  func renew() throws(StorageError) {
+    guard unsafe utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0 else {
+      throw StorageError(system: "touch the lock file", path: path)
+    }
+  }
+
   private func holding<Result>(
     _ bytes: [Int], within deadline: Duration, _ message: String,
     _ body: () throws(StorageError) -> Result

@@ -204,7 +204,8 @@ struct Rotation {
     }
     // A program that dies keeps nobody else from rotating the group's key.
     try key.lock?.rotating { () throws(StorageError) in
-      try rotate(key) { () throws(StorageError) in try GroupValues(folder: folder).all() }
+      let values = try GroupValues(folder, state.storage)
+      try rotate(key) { () throws(StorageError) in try values.all() }
     }
   }
 

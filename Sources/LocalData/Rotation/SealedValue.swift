@@ -5,30 +5,38 @@ internal import StorageCore
 /// A value that may be sealed under a shared key, found without its declaration: its envelope has the rest.
 struct SealedValue: Hashable, Sendable {
   let address: PlaceAddress
-  /// The text of the domain that the value is bound to.
-  let domain: String
-  /// The domain and the name, for reports.
-  let title: String
+  let domain: StorageDomain
 
   var name: String { address.name }
-  var binding: [UInt8] { RouterCore.binding(ofDomain: domain, name) }
+  /// The domain and the name, for reports.
+  var title: String { "\(domain)/\(name)" }
+  /// The context that the value is bound to.
+  var binding: [UInt8] { RouterCore.binding(ofDomain: domain.binding, name) }
 
   init(_ address: PlaceAddress, _ domain: StorageDomain) {
     self.address = address
-    self.domain = domain.binding
-    title = "\(domain)/\(address.name)"
+    self.domain = domain
   }
 }
 
 /// The values in the folder of a group, of all programs that share it.
 struct GroupValues {
   let folder: SharedFolder
+  /// The id of the group.
+  let group: String
+
+  init(_ folder: SharedFolder, _ configuration: StorageConfiguration) throws(StorageError) {
+    self.folder = folder
+    var group = FilePath.name(of: folder.path)
+    for (id, url) in configuration.groupFolders.sorted(by: { $0.key < $1.key })
+    where try PathText.absolute(url) == folder.path { group = id }
+    self.group = group
+  }
 
   /// Lists the entries of the group's property list, and the files in its documents and caches.
   ///
   /// Values that are not sealed are listed, too.
   func all() throws(StorageError) -> [SealedValue] {
-    let group = FilePath.name(of: folder.path)
     var values: [SealedValue] = []
     if let bytes = try folder.read(Self.settings) {
       let settings = folder.path + "/" + Self.settings
