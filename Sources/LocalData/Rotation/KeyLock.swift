@@ -85,23 +85,16 @@ struct KeyLock: Sendable {
   ///
   /// Nobody but the kernel sets the time of a file's last change.
   struct Generation: Equatable {
-    private let file: UInt64
-    private let seconds: Int
-    private let nanoseconds: Int
+    private let file: FileStatus.Identity
+    private let changed: Int64
 
-    fileprivate init?(_ path: String) throws(StorageError) {
-      var status = stat()
-      guard unsafe lstat(path, &status) == 0 else {
-        guard errno == ENOENT else { throw StorageError(system: "look at the file", path: path) }
-        return nil
-      }
-      file = UInt64(status.st_ino)
-      (seconds, nanoseconds) = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
-    }
+    fileprivate init(_ status: FileStatus) { (file, changed) = (status.identity, status.changed) }
   }
 
   /// The present generation; nil before anything was sealed.
-  func generation() throws(StorageError) -> Generation? { try Generation(path) }
+  func generation() throws(StorageError) -> Generation? {
+    try FileStatus.ofEntry(path).map { Generation($0) }
+  }
 
   /// Begins a generation, so that readers ask the ledger again.
   func renew() throws(StorageError) {
