@@ -59,7 +59,8 @@ struct Resealer {
   private func attempt(
     _ value: SealedValue, _ place: any ValuePlace
   ) throws(StorageError) -> Outcome? {
-    guard let stored = try place.read(), value.address.kind.isSealing || stored.starts(with: Envelope.mark)
+    guard let stored = try place.read(),
+      value.address.kind.isSealing || stored.starts(with: Envelope.mark)
     else { return .unchanged }
     let envelope = try Envelope(reading: stored)
     guard let sealing = envelope.sealing, sealing.origin == .masterKey else { return .unchanged }
@@ -101,7 +102,8 @@ struct Resealer {
   private static let isNotListed = StorageError(
     .wrongKey,
     "the value is sealed under the old key, but it was not there when the key was replaced, so somebody with "
-      + "the old key may have put it there; it was not sealed again. Restore it from a backup, or remove it")
+      + "the old key may have put it there; it was not sealed again. Restore it from a backup, or remove it"
+  )
 }
 
 extension ProviderCall {

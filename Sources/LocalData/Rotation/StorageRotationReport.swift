@@ -37,8 +37,9 @@ public struct StorageRotationReport: Hashable, Sendable {
   public internal(set) var keys: [String] = []
   /// How many values this run sealed again under another master key, group key or provider's material.
   public internal(set) var resealed = 0
-  /// The values that could not be read, so that they stay as they are. No key of the application opens
-  /// them now.
+  /// The values that could not be read, so that they stay as they are.
+  ///
+  /// No key of the application opens them now.
   public internal(set) var left: [Left] = []
   /// The keys whose values are under material of a provider that was not asked, or under a passcode.
   ///

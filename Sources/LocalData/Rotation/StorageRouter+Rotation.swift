@@ -78,8 +78,8 @@ extension RouterCore {
   ) async throws(StorageError) -> StorageRotationReport {
     var report = report
     let state = state.withLock { $0 }
-    for entry in try await Blocking.run({ [ledger] () throws(StorageError) in try ledger.entries() })
-    {
+    for entry in try await Blocking.run({ [ledger] () throws(StorageError) in try ledger.entries() }
+    ) {
       let value = SealedValue(entry.address, entry.domain.domain)
       guard case .provider(let id) = entry.protection else {
         if entry.protection == .passcode { report.external.append(value.title) }

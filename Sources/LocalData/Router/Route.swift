@@ -352,7 +352,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
       // A user who is asked twice may mistype the passcode, and the value would be under an unknown one.
       if isOfPasscode { material = found?.material }
       // A shared key may be replaced meanwhile, so `replace` asks for it.
-      if case .shared = materials {} else if material == nil {
+      if case .shared = materials {
+      } else if material == nil {
         material = try self.material(isWriting: true)
       }
     }

@@ -36,8 +36,10 @@ struct LocalDataCommandTests {
 
   private func rotate(_ options: String...) throws -> Tool.Result {
     try tool.run(
-      ["localdata", "rotate", catalog, "--folder", tool.path("store"), "--key-file", tool.path("old")]
-        + options)
+      [
+        "localdata", "rotate", catalog, "--folder", tool.path("store"), "--key-file",
+        tool.path("old"),
+      ] + options)
   }
 
   @Test func everyKeyIsReplacedAndTheValuesStay() async throws {

@@ -70,7 +70,8 @@ struct RotateLocalDataCommand: ParsableCommand {
       Path.absolute(new) == Path.absolute(old)
     else { return }
     throw Failure(
-      .usage, "that key file opens the stores now; give another, or --same-key if it is still secret",
+      .usage,
+      "that key file opens the stores now; give another, or --same-key if it is still secret",
       path: Path.absolute(new))
   }
 
@@ -86,7 +87,8 @@ struct RotateLocalDataCommand: ParsableCommand {
     } catch {
       throw Failure(
         .usage,
-        "nothing was changed: \(question). There is no terminal to ask on; give --yes to confirm it")
+        "nothing was changed: \(question). There is no terminal to ask on; give --yes to confirm it"
+      )
     }
     guard try terminal.confirm(question + ". Go on?") else {
       throw Failure(.cancelled, "nothing was changed")
@@ -100,7 +102,8 @@ struct RotateLocalDataCommand: ParsableCommand {
         + "\(report.resealed == 1 ? "was" : "were") sealed again", json(report))
     for name in report.external {
       output.output.note(
-        "\(Printable.line(name)) is under a passcode or a provider's key material, and was not changed")
+        "\(Printable.line(name)) is under a passcode or a provider's key material, and was not changed"
+      )
     }
     guard report.isComplete else {
       throw Failure(.unsound, Self.left(report).joined(separator: "; "))
