@@ -24,6 +24,10 @@ if arguments.count == 5, arguments[1] == "attacked" {
 if arguments.count == 4, arguments[1] == "exchange" {
   Exchange.forever(arguments[2], arguments[3])
 }
+if arguments.count >= 4, arguments[1] == "rotate" {
+  try await RotationChild.run(Array(arguments.dropFirst(2)))
+  exit(0)
+}
 guard arguments.count == 4 else { exit(64) }
 let group = StorageDomain.appGroupUserDefaults(identifier: "group.test")
 let documents = StorageDomain.appGroupFileSystem(id: "group.test", directory: .documents)

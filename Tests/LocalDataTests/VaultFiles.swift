@@ -6,6 +6,10 @@ import VaultBackend
 enum VaultFiles {
   static let masterName = "LocalData/MasterKey"
 
+  static func vault(_ path: String, _ source: KeySource) -> VaultStorage {
+    VaultStorage(at: URL(fileURLWithPath: path), keySource: source)
+  }
+
   static func master(in folder: TestFolder) -> VaultStorage {
     VaultStorage(
       at: folder.url.appendingPathComponent("data/com.example.app/keychain.vault"),

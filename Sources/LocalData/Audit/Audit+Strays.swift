@@ -131,8 +131,8 @@ extension Audit {
 
   /// The files that our places keep in a folder, besides the files of keys.
   private static let ownFiles: Set<String> = [
-    ".lock", ".new", ".sealed", CacheTag.name, GroupKey.file, GroupKey.marker,
-    FolderIDs.file,
+    ".lock", ".new", ".sealed", CacheTag.name, GroupKey.file, GroupKey.marker, GroupKey.rotation,
+    KeyLock.groupFile, FolderIDs.file,
   ]
 
   private static func names(in folder: FolderDescriptor) throws(StorageError) -> [String] {

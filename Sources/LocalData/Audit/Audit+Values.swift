@@ -150,15 +150,17 @@ extension Audit {
     default: return try masterKey()
     }
     let container = try GroupContainer(group, configuration.storage, places.locations)
-    return try GroupKey(folder: SharedFolder(path: container.path, groupRoot: container.root))
-      .material(isWriting: false)
+    return try GroupKey(
+      folder: SharedFolder(path: container.path, groupRoot: container.root), ledger: ledger
+    ).material(isWriting: false)
   }
 
   private func masterKey() throws(StorageError) -> SecureBytes? {
     let id = MasterKeyID(keychain, configuration.encryption)
     guard try isThere(id.address) else { return nil }
     return try MasterKey(
-      place: places.place(at: id.address), id: id.description, length: 32, ledger: ledger
+      place: places.place(at: id.address), next: places.place(at: id.next), id: id.description,
+      length: 32, ledger: ledger, lock: nil
     ).material(isWriting: false)
   }
 

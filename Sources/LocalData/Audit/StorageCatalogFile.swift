@@ -14,7 +14,7 @@ public struct StorageCatalogFile: Sendable {
   /// The declarations of the keys.
   public let keys: [StorageKeyDescriptor]
   private let entries: [StorageAuditEntry]
-  private let configuration: AuditConfiguration?
+  let configuration: AuditConfiguration?
 
   /// Reads a catalog.
   ///

@@ -21,7 +21,10 @@ struct MigrationJournal: Codable, Equatable, Sendable {
 
 /// The name of a migration's journal, derived from the places, so that a run after a restart finds it.
 struct JournalName: Hashable, Sendable {
+  static let prefix = "migration:"
   let text: String
+
+  init(text: String) { self.text = text }
 
   init(_ sources: [MigrationEnd], _ destination: MigrationEnd) throws(StorageError) {
     var names = ""
@@ -29,7 +32,7 @@ struct JournalName: Hashable, Sendable {
       names += "\(end.address.kind.rawValue)\u{1F}\(end.address)\u{1F}\(end.label)\u{1F}"
       names += "\(end.entry.protection)\u{1F}\(end.entry.serializer)\u{1E}"
     }
-    text = "migration:" + Hexadecimal.encode(try ValueDigest.of(Data(names.utf8)))
+    text = Self.prefix + Hexadecimal.encode(try ValueDigest.of(Data(names.utf8)))
   }
 }
 

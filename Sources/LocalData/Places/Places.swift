@@ -8,7 +8,8 @@ internal import VaultBackend
 /// Opens the storages of a router, each once, and finds the place of an address in them.
 final class Places: Sendable {
   let locations: Locations
-  let keySource: KeySource
+  /// Where the key of all stores comes from; a rotation replaces it.
+  let keys: RouterKeySource
   /// Where the records of a test are; nil outside of tests.
   private let test: TestPlaces?
   private let keyringBus: String?
@@ -27,7 +28,7 @@ final class Places: Sendable {
   ) {
     self.access = access
     self.locations = locations
-    self.keySource = keySource
+    keys = RouterKeySource(keySource)
     self.test = test
     self.keyringBus = keyringBus
   }
@@ -38,22 +39,26 @@ final class Places: Sendable {
   private func storage(_ name: String, _ make: () -> DelegatedStorage) -> DelegatedStorage {
     open.withLock { open in
       if let storage = open.storages[name] { return storage }
-      let storage =
-        test.flatMap { test in
-          test.folder == nil
-            ? DelegatedStorage(test.delegate(of: "localdata/" + name), keySource: keySource) : nil
-        } ?? make()
+      let storage = inMemory(name, keys.present) ?? make()
       open.storages[name] = storage
       return storage
     }
   }
 
+  /// The storage of that name in the memory of a test; nil outside of such tests.
+  private func inMemory(_ name: String, _ source: KeySource) -> DelegatedStorage? {
+    guard let test, test.folder == nil else { return nil }
+    return DelegatedStorage(test.delegate(of: "localdata/" + name), keySource: source)
+  }
+
   /// A vault in the application's data folder.
   func vault(_ file: String) -> DelegatedStorage {
-    storage(file) {
-      VaultStorage(keySource: keySource, access: access) { [locations] () throws(StorageError) in
-        try locations.data() + "/" + file
-      }
+    storage(file) { makeVault(file, keys.present) }
+  }
+
+  private func makeVault(_ file: String, _ source: KeySource) -> DelegatedStorage {
+    VaultStorage(keySource: source, access: access) { [locations] () throws(StorageError) in
+      try locations.data() + "/" + file
     }
   }
 
@@ -61,13 +66,15 @@ final class Places: Sendable {
   var isInMemory: Bool { test != nil && test?.folder == nil }
 
   func suite(_ name: String) -> DelegatedStorage {
-    storage("suite/" + name) {
-      guard let root = locations.root else {
-        return UserDefaultsStorage(suiteName: name, keySource: keySource)
-      }
-      return UserDefaultsStorage(
-        DefaultsDelegate(folder: root + "/config", suiteName: name), keySource: keySource)
+    storage("suite/" + name) { makeSuite(name, keys.present) }
+  }
+
+  private func makeSuite(_ name: String, _ source: KeySource) -> DelegatedStorage {
+    guard let root = locations.root else {
+      return UserDefaultsStorage(suiteName: name, keySource: source)
     }
+    return UserDefaultsStorage(
+      DefaultsDelegate(folder: root + "/config", suiteName: name), keySource: source)
   }
 
   func keyring(
@@ -75,23 +82,67 @@ final class Places: Sendable {
   ) throws(StorageError) -> DelegatedStorage {
     #if Keyring
       return storage((isOfDevice ? "device/" : "keyring/") + service) {
-        KeyringChoice.storage(
-          of: service, isOfDevice: isOfDevice, keySource: keySource, bus: keyringBus)
+        makeKeyring(service, isOfDevice, keys.present)
       }
     #else
-      throw StorageError(
-        .unsupported, "this program was built without the trait Keyring; use the vault")
+      throw Self.noKeyring
     #endif
   }
+
+  #if Keyring
+    private func makeKeyring(
+      _ service: String, _ isOfDevice: Bool, _ source: KeySource
+    ) -> DelegatedStorage {
+      KeyringChoice.storage(
+        of: service, isOfDevice: isOfDevice, keySource: source, bus: keyringBus)
+    }
+  #else
+    private static let noKeyring = StorageError(
+      .unsupported, "this program was built without the trait Keyring; use the vault")
+  #endif
 
   func folder(_ path: String) throws(StorageError) -> SealedFolder {
     guard test == nil || test?.folder != nil else { throw TestStores.hasNoFile }
     return open.withLock { open in
       if let folder = open.folders[path] { return folder }
-      let folder = SealedFolder(
-        at: URL(fileURLWithPath: path, isDirectory: true), keySource: keySource, access: access)
+      let folder = makeFolder(path, keys.present)
       open.folders[path] = folder
       return folder
+    }
+  }
+
+  private func makeFolder(_ path: String, _ source: KeySource) -> SealedFolder {
+    SealedFolder(
+      at: URL(fileURLWithPath: path, isDirectory: true), keySource: source, access: access)
+  }
+
+  // MARK: - Stores that are rotated
+
+  /// The store of a place, opened by the router's key source or by another one.
+  func opened(
+    _ store: RotatedStore, by source: KeySource? = nil
+  ) throws(StorageError) -> RotatedStore.Open {
+    guard let source else {
+      switch store {
+      case .vault(let file): return .records(vault(file))
+      case .suite(let name): return .records(suite(name))
+      case .keyring(let service, let isOfDevice):
+        return .records(try keyring(service, ofDevice: isOfDevice))
+      case .folder(let path): return .folder(try folder(path))
+      }
+    }
+    switch store {
+    case .vault(let file): return .records(inMemory(file, source) ?? makeVault(file, source))
+    case .suite(let name):
+      return .records(inMemory("suite/" + name, source) ?? makeSuite(name, source))
+    case .keyring(let service, let isOfDevice):
+      #if Keyring
+        let name = (isOfDevice ? "device/" : "keyring/") + service
+        return .records(inMemory(name, source) ?? makeKeyring(service, isOfDevice, source))
+      #else
+        throw Self.noKeyring
+      #endif
+    case .folder(let path): return .folder(makeFolder(path, source))
     }
   }
 

@@ -94,9 +94,14 @@ enum FileName {
 
   /// The name of the key whose file this is, or nil for any other file.
   static func decode(_ file: String) -> String? {
-    guard !file.hasPrefix("."), file != CacheTag.name else { return nil }
+    guard !file.hasPrefix("."), file != CacheTag.name, let name = unescape(file) else { return nil }
+    do throws(StorageError) { return try encode(name) == file ? name : nil } catch { return nil }
+  }
+
+  /// The name that was escaped; nil for text that is not an escaped name.
+  static func unescape(_ text: String) -> String? {
     var bytes: [UInt8] = []
-    var rest = file.utf8[...]
+    var rest = text.utf8[...]
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "%") else {
         bytes.append(byte)
@@ -108,7 +113,6 @@ enum FileName {
       bytes += code
       rest = rest.dropFirst(2)
     }
-    guard let name = String(validating: bytes, as: UTF8.self) else { return nil }
-    do throws(StorageError) { return try encode(name) == file ? name : nil } catch { return nil }
+    return String(validating: bytes, as: UTF8.self)
   }
 }

@@ -8,6 +8,8 @@ internal import StorageCore
 /// is created once; if it is lost, the marker `.group.key.made` beside it prevents a new key.
 struct GroupKey: Sendable {
   let folder: SharedFolder
+  /// This program's ledger, which has the check values of keys that a rotation dropped.
+  let ledger: Ledger
   static let file = ".group.key"
   static let marker = ".group.key.made"
 
@@ -16,6 +18,17 @@ struct GroupKey: Sendable {
   /// - Returns: nil if no key was ever created, so nothing can be sealed under it.
   /// - Throws: `keyUnavailable` if the key is lost, `damaged` if the file does not hold a key.
   func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
+    guard let key = try find(isWriting: isWriting) else { return nil }
+    guard try !ledger.droppedGroupKeys(folder.path).contains(try Self.check(of: key)) else {
+      throw StorageError(
+        .wrongKey,
+        "somebody put an old key of the group back, which was replaced; restore the present key from a "
+          + "backup", path: folder.path + "/" + Self.file)
+    }
+    return key
+  }
+
+  private func find(isWriting: Bool) throws(StorageError) -> SecureBytes? {
     if let key = try read() {
       // Its creator may have died before writing the marker.
       if isWriting, try !folder.contains(Self.marker) { try leaveMarker() }
@@ -30,14 +43,23 @@ struct GroupKey: Sendable {
     try folder.locked { (locked) throws(StorageError) in
       guard try !locked.contains(Self.file) else { return }
       guard try !locked.contains(Self.marker) else { throw gone }
-      let key = try cryptography { () throws(CryptoError) in try SecureBytes.random(count: 32) }
-      var text = Array(Data(key.withBytes { $0.copied() }).base64EncodedString().utf8) + [10]
-      defer { Wipe.bytes(&text) }
-      try locked.write(text, to: Self.file)
+      try Self.write(try Self.random(), locked)
     }
     try leaveMarker()
     guard let key = try read() else { throw gone }
     return key
+  }
+
+  static func random() throws(StorageError) -> SecureBytes {
+    try cryptography { () throws(CryptoError) in try SecureBytes.random(count: 32) }
+  }
+
+  static func write(
+    _ key: SecureBytes, _ locked: borrowing LockedFolder
+  ) throws(StorageError) {
+    var text = Array(Data(key.withBytes { $0.copied() }).base64EncodedString().utf8) + [10]
+    defer { Wipe.bytes(&text) }
+    try locked.write(text, to: Self.file)
   }
 
   private func leaveMarker() throws(StorageError) {

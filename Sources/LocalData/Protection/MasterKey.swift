@@ -4,87 +4,94 @@ internal import StorageCore
 internal import struct Foundation.Data
 
 /// The key from which the keys of encrypted values are derived: in the keychain, created once.
+///
+/// The ledger has its check value, which decides which key is the present one. While a rotation seals values
+/// again, the keychain holds two keys: the old one in its place, the new one in `next`.
 final class MasterKey: Sendable {
   /// The record of the key in the keychain.
   let place: any ValuePlace
+  /// The record of a new key, until the old one is dropped.
+  let next: any ValuePlace
   /// The name of the key in the ledger: the place, the service and the account.
   let id: String
   let length: Int
   let ledger: Ledger
-  /// The key, after it was read and recorded; nil before.
-  private let known = Lock<SecureBytes?>(nil)
+  let lock: KeyLock?
 
-  init(place: any ValuePlace, id: String, length: Int, ledger: Ledger) {
+  private struct Known {
+    let key: SecureBytes
+    let check: [UInt8]
+    var generation: KeyLock.Generation?
+  }
+  /// The key, after it was read and recorded; nil before.
+  private let known = Lock<Known?>(nil)
+
+  init(
+    place: any ValuePlace, next: any ValuePlace, id: String, length: Int, ledger: Ledger,
+    lock: KeyLock?
+  ) {
     self.place = place
+    self.next = next
     self.id = id
     self.length = length
     self.ledger = ledger
+    self.lock = lock
   }
 
-  /// The key; created if none was ever created and `isWriting`.
-  ///
-  /// - Returns: nil if no key was ever created, so nothing can be sealed under it.
-  /// - Throws: `keyUnavailable` if the key is lost, `wrongKey` if it differs from the one that was created.
-  func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
-    if let key = known.withLock({ $0 }) { return key }
-    return try find(isWriting: isWriting)
-  }
-
-  private func keep(_ key: SecureBytes) -> SecureBytes {
-    known.withLock { $0 = key }
-    return key
-  }
-
-  private func find(isWriting: Bool) throws(StorageError) -> SecureBytes? {
-    if let key = try read() {
-      let check = try Self.check(of: key)
-      guard let made = try ledger.check(ofMasterKey: id) else {
-        // Its creator died before recording it.
-        guard isWriting else { return key }
-        try ledger.record(check, ofMasterKey: id)
-        return keep(key)
-      }
-      guard made == check else {
-        throw StorageError(
-          .wrongKey,
-          "the master key \(id) is not the one that values are sealed under; restore the right one "
-            + "from a backup")
-      }
-      return keep(key)
+  private func find(_ made: [UInt8]?, isWriting: Bool) throws(StorageError) -> SecureBytes? {
+    let found = try read(place)
+    guard let made else {
+      guard let found else { return isWriting ? try make() : nil }
+      // Its creator died before recording it.
+      guard isWriting else { return found.key }
+      try ledger.record(found.check, ofMasterKey: id)
+      return keep(found)
     }
-    guard try ledger.check(ofMasterKey: id) == nil else {
+    if let found, found.check == made { return keep(found) }
+    if let new = try read(next), new.check == made { return keep(new) }
+    guard found != nil else {
       throw StorageError(
         .keyUnavailable,
         "the master key \(id) is lost, and no new key is created, since values are sealed under it. "
           + "Restore it from a backup")
     }
-    guard isWriting else { return nil }
-    return try make()
+    throw StorageError(
+      .wrongKey,
+      "the master key \(id) is not the one that values are sealed under; restore the right one "
+        + "from a backup")
+  }
+
+  private func keep(_ found: Known) -> SecureBytes {
+    known.withLock { $0 = found }
+    return found.key
   }
 
   private func make() throws(StorageError) -> SecureBytes {
+    let new = try random()
+    // If several processes create a key, all use the first one.
+    try new.withData { (data) throws(StorageError) in _ = try place.replace(nil, by: data) }
+    guard let found = try read(place) else {
+      throw StorageError(.busy, "the master key was removed while it was created; try again")
+    }
+    try ledger.record(found.check, ofMasterKey: id)
+    return keep(found)
+  }
+
+  private func random() throws(StorageError) -> SecureBytes {
     guard length == 32 || length == 64 else {
       throw StorageError(.invalid, "a master key must have 32 or 64 bytes")
     }
-    let new = try cryptography { () throws(CryptoError) in try SecureBytes.random(count: length) }
-    var data = Data(new.withBytes { $0.copied() })
-    defer { Wipe.data(&data) }
-    // If several processes create a key, all use the first one.
-    _ = try place.replace(nil, by: data)
-    guard let key = try read() else {
-      throw StorageError(.busy, "the master key was removed while it was created; try again")
-    }
-    try ledger.record(Self.check(of: key), ofMasterKey: id)
-    return keep(key)
+    return try cryptography { () throws(CryptoError) in try SecureBytes.random(count: length) }
   }
 
-  private func read() throws(StorageError) -> SecureBytes? {
+  private func read(_ place: any ValuePlace) throws(StorageError) -> Known? {
     guard var data = try place.read() else { return nil }
     defer { Wipe.data(&data) }
     guard data.count == 32 || data.count == 64 else {
       throw StorageError(.damaged, "the master key \(id) has an invalid length")
     }
-    return try cryptography { () throws(CryptoError) in try SecureBytes(copying: data.bytes) }
+    let key = try cryptography { () throws(CryptoError) in try SecureBytes(copying: data.bytes) }
+    return Known(key: key, check: try Self.check(of: key))
   }
 
   private static func check(of key: SecureBytes) throws(StorageError) -> [UInt8] {
@@ -92,5 +99,60 @@ final class MasterKey: Sendable {
       try KeyDerivation.hkdf(
         key, salt: [], info: Array("SPS LocalData master check v1".utf8), count: 16, hash: .sha256)
     }.withBytes { $0.copied() }
+  }
+}
+
+extension MasterKey: RotatedKey {
+  var title: String { "master key \(id)" }
+
+  func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
+    // Another process may have replaced the key. The lock file shows that to readers; a writer asks the
+    // ledger, since a process that replaced the key may have died before it touched the file.
+    let generation = try lock?.generation()
+    let known = known.withLock { $0 }
+    if !isWriting, let known, generation != nil, known.generation == generation { return known.key }
+    let made = try ledger.check(ofMasterKey: id)
+    let found: SecureBytes?
+    if let known, known.check == made {
+      found = known.key
+    } else {
+      found = try find(made, isWriting: isWriting)
+    }
+    self.known.withLock { $0?.generation = generation }
+    return found
+  }
+
+  func former() throws(StorageError) -> FormerKey? {
+    guard let manifest = try ledger.manifest(ofMasterKey: id), let old = try read(place),
+      try ledger.check(ofMasterKey: id) != old.check
+    else { return nil }
+    return FormerKey(key: old.key, manifest: manifest)
+  }
+
+  func replace(listing list: () throws(StorageError) -> RotationManifest) throws(StorageError) {
+    let new = try random()
+    try new.withData { (data) throws(StorageError) in try next.write(data) }
+    try ledger.replace(try Self.check(of: new), try list(), ofMasterKey: id)
+    try lock?.renew()
+  }
+
+  func dropFormer() throws(StorageError) {
+    if let present = try material(isWriting: false) {
+      try present.withData { (data) throws(StorageError) in try place.write(data) }
+    }
+    try lock?.renew()
+    try ledger.dropManifest(ofMasterKey: id)
+    try next.remove()
+  }
+}
+
+extension SecureBytes {
+  /// Lends a copy of the bytes, which is wiped afterwards.
+  func withData<Result>(
+    _ body: (Data) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    var data = Data(withBytes { $0.copied() })
+    defer { Wipe.data(&data) }
+    return try body(data)
   }
 }

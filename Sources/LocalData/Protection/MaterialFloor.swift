@@ -17,6 +17,15 @@ enum MaterialFloor {
     }
   }
 
+  /// The same derivation, with as many iterations as a new value must have.
+  static func raised(_ sealing: Envelope.Sealing) -> Envelope.Sealing {
+    var raised = sealing
+    if sealing.function == .pbkdf2SHA256 {
+      raised.rounds = max(sealing.rounds, PassphraseFloor.pbkdf2SHA256Rounds)
+    }
+    return raised
+  }
+
   /// Why material, or its derivation, is too weak; nil if both are strong enough.
   static func fault(of material: SecureBytes, _ sealing: Envelope.Sealing) -> String? {
     switch (sealing.origin, sealing.function) {

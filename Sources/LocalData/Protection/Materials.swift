@@ -9,8 +9,18 @@ enum Materials: Sendable {
   case none
   /// The closure returns the material, on a thread that may block.
   case blocking(@Sendable (_ isWriting: Bool) throws(StorageError) -> SecureBytes?)
+  /// A key that many values share gives the material; the address is the value's.
+  case shared(any SharedKey, PlaceAddress)
   /// A provider returns the material.
   case provider(ProviderCall)
+
+  /// Runs `body`, which seals and writes; a shared key is not replaced meanwhile.
+  func sharing<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    guard case .shared(let key, _) = self, let lock = key.lock else { return try body() }
+    return try lock.sharing(body)
+  }
 }
 
 /// A call of a provider of key material, with a deadline.

@@ -40,6 +40,11 @@ package struct MasterKeyID: Hashable, Sendable, Codable, CustomStringConvertible
 
   var address: PlaceAddress { PlaceAddress(kind: kind, container: service, name: account) }
 
+  /// Where the new key is while the key is replaced; no key that a program declares has such a name.
+  var next: PlaceAddress {
+    PlaceAddress(kind: kind, container: service, name: account + "\u{1F}next")
+  }
+
   /// The place, the service and the account.
   package var description: String { "\(kind.rawValue)/\(service)/\(account)" }
 }

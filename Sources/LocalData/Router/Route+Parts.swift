@@ -17,6 +17,10 @@ extension Route {
         found =
           try await Blocking.run { () throws(StorageError) in try give(false) }.map { [$0] }
           ?? []
+      case .shared:
+        found = try await Blocking.run { () throws(StorageError) in
+          try self.openers(of: stored, envelope, sealer)
+        }
       case .provider(let call): found = try await materials(for: envelope, sealer, call)
       }
       return try await Blocking.run { () throws(StorageError) in try sealer.open(envelope, found) }
@@ -34,6 +38,11 @@ extension Route {
       case .none: material = nil
       case .blocking(let give):
         material = try await Blocking.run { () throws(StorageError) in try give(true) }
+      case .shared(let key, _):
+        // `exchange` refuses the bytes if the key is replaced before they are stored.
+        material = try await Blocking.run { () throws(StorageError) in
+          try key.material(isWriting: true)
+        }
       case .provider(let call): material = try await call.material()
       }
       return try await Blocking.run { () throws(StorageError) in

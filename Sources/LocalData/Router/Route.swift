@@ -79,15 +79,26 @@ final class Route<Value: Codable & Sendable>: Sendable {
     try orConflict { () throws(StorageError) -> (value: Value, material: SecureBytes?) in
       guard let sealer else { return (try serializer.decode(Value.self, bytes), nil) }
       let envelope = try Envelope(reading: bytes)
-      let material = try material(isWriting: false)
-      guard envelope.sealing == nil || material != nil else {
+      let found = try openers(of: bytes, envelope, sealer)
+      guard envelope.sealing == nil || !found.isEmpty else {
         throw StorageError(
           .keyUnavailable,
           "the value is sealed, and the key that opens it does not exist; restore the key from a backup"
         )
       }
-      return (try decode(envelope, sealer, material.map { [$0] } ?? []), material)
+      return (try decode(envelope, sealer, found), found.first)
     }
+  }
+
+  /// The materials that may open stored bytes, if no provider must be asked: the present one first.
+  func openers(
+    of stored: Data, _ envelope: Envelope, _ sealer: ValueSealer
+  ) throws(StorageError) -> [SecureBytes] {
+    let present = try material(isWriting: false).map { [$0] } ?? []
+    guard case .shared(let key, let address) = materials, envelope.sealing != nil,
+      try !sealer.isUnder(present, envelope)
+    else { return present }
+    return try key.materials(opening: stored, at: address)
   }
 
   /// Runs `body`; if it can't read the value, throws a conflict if the value is now stored in another way.
@@ -117,6 +128,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     switch materials {
     case .none: return nil
     case .blocking(let give): return try give(isWriting)
+    case .shared(let key, _): return try key.material(isWriting: isWriting)
     case .provider:
       throw StorageError(
         .unsupported,
@@ -179,15 +191,22 @@ final class Route<Value: Codable & Sendable>: Sendable {
         try beforeWriting()
         return try write(bytes)
       }
-      let material = try material(isWriting: true)
-      if sealer.sealing?.pattern.origin == .passcode, let material {
-        try refuseOtherMaterial([material], try place.read(), sealer)
+      var isTried = false
+      // The lock of the key is no longer held when observers are notified.
+      defer { if isTried { changes.tell() } }
+      try materials.sharing { () throws(StorageError) in
+        let material = try material(isWriting: true)
+        if sealer.sealing?.pattern.origin == .passcode, let material {
+          try refuseOtherMaterial([material], try place.read(), sealer)
+        }
+        var sealed = try sealer.seal(bytes, material)
+        // If the place seals, these bytes are the value.
+        defer { Wipe.data(&sealed) }
+        try beforeWriting()
+        isTried = true
+        try place.write(sealed)
+        noteBinding(of: sealed)
       }
-      var sealed = try sealer.seal(bytes, material)
-      // If the place seals, these bytes are the value.
-      defer { Wipe.data(&sealed) }
-      try beforeWriting()
-      try write(sealed)
     } catch {
       throw error.about(name)
     }
@@ -197,25 +216,36 @@ final class Route<Value: Codable & Sendable>: Sendable {
     // Observers are notified after a failed write too: its outcome may be unknown.
     defer { changes.tell() }
     try place.write(bytes)
-    noteBinding(of: bytes)
   }
 
   /// Records that the key has a value that is bound to its place.
   ///
   /// The value is stored already, so a failure is only reported: the next write records it.
   private func noteBinding(of bytes: Data) {
-    guard sealer != nil, Envelope.isBound(bytes) else { return }
+    guard Envelope.isBound(bytes) else { return }
     do throws(StorageError) { try afterBinding() } catch {
       StorageDiagnostics.report(error.about(name))
     }
   }
 
   /// Replaces the stored bytes if they equal `old`, and notifies observers of the place.
+  ///
+  /// - Returns: whether the bytes were `old`; also false if a rotation replaced the key that `new` is
+  ///   sealed under, so seal again.
   func exchange(_ old: Data?, _ new: Data?) throws(StorageError) -> Bool {
     defer { changes.tell() }
-    guard try place.replace(old, by: new) else { return false }
-    if let new { noteBinding(of: new) }
-    return true
+    return try materials.sharing { () throws(StorageError) in
+      if let new, try !isUnderPresentKey(new) { return false }
+      guard try place.replace(old, by: new) else { return false }
+      if let new { noteBinding(of: new) }
+      return true
+    }
+  }
+
+  private func isUnderPresentKey(_ new: Data) throws(StorageError) -> Bool {
+    guard let sealer, case .shared(let key, _) = materials else { return true }
+    let present = try key.material(isWriting: true).map { [$0] } ?? []
+    return try sealer.isUnder(present, try Envelope(reading: new))
   }
 
   /// Refuses to replace a value that is under other material.
@@ -274,11 +304,20 @@ final class Route<Value: Codable & Sendable>: Sendable {
     guard let value else { return try exchange(old, nil) }
     var bytes = try serializer.encode(value)
     defer { Wipe.data(&bytes) }
-    let stored = try sealer.map { (sealer) throws(StorageError) in
-      try sealer.seal(bytes, material)
+    var isTried = false
+    defer { if isTried { changes.tell() } }
+    return try materials.sharing { () throws(StorageError) in
+      var material = material
+      if case .shared(let key, _) = materials { material = try key.material(isWriting: true) }
+      let stored = try sealer.map { (sealer) throws(StorageError) in
+        try sealer.seal(bytes, material)
+      }
+      try beforeWriting()
+      isTried = true
+      guard try place.replace(old, by: stored ?? bytes) else { return false }
+      if let stored { noteBinding(of: stored) }
+      return true
     }
-    try beforeWriting()
-    return try exchange(old, stored ?? bytes)
   }
 
   // MARK: - Changing
@@ -331,7 +370,11 @@ final class Route<Value: Codable & Sendable>: Sendable {
       let isOfPasscode = sealer?.sealing?.pattern.origin == .passcode
       // A user who is asked twice may mistype the passcode, and the value would be under an unknown one.
       if isOfPasscode { material = found?.material }
-      if material == nil { material = try self.material(isWriting: true) }
+      // A shared key may be replaced meanwhile, so `replace` asks for it.
+      if case .shared = materials {
+      } else if material == nil {
+        material = try self.material(isWriting: true)
+      }
     }
     return try replace(old, by: value, material, sealer) ? result : nil
   }

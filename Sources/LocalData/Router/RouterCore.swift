@@ -194,6 +194,13 @@ final class RouterCore: Sendable {
     ValueBinding(key.domain, key.name, at: address, state.storage, places.locations, ledger)
   }
 
+  /// The same for a value that was found without its declaration.
+  func binding(of value: SealedValue) -> ValueBinding {
+    ValueBinding(
+      value.domain, value.name, at: value.address, state.withLock { $0.storage },
+      places.locations, ledger)
+  }
+
   /// The source of the material for values under a protection.
   func materials(
     of name: String, _ protection: StoredProtection, _ address: PlaceAddress,
@@ -202,15 +209,9 @@ final class RouterCore: Sendable {
     switch protection {
     case .plain, .place: return .none
     case .masterKey(let id):
-      let key = try masterKey(id, length: state.encryption.masterKeyLength)
-      return .blocking { (isWriting) throws(StorageError) in
-        try key.material(isWriting: isWriting)
-      }
+      return .shared(try masterKey(id, length: state.encryption.masterKeyLength), address)
     case .groupKey:
-      let folder = try groupFolder(of: address)
-      return .blocking { (isWriting) throws(StorageError) in
-        try GroupKey(folder: folder).material(isWriting: isWriting)
-      }
+      return .shared(GroupKey(folder: try groupFolder(of: address), ledger: ledger), address)
     case .passcode:
       let ask = state.passcode
       return .blocking { (_) throws(StorageError) in try Self.passcode(ask) }
@@ -229,17 +230,17 @@ final class RouterCore: Sendable {
     }
   }
 
-  private func masterKey(
+  func masterKey(
     _ id: MasterKeyID, length: Int
   ) throws(StorageError) -> MasterKey {
     try KeyName.check(id.service, "the master key's service")
     try KeyName.check(id.account, "the master key's account")
     return MasterKey(
-      place: try places.place(at: id.address), id: id.description, length: length,
-      ledger: ledger)
+      place: try places.place(at: id.address), next: try places.place(at: id.next),
+      id: id.description, length: length, ledger: ledger, lock: try places.keyLock())
   }
 
-  private func groupFolder(of address: PlaceAddress) throws(StorageError) -> SharedFolder {
+  func groupFolder(of address: PlaceAddress) throws(StorageError) -> SharedFolder {
     if let root = address.groupRoot { return SharedFolder(path: root, groupRoot: root) }
     let groups = try places.locations.groups()
     // The folder below the folder of all groups.

@@ -105,6 +105,8 @@ struct SyncSealer: Sendable {
     switch materials {
     case .none: nil
     case .blocking(let give): try give(true)
+    case .shared(let key, _):
+      try await Blocking.run { () throws(StorageError) in try key.material(isWriting: true) }
     case .provider(let call): try await call.material()
     }
   }

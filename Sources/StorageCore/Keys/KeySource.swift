@@ -99,6 +99,12 @@ public struct KeySource: Sendable {
     failure = nil
   }
 
+  /// A source that may change: each use asks `source` again.
+  package init(current source: @escaping @Sendable () -> KeySource) {
+    rungs = { source().candidates }
+    failure = nil
+  }
+
   /// A key of 32 bytes that the application holds.
   ///
   /// A key of another size causes the error `invalid` at first use.
@@ -336,7 +342,9 @@ public struct KeySource: Sendable {
   /// The first source of a list that is not absent.
   ///
   /// Only an absent source is skipped: a source that is locked, denied, timed out or damaged stops the
-  /// search with its error. An existing store asks only the sources that it has a slot for.
+  /// search with its error. An existing store asks only the sources that it has a slot for. If a key does not
+  /// open the store, sources of the same kind and name that follow are asked too: list the new key before
+  /// the old one while keys are replaced.
   public static func firstAvailable(_ sources: [KeySource]) -> KeySource {
     // One source may depend on the application's name, which the program may set later.
     KeySource(deferred: { KeySource(sources.flatMap(\.candidates)) })

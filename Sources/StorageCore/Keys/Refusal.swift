@@ -13,8 +13,11 @@ struct Refusal {
   /// The sources that have a slot in a header, with their traces before they were asked.
   struct Sources {
     fileprivate let traces: [(candidate: KeySource.Candidate, trace: Int?)]
+    /// How many sources were listed; a listed source may change while keys are replaced.
+    fileprivate let count: Int
 
     init(_ source: KeySource, for header: StoreHeader) {
+      count = source.candidates.count
       traces = source.candidates.filter { !header.slots(of: $0).isEmpty }
         .map { ($0, $0.trace()) }
     }
@@ -33,9 +36,9 @@ struct Refusal {
     self.asked = asked
   }
 
-  /// Whether another attempt would fail the same way.
-  func holds(for headerVersion: UInt64) -> Bool {
-    self.headerVersion == headerVersion
+  /// Whether another attempt with `source` would fail the same way.
+  func holds(for headerVersion: UInt64, with source: KeySource) -> Bool {
+    self.headerVersion == headerVersion && source.candidates.count == asked.count
       && asked.traces.allSatisfy { $0.trace != nil && $0.candidate.trace() == $0.trace }
   }
 }

@@ -89,7 +89,8 @@ struct StoreHeader: Hashable, Sendable {
     by source: KeySource, of location: String?, refused: RefusedPassphrase? = nil
   ) throws(StorageError) -> Opening {
     var missing: KeySource.Candidate?
-    for candidate in source.candidates {
+    let candidates = source.candidates
+    for (index, candidate) in candidates.enumerated() {
       let slots = slots(of: candidate)
       // A source without a slot is not asked, and an absent source is skipped.
       guard !slots.isEmpty else { continue }
@@ -109,6 +110,11 @@ struct StoreHeader: Hashable, Sendable {
         return opening
       }
       try refused?.remember(material, for: slots)
+      // While keys are replaced, a program lists the new one and the old one.
+      let hasAnother = candidates[(index + 1)...].contains {
+        $0.kind == candidate.kind && $0.identifier == candidate.identifier
+      }
+      if hasAnother { continue }
       throw StorageError.wrongKey(of: candidate, gave: material, opens: self, store: location)
     }
     if let missing { throw .keyFileGone(missing, opens: self, store: location) }

@@ -263,7 +263,7 @@ package final class StoreKeys: @unchecked Sendable {
       return current
     }
     let header = try StoreHeader(reading: bytes)
-    if let refusal = state.refusal, refusal.holds(for: version) {
+    if let refusal = state.refusal, refusal.holds(for: version, with: state.source) {
       throw state.past.failure(refusal.error, of: header)
     }
     let root = try root(of: header, version, &state)

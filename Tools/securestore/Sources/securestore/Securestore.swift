@@ -26,7 +26,7 @@ struct Securestore: ParsableCommand {
           RestoreCommand.self, CompactCommand.self, MigrateCommand.self, DoctorCommand.self,
         ]),
       CommandGroup(name: "Sealed folders", subcommands: [FilesCommand.self]),
-      CommandGroup(name: "Typed storage", subcommands: [AuditCommand.self]),
+      CommandGroup(name: "Typed storage", subcommands: [AuditCommand.self, LocalDataCommand.self]),
       CommandGroup(
         name: "Keys",
         subcommands: [

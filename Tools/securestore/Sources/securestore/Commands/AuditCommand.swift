@@ -17,19 +17,7 @@ struct AuditCommand: ParsableCommand {
       findings. Values under a passcode or under key material of a provider are not opened.
       """)
 
-  @Argument(help: "The catalog, in JSON.", completion: .file(extensions: ["json"]))
-  var catalog: String
-
-  @Option(
-    help: ArgumentHelp(
-      "The application's id, if it differs from the catalog's.", valueName: "id"))
-  var app: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The folder that holds all places of the application, if it chose one.", valueName: "path"),
-    completion: .directory)
-  var folder: String?
+  @OptionGroup(title: "Application") var options: CatalogOptions
 
   @Option(
     help: ArgumentHelp("Also write the report as a page to this new file.", valueName: "file"),
@@ -40,15 +28,11 @@ struct AuditCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let file = try readCatalog()
-    guard let application = app ?? file.applicationID else {
-      throw Failure(
-        .usage, "the catalog does not name its application; give --app", path: catalog)
-    }
+    let catalog = try options.read()
     if let html { try refuseOccupied(html) }
-    let report = try file.audit(
-      applicationID: application, keySource: try keySource(application),
-      folder: folder.map { URL(fileURLWithPath: Path.absolute($0), isDirectory: true) })
+    let report = try catalog.file.audit(
+      applicationID: catalog.application, keySource: try catalog.keySource(key),
+      folder: catalog.folder)
     if let html { try write(report.html, to: Path.absolute(html)) }
     try Output.write(output.isJSON ? report.json : report.text)
     guard report.findings.isEmpty else {
@@ -57,25 +41,6 @@ struct AuditCommand: ParsableCommand {
         "\(Printable.count(report.findings.count, "finding")); the report names each of them")
     }
     output.output.note("\(Printable.count(report.keys.count, "key")), no findings")
-  }
-
-  private func readCatalog() throws -> StorageCatalogFile {
-    let path = Path.absolute(catalog)
-    let bytes = try SecretInput.file(path, isSecret: false).array
-    do throws(StorageError) {
-      return try StorageCatalogFile(json: Data(bytes))
-    } catch {
-      guard error.code == .invalid else { throw error }
-      throw Failure(.malformedInput, error.message, path: path)
-    }
-  }
-
-  /// The source of the key option, or else the application's own source.
-  private func keySource(_ application: String) throws -> KeySource {
-    let place = try VaultPlace(
-      path: nil, application: application, authenticationTag: nil, deadline: .seconds(5))
-    guard let choice = try key.choice() else { return .automatic }
-    return try choice.source(for: place, opening: place.path)
   }
 
   private func refuseOccupied(_ path: String) throws {

@@ -181,6 +181,7 @@ struct RotateCommand: ParsableCommand {
           ("setAsideNames", .array(report.setAsideKeys.map { .string($0) })),
           ("retiredKeys", .number("\(report.retiredKeyCount)")),
           ("ended", .array(ended.map(\.json))),
+          ("leftToDo", .array(place.stepsAfterLeak.map { .string($0) })),
         ] + files.members))
     output.output.note(ofEnded: ended)
     for note in files.notes { output.output.note(note) }
@@ -188,6 +189,9 @@ struct RotateCommand: ParsableCommand {
       output.output.note(
         "this is the index of a sealed folder, and its files are still sealed under keys that the old key "
           + "opens: seal them again with files rotate --resume")
+    }
+    if replacesRoot || resumes {
+      for step in place.stepsAfterLeak { output.output.note(step) }
     }
     let isNew = replacesRoot && !keepsKey
     let left = report.left(

@@ -99,8 +99,10 @@ struct RotateFilesCommand: ParsableCommand {
         ("remaining", .array(rotation.remaining.map { .string($0) })),
         ("setAside", .number("\(rotation.index.setAside)")),
         ("ended", .array(ended.map(\.json))),
+        ("leftToDo", .array(place.index.stepsAfterLeak.map { .string($0) })),
       ]))
     output.output.note(ofEnded: ended)
+    for step in place.index.stepsAfterLeak { output.output.note(step) }
     let left = rotation.index.left(
       underOldKeyThatOpensWith: "the folder's key",
       takenBackBy: "rotate --resume --readmit --vault \(place.index.path)")

@@ -1,0 +1,141 @@
+internal import Glibc
+internal import StorageCore
+
+/// The lock file of a shared key.
+///
+/// A writer shares the lock from sealing to writing. A rotation holds it alone while it replaces the key. So
+/// no value is written under the old key after the replacement. The kernel releases the locks of a
+/// process that dies.
+struct KeyLock: Sendable {
+  /// The lock file in a group's folder.
+  static let groupFile = groupStem + ".lock"
+  static let groupStem = ".group"
+  static let stem = "localdata"
+
+  /// The bytes of the file that are locked.
+  private enum Byte {
+    /// Writers share it; the replacement of the key holds it alone.
+    static let key = 0
+    /// The replacement holds it while it waits, so that writers let it pass.
+    static let turnstile = 1
+    /// A rotation holds it from beginning to end.
+    static let rotation = 2
+  }
+  private static let deadline: Duration = .seconds(60)
+
+  private let folder: SharedFolder
+  private let path: String
+
+  /// The lock of the master key, in the application's data folder.
+  init(folder path: String) { self.init(SharedFolder(path: path, stem: Self.stem)) }
+
+  /// The lock of a group's key.
+  init(ofGroup folder: SharedFolder) {
+    var folder = folder
+    folder.stem = Self.groupStem
+    self.init(folder)
+  }
+
+  private init(_ folder: SharedFolder) {
+    self.folder = folder
+    path = folder.path + "/\(folder.stem).lock"
+  }
+
+  /// Runs `body` while the key can't be replaced.
+  ///
+  /// - Throws: an error of `body`, or `busy` if the key was being replaced for 60 s.
+  func sharing<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    let end = ContinuousClock.now + Self.deadline
+    repeat {
+      let locks = try open()
+      // Whoever replaces the key would wait forever if writers kept coming.
+      if !locks.file.isLocked(byte: Byte.turnstile), try locks.file.tryShare(byte: Byte.key),
+        try locks.isInPlace()
+      {
+        let result = try body()
+        _ = consume locks
+        return result
+      }
+      usleep(500)
+    } while ContinuousClock.now < end
+    throw busy("another process is replacing the key that seals the value; try again")
+  }
+
+  /// Runs `body` while nobody writes under the key.
+  func excluding<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try holding(
+      [Byte.turnstile, Byte.key], within: Self.deadline,
+      "another process kept writing for too long; try again", body)
+  }
+
+  /// Runs `body`, the only rotation of the key.
+  func rotating<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try holding(
+      [Byte.rotation], within: .seconds(5),
+      "another process is rotating the keys; wait for it, or end it and rotate again", body)
+  }
+
+  /// Changes when the key is replaced: costs a look at the file instead of the ledger.
+  ///
+  /// Nobody but the kernel sets the time of a file's last change.
+  struct Generation: Equatable {
+    private let file: FileStatus.Identity
+    private let changed: Int64
+
+    fileprivate init(_ status: FileStatus) { (file, changed) = (status.identity, status.changed) }
+  }
+
+  /// The present generation; nil before anything was sealed.
+  func generation() throws(StorageError) -> Generation? {
+    try FileStatus.ofEntry(path).map { Generation($0) }
+  }
+
+  /// Begins a generation, so that readers ask the ledger again.
+  func renew() throws(StorageError) {
+    guard unsafe utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0 else {
+      throw StorageError(system: "touch the lock file", path: path)
+    }
+  }
+
+  private func holding<Result>(
+    _ bytes: [Int], within deadline: Duration, _ message: String,
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    let end = ContinuousClock.now + deadline
+    repeat {
+      let locks = try open()
+      var isLocked = true
+      for byte in bytes where isLocked { isLocked = try locks.file.lock(byte: byte, until: end) }
+      guard isLocked else { break }
+      if try locks.isInPlace() {
+        let result = try body()
+        _ = consume locks
+        return result
+      }
+    } while ContinuousClock.now < end
+    throw busy(message)
+  }
+
+  /// Opens the lock file, and creates it with the rights of its folder.
+  private func open() throws(StorageError) -> LockFile {
+    if try FileStatus.ofEntry(path) == nil { try folder.locked { _ in } }
+    return try LockFile(path)
+  }
+
+  private func busy(_ message: String) -> StorageError {
+    StorageError(.busy, message, path: path)
+  }
+}
+
+extension Places {
+  /// The lock of the master key; nil for stores in memory.
+  func keyLock() throws(StorageError) -> KeyLock? {
+    isInMemory ? nil : KeyLock(folder: try locations.data())
+  }
+}

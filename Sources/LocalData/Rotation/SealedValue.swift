@@ -1,0 +1,94 @@
+internal import DefaultsBackend
+internal import Foundation
+internal import StorageCore
+
+/// A value that may be sealed under a shared key, found without its declaration: its envelope has the rest.
+struct SealedValue: Hashable, Sendable {
+  let address: PlaceAddress
+  let domain: StorageDomain
+
+  var name: String { address.name }
+  /// The domain and the name, for reports.
+  var title: String { "\(domain)/\(name)" }
+
+  init(_ address: PlaceAddress, _ domain: StorageDomain) {
+    self.address = address
+    self.domain = domain
+  }
+}
+
+/// The values in the folder of a group, of all programs that share it.
+struct GroupValues {
+  let folder: SharedFolder
+  /// The id of the group.
+  let group: String
+
+  init(_ folder: SharedFolder, _ configuration: StorageConfiguration) throws(StorageError) {
+    self.folder = folder
+    var group = FilePath.name(of: folder.path)
+    for (id, url) in configuration.groupFolders.sorted(by: { $0.key < $1.key })
+    where try PathText.absolute(url) == folder.path { group = id }
+    self.group = group
+  }
+
+  /// Lists the entries of the group's property list, and the files in its documents and caches.
+  ///
+  /// Values that are not sealed are listed, too.
+  func all() throws(StorageError) -> [SealedValue] {
+    var values: [SealedValue] = []
+    if let bytes = try folder.read(Self.settings) {
+      let settings = folder.path + "/" + Self.settings
+      for entry in try PlainPropertyList.entries(of: bytes).keys.sorted() {
+        guard let name = FileName.unescape(entry) else { continue }
+        values.append(
+          SealedValue(
+            PlaceAddress(
+              kind: .plainSuite, container: settings, name: name, groupRoot: folder.groupRoot),
+            .appGroupUserDefaults(identifier: group)))
+      }
+    }
+    for directory in [FileDirectory.documents, .caches] {
+      let domain = StorageDomain.appGroupFileSystem(id: group, directory: directory)
+      let path = folder.path + (directory == .documents ? "/Documents" : "/Caches")
+      for below in try [path] + Self.subfolders(of: path) {
+        for file in try Self.names(in: below) {
+          guard let name = FileName.decode(file) else { continue }
+          let address = PlaceAddress(
+            kind: .file, container: below, name: name, groupRoot: folder.groupRoot,
+            isPurgeable: directory == .caches)
+          values.append(SealedValue(address, domain))
+        }
+      }
+    }
+    return values
+  }
+
+  private static let settings = "defaults.plist"
+
+  /// The folders that programs choose as their `subDirectory`; a link is none.
+  private static func subfolders(of path: String) throws(StorageError) -> [String] {
+    var folders: [String] = []
+    for name in try entries(of: path) where !name.hasPrefix(".") {
+      let below = path + "/" + name
+      if try FileStatus.ofEntry(below)?.isFolder == true { folders.append(below) }
+    }
+    return folders
+  }
+
+  /// The names of what is in a folder, without its subfolders.
+  private static func names(in path: String) throws(StorageError) -> [String] {
+    var files: [String] = []
+    for name in try entries(of: path)
+    where try FileStatus.ofEntry(path + "/" + name)?.isFolder == false { files.append(name) }
+    return files
+  }
+
+  private static func entries(of path: String) throws(StorageError) -> [String] {
+    guard try FileStatus.ofEntry(path)?.isFolder == true else { return [] }
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    } catch {
+      throw StorageError(.denied, "this user can't list the folder", path: path)
+    }
+  }
+}

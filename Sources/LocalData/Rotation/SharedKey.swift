@@ -1,0 +1,106 @@
+internal import CryptoCore
+internal import Foundation
+internal import StorageCore
+
+/// A key that seals many values, and that a rotation replaces: the master key, or the key of a group.
+protocol SharedKey: Sendable {
+  /// Keeps the key from being replaced between sealing and writing; nil for stores in memory.
+  var lock: KeyLock? { get }
+
+  /// The present key; created if none was ever created and `isWriting`.
+  ///
+  /// - Returns: nil if no key was ever created, so nothing can be sealed under it.
+  /// - Throws: `keyUnavailable` if the key is lost, `wrongKey` if it is not the recorded one.
+  func material(isWriting: Bool) throws(StorageError) -> SecureBytes?
+
+  /// The former key and its list of values while a rotation seals them again; nil otherwise.
+  func former() throws(StorageError) -> FormerKey?
+}
+
+extension SharedKey {
+  /// The keys that may open stored bytes: the present one, and the former one if a running rotation has
+  /// listed these bytes.
+  func materials(
+    opening stored: Data, at address: PlaceAddress
+  ) throws(StorageError) -> [SecureBytes] {
+    guard let present = try material(isWriting: false) else { return [] }
+    guard let former = try former(), try former.manifest.accounts(for: stored, at: address) else {
+      return [present]
+    }
+    return [present, former.key]
+  }
+}
+
+/// A shared key that a rotation can replace.
+protocol RotatedKey: SharedKey {
+  /// The name of the key in reports and in the ledger.
+  var title: String { get }
+
+  /// Makes a new key the present one, and lists the values of the old one in the same atomic step.
+  ///
+  /// The lock is held. If the process dies before the step, nothing has changed.
+  func replace(listing list: () throws(StorageError) -> RotationManifest) throws(StorageError)
+
+  /// Drops the former key and its list.
+  func dropFormer() throws(StorageError)
+}
+
+/// The key that a rotation replaced, while values are still sealed under it.
+struct FormerKey: Sendable {
+  let key: SecureBytes
+  let manifest: RotationManifest
+}
+
+/// The values that were sealed under a key at the moment of its replacement.
+///
+/// Somebody who has the old key can seal values under it. Such a value is not in the list, so it does not open.
+struct RotationManifest: Codable, Equatable, Sendable {
+  /// The digests of the stored bytes, by address; empty for a place that seals its contents, since the
+  /// rotation has replaced the keys of that place before.
+  private var digests: [String: Data] = [:]
+  /// The path that the addresses are relative to; others may reach a group's folder by another path.
+  private static func label(_ address: PlaceAddress, below root: String?) -> String {
+    let container =
+      root.map { String(address.container.dropFirst($0.count)) } ?? address.container
+    return "\(address.kind.rawValue)\u{1F}\(container)\u{1F}\(address.name)"
+  }
+  /// Not stored: whoever reads the list knows the folder.
+  var root: String?
+
+  private enum CodingKeys: CodingKey { case digests }
+
+  init(root: String? = nil) { self.root = root }
+
+  /// Adds a value; nil bytes for a place that seals.
+  mutating func add(_ address: PlaceAddress, _ stored: Data?) throws(StorageError) {
+    let digest = try stored.map { (bytes) throws(StorageError) in Data(try ValueDigest.of(bytes)) }
+    digests[Self.label(address, below: root)] = digest ?? Data()
+  }
+
+  /// Whether the bytes were there when the list was made.
+  func accounts(for stored: Data, at address: PlaceAddress) throws(StorageError) -> Bool {
+    guard let digest = digests[Self.label(address, below: root)] else { return false }
+    return try digest.isEmpty
+      ? address.kind.isSealing : digest == Data(ValueDigest.of(stored))
+  }
+
+  /// Reads a list from JSON.
+  init(reading json: Data, root: String?) throws(StorageError) {
+    do {
+      self = try JSONDecoder().decode(Self.self, from: json)
+    } catch {
+      throw StorageError(
+        .damaged, "the list of a rotation can't be read; restore the store from a backup")
+    }
+    self.root = root
+  }
+
+  /// The list as JSON.
+  func json() throws(StorageError) -> Data {
+    do {
+      return try JSONEncoder().encode(self)
+    } catch {
+      throw StorageError(.invalid, "the list of a rotation can't be written; this is a bug")
+    }
+  }
+}

@@ -1,0 +1,156 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LocalData
+internal import StorageCore
+
+/// Replaces every key of an application's typed storage.
+struct RotateLocalDataCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate",
+    abstract: "Replace all keys of an application's typed storage, and seal all values again.",
+    discussion: """
+      Use it after a key leaked. It replaces the keys of every vault, suite and sealed folder, the master \
+      key, and the keys of groups. Only the new key opens the stores afterwards (or, with --same-key, the \
+      present key). Recovery keys end. The command asks first, unless --yes is given. If it is interrupted, \
+      run it again with the same options: it continues. The application can be used meanwhile, if it lists \
+      the new key before the old one. Backups still open with their old keys. Values under a passcode or \
+      under key material of a provider stay. Exits with 2 if values could not be read; they stay as they are.
+      """)
+
+  @Flag(name: .customLong("names"), help: "Also hash the names again, where a store does that.")
+  var replacesNames = false
+
+  @Flag(name: .customLong("same-key"), help: "Keep the key that opens the stores.")
+  var keepsKey = false
+
+  @OptionGroup(title: "Application") var options: CatalogOptions
+  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "New key") var newKey: NewKeyOptions
+  @OptionGroup var consent: ConsentOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    let choice = try newKey.choice()
+    guard (choice != nil) != keepsKey else {
+      throw Failure(
+        .usage,
+        "say which key opens the stores afterwards: give one --new- option, or --same-key if the present key "
+          + "is still secret")
+    }
+    try refuseSameFile()
+    let catalog = try options.read()
+    let source = try choice?.source(
+      for: catalog.place, opening: nil, option: "--new-passphrase", warning: output.output)
+    let keySource = try catalog.keySource(key)
+    try confirm(catalog.application)
+    output.output.note(
+      "if this is interrupted, run it again with the same options; the application has to list both keys, the "
+        + "new one first")
+    let report = try Progress.showing("rotate", output.output) { progress in
+      let show = ProgressCall(progress)
+      return try catalog.file.rotate(
+        applicationID: catalog.application, keySource: keySource, folder: catalog.folder,
+        openedBy: source, names: replacesNames, progress: { show.tell($0, $1) })
+    }
+    try answer(report)
+  }
+
+  /// Hands progress on; the rotation calls it from the thread of the command.
+  private struct ProgressCall: @unchecked Sendable {
+    // The command's thread calls it while it waits for the rotation, and no other thread does.
+    private let call: (Int, Int) -> Void
+
+    init(_ call: @escaping (Int, Int) -> Void) { self.call = call }
+
+    func tell(_ done: Int, _ total: Int) { call(done, total) }
+  }
+
+  private func refuseSameFile() throws {
+    guard let new = newKey.newKeyFile, let old = key.keyFile,
+      Path.absolute(new) == Path.absolute(old)
+    else { return }
+    throw Failure(
+      .usage,
+      "that key file opens the stores now; give another, or --same-key if it is still secret",
+      path: Path.absolute(new))
+  }
+
+  private func confirm(_ application: String) throws {
+    let question =
+      keepsKey
+      ? "every other key, such as a recovery key, will no longer open the stores of \(application)"
+      : "only the new key will open the stores of \(application)"
+    guard !consent.isConfirmed else { return }
+    let terminal: Terminal
+    do {
+      terminal = try Terminal(for: "a confirmation", instead: "--yes")
+    } catch {
+      throw Failure(
+        .usage,
+        "nothing was changed: \(question). There is no terminal to ask on; give --yes to confirm it"
+      )
+    }
+    guard try terminal.confirm(question + ". Go on?") else {
+      throw Failure(.cancelled, "nothing was changed")
+    }
+  }
+
+  private func answer(_ report: StorageRotationReport) throws {
+    try output.output.done(
+      "\(Printable.count(report.stores.count, "store")) and \(Printable.count(report.keys.count, "key")) "
+        + "got new keys, and \(Printable.count(report.resealed, "value")) under these keys "
+        + "\(report.resealed == 1 ? "was" : "were") sealed again", json(report))
+    for name in report.external {
+      output.output.note(
+        "\(Printable.line(name)) is under a passcode or a provider's key material, and was not changed"
+      )
+    }
+    guard report.isComplete else {
+      throw Failure(.unsound, Self.left(report).joined(separator: "; "))
+    }
+    guard !keepsKey else { return }
+    output.output.note(
+      "check that the application uses the new key, and no longer lists the old one; the old key still opens "
+        + "older backups")
+  }
+
+  /// What was left as it is, a sentence for each.
+  private static func left(_ report: StorageRotationReport) -> [String] {
+    report.left.map {
+      Printable.line("\($0.name) in \($0.place) stays as it is: \($0.error.message)")
+    }
+      + report.stores.filter { $0.setAside > 0 || !$0.remaining.isEmpty }.map { store in
+        let count = Printable.count(store.setAside + store.remaining.count, "value")
+        return Printable.line("\(store.name): \(count) can't be read; see verify and files verify")
+      }
+  }
+
+  private func json(_ report: StorageRotationReport) -> JSONValue {
+    .object([
+      (
+        "stores",
+        .array(
+          report.stores.map { store in
+            .object([
+              ("name", .string(store.name)), ("reencrypted", .number("\(store.reencrypted)")),
+              ("setAside", .number("\(store.setAside)")),
+              ("remaining", .array(store.remaining.map { .string($0) })),
+            ])
+          })
+      ),
+      ("keys", .array(report.keys.map { .string($0) })),
+      ("resealed", .number("\(report.resealed)")),
+      (
+        "left",
+        .array(
+          report.left.map { left in
+            .object([
+              ("name", .string(left.name)), ("place", .string(left.place)),
+              ("message", .string(left.error.message)),
+            ])
+          })
+      ),
+      ("external", .array(report.external.map { .string($0) })),
+    ])
+  }
+}

@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LocalData
+internal import StorageCore
+
+/// The options that select the catalog of an application and its stores.
+struct CatalogOptions: ParsableArguments {
+  @Argument(help: "The catalog, in JSON.", completion: .file(extensions: ["json"]))
+  var catalog: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The application's id, if it differs from the catalog's.", valueName: "id"))
+  var app: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder that holds all places of the application, if it chose one.", valueName: "path"),
+    completion: .directory)
+  var folder: String?
+
+  /// A catalog that was read, and its application.
+  struct Catalog {
+    let file: StorageCatalogFile
+    let application: String
+    let folder: URL?
+    /// Stands for the application's stores where options need a vault.
+    let place: VaultPlace
+
+    /// The source of the key option, or else the application's own source.
+    func keySource(_ key: KeyOptions) throws -> KeySource {
+      guard let choice = try key.choice() else { return .automatic }
+      return try choice.source(for: place, opening: place.path)
+    }
+  }
+
+  func read() throws -> Catalog {
+    let file = try readFile()
+    guard let application = app ?? file.applicationID else {
+      throw Failure(
+        .usage, "the catalog does not name its application; give --app", path: catalog)
+    }
+    let place = try VaultPlace(
+      path: nil, application: application, authenticationTag: nil, deadline: .seconds(5))
+    return Catalog(
+      file: file, application: application,
+      folder: folder.map { URL(fileURLWithPath: Path.absolute($0), isDirectory: true) },
+      place: place)
+  }
+
+  private func readFile() throws -> StorageCatalogFile {
+    let path = Path.absolute(catalog)
+    let bytes = try SecretInput.file(path, isSecret: false).array
+    do throws(StorageError) {
+      return try StorageCatalogFile(json: Data(bytes))
+    } catch {
+      guard error.code == .invalid else { throw error }
+      throw Failure(.malformedInput, error.message, path: path)
+    }
+  }
+}
