@@ -20,4 +20,14 @@ extension Migrator {
         + "the migration does not say which one to keep. Nothing was changed: call preferring, or "
         + "remove one of them")
   }
+
+  /// Wraps an error of the program without its text, which may contain a value.
+  static func failure(_ error: any Error, _ part: String) -> StorageError {
+    if let error = error as? StorageError { return error }
+    if error is CancellationError {
+      return StorageError(.cancelled, "\(part) of the migration was cancelled")
+    }
+    return StorageError(
+      .invalid, "\(part) of the migration failed: \(type(of: error)) was thrown; nothing was moved")
+  }
 }

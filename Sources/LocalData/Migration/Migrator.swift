@@ -392,14 +392,4 @@ struct Migrator: Sendable {
       throw Self.failure(error, "the transformation")
     }
   }
-
-  /// Wraps an error of the program without its text, which may contain a value.
-  private static func failure(_ error: any Error, _ part: String) -> StorageError {
-    if let error = error as? StorageError { return error }
-    if error is CancellationError {
-      return StorageError(.cancelled, "\(part) of the migration was cancelled")
-    }
-    return StorageError(
-      .invalid, "\(part) of the migration failed: \(type(of: error)) was thrown; nothing was moved")
-  }
 }
