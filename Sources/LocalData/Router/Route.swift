@@ -21,6 +21,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
   let beforeWriting: @Sendable () throws(StorageError) -> Void
   /// Called after a write of a value that is bound to its place; records that an older form is over.
   private let afterBinding: @Sendable () throws(StorageError) -> Void
+  /// Whether that was recorded: once is enough.
+  private let isBindingNoted = Lock(false)
 
   init(
     _ name: String, _ place: any ValuePlace, _ serializer: Serializer, _ sealer: ValueSealer?,
@@ -222,8 +224,11 @@ final class Route<Value: Codable & Sendable>: Sendable {
   ///
   /// The value is stored already, so a failure is only reported: the next write records it.
   private func noteBinding(of bytes: Data) {
-    guard Envelope.isBound(bytes) else { return }
-    do throws(StorageError) { try afterBinding() } catch {
+    guard Envelope.isBound(bytes), !isBindingNoted.withLock({ $0 }) else { return }
+    do throws(StorageError) {
+      try afterBinding()
+      isBindingNoted.withLock { $0 = true }
+    } catch {
       StorageDiagnostics.report(error.about(name))
     }
   }
