@@ -198,7 +198,8 @@ let package = Package(
       name: "LeakTests",
       dependencies: [
         "VaultBackend", "DefaultsBackend", "FileBackend", "KeyringBackend", "KeyringTesting",
-        "ProviderBackend", "LocalData", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite",
+        "ProviderBackend", "LocalDataTestChild", "StorageCore", "CryptoCore", "StorageTesting",
+        "TestSupport", "CSQLite",
       ]),
     .target(name: "TestSupport", path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),

@@ -5,40 +5,93 @@ import StorageCore
 import StorageTesting
 import Testing
 
-/// A folder for one store, removed with it, whose files are taken apart into rows and entries.
+/// Where the copies of a store lie.
+///
+/// A store may know its path, and then all copies take turns at one path: the stage.
+private final class Copies: Sendable {
+  private let parent: URL
+  private let hasStage: Bool
+  private let staged = Lock<UUID?>(nil)
+
+  init(takingTurns hasStage: Bool) throws {
+    self.hasStage = hasStage
+    parent = FileManager.default.temporaryDirectory.appendingPathComponent(
+      UUID().uuidString, isDirectory: true)
+    try Self.makeFolder(parent)
+  }
+
+  deinit { try? FolderRemoval.remove(parent) }
+
+  /// The folder of a copy at the moment.
+  func folder(of id: UUID) -> URL {
+    let isStaged = staged.withLock { $0 } == id
+    return parent.appendingPathComponent(isStaged ? "stage" : id.uuidString, isDirectory: true)
+  }
+
+  /// Makes an empty folder for a copy.
+  func make(_ id: UUID) throws { try Self.makeFolder(folder(of: id)) }
+
+  /// The folder in which a program of the copy runs; a program of another copy can't go on.
+  func use(_ id: UUID) throws -> URL {
+    let last = staged.withLock { $0 }
+    guard hasStage, last != id else { return folder(of: id) }
+    if let last {
+      let stage = folder(of: last)
+      staged.withLock { $0 = nil }
+      try FileManager.default.moveItem(at: stage, to: folder(of: last))
+    }
+    let place = folder(of: id)
+    staged.withLock { $0 = id }
+    try FileManager.default.moveItem(at: place, to: folder(of: id))
+    return folder(of: id)
+  }
+
+  private static func makeFolder(_ url: URL) throws {
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+  }
+}
+
+/// A folder for one store, removed with its last copy, whose files are taken apart into rows and entries.
 final class FolderPlace: LeakedPlace {
   typealias Start = @Sendable (URL, SymmetricKey) -> any LeakedProgram
 
-  let url: URL
+  private let id = UUID()
+  private let copies: Copies
   private let start: Start
 
-  init(_ start: @escaping Start) throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent(
-      UUID().uuidString, isDirectory: true)
-    self.start = start
-    try FileManager.default.createDirectory(
-      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  /// - Parameters:
+  ///   - isPathBound: whether the store knows its path, so that a copy counts only there.
+  ///   - start: starts a program on the store in a folder.
+  convenience init(isPathBound: Bool = false, _ start: @escaping Start) throws {
+    try self.init(start, Copies(takingTurns: isPathBound))
   }
 
-  deinit { try? FolderRemoval.remove(url) }
+  private init(_ start: @escaping Start, _ copies: Copies) throws {
+    self.start = start
+    self.copies = copies
+    try copies.make(id)
+  }
 
-  func program(_ key: SymmetricKey) -> any LeakedProgram { start(url, key) }
+  func program(_ key: SymmetricKey) throws -> any LeakedProgram { start(try copies.use(id), key) }
 
   func twin() throws -> any LeakedPlace {
-    let twin = try FolderPlace(start)
-    for file in try files() where !file.hasSuffix("-shm") {
-      let target = twin.url.appendingPathComponent(file)
+    let twin = try FolderPlace(start, copies)
+    let (source, target) = (copies.folder(of: id), copies.folder(of: twin.id))
+    for file in try Self.files(in: source) where !file.hasSuffix("-shm") {
+      let copy = target.appendingPathComponent(file)
       try FileManager.default.createDirectory(
-        at: target.deletingLastPathComponent(), withIntermediateDirectories: true,
+        at: copy.deletingLastPathComponent(), withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
-      try FileManager.default.copyItem(at: url.appendingPathComponent(file), to: target)
+      try FileManager.default.copyItem(at: source.appendingPathComponent(file), to: copy)
     }
     return twin
   }
 
   func contents() throws -> [RawName: Data] {
+    let url = copies.folder(of: id)
     var contents: [RawName: Data] = [:]
-    for file in try files() where !Self.isBeside(file) {
+    for file in try Self.files(in: url) where !Self.isBeside(file) {
       let path = url.appendingPathComponent(file)
       let bytes = try Data(contentsOf: path)
       if bytes.starts(with: Data("SQLite format 3".utf8)) {
@@ -57,6 +110,7 @@ final class FolderPlace: LeakedPlace {
   }
 
   func put(_ contents: [RawName: Data]) throws {
+    let url = copies.folder(of: id)
     for (file, names) in Dictionary(grouping: contents.keys, by: \.file) {
       let path = url.appendingPathComponent(file)
       let entries = names.filter { !$0.entry.isEmpty }
@@ -87,7 +141,7 @@ final class FolderPlace: LeakedPlace {
     return try #require(list as? [String: Data])
   }
 
-  private func files() throws -> [String] {
+  private static func files(in url: URL) throws -> [String] {
     let all = try FileManager.default.subpathsOfDirectory(atPath: url.path).sorted()
     return all.filter { file in
       var isFolder: ObjCBool = false

@@ -20,7 +20,7 @@ final class KeyringPlace: LeakedPlace {
     keyring = try FakeSecretService(on: bus)
   }
 
-  func program(_ key: SymmetricKey) -> any LeakedProgram {
+  func program(_ key: SymmetricKey) throws -> any LeakedProgram {
     let storage = KeychainStorage(
       service: service, keySource: .key(key),
       access: KeyringAccess(deadline: .seconds(60), bus: bus.address, allowsPlainKeys: true),
@@ -97,7 +97,7 @@ final class ProviderPlace: LeakedPlace {
 
   private let provider = Provider()
 
-  func program(_ key: SymmetricKey) -> any LeakedProgram {
+  func program(_ key: SymmetricKey) throws -> any LeakedProgram {
     let storage = ProviderStorage(provider, keySource: .key(key), errorClosure: { _ in })
     return StorageProgram(storage) {
       try storage.keyAdministration.rotate(openedBy: .key($0), names: $1)

@@ -12,30 +12,43 @@ import VaultBackend
 /// The thief has the old key and a copy of the store from before, may read and write all bytes
 /// afterwards, and never has the new key.
 @Suite(.timeLimit(.minutes(30))) struct LeakTests {
-  static let kinds: [StoreKind] = [
-    StoreKind(testDescription: "vault") {
-      try FolderPlace { url, key in
-        let vault = VaultStorage(
-          at: url.appendingPathComponent("test.vault"), keySource: .key(key),
-          errorClosure: { _ in })
-        return StorageProgram(vault) { try vault.rotate(openedBy: .key($0), names: $1) }
-      }
-    },
-    StoreKind(testDescription: "suite") {
-      try FolderPlace { url, key in
-        let suite = UserDefaultsStorage(
-          DefaultsDelegate(folder: url.path, suiteName: "suite"), keySource: .key(key),
-          errorClosure: { _ in })
-        return StorageProgram(suite) {
-          try suite.keyAdministration.rotate(openedBy: .key($0), names: $1)
+  static let kinds: [StoreKind] =
+    [
+      StoreKind(testDescription: "vault") {
+        try FolderPlace { url, key in
+          let vault = VaultStorage(
+            at: url.appendingPathComponent("test.vault"), keySource: .key(key),
+            errorClosure: { _ in })
+          return StorageProgram(vault) { try vault.rotate(openedBy: .key($0), names: $1) }
         }
-      }
-    },
-    StoreKind(testDescription: "keyring", canRename: false) { try KeyringPlace() },
-    StoreKind(testDescription: "provider", canRename: false) { ProviderPlace() },
-    StoreKind(testDescription: "folder, values in the index", make: folder),
-    StoreKind(testDescription: "folder, values in files", valueSize: 100_000, make: folder),
-  ]
+      },
+      StoreKind(testDescription: "suite") {
+        try FolderPlace { url, key in
+          let suite = UserDefaultsStorage(
+            DefaultsDelegate(folder: url.path, suiteName: "suite"), keySource: .key(key),
+            errorClosure: { _ in })
+          return StorageProgram(suite) {
+            try suite.keyAdministration.rotate(openedBy: .key($0), names: $1)
+          }
+        }
+      },
+      StoreKind(testDescription: "keyring", canRename: false) { try KeyringPlace() },
+      StoreKind(testDescription: "provider", canRename: false) { ProviderPlace() },
+      StoreKind(testDescription: "folder, values in the index", make: folder),
+      StoreKind(testDescription: "folder, values in files", valueSize: 100_000, make: folder),
+    ]
+    + [
+      "keychain", "keychain that seals", "suite", "documents", "caches", "custom folder",
+      "group suite", "group documents",
+    ].map { localData($0) } + [16, 50_000].map { localData("sealed documents", valueSize: $0) }
+
+  private static func localData(_ place: String, valueSize: Int = 16) -> StoreKind {
+    StoreKind(
+      testDescription: "LocalData, \(place), values of \(valueSize) bytes", valueSize: valueSize
+    ) {
+      try FolderPlace(isPathBound: true) { RouterProgram(folder: $0, key: $1, place: place) }
+    }
+  }
 
   private static let folder: @Sendable () throws -> any LeakedPlace = {
     try FolderPlace { url, key in
@@ -51,26 +64,26 @@ import VaultBackend
   }
 
   @Test(arguments: rotations)
-  func theOldKeyReadsNothingThatWasWrittenSince(_ kind: StoreKind, names: Bool) async throws {
-    let leak = try await Leak(kind, names: names)
+  func theOldKeyReadsNothingThatWasWrittenSince(_ kind: StoreKind, names: Bool) throws {
+    let leak = try Leak(kind, names: names)
     // With the old key as it is, and with the old way to the keys put back.
     for old in [[:], leak.stolen.filter { $0.key.isHeader }] {
       let twin = try leak.place.twin()
       try twin.put(old)
-      try await leak.expectNothingNew(twin.program(Leak.oldKey))
+      try leak.expectNothingNew(twin.program(Leak.oldKey))
     }
     // In the copy from before, the new bytes under each of its own names.
-    for (_, bytes) in try leak.place.contents() where leak.stolen.values.allSatisfy({ $0 != bytes })
-    {
+    let contents = try leak.place.contents()
+    for (_, bytes) in contents where leak.stolen.values.allSatisfy({ $0 != bytes }) {
       let twin = try leak.copy.twin()
       try twin.put(leak.stolen.filter { !$0.key.isHeader }.mapValues { _ in bytes })
-      try await leak.expectNothingNew(twin.program(Leak.oldKey))
+      try leak.expectNothingNew(twin.program(Leak.oldKey))
     }
   }
 
   @Test(arguments: rotations)
-  func theOldKeyForgesNothingAndPutsNothingBack(_ kind: StoreKind, names: Bool) async throws {
-    let leak = try await Leak(kind, names: names)
+  func theOldKeyForgesNothingAndPutsNothingBack(_ kind: StoreKind, names: Bool) throws {
+    let leak = try Leak(kind, names: names)
     let headers = leak.stolen.filter { $0.key.isHeader }
     let records = leak.stolen.filter { !$0.key.isHeader }
     // What was stolen and what was forged, under its own names, with and without the way to the old keys.
@@ -78,7 +91,7 @@ import VaultBackend
       for header in [[:], headers] {
         let twin = try leak.place.twin()
         try twin.put(planted.merging(header) { first, _ in first })
-        try await leak.expectNothingOld(in: twin)
+        try leak.expectNothingOld(in: twin)
       }
     }
     // Each forged record under every name that there is now.
@@ -89,7 +102,7 @@ import VaultBackend
           && !$0.entry.hasPrefix("meta")
       }
       try twin.put(Dictionary(uniqueKeysWithValues: targets.map { ($0, bytes) }))
-      try await leak.expectNothingOld(in: twin)
+      try leak.expectNothingOld(in: twin)
     }
   }
 }
@@ -109,64 +122,54 @@ struct Leak {
   /// What the thief has written with the old key to a copy.
   let forged: [RawName: Data]
 
-  init(_ kind: StoreKind, names: Bool) async throws {
+  init(_ kind: StoreKind, names: Bool) throws {
     self.kind = kind
     place = try kind.make()
-    let before = place.program(Self.oldKey)
-    for name in ["secret", "other"] { try await before.save(kind.value("first"), name) }
+    for name in ["secret", "other"] {
+      try place.program(Self.oldKey).save(kind.value("first"), name)
+    }
     copy = try place.twin()
     let contents = try copy.contents()
     stolen = contents
     let forgery = try copy.twin()
-    let thief = forgery.program(Self.oldKey)
-    for name in ["secret", "planted"] { try await thief.save(kind.value("forged"), name) }
+    for name in ["secret", "planted"] {
+      try forgery.program(Self.oldKey).save(kind.value("forged"), name)
+    }
     forged = try forgery.contents().filter { contents[$0.key] != $0.value && !$0.key.isHeader }
-    try await before.rotate(to: Self.newKey, names: names)
-    let after = place.program(Self.newKey)
-    for name in ["secret", "later"] { try await after.save(kind.value("second"), name) }
-    #expect(try await after.load("secret") == kind.value("second"))
-    #expect(try await after.load("other") == kind.value("first"))
+    try place.program(Self.oldKey).rotate(to: Self.newKey, names: names)
+    for name in ["secret", "later"] {
+      try place.program(Self.newKey).save(kind.value("second"), name)
+    }
+    let values = try place.program(Self.newKey).load(["secret", "later", "other"])
+    #expect(
+      values.mapValues { $0.prefix { $0 != "." } }
+        == ["secret": "second", "later": "second", "other": "first"])
   }
 
   /// Expects errors, old values or nothing.
-  func expectNothingNew(_ thief: any LeakedProgram) async throws {
-    for name in ["secret", "later", "other"] {
-      let value = await loaded(name, by: thief)
+  func expectNothingNew(_ thief: any LeakedProgram) throws {
+    for (name, value) in try thief.load(["secret", "later", "other"]) {
       #expect(value != kind.value("second"), "\(name)")
     }
   }
 
   /// Expects the new values or errors, also after another rotation.
-  func expectNothingOld(in place: any LeakedPlace) async throws {
-    try await expectNothingOld(place.program(Self.newKey))
+  func expectNothingOld(in place: any LeakedPlace) throws {
+    try expectNothingOld(try place.program(Self.newKey))
     // What does not open is set aside, and a rotation may refuse: both are fine.
     do {
-      try await place.program(Self.newKey).rotate(to: Self.lastKey, names: false)
-    } catch {
-      #expect(error is StorageError)
+      try place.program(Self.newKey).rotate(to: Self.lastKey, names: false)
+    } catch is StorageError {
       return
     }
-    try await expectNothingOld(place.program(Self.lastKey))
+    try expectNothingOld(try place.program(Self.lastKey))
   }
 
-  private func expectNothingOld(_ owner: any LeakedProgram) async throws {
-    let secret = await loaded("secret", by: owner)
-    #expect(secret == nil || secret == kind.value("second"))
-    let planted = await loaded("planted", by: owner)
-    #expect(planted == nil)
-    let later = await loaded("later", by: owner)
-    #expect(later == nil || later == kind.value("second"))
-    let other = await loaded("other", by: owner)
-    #expect(other != kind.value("forged"))
-  }
-
-  /// A value, or nil where there is none or an error of the package's.
-  private func loaded(_ name: String, by program: any LeakedProgram) async -> String? {
-    do {
-      return try await program.load(name)
-    } catch {
-      #expect(error is StorageError, "\(error)")
-      return nil
-    }
+  private func expectNothingOld(_ owner: any LeakedProgram) throws {
+    let values = try owner.load(["secret", "planted", "later", "other"])
+    #expect([nil, kind.value("second")].contains(values["secret"]))
+    #expect(values["planted"] == nil)
+    #expect([nil, kind.value("second")].contains(values["later"]))
+    #expect([nil, kind.value("first")].contains(values["other"]))
   }
 }

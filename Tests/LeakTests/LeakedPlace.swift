@@ -25,15 +25,16 @@ protocol LeakedPlace: Sendable {
   func put(_ contents: [RawName: Data]) throws
 
   /// A program that starts now and uses the store with a key.
-  func program(_ key: SymmetricKey) -> any LeakedProgram
+  func program(_ key: SymmetricKey) throws -> any LeakedProgram
 }
 
 /// A program that uses a store of one of the package's kinds.
 protocol LeakedProgram: Sendable {
-  func save(_ value: String, _ name: String) async throws
-  func load(_ name: String) async throws -> String?
+  func save(_ value: String, _ name: String) throws
+  /// The values that can be read; a name that is absent or can't be read is not among them.
+  func load(_ names: [String]) throws -> [String: String]
   /// Replaces all keys, as a user does after one of them leaked.
-  func rotate(to key: SymmetricKey, names: Bool) async throws
+  func rotate(to key: SymmetricKey, names: Bool) throws
 }
 
 /// A kind of store that the package offers.
@@ -48,5 +49,18 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
   /// A value that tells which one it is, in the size of this kind.
   func value(_ word: String) -> String {
     word + String(repeating: ".", count: max(0, valueSize - word.utf8.count))
+  }
+}
+
+extension LeakedProgram {
+  /// Calls `read` for each name, and leaves out what is absent or an error of the package's.
+  func values(
+    of names: [String], _ read: (String) throws -> String?
+  ) rethrows -> [String: String] {
+    var values: [String: String] = [:]
+    for name in names {
+      do { values[name] = try read(name) } catch is StorageError {}
+    }
+    return values
   }
 }

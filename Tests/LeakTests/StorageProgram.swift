@@ -17,7 +17,9 @@ struct StorageProgram: LeakedProgram {
 
   func save(_ value: String, _ name: String) throws { try storage.save(value, forKey: name) }
 
-  func load(_ name: String) throws -> String? { try storage.load(String.self, forKey: name) }
+  func load(_ names: [String]) throws -> [String: String] {
+    try values(of: names) { try storage.load(String.self, forKey: $0) }
+  }
 
   func rotate(to key: SymmetricKey, names: Bool) throws { _ = try rotation(key, names) }
 }
@@ -30,8 +32,10 @@ struct FolderProgram: LeakedProgram {
     try folder.write(Data(value.utf8), named: name)
   }
 
-  func load(_ name: String) throws -> String? {
-    try folder.read(named: name).map { String(decoding: $0, as: UTF8.self) }
+  func load(_ names: [String]) throws -> [String: String] {
+    try values(of: names) { name in
+      try folder.read(named: name).map { String(decoding: $0, as: UTF8.self) }
+    }
   }
 
   func rotate(to key: SymmetricKey, names: Bool) throws {

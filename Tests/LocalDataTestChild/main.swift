@@ -24,6 +24,10 @@ if arguments.count == 5, arguments[1] == "attacked" {
 if arguments.count == 4, arguments[1] == "exchange" {
   Exchange.forever(arguments[2], arguments[3])
 }
+if arguments.count >= 6, arguments[1] == "leak" {
+  try await LeakChild.run(Array(arguments.dropFirst(2)))
+  exit(0)
+}
 if arguments.count >= 4, arguments[1] == "rotate" {
   try await RotationChild.run(Array(arguments.dropFirst(2)))
   exit(0)
