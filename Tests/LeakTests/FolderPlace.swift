@@ -63,6 +63,7 @@ final class FolderPlace: LeakedPlace {
   /// - Parameters:
   ///   - isPathBound: whether the store knows its path, so that a copy counts only there.
   ///   - start: starts a program on the store in a folder.
+  /// - Throws: what keeps the folder from being made.
   convenience init(isPathBound: Bool = false, _ start: @escaping Start) throws {
     try self.init(start, Copies(takingTurns: isPathBound))
   }
