@@ -25,6 +25,13 @@ import Testing
     #expect(place.blobs.count == 1 && place.pending == [])
   }
 
+  @Test func aChildTakesNothingOfTheFileThatItsParentReads() throws {
+    let file = place.file("source")
+    try pattern(2_000_000).write(to: file)
+    #expect(
+      try helper.run("fork-progress", place.path, file.path) == ["exited(10) true true"])
+  }
+
   @Test func aBackupOfTheParentIsLeftAloneByAChild() throws {
     let copy = place.file("copy").path
     #expect(try helper.run("fork-backup", place.path, copy) == ["exited(10) true"])

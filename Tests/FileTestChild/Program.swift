@@ -110,6 +110,7 @@ struct Program {
       try writer.commit()
       return "written"
     case "fork-writer": return try forkWithWriter()
+    case "fork-progress": return try forkInProgress(of: rest[0])
     case "fork-transaction": return try forkInTransaction()
     case "fork-backup": return try forkInBackup(to: rest[0])
     default: fatalError("unknown command \(command)")
@@ -142,6 +143,26 @@ struct Program {
     try writer!.write(value.dropFirst(400_000))
     try writer!.commit()
     return answers + "\(kept) " + answer(["read", "key"]) + " \(try folder.verify().isSound)"
+  }
+
+  /// A child goes on in the closure that is told how far a write of a file is, and so does the parent.
+  private func forkInProgress(of file: String) throws -> String {
+    ForkedChild.prepare()
+    let file = URL(fileURLWithPath: file)
+    var child: Int32 = -1
+    var end = ""
+    do {
+      try folder.write(contentsOf: file, named: "key") { _, _ in
+        guard child < 0 else { return }
+        child = ForkedChild.split()
+        if child > 0 { end = "\(ForkedChild.outcome(of: child, deadline: 120))" }
+      }
+    } catch {
+      guard child == 0 else { throw error }
+      _exit(error.code == .unavailable ? 10 : 1)
+    }
+    let isWhole = try folder.read(named: "key") == Data(contentsOf: file)
+    return "\(end) \(isWhole) \(try folder.verify().isSound)"
   }
 
   /// A child goes on in the transaction in which its parent was at the fork, and so does the parent.

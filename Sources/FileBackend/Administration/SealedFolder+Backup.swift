@@ -247,7 +247,7 @@ extension SealedFolder {
   ) throws(StorageError) {
     do throws(StorageError) {
       guard
-        let reader = try BlobReader(blob, in: target, store: storeID(), hashingFirst: false)
+        let reader = try BlobReader(blob, in: target, store: storeID(), under: nil)
       else {
         throw StorageError(
           .io, "the copy was removed during the backup; try again", path: target.file(of: blob.id))

@@ -8,9 +8,9 @@ extension SealedFolder {
   /// Blobs are sealed anew one by one, while others use the folder; each takes its space a second time
   /// until it is done. Which ones are still to be sealed is told by marks that only holders of the new keys
   /// can make. Whatever interrupts that, ``reencrypt(progress:)`` goes on; until then, each value that is
-  /// still to be sealed is compared with the hash in its entry before a byte of it is read. Only an entry
-  /// that an earlier release wrote has no hash: ``reencrypt(progress:)`` before a rotation gives it one.
-  /// A damaged blob keeps its key, which may have leaked, so no part of it is read afterwards: save what can
+  /// still to be sealed is compared with the hash in its entry before a byte of it is read. An entry that an
+  /// earlier release wrote gets the hash of its blob before the keys are replaced; no earlier release may use
+  /// the folder from then on. A damaged blob keeps its key, which may have leaked, so no part of it is read afterwards: save what can
   /// be read of it before. Copies of the folder that were made before still open with the old secret.
   ///
   /// - Parameters:
@@ -24,8 +24,43 @@ extension SealedFolder {
     openedBy source: KeySource? = nil, names: Bool = false, progress: Progress? = nil
   ) throws(StorageError) -> SealedFolderRotation {
     let place = try preparedForWriting()
+    try bindFormerEntries(in: place)
     let report = try index.rotate(openedBy: source, names: names)
     return try reseal(in: place, report, progress)
+  }
+
+  /// Gives each entry of version 1 the hash of its blob as it is now.
+  ///
+  /// Otherwise the index's rotation would seal such entries under the new keys. Somebody who has the keys of
+  /// their blobs could put one back later, with any bytes in the blob.
+  private func bindFormerEntries(in place: BlobPlace) throws(StorageError) {
+    for name in try index.listing().keys {
+      do throws(StorageError) {
+        guard let blob = try entry(named: name)?.blob, blob.digest == nil else { continue }
+        let bound = blob.unmarked(try Self.digest(of: blob, in: place))
+        try change { (transaction) throws(StorageError) in
+          guard try transaction.entry(named: name)?.blob == blob else { return }
+          try transaction.put(.blob(bound), named: name)
+        }
+      } catch {
+        // Such a record does not open after the rotation either.
+        guard error.isOfValue else { throw error }
+      }
+    }
+  }
+
+  /// The hash of a blob, also of one that is damaged; zeros, which no blob has, where there is none.
+  private static func digest(
+    of blob: BlobEntry, in place: BlobPlace
+  ) throws(StorageError) -> [UInt8] {
+    guard let file = try place.open(blob.id),
+      try file.status().size == SegmentLayout.fileSize(ofLength: blob.length)
+    else { return [UInt8](repeating: 0, count: StreamDigest.byteCount) }
+    let digest = try cryptography { () throws(CryptoError) in try StreamDigest() }
+    try file.forEachSegment(ofLength: blob.length) { (sealed) throws(StorageError) in
+      _ = try cryptography { () throws(CryptoError) in try digest.append(sealed) }
+    }
+    return try cryptography { () throws(CryptoError) in try digest.finish() }
   }
 
   /// Seals anew what an interrupted rotation has not come to, in the index and of the blobs, and what an
@@ -79,7 +114,7 @@ extension SealedFolder {
   ) throws(StorageError) -> Bool {
     // Not hashed first: it is read once, and nobody sees the new blob before the hash was compared.
     guard
-      let reader = try BlobReader(blob, in: place, store: storeID(), hashingFirst: false)
+      let reader = try BlobReader(blob, in: place, store: storeID(), under: nil)
     else {
       guard try entry(named: name)?.blob?.id == blob.id else { return false }
       throw Self.missing(blob.id, in: place, name)

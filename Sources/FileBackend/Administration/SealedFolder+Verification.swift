@@ -119,7 +119,7 @@ private struct FolderVerification {
     defer { doneCount += blob.length }
     let reader: BlobReader?
     do throws(StorageError) {
-      reader = try BlobReader(blob, in: place, store: folder.storeID(), hashingFirst: false)
+      reader = try BlobReader(blob, in: place, store: folder.storeID(), under: nil)
     } catch {
       guard error.code == .damaged || error.code == .denied else { throw error }
       return add(

@@ -9,8 +9,11 @@ final class BlobReader: Sendable {
   let entry: BlobEntry
   private let file: OpenFile
   private let opener: SegmentOpener
-  /// The hash of each segment, cut to ``hashSize``, where the whole file was hashed first.
-  private let hashes: [UInt8]?
+  /// The root key of the index when the blob was opened; nil for readers that compare the hash of the whole
+  /// blob themselves.
+  private let root: RootWatch?
+  /// The hash of each segment, cut to ``hashSize``, once the whole file was hashed.
+  private let hashes = Lock<[UInt8]?>(nil)
   /// Enough to find no other segment of the same hash; all of them are in memory.
   private static let hashSize = 16
   /// The buffers of the last call, for the next one.
@@ -22,12 +25,14 @@ final class BlobReader: Sendable {
   ///   - entry: where the blob is, and what opens it.
   ///   - place: where the blobs are.
   ///   - store: the id of the index.
-  ///   - isHashed: whether the whole file is hashed first, since somebody else may have its key. Each segment
-  ///     is then compared when it is read, too. An entry of version 1 has no hash to compare with.
+  ///   - root: the root key of the index. Where the entry has not its mark, the whole file is hashed first,
+  ///     since somebody else may have its key; where the root key is replaced later, before the next segment
+  ///     is given. Each segment is then compared when it is read, too. An entry of version 1 has no hash to
+  ///     compare with. Nil for who reads all segments and compares the hash.
   /// - Throws: `StorageError`: `damaged` for a file that is not what the entry says, `denied` for what
   ///   is no file of ours.
   init?(
-    _ entry: BlobEntry, in place: BlobPlace, store: StoreID, hashingFirst isHashed: Bool
+    _ entry: BlobEntry, in place: BlobPlace, store: StoreID, under root: RootWatch?
   ) throws(StorageError) {
     guard let file = try place.open(entry.id) else { return nil }
     let size = try file.status().size
@@ -49,34 +54,50 @@ final class BlobReader: Sendable {
       try SegmentOpener(
         entry.algorithm, key: entry.key, associatedData: entry.associatedData(in: store))
     }
-    hashes = isHashed ? try Self.hashes(of: file, entry) : nil
+    self.root = root
     self.entry = entry
     self.file = file
+    if let root, entry.digest != nil, try !entry.isMarked(under: root) { try hash() }
   }
 
-  /// The hashes of the segments; nil where the entry has none to compare them with.
-  private static func hashes(
-    of file: borrowing OpenFile, _ entry: BlobEntry
-  ) throws(StorageError) -> [UInt8]? {
-    guard entry.digest != nil else { return nil }
-    let buffer = PlainBuffer(count: SegmentLayout.sealedSize, isSecret: false)
+  /// Hashes the whole file, compares it with the entry, and keeps the hash of each segment.
+  @discardableResult
+  private func hash() throws(StorageError) -> [UInt8] {
     let digest = try cryptography { () throws(CryptoError) in try StreamDigest() }
-    let size = SegmentLayout.fileSize(ofLength: entry.length)
-    var hashes: [UInt8] = []
-    for start in stride(from: 0, to: size, by: SegmentLayout.sealedSize) {
-      try SealedFileReader.checkCancellation(nil)
-      let range = 0..<min(SegmentLayout.sealedSize, size - start)
-      let count = try buffer.write(range) { (bytes) throws(StorageError) in
-        try file.fill(&bytes, from: start)
-      }
-      try buffer.read(0..<count) { (sealed) throws(StorageError) in
-        try cryptography { () throws(CryptoError) in
-          hashes += try digest.append(sealed).prefix(hashSize)
-        }
+    var found: [UInt8] = []
+    try file.forEachSegment(ofLength: entry.length) { (sealed) throws(StorageError) in
+      try cryptography { () throws(CryptoError) in
+        found += try digest.append(sealed).prefix(Self.hashSize)
       }
     }
     try entry.require(digest, at: file.path)
+    let hashes = found
+    self.hashes.withLock { $0 = hashes }
     return hashes
+  }
+
+  /// The hashes to compare a segment with that was just read; nil while the index has the root key that it had
+  /// when the blob was opened.
+  ///
+  /// To be called when the bytes are in memory: if the key is the same then, they are those of before its
+  /// replacement.
+  private func hashesToCompare() throws(StorageError) -> [UInt8]? {
+    guard let root else { return nil }
+    if let hashes = hashes.withLock({ $0 }) { return hashes }
+    var failure: StorageError?
+    do throws(StorageError) {
+      if try root.isCurrent() { return nil }
+    } catch {
+      // An index that can't be opened now does not stop a reader: the hash proves more than the index.
+      failure = error
+    }
+    guard entry.digest != nil else {
+      throw failure
+        ?? StorageError(
+          .busy, "the folder's keys were replaced since the value was opened; open it again",
+          path: file.path)
+    }
+    return try hash()
   }
 
   var path: String { file.path }
@@ -164,6 +185,7 @@ final class BlobReader: Sendable {
   private func check(
     _ sealed: RawSpan, _ number: Int, _ digest: StreamDigest?
   ) throws(StorageError) {
+    let hashes = try hashesToCompare()
     guard digest != nil || hashes != nil else { return }
     let hash = try cryptography { () throws(CryptoError) in
       if let digest { return try digest.append(sealed) }
@@ -182,6 +204,24 @@ final class BlobReader: Sendable {
       .damaged,
       "bytes \(range.lowerBound) to \(range.upperBound - 1) of the value do not authenticate: \(what). "
         + "The rest can be read; put the file back from a backup", path: path)
+  }
+}
+
+extension OpenFile {
+  /// Lends the sealed segments of a blob to `body`, as they are in the file.
+  borrowing func forEachSegment(
+    ofLength length: Int, _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let buffer = PlainBuffer(count: SegmentLayout.sealedSize, isSecret: false)
+    let size = SegmentLayout.fileSize(ofLength: length)
+    for start in stride(from: 0, to: size, by: SegmentLayout.sealedSize) {
+      try SealedFileReader.checkCancellation(nil)
+      let range = 0..<min(SegmentLayout.sealedSize, size - start)
+      let count = try buffer.write(range) { (bytes) throws(StorageError) in
+        try fill(&bytes, from: start)
+      }
+      try buffer.read(0..<count, body)
+    }
   }
 }
 

@@ -70,6 +70,9 @@ public final class SealedFileWriter {
     }
   }
 
+  /// Refuses to go on in a child of fork(2), which shares the position of its parent's files.
+  func requireOwn() throws(StorageError) { _ = try current() }
+
   /// Drops what was written.
   public func abandon() {
     blob?.abandon()

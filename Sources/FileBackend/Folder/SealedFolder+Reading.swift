@@ -91,8 +91,8 @@ extension SealedFolder {
     _ blob: BlobEntry, in place: BlobPlace, _ name: StoreKey
   ) throws(StorageError) -> SealedFileReader? {
     do throws(StorageError) {
-      let isMarked = try blob.isMarked(by: index.store)
-      return try BlobReader(blob, in: place, store: storeID(), hashingFirst: !isMarked).map {
+      let root = try index.store.rootWatch()
+      return try BlobReader(blob, in: place, store: storeID(), under: root).map {
         SealedFileReader(name, .blob($0))
       }
     } catch {

@@ -43,6 +43,8 @@ extension SealedFolder {
     let buffer = PlainBuffer(count: Self.chunkSize)
     while true {
       try SealedFileReader.checkCancellation(name)
+      // `progress` may have forked: what the child read would be missing in the parent's value.
+      try writer.requireOwn()
       let count = try buffer.write(0..<Self.chunkSize) { (bytes) throws(StorageError) in
         try source.readNext(into: &bytes)
       }

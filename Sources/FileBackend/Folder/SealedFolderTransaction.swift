@@ -132,7 +132,8 @@ public final class SealedFolderTransaction {
     }
   }
 
-  private func put(_ entry: FileEntry, named name: StoreKey) throws(StorageError) {
+  /// Lets the index say `entry` under a name, which may say more of the same blob than it said before.
+  func put(_ entry: FileEntry, named name: StoreKey) throws(StorageError) {
     try release(name)
     if let id = entry.blob?.id { blobs[id]?.newName = name }
     var bytes = entry.encoded()

@@ -61,7 +61,8 @@ extension BlobEntry {
     var entry = BlobEntry(
       algorithm: algorithm, length: length, id: id, key: key, lastTag: lastTag,
       .digest(digest, mark: []))
-    entry.binding = .digest(digest, mark: try entry.mark(by: index))
+    entry.binding = .digest(
+      digest, mark: try entry.mark(under: index.rootWatch().orEmptied()))
     return entry
   }
 
@@ -72,19 +73,41 @@ extension BlobEntry {
   ///
   /// - Throws: `StorageError`: `busy` when the index was emptied meanwhile.
   func isMarked(by index: SealedStore) throws(StorageError) -> Bool {
+    try isMarked(under: index.rootWatch().orEmptied())
+  }
+
+  /// The same of the root key that the index had at one time.
+  func isMarked(under root: RootWatch) throws(StorageError) -> Bool {
     guard case .digest(_, let found) = binding else { return false }
-    let mark = try mark(by: index)
+    let mark = try mark(under: root)
     return unsafe ConstantTime.equal(mark.span.bytes, found.span.bytes)
   }
 
-  private func mark(by index: SealedStore) throws(StorageError) -> [UInt8] {
+  /// The same blob, of which only the hash is known and nobody vouches for its key.
+  ///
+  /// It is hashed before each use until a rotation has sealed it again.
+  func unmarked(_ digest: [UInt8]) -> BlobEntry {
+    var entry = self
+    entry.binding = .digest(digest, mark: [UInt8](repeating: 0, count: Self.markSize))
+    return entry
+  }
+
+  private func mark(under root: RootWatch) throws(StorageError) -> [UInt8] {
     // The name is not marked: the index binds an entry to its name, and a name can change.
     var message = encoded(withMark: false)
     defer { Wipe.data(&message) }
-    guard let hash = try index.mark(message.bytes) else {
+    let hash = try root.mark(message.bytes).orEmptied()
+    return Array(hash.bytes.prefix(Self.markSize))
+  }
+}
+
+extension Optional {
+  /// What an index has as long as nobody empties it.
+  fileprivate func orEmptied() throws(StorageError) -> Wrapped {
+    guard let self else {
       throw StorageError(.busy, "the index was emptied meanwhile; try again")
     }
-    return Array(hash.bytes.prefix(Self.markSize))
+    return self
   }
 }
 

@@ -33,6 +33,14 @@ extension SealedStore {
     try keys.forReading()?.mark(message)
   }
 
+  /// Remembers the store's current root key, to tell later whether it was replaced.
+  ///
+  /// - Returns: nil when the store is new and has no keys.
+  /// - Throws: `StorageError`: the reason why the store can't be opened.
+  package func rootWatch() throws(StorageError) -> RootWatch? {
+    try keys.following().map { RootWatch(self, $0) }
+  }
+
   /// Whether a name's record is sealed under the primary data key; nil when there is no record.
   ///
   /// - Throws: `StorageError`: the reason why the store can't be read.
@@ -128,5 +136,33 @@ package struct RecordInspector {
   /// - Throws: `StorageError`: `invalid` for a name that is not a valid key.
   package func hash(of key: String) throws(StorageError) -> NameHash {
     try store.name(key).context(in: keys).name
+  }
+}
+
+/// The root key that a store had at one time.
+package struct RootWatch: Sendable {
+  private let store: SealedStore
+  private let keys: OpenKeys
+
+  fileprivate init(_ store: SealedStore, _ keys: OpenKeys) {
+    self.store = store
+    self.keys = keys
+  }
+
+  /// The mark of a message under that root key, as ``SealedStore/mark(_:)`` makes it.
+  ///
+  /// - Throws: `StorageError`: the reason why the mark can't be computed.
+  package func mark(_ message: RawSpan) throws(StorageError) -> NameHash? {
+    try keys.mark(message)
+  }
+
+  /// Whether the store still has that root key, in whichever process it may have been replaced.
+  ///
+  /// Costs a look at the header in memory.
+  ///
+  /// - Throws: `StorageError`: the reason why the store can't be opened.
+  package func isCurrent() throws(StorageError) -> Bool {
+    guard let now = try store.keys.following() else { return false }
+    return now === keys || now.root?.key == keys.root?.key
   }
 }
