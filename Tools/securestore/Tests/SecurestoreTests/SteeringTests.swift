@@ -45,7 +45,10 @@ struct SteeringTests {
     "XDG_CONFIG_HOME", "HOME", "USER", "SHELL", "TERM", "TERMINFO", "KUBECONFIG", "http_proxy",
     "HTTPS_PROXY", "DOCKER_HOST", "SWIFT_EXEC", "RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_HOME",
     "GOFLAGS", "CC",
-    "CXX", "MAKEFLAGS", "SUDO_ASKPASS", "SSL_CERT_FILE", "BASH_FUNC_ls",
+    "CXX", "MAKEFLAGS", "SUDO_ASKPASS", "SSL_CERT_FILE", "BASH_FUNC_ls", "TAR_OPTIONS", "GITPERLLIB",
+    "AWS_PAGER", "KUBE_EDITOR", "WGET_ASKPASS", "CATALINA_OPTS", "gs_options", "PYTEST_ADDOPTS",
+    "GUNICORN_CMD_ARGS", "SASL_PATH", "HDF5_PLUGIN_PATH", "PYTEST_PLUGINS", "FZF_DEFAULT_COMMAND",
+    "PSModulePath", "PGSSLROOTCERT",
   ])
   func itIsInTheTable(_ variable: String) {
     #expect(SteeringVariables.reader(of: variable) != nil)
@@ -55,7 +58,7 @@ struct SteeringTests {
     "TOKEN", "DATABASE_URL", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
     "GITHUB_TOKEN",
     "API_KEY", "path", "home", "Environment", "user", "TERMINAL_TOKEN", "REDIS_URL",
-    "LDAP_PASSWORD",
+    "LDAP_PASSWORD", "PAGERDUTY_TOKEN", "OPTIONS", "AWS_ENDPOINT_URL",
   ])
   func aUsualSecretIsNot(_ variable: String) {
     #expect(SteeringVariables.reader(of: variable) == nil)

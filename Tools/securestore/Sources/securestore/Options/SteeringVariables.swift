@@ -9,15 +9,19 @@ struct SteeringVariables {
   let names: Set<String>
   /// How names begin.
   let prefixes: [String]
+  /// How names end.
+  let suffixes: [String]
   /// Whether their readers know them in capitals and in small letters.
   var ignoresCase = false
 
   private init(
-    _ reader: String, _ names: String = "", prefixes: String = "", ignoresCase: Bool = false
+    _ reader: String, _ names: String = "", prefixes: String = "", suffixes: String = "",
+    ignoresCase: Bool = false
   ) {
     self.reader = reader
     self.names = Set(names.split(whereSeparator: \.isWhitespace).map(String.init))
     self.prefixes = prefixes.split(separator: " ").map(String.init)
+    self.suffixes = suffixes.split(separator: " ").map(String.init)
     self.ignoresCase = ignoresCase
   }
 
@@ -29,6 +33,7 @@ struct SteeringVariables {
   private func has(_ variable: String) -> Bool {
     let variable = ignoresCase ? variable.uppercased() : variable
     return names.contains(variable) || prefixes.contains { variable.hasPrefix($0) }
+      || suffixes.contains { variable.hasSuffix($0) }
   }
 
   /// All of them, by what reads them.
@@ -49,14 +54,24 @@ struct SteeringVariables {
       "programs that look for the user's files",
       "HOME LOGNAME OLDPWD PWD TERM TERMCAP TERMINFO TERMINFO_DIRS USER",
       prefixes: "XDG_ SUDO_"),
-    SteeringVariables("Perl", "PERLLIB PERL_UNICODE", prefixes: "PERL5 PERL_MB_ PERL_MM_"),
     SteeringVariables(
-      "Python", "VIRTUAL_ENV JUPYTER_PATH JUPYTER_CONFIG_DIR JUPYTER_CONFIG_PATH",
+      "Perl", "PERLLIB PERL_UNICODE PERL_CPANM_OPT GITPERLLIB",
+      prefixes: "PERL5 PERL_MB_ PERL_MM_ PERLDB_"),
+    SteeringVariables(
+      "Python",
+      """
+      VIRTUAL_ENV JUPYTER_PATH JUPYTER_CONFIG_DIR JUPYTER_CONFIG_PATH DJANGO_SETTINGS_MODULE
+      FLASK_APP MPLBACKEND BZR_PLUGIN_PATH BRZ_PLUGIN_PATH
+      """,
       prefixes: "PYTHON PIP_ UV_ CONDA_ PYENV_ IPYTHON"),
     SteeringVariables(
-      "Ruby", "RUBYOPT RUBYLIB RUBYPATH RUBYSHELL", prefixes: "GEM_ BUNDLE_ BUNDLER_"),
+      "Ruby", "RUBYOPT RUBYLIB RUBYPATH RUBYSHELL IRBRC", prefixes: "GEM_ BUNDLE_ BUNDLER_"),
     SteeringVariables(
-      "Node.js", "NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_V8_COVERAGE"),
+      "Node.js",
+      """
+      NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_V8_COVERAGE NODE_CONFIG_DIR
+      NODE_COMPILE_CACHE
+      """),
     SteeringVariables(
       "npm and its kin", "DENO_DIR DENO_INSTALL_ROOT",
       prefixes: "NPM_CONFIG_ YARN_ PNPM_ BUN_ COREPACK_", ignoresCase: true),
@@ -79,7 +94,8 @@ struct SteeringVariables {
       TCLLIBPATH TCL_LIBRARY TK_LIBRARY GUILE_LOAD_PATH GUILE_LOAD_COMPILED_PATH
       GUILE_INIT_SEGMENT_SIZE ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS ERL_INETRC
       ELIXIR_ERL_OPTIONS AWKPATH AWKLIBPATH EMACSLOADPATH EMACSDATA SBCL_HOME OCAMLRUNPARAM
-      CAML_LD_LIBRARY_PATH HASKELL_DIST_DIR GHCRTS PSQLRC SQLITE_HISTORY
+      CAML_LD_LIBRARY_PATH HASKELL_DIST_DIR GHCRTS PSQLRC SQLITE_HISTORY PSMODULEPATH PSModulePath
+      PLTCOLLECTS OCTAVE_SITE_INITFILE
       """, prefixes: "JULIA_ GHC_ OCAML"),
     SteeringVariables(
       "OpenSSL and others that decide whom to trust",
@@ -87,7 +103,9 @@ struct SteeringVariables {
       OPENSSL_CONF OPENSSL_CONF_INCLUDE OPENSSL_MODULES OPENSSL_ENGINES OPENSSL_ia32cap
       SSL_CERT_FILE SSL_CERT_DIR SSLKEYLOGFILE CURL_CA_BUNDLE CURL_HOME REQUESTS_CA_BUNDLE
       NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED GNUTLS_SYSTEM_PRIORITY_FILE P11_KIT_STRICT
-      PKCS11_MODULE_PATH GNUPGHOME KRB5_CONFIG KRB5CCNAME KRB5_KTNAME
+      PKCS11_MODULE_PATH GNUPGHOME KRB5_CONFIG KRB5CCNAME KRB5_KTNAME NIX_SSL_CERT_FILE
+      GRPC_DEFAULT_SSL_ROOTS_FILE_PATH PGSSLROOTCERT PGSYSCONFDIR PGSERVICEFILE LDAPTLS_CACERT
+      LDAPCONF LDAPRC VAULT_SKIP_VERIFY VAULT_CACERT
       """),
     SteeringVariables(
       "programs that connect through a proxy",
@@ -102,12 +120,13 @@ struct SteeringVariables {
       GIT_PROTOCOL_FROM_USER GIT_ATTR_SOURCE SSH_ASKPASS SSH_ASKPASS_REQUIRE SSH_AUTH_SOCK
       SSH_SK_PROVIDER RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR HGRCPATH HGEDITOR HGMERGE HGPLAIN
       CVSROOT CVSEDITOR P4CONFIG P4EDITOR
-      """, prefixes: "GIT_SSH GIT_CONFIG GIT_SSL_ GIT_TRACE GIT_HTTP_"),
+      """, prefixes: "GIT_SSH GIT_CONFIG GIT_SSL_ GIT_TRACE GIT_HTTP_ GIT_PROXY_"),
     SteeringVariables(
       "pagers, editors and browsers",
       """
       BAT_CONFIG_PATH BAT_PAGER BROWSER EDITOR EXINIT LESS LESSEDIT LESSKEY LESSKEYIN
       LESSKEY_CONTENT LESSKEYIN_SYSTEM LESSOPEN LESSCLOSE MANOPT MANPAGER MANPATH MORE MYVIMRC
+      ALTERNATE_EDITOR GVIMINIT VIM
       PAGER SYSTEMD_EDITOR SYSTEMD_PAGER VIMINIT VIMRUNTIME VISUAL
       """, prefixes: "NVIM_"),
     SteeringVariables(
@@ -116,7 +135,8 @@ struct SteeringVariables {
       CC CXX CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS COMPILER_PATH CPATH C_INCLUDE_PATH
       CPLUS_INCLUDE_PATH GCC_EXEC_PREFIX LIBRARY_PATH MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES MAKE
       MAKESHELL GOFLAGS GOPROXY GOENV GOPATH GOROOT GOTOOLCHAIN GONOSUMDB GONOSUMCHECK GONOPROXY
-      GOPRIVATE GOINSECURE GOSUMDB GOEXPERIMENT GODEBUG RUSTC RUSTDOC RUSTC_WRAPPER
+      GOPRIVATE GOINSECURE GOSUMDB GOEXPERIMENT GODEBUG GOCACHEPROG GOAUTH RUSTC RUSTDOC
+      RUSTC_WRAPPER
       RUSTC_WORKSPACE_WRAPPER RUSTFLAGS RUSTDOCFLAGS ACLOCAL_PATH AUTOM4TE M4 M4PATH CONFIG_SITE
       """, prefixes: "CARGO_ RUSTUP_ SWIFT_ CMAKE_ PKG_CONFIG CCACHE_ DISTCC_ NINJA_ CGO_"),
     SteeringVariables(
@@ -140,5 +160,20 @@ struct SteeringVariables {
       CREDENTIALS_DIRECTORY STATE_DIRECTORY CACHE_DIRECTORY CONFIGURATION_DIRECTORY
       RUNTIME_DIRECTORY
       """, prefixes: "ANSIBLE_ TF_CLI_ARGS_"),
+    // Many programs have a pager, an editor or options of their own under such a name.
+    SteeringVariables(
+      "programs that run what it names, or take options from it",
+      "CCC_OVERRIDE_OPTIONS FZF_DEFAULT_COMMAND KUBECTL_EXTERNAL_DIFF RSYNC_CONNECT_PROG ZIPOPT",
+      suffixes: "PAGER EDITOR ASKPASS _OPTS _OPTIONS _ADDOPTS _CMD_ARGS _PRELOAD", ignoresCase: true
+    ),
+    SteeringVariables(
+      "programs that load plug-ins or settings from it",
+      """
+      APT_CONFIG AZURE_EXTENSION_DIR CHROME_DEVEL_SANDBOX CONFIG_SHELL CONTAINERS_CONF
+      CUDA_INJECTION64_PATH GDAL_DRIVER_PATH GROFF_COMMAND_PREFIX GSS_MECH_CONFIG GS_LIB JJ_CONFIG
+      MAGICK_CONFIGURE_PATH MAILRC ODBCSYSINI OMP_TOOL_LIBRARIES PKCS11_PROVIDER_MODULE
+      RIPGREP_CONFIG_PATH RPM_CONFIGDIR SASL_PATH SDL_DYNAMIC_API TEXMFCNF TF_DATA_DIR TNS_ADMIN
+      WGETRC __EGL_VENDOR_LIBRARY_FILENAMES shell_escape
+      """, suffixes: "_PLUGIN_PATH _PLUGIN_DIR _PLUGINS"),
   ]
 }
