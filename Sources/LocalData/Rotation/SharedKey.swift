@@ -35,6 +35,8 @@ extension SharedKey {
 protocol RotatedKey: SharedKey {
   /// The name of the key in reports and in the ledger.
   var title: String { get }
+  /// The folder that the addresses in its list are relative to; nil for absolute ones.
+  var root: String? { get }
 
   /// Makes a new key the present one, and lists the values of the old one in the same atomic step.
   ///
@@ -82,6 +84,30 @@ struct RotationManifest: Codable, Equatable, Sendable {
     guard let digest = digests[Self.label(address, below: root)] else { return false }
     return try digest.isEmpty
       ? address.kind.isSealing : digest == Data(ValueDigest.of(stored))
+  }
+
+  /// The listed values, with every domain that such a place can have.
+  func values(isOfGroup: Bool) -> [SealedValue] {
+    digests.keys.sorted().compactMap { label in
+      let fields = label.components(separatedBy: "\u{1F}")
+      guard fields.count >= 3, let kind = PlaceAddress.Kind(rawValue: fields[0]) else { return nil }
+      let (container, name) = (fields[1], fields.dropFirst(2).joined(separator: "\u{1F}"))
+      // Each value of a group's folder is found there.
+      guard !isOfGroup else { return nil }
+      let address = PlaceAddress(kind: kind, container: container, name: name)
+      let url = URL(fileURLWithPath: container, isDirectory: true)
+      let directories = [FileDirectory.documents, .caches, .custom(url)]
+      switch kind {
+      case .file:
+        return SealedValue(address, directories.map { .fileSystem(directory: $0) })
+      case .sealedFolder:
+        return SealedValue(address, directories.map { .encryptedFileSystem(directory: $0) })
+      case .sealedSuite: return SealedValue(address, [.userDefaults(suite: container)])
+      case .vault, .keyring, .deviceKeyring:
+        return SealedValue(address, [.keychain(service: container)])
+      case .plainSuite: return SealedValue(address, [.userDefaults])
+      }
+    }
   }
 
   /// Reads a list from JSON.
