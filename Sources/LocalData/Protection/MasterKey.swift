@@ -111,7 +111,7 @@ final class MasterKey: Sendable {
 
 extension MasterKey: RotatedKey {
   var title: String { "master key \(id)" }
-  var root: String? { nil }
+  var group: SharedFolder? { nil }
 
   func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
     // Another process may have replaced the key. The lock file shows that to readers; a writer asks the

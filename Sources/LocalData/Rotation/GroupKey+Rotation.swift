@@ -9,7 +9,7 @@ extension GroupKey: RotatedKey {
   static let rotation = ".group.rotation"
 
   var title: String { "group key \(folder.path)" }
-  var root: String? { folder.path }
+  var group: SharedFolder? { folder }
   var lock: KeyLock? { KeyLock(ofGroup: folder) }
 
   func former() throws(StorageError) -> FormerKey? {

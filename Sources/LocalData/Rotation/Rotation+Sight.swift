@@ -96,7 +96,7 @@ extension Rotation {
     guard !record.done.contains(key.title) else { return }
     do throws(StorageError) {
       guard try key.material(isWriting: false) != nil else { return }
-      for (value, error) in try list(try values(), below: key.root).unreadable {
+      for (value, error) in try list(try values(), below: key.group?.path).unreadable {
         leave(value.title, "\(value.address)", error)
       }
     } catch {

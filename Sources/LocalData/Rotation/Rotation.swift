@@ -89,6 +89,18 @@ struct Rotation {
     return (stores, entries)
   }
 
+  /// Whether there is anything to rotate; creates nothing.
+  static func hasStores(
+    _ core: RouterCore, _ declared: [StorageKeyDescriptor]
+  ) throws(StorageError) -> Bool {
+    let rotation = Rotation(
+      core, declared, openedBy: nil, names: false, isAbandoning: false, progress: nil,
+      onStep: { _ in })
+    let entries = try rotation.ledger.entries()
+    return try !entries.isEmpty
+      || !rotation.existing(try rotation.addresses(entries)).isEmpty
+  }
+
   private func settle() {
     core.places.keys.settle()
     core.state.withLock { $0.startAnew() }
@@ -186,10 +198,10 @@ struct Rotation {
       try ledger.record(record)
       onStep(.began)
     }
-    if try key.former() == nil {
+    if try key.former() == nil, record.replaced?.contains(key.title) != true {
       try Self.excluding(key) { () throws(StorageError) in
         try key.replace { () throws(StorageError) in
-          let (manifest, unreadable) = try list(try values(), below: key.root)
+          let (manifest, unreadable) = try list(try values(), below: key.group?.path)
           // It was readable when the rotation began.
           if !isAbandoning, let first = unreadable.first {
             throw first.error
@@ -199,6 +211,8 @@ struct Rotation {
       }
       onStep(.replacedKey)
     }
+    record.replaced = (record.replaced ?? []).union([key.title])
+    try ledger.record(record)
     guard try reseal(key, values) else { return }
     // Somebody may have put the old key back meanwhile.
     _ = try key.material(isWriting: false)
@@ -225,22 +239,26 @@ struct Rotation {
     let former = try key.former()
     let resealer = try Resealer(core, present, former)
     let (before, found) = (report.left.count, try values())
-    let known = Set(found.map(\.address))
+    let known = Set(found.map(\.address.label))
     // What was listed counts, also if it is neither in the ledger nor declared now.
-    let listed = former?.manifest.values(isOfGroup: key.root != nil) ?? []
-    for value in found + listed.filter({ !known.contains($0.address) }) {
-      switch try resealer.reseal(value) {
+    let listed = former?.manifest.values(in: key.group) ?? []
+    // A value that has several possible places is in one of them.
+    var (seen, absent): (Set<String>, [SealedValue]) = ([], [])
+    for value in found + listed.filter({ !known.contains($0.address.label) }) {
+      let outcome = try resealer.reseal(value)
+      if case .absent = outcome { absent.append(value) } else { seen.insert(value.title) }
+      switch outcome {
       case .resealed:
         report.resealed += 1
         onStep(.resealed)
-      case .unchanged: break
-      case .absent:
-        if let error = try whyOutOfSight(value.address) {
-          leave(value.title, "\(value.address)", error)
-        }
+      case .unchanged, .absent: break
       case .left(let error): leave(value.title, "\(value.address)", error)
       }
       tell()
+    }
+    for value in absent where !seen.contains(value.title) {
+      guard let error = try whyOutOfSight(value.address) else { continue }
+      leave(value.title, "\(value.address)", error)
     }
     guard report.left.count == before else {
       isUnfinished = true

@@ -132,7 +132,8 @@ extension StorageCatalogFile {
   ///     them, and no key opens them afterwards.
   ///   - progress: called from time to time with the number of steps done and of all steps.
   /// - Returns: what was replaced and sealed again, and what was left.
-  /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one; or as the router's call.
+  /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one; `unavailable` if the application
+  ///   has no stores there, and nothing is created then; or as the router's call.
   public func rotate(
     applicationID: String? = nil, keySource: KeySource, folder: URL? = nil,
     openedBy source: KeySource? = nil, names: Bool = false,
@@ -140,6 +141,11 @@ extension StorageCatalogFile {
     progress: (@Sendable (Int, Int) -> Void)? = nil
   ) throws(StorageError) -> StorageRotationReport {
     let core = try core(applicationID, keySource, folder)
+    guard try Rotation.hasStores(core, keys) else {
+      throw StorageError(
+        .unavailable,
+        "the application has no typed storage there, so nothing was rotated; check its id and its folder")
+    }
     var report = try core.rotate(
       keys, openedBy: source, names: names, isAbandoning: abandoningMissing, progress: progress)
     for entry in try core.ledger.entries() {
