@@ -33,6 +33,21 @@ import Testing
     try Data("\"\(value)\"".utf8).write(to: file)
   }
 
+  @Test func aSourceThatWasCombinedIsNotReadByAnotherMigration() async throws {
+    let (other, both) = (key("other", .userDefaults, .none), key("both", .keychain(service: "s")))
+    try await folder.router().set("user", for: old)
+    let old = old
+    let combined = StorageMigration.combine([.key(old), .key(other)], into: both) {
+      try $0.value(of: old) ?? $0.value(of: other)
+    }
+    try await folder.router().migrate(combined)
+    try await folder.router().remove(both)
+    try plant("admin")
+    let move = StorageMigration.move(from: old, to: both)
+    #expect(await code { try await folder.router().migrate(move) } == .conflict)
+    #expect(try await folder.router().get(both) == nil)
+  }
+
   private enum Way: CaseIterable { case moved, absent, alreadyThere, preferred }
 
   @Test(arguments: Way.allCases)

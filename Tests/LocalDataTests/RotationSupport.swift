@@ -7,6 +7,8 @@ struct RotatedApplication {
   static let old = KeySource.key(TestFolder.key)
   static let new = KeySource.key(SymmetricKey(data: Data(repeating: 8, count: 32)))
 
+  static let ledger = "data/com.example.app/localdata.vault"
+
   let folder = TestFolder()
   /// The thief's copy of the folder, from before the rotation.
   let stolen = TestFolder()
@@ -79,6 +81,13 @@ struct RotatedApplication {
       try? FileManager.default.removeItem(atPath: target)
       guard FileManager.default.fileExists(atPath: source) else { continue }
       try FileManager.default.copyItem(atPath: source, toPath: target)
+    }
+  }
+
+  /// Removes a vault.
+  func remove(_ file: String) {
+    for ending in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: folder.path + "/" + file + ending)
     }
   }
 

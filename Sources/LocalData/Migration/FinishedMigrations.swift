@@ -22,6 +22,18 @@ struct FinishedName: Hashable, Sendable {
     names += destination.label
     text = "migrated:" + Hexadecimal.encode(try ValueDigest.of(Data(names.utf8)))
   }
+
+  /// The names of a migration: its own, then one for each source, so that another migration to the same key
+  /// does not read a source again.
+  static func all(
+    _ sources: [MigrationEnd], _ destination: MigrationEnd
+  ) throws(StorageError) -> [FinishedName] {
+    var names = [try FinishedName(sources, destination)]
+    for source in sources where sources.count > 1 {
+      names.append(try FinishedName([source], destination))
+    }
+    return names
+  }
 }
 
 extension Ledger {
@@ -47,18 +59,18 @@ extension Ledger {
   /// Records that a migration is finished, and removes its journal, in one step.
   ///
   /// In two steps, a kill between them would leave a journal that lets the next run read a source again.
-  func finish(_ name: FinishedName, _ journal: JournalName) throws(StorageError) {
+  func finish(_ names: [FinishedName], _ journal: JournalName) throws(StorageError) {
     try storageErrors {
       try storage.transaction { transaction in
-        try transaction.save(true, forKey: name.text)
+        for name in names { try transaction.save(true, forKey: name.text) }
         try transaction.delete(forKey: journal.text)
       }
     }
   }
 
   /// Forgets that a migration is finished.
-  func reopen(_ name: FinishedName) throws(StorageError) {
-    try storage.delete(forKey: name.text)
+  func reopen(_ names: [FinishedName]) throws(StorageError) {
+    for name in names { try storage.delete(forKey: name.text) }
   }
 }
 

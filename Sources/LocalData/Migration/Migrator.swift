@@ -23,7 +23,7 @@ struct Migrator: Sendable {
     let conditions: [@Sendable () async throws -> Bool]
     let produce: @Sendable ([Data?]) throws -> Data?
     let journal: JournalName
-    let finished: FinishedName
+    let finished: [FinishedName]
     /// Whether the ledger says that the key's value is at the source: then the router wrote it there, after
     /// any earlier run.
     var isRecordedAtSource = false
@@ -79,24 +79,30 @@ struct Migrator: Sendable {
     var hasSource: Bool { sources.contains { $0 != nil } }
     /// Whether the migration is finished: a run that was interrupted still has its journal.
     var isOver: Bool { isFinished && journal == nil }
+    /// Whether another migration has finished with a source, and the source has a value again.
+    var hasReturned = false
   }
 
   private func look(_ work: Work) async throws(StorageError) -> Found {
     try await Blocking.run { [core] () throws(StorageError) in
       // Before the sources: otherwise a run that finishes meanwhile would look like a source that came back.
-      let isFinished = try core.ledger.isFinished(work.finished)
+      let isFinished = try core.ledger.isFinished(work.finished[0])
       let journal = try core.ledger.journal(work.journal)
       var sources: [Data?] = []
+      var hasReturned = false
       for source in work.sources {
+        // Before its value, for the same reason.
+        let isFinished = try core.ledger.isFinished(FinishedName([source], work.destination))
         do throws(StorageError) {
           sources.append(try source.place.read())
         } catch {
           throw error.about(source.name)
         }
+        if isFinished, sources.last != .some(nil) { hasReturned = true }
       }
       return Found(
         isFinished: isFinished, journal: journal, sources: sources,
-        destination: try work.destination.place.read())
+        destination: try work.destination.place.read(), hasReturned: hasReturned)
     }
   }
 
@@ -104,6 +110,9 @@ struct Migrator: Sendable {
   private func move(_ work: Work) async throws(StorageError) -> Outcome? {
     let found = try await look(work)
     guard !found.isOver || !found.hasSource || work.isRecordedAtSource else {
+      throw Self.cameBack(work)
+    }
+    guard !found.hasReturned || found.journal != nil || work.isRecordedAtSource else {
       throw Self.cameBack(work)
     }
     var isReplacing = false
@@ -183,7 +192,7 @@ struct Migrator: Sendable {
         sources: digests, destination: try ValueDigest.of(stored), isCopied: isAdopted,
         isAdopted: isAdopted)
       return try core.ledger.begin(
-        journal, work.journal, unless: found.isFinished ? nil : work.finished)
+        journal, work.journal, unless: found.isFinished ? nil : work.finished[0])
     }
   }
 

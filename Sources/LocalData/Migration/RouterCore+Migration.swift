@@ -123,7 +123,7 @@ extension RouterCore {
     }
     return Migrator.Work(
       sources: [before], destination: now, winner: .neither, conditions: [],
-      produce: { $0[0] }, journal: name, finished: try FinishedName([before], now),
+      produce: { $0[0] }, journal: name, finished: try FinishedName.all([before], now),
       isRecordedAtSource: recorded.map { before.isWhere($0) } ?? false)
   }
 
@@ -150,7 +150,7 @@ extension RouterCore {
       sources: sources, destination: destination, winner: migration.winner,
       conditions: migration.conditions, produce: migration.produce,
       journal: try JournalName(sources, destination),
-      finished: try FinishedName(sources, destination))
+      finished: try FinishedName.all(sources, destination))
   }
 
   /// The end of a source: the place in the ledger, under this configuration or the former one.

@@ -1,6 +1,8 @@
 internal import CryptoCore
 internal import StorageCore
 
+internal import struct Foundation.URL
+
 /// The ids of custom folders: the sealed values in a folder are bound to its id.
 ///
 /// The ledger, which is sealed, says which folder has which id. The file in the folder only carries the id to
@@ -29,7 +31,7 @@ struct FolderIDs: Sendable {
       if isWriting, try !folder.contains(Self.file) { _ = try make(known, in: folder) }
       return known
     }
-    var id = try read(folder)
+    var id = try Self.read(folder)
     if let id { try requireUnknown(id, path) }
     guard isWriting, let ledger else { return id }
     if id == nil {
@@ -45,9 +47,10 @@ struct FolderIDs: Sendable {
   /// The id of the program's own choice: that of the file, also if another folder had it.
   func adopt(_ path: String) throws(StorageError) {
     guard let ledger, try FileStatus.of(path) != nil else { return }
-    let id = try read(SharedFolder(path: path))
+    let id = try Self.inFile(of: path)
     if let id {
       for (other, entry) in try ledger.folders() where other != path && entry.id == id {
+        try ledger.moveEntries(from: other, to: path)
         try ledger.forget(folder: other)
       }
     }
@@ -66,9 +69,14 @@ struct FolderIDs: Sendable {
     }
   }
 
-  private func read(_ folder: SharedFolder) throws(StorageError) -> [UInt8]? {
-    guard let bytes = try folder.read(Self.file) else { return nil }
-    guard bytes.count == 2 * Self.size + 1, bytes.last == 10,
+  /// The id in the file of a folder; nil if there is no file.
+  static func inFile(of path: String) throws(StorageError) -> [UInt8]? {
+    try read(SharedFolder(path: path))
+  }
+
+  private static func read(_ folder: SharedFolder) throws(StorageError) -> [UInt8]? {
+    guard let bytes = try folder.read(file) else { return nil }
+    guard bytes.count == 2 * size + 1, bytes.last == 10,
       let id = Hexadecimal.decode(String(decoding: bytes.dropLast(), as: UTF8.self))
     else {
       throw StorageError(
@@ -84,7 +92,7 @@ struct FolderIDs: Sendable {
       guard try !folder.contains(Self.file) else { return }
       try locked.write(Array(Hexadecimal.encode(id).utf8) + [10], to: Self.file)
     }
-    return try read(folder)
+    return try Self.read(folder)
   }
 }
 
@@ -127,6 +135,21 @@ extension Ledger {
     try storage.save(encodable: entry, forKey: Self.folderPrefix + path)
   }
 
+  /// Moves the entries of a folder's keys, after the folder was moved.
+  ///
+  /// A key of the new place that has an entry keeps it.
+  func moveEntries(from old: String, to new: String) throws(StorageError) {
+    for entry in try entries() where entry.address.container == old {
+      guard let domain = entry.domain.domain.inFolder(new) else { continue }
+      var moved = entry
+      moved.domain = DomainText(domain)
+      moved.address = PlaceAddress(
+        kind: entry.address.kind, container: new, name: entry.name,
+        groupRoot: entry.address.groupRoot, isPurgeable: entry.address.isPurgeable)
+      try move(entry, to: moved, domain)
+    }
+  }
+
   func forget(folder path: String) throws(StorageError) {
     try storage.delete(forKey: Self.folderPrefix + path)
   }
@@ -139,5 +162,21 @@ extension Ledger {
 
   func recordBound(_ domain: StorageDomain, _ name: String) throws(StorageError) {
     _ = try storage.saveIfAbsent(true, forKey: Self.bound(domain, name))
+  }
+}
+
+extension StorageDomain {
+  /// The same domain in another custom folder, whose path may be that of its sealed folder; nil for other
+  /// domains.
+  fileprivate func inFolder(_ path: String) -> StorageDomain? {
+    switch kind {
+    case .fileSystem(.custom):
+      return .fileSystem(directory: .custom(URL(fileURLWithPath: path, isDirectory: true)))
+    case .encryptedFileSystem(.custom):
+      let folder = FilePath.folder(of: path)
+      return .encryptedFileSystem(
+        directory: .custom(URL(fileURLWithPath: folder, isDirectory: true)))
+    default: return nil
+    }
   }
 }

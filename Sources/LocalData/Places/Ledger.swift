@@ -37,6 +37,22 @@ struct Ledger: Sendable {
     try storage.save(encodable: entry, forKey: Self.key(domain, entry.name))
   }
 
+  /// Replaces an entry by that of another domain, unless the other has one, in one step.
+  func move(
+    _ entry: Entry, to moved: Entry, _ domain: StorageDomain
+  ) throws(StorageError) {
+    let (old, new) = (Self.key(entry.domain.domain, entry.name), Self.key(domain, entry.name))
+    guard old != new else { return }
+    try storageErrors {
+      try storage.transaction { transaction in
+        if try !transaction.contains(new) { try transaction.save(encodable: moved, forKey: new) }
+        try transaction.delete(forKey: old)
+      }
+    }
+    // From then on, the value has the newer form.
+    if try isBound(entry.domain.domain, entry.name) { try recordBound(domain, entry.name) }
+  }
+
   /// All entries.
   func entries() throws(StorageError) -> [Entry] {
     var entries: [Entry] = []

@@ -17,13 +17,18 @@ package struct PlaceAddress: Hashable, Sendable, Codable {
     case sealedFolder
   }
   package let kind: Kind
-  package let container: String
+  package var container: String
   /// The name of the key.
   package let name: String
   /// The folder of the value's group, if an administrator created it.
   package var groupRoot: String?
   /// Whether the value is in a cache.
   package var isPurgeable = false
+}
+
+extension PlaceAddress {
+  /// Names the place in a list; unlike the address, it depends only on where the value is.
+  var label: String { "\(kind.rawValue)\u{1F}\(container)\u{1F}\(name)" }
 }
 
 extension PlaceAddress: CustomStringConvertible {

@@ -41,6 +41,13 @@ final class MasterKey: Sendable {
   private func find(_ made: [UInt8]?, isWriting: Bool) throws(StorageError) -> SecureBytes? {
     let found = try read(place)
     guard let made else {
+      // A rotation that goes on has recorded its keys, so the ledger was lost since.
+      guard try !next.contains() else {
+        throw StorageError(
+          .keyUnavailable,
+          "the ledger \(Ledger.file) was lost during a rotation, so it is unknown which master key is the "
+            + "present one; restore the ledger from a backup")
+      }
       guard let found else { return isWriting ? try make() : nil }
       // Its creator died before recording it.
       guard isWriting else { return found.key }
@@ -104,6 +111,7 @@ final class MasterKey: Sendable {
 
 extension MasterKey: RotatedKey {
   var title: String { "master key \(id)" }
+  var group: SharedFolder? { nil }
 
   func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
     // Another process may have replaced the key. The lock file shows that to readers; a writer asks the

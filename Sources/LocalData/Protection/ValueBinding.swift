@@ -33,6 +33,9 @@ struct ValueBinding: Sendable {
     return bytes(try place?.id(false) ?? [])
   }
 
+  /// Refuses a place whose id belongs to another place.
+  func requirePlace() throws(StorageError) { _ = try place?.id(false) }
+
   /// Refuses a value of the older form where only the newer one may be.
   func requireForm(of envelope: Envelope) throws(StorageError) {
     guard !envelope.isBound, let place else { return }

@@ -9,6 +9,7 @@ extension GroupKey: RotatedKey {
   static let rotation = ".group.rotation"
 
   var title: String { "group key \(folder.path)" }
+  var group: SharedFolder? { folder }
   var lock: KeyLock? { KeyLock(ofGroup: folder) }
 
   func former() throws(StorageError) -> FormerKey? {
@@ -26,13 +27,18 @@ extension GroupKey: RotatedKey {
       try locked.write(file, to: Self.rotation)
       try Self.write(new, locked)
     }
+    // From now on, this program refuses the old key, also if somebody puts it back before the end.
+    try noteFormer(old)
   }
 
   func dropFormer() throws(StorageError) {
-    if let former = try former() {
-      try ledger.recordDropped(try Self.check(of: former.key), ofGroup: folder.path)
-    }
+    // Its replacement may have died before that.
+    if let former = try former() { try noteFormer(former.key) }
     try folder.locked { (locked) throws(StorageError) in try locked.remove(Self.rotation) }
+  }
+
+  private func noteFormer(_ key: SecureBytes) throws(StorageError) {
+    try ledger.recordDropped(try Self.check(of: key), ofGroup: folder.path)
   }
 
   /// Identifies a key of a group.

@@ -7,8 +7,9 @@ internal import struct Foundation.Data
 struct Resealer {
   enum Outcome {
     case resealed
-    /// The value is gone, is under the new key already, or is not under a shared key.
+    /// The value is under the new key already, or is not under a shared key.
     case unchanged
+    case absent
     case left(StorageError)
   }
 
@@ -39,7 +40,10 @@ struct Resealer {
 
   /// Whether an error is about one value, so that the others can be sealed again.
   static func isOfValue(_ error: StorageError) -> Bool {
-    [.damaged, .wrongKey, .unsupported, .denied, .typeMismatch].contains(error.code)
+    [
+      .damaged, .wrongKey, .unsupported, .denied, .typeMismatch, .unavailable,
+      .configurationConflict,
+    ].contains(error.code)
   }
 
   func reseal(_ value: SealedValue) throws(StorageError) -> Outcome {
@@ -59,26 +63,46 @@ struct Resealer {
   private func attempt(
     _ value: SealedValue, _ place: any ValuePlace
   ) throws(StorageError) -> Outcome? {
-    guard let stored = try place.read(),
-      value.address.kind.isSealing || stored.starts(with: Envelope.mark)
-    else { return .unchanged }
+    guard let stored = try place.read() else { return .absent }
+    let isSealing = value.address.kind.isSealing
+    guard isSealing || stored.starts(with: Envelope.mark) else { return .unchanged }
     let envelope = try Envelope(reading: stored)
     guard let sealing = envelope.sealing, sealing.origin == .masterKey else { return .unchanged }
+    // Whoever can write to the place decides the number in a file that nobody declared.
+    guard value.isKnown || sealing.rounds <= Self.roundLimit else { return .left(Self.isTooSlow) }
+    let isListed = try former?.manifest.accounts(for: stored, at: value.address) ?? false
+    // Listed bytes of a file are older than the present key.
+    if isSealing || !isListed {
+      let sealer = sealer(value, value.domain, envelope, sealing)
+      guard try !sealer.isUnder([present], envelope) else { return .unchanged }
+      guard isListed else { return .left(Self.isNotListed) }
+    }
+    guard let former else { return .left(ValueSealer.wrongKey) }
+    var failure = ValueSealer.wrongKey
+    for domain in value.domains {
+      do throws(StorageError) {
+        let sealer = sealer(value, domain, envelope, sealing)
+        var opened = try sealer.open(envelope, [former.key])
+        defer { Wipe.data(&opened) }
+        let new = try sealer.seal(opened, present)
+        return try exchange(stored, new, SealedValue(value.address, domain), place)
+          ? .resealed : nil
+      } catch {
+        guard Self.isOfValue(error) else { throw error }
+        failure = error
+      }
+    }
+    return .left(failure)
+  }
+
+  private func sealer(
+    _ value: SealedValue, _ domain: StorageDomain, _ envelope: Envelope,
+    _ sealing: Envelope.Sealing
+  ) -> ValueSealer {
     // A shared key is random, so a value that asks for few iterations keeps them.
-    let sealer = ValueSealer(
+    ValueSealer(
       ValueSealer.Sealing(pattern: sealing, hasRandomSalt: false, waivesFloor: true),
-      envelope.serializer, binding: core.binding(of: value))
-    guard try !sealer.isUnder([present], envelope) else { return .unchanged }
-    guard let former, try sealer.isUnder([former.key], envelope) else {
-      return .left(ValueSealer.wrongKey)
-    }
-    guard try former.manifest.accounts(for: stored, at: value.address) else {
-      return .left(Self.isNotListed)
-    }
-    var opened = try sealer.open(envelope, [former.key])
-    defer { Wipe.data(&opened) }
-    let new = try sealer.seal(opened, present)
-    return try exchange(stored, new, value, place) ? .resealed : nil
+      envelope.serializer, binding: core.binding(of: SealedValue(value.address, domain)))
   }
 
   private func exchange(
@@ -108,9 +132,15 @@ struct Resealer {
     return true
   }
 
+  /// About a second of work.
+  private static let roundLimit = 2 * PassphraseFloor.pbkdf2SHA256Rounds
+  private static let isTooSlow = StorageError(
+    .damaged,
+    "the value asks for more than \(roundLimit) iterations, and this program does not declare it, so it was "
+      + "not opened. Rotate from the program that it belongs to, or remove it")
   private static let isNotListed = StorageError(
     .wrongKey,
-    "the value is sealed under the old key, but it was not there when the key was replaced, so somebody with "
+    "the value is not under the present key, and it was not there when the key was replaced, so somebody with "
       + "the old key may have put it there; it was not sealed again. Restore it from a backup, or remove it"
   )
 }

@@ -72,7 +72,8 @@ enum RotatedStore: Hashable, Sendable {
     return try rotate(places.opened(self), source, names)
   }
 
-  private var isOfKeyring: Bool {
+  /// Whether the store is in the desktop's keyring, and may keep its own key.
+  var isOfKeyring: Bool {
     if case .keyring = self { return true }
     return false
   }

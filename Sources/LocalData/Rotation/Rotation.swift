@@ -20,19 +20,24 @@ struct Rotation {
   let declared: [StorageKeyDescriptor]
   let source: KeySource?
   let names: Bool
+  /// Whether values that are out of sight are given up; the report names them.
+  let isAbandoning: Bool
   let progress: (@Sendable (Int, Int) -> Void)?
   let onStep: @Sendable (RotationStep) -> Void
   var report = StorageRotationReport()
-  private var record = RotationRecord()
+  var record = RotationRecord()
+  /// Whether a former key is kept, since values may still be under it.
+  private var isUnfinished = false
   private var (done, total) = (0, 0)
-  private var ledger: Ledger { core.ledger }
+  var ledger: Ledger { core.ledger }
 
   init(
     _ core: RouterCore, _ declared: [StorageKeyDescriptor], openedBy source: KeySource?,
-    names: Bool, progress: (@Sendable (Int, Int) -> Void)?,
+    names: Bool, isAbandoning: Bool, progress: (@Sendable (Int, Int) -> Void)?,
     onStep: @escaping @Sendable (RotationStep) -> Void
   ) {
     self.core = core
+    self.isAbandoning = isAbandoning
     state = core.state.withLock { $0 }
     self.declared = declared
     self.source = source
@@ -47,24 +52,53 @@ struct Rotation {
   mutating func run() throws(StorageError) {
     let places = core.places
     if let source { places.keys.add(source) }
-    try requireOpen(.vault(Ledger.file))
-    let entries = try ledger.entries()
-    let addresses = entries.map(\.address) + (try declaredAddresses().map(\.address))
-    let stores = try existing(addresses)
+    let (stores, entries): ([RotatedStore], [Ledger.Entry])
+    do throws(StorageError) {
+      (stores, entries) = try begin()
+    } catch {
+      // Nothing was changed, so no new store may get the new key.
+      places.keys.withdraw()
+      throw error
+    }
     guard !stores.isEmpty || !entries.isEmpty else { return settle() }
-    // A store that does not open is an error before anything is changed.
-    for store in stores { try requireOpen(store) }
     total = stores.count + entries.count
-    record = try ledger.rotation() ?? RotationRecord()
+    record.hasNewSource = source != nil
+    try ledger.record(record)
     for store in stores { try rotate(store) }
     for key in try masterKeys(entries) {
       try rotate(key) { [self] () throws(StorageError) in try values(of: key.id) }
     }
-    for folder in try groups(addresses) { try rotateGroup(folder) }
-    try ledger.endRotation()
-    onStep(.ended)
+    for folder in try groups(entries) { try rotateGroup(folder, entries) }
+    if !isUnfinished {
+      try ledger.endRotation()
+      onStep(.ended)
+    }
     settle()
     progress?(total, total)
+  }
+
+  /// Finds all stores, and refuses a rotation that would lose values; changes nothing.
+  private mutating func begin() throws(StorageError) -> ([RotatedStore], [Ledger.Entry]) {
+    try requireOpen(.vault(Ledger.file))
+    let entries = try ledger.entries()
+    let stores = try existing(try addresses(entries))
+    for store in stores { try requireOpen(store) }
+    record = try ledger.rotation() ?? RotationRecord()
+    try requireSameSource(stores)
+    if !stores.isEmpty || !entries.isEmpty { try requireSight(of: entries, stores) }
+    return (stores, entries)
+  }
+
+  /// Whether there is anything to rotate; creates nothing.
+  static func hasStores(
+    _ core: RouterCore, _ declared: [StorageKeyDescriptor]
+  ) throws(StorageError) -> Bool {
+    let rotation = Rotation(
+      core, declared, openedBy: nil, names: false, isAbandoning: false, progress: nil,
+      onStep: { _ in })
+    let entries = try rotation.ledger.entries()
+    return try !entries.isEmpty
+      || !rotation.existing(try rotation.addresses(entries)).isEmpty
   }
 
   private func settle() {
@@ -101,18 +135,25 @@ struct Rotation {
   private mutating func rotate(_ store: RotatedStore) throws(StorageError) {
     defer { tell() }
     guard !record.stores.contains(store.title) else {
-      guard let source, try !store.isOpened(core.places, by: source) else { return }
-      throw StorageError(
-        .wrongKey,
-        "the new key opened \(store.title) before, but not any more: somebody may have put an old copy back. "
-          + "Put the present store back")
+      if record.incomplete?.contains(store.title) == true {
+        leave(store.title, store.title, Self.isIncomplete)
+      }
+      return
     }
-    report.stores.append(try store.rotate(core.places, openedBy: source, names: names))
+    let rotated = try store.rotate(core.places, openedBy: source, names: names)
+    report.stores.append(rotated)
     onStep(.rotatedStore)
     record.stores.insert(store.title)
+    if rotated.setAside > 0 || !rotated.remaining.isEmpty {
+      record.incomplete = (record.incomplete ?? []).union([store.title])
+    }
     try ledger.record(record)
     onStep(.recordedStore)
   }
+
+  private static let isIncomplete = StorageError(
+    .damaged,
+    "an interrupted run found records in it that can't be read; look at them with verify")
 
   private mutating func tell() {
     done += 1
@@ -121,91 +162,19 @@ struct Rotation {
 
   // MARK: - Shared keys
 
-  private func addressing() throws(StorageError) -> Addressing {
-    let keychain: PlaceAddress.Kind
-    switch state.storage.keychain {
-    case .vault: keychain = .vault
-    case .keyring: keychain = .keyring
-    case .automatic: keychain = try ledger.keychainPlace() ?? .vault
-    }
-    return Addressing(
-      locations: core.places.locations, storage: state.storage, files: state.files,
-      keychain: keychain)
-  }
-
-  /// The places of the declared keys, with what seals their values.
-  private func declaredAddresses() throws(StorageError) -> [(
-    address: PlaceAddress, domain: StorageDomain, origin: ProtectionPlan.Origin
-  )] {
-    let addressing = try addressing()
-    var found: [(PlaceAddress, StorageDomain, ProtectionPlan.Origin)] = []
-    for key in declared {
-      // A declaration that is impossible here has no value.
-      do throws(StorageError) {
-        let plan = try ProtectionPlan(
-          key.security, in: key.domain, keychain: addressing.keychain, hasPasscode: true,
-          iterations: state.encryption.pbkdf2Iterations)
-        let address = try addressing.address(
-          of: key.name, in: key.domain, isPlain: plan.isPlain, isOfDevice: plan.isOfDevice)
-        found.append((address, key.domain, plan.origin))
-      } catch { continue }
-    }
-    return found
-  }
-
-  /// The master keys that are recorded, and the configured one.
-  private func masterKeys(_ entries: [Ledger.Entry]) throws(StorageError) -> [MasterKey] {
-    var ids = [MasterKeyID(try addressing().keychain, state.encryption)]
-    for case .masterKey(let id) in entries.map(\.protection) where !ids.contains(id) {
-      ids.append(id)
-    }
-    var keys: [MasterKey] = []
-    for id in ids {
-      keys.append(try core.masterKey(id, length: state.encryption.masterKeyLength))
-    }
-    return keys
-  }
-
-  /// The values that may be under a master key: by the ledger, and by the declarations, since a migration
-  /// records its copy last.
-  private func values(of id: String) throws(StorageError) -> [SealedValue] {
-    var values: [SealedValue] = []
-    for entry in try ledger.entries() where entry.protection.masterKeyID == id {
-      values.append(SealedValue(entry.address, entry.domain.domain))
-    }
-    let present = MasterKeyID(try addressing().keychain, state.encryption).description
-    guard id == present else { return values }
-    for (address, domain, origin) in try declaredAddresses() where origin == .masterKey {
-      if !values.contains(where: { $0.address == address }) {
-        values.append(SealedValue(address, domain))
-      }
-    }
-    return values
-  }
-
-  /// The folders of the groups that have a key.
-  private func groups(_ addresses: [PlaceAddress]) throws(StorageError) -> [SharedFolder] {
-    var folders: [String: SharedFolder] = [:]
-    for address in addresses where address.isOfGroup(try core.places.locations.groups()) {
-      let folder = try core.groupFolder(of: address)
-      folders[folder.path] = folder
-    }
-    return folders.sorted { $0.key < $1.key }.map(\.value)
-  }
-
-  private mutating func rotateGroup(_ folder: SharedFolder) throws(StorageError) {
+  private mutating func rotateGroup(
+    _ folder: SharedFolder, _ entries: [Ledger.Entry]
+  ) throws(StorageError) {
     let key = GroupKey(folder: folder, ledger: ledger)
     do throws(StorageError) {
       guard try key.material(isWriting: false) != nil else { return }
     } catch {
-      guard [.unavailable, .denied, .keyUnavailable, .damaged, .wrongKey].contains(error.code)
-      else { throw error }
-      return leave(key.title, folder.path, error)
+      guard Resealer.isOfValue(error) || error.code == .keyUnavailable else { throw error }
+      return keep(key.title, folder.path, error)
     }
     // A program that dies keeps nobody else from rotating the group's key.
     try key.lock?.rotating { () throws(StorageError) in
-      let values = try GroupValues(folder, state.storage)
-      try rotate(key) { () throws(StorageError) in try values.all() }
+      try rotate(key) { [self] () throws(StorageError) in try values(in: folder, entries) }
     }
   }
 
@@ -220,24 +189,33 @@ struct Rotation {
       _ = try key.material(isWriting: true)
     } catch {
       guard [.keyUnavailable, .wrongKey, .damaged].contains(error.code) else { throw error }
-      return leave(key.title, "the keychain", error)
+      return keep(key.title, "the keychain", error)
     }
     if !record.begun.contains(key.title) {
       // Another program's rotation of this key was interrupted; its new key may have leaked since.
-      if try key.former() != nil { try reseal(key, values) }
+      if try key.former() != nil, try !reseal(key, values) { return }
       record.begun.insert(key.title)
       try ledger.record(record)
       onStep(.began)
     }
-    if try key.former() == nil {
+    if try key.former() == nil, record.replaced?.contains(key.title) != true {
       try Self.excluding(key) { () throws(StorageError) in
         try key.replace { () throws(StorageError) in
-          try list(try values(), below: (key as? GroupKey)?.folder.path)
+          let (manifest, unreadable) = try list(try values(), below: key.group?.path)
+          // It was readable when the rotation began.
+          if !isAbandoning, let first = unreadable.first {
+            throw first.error
+          }
+          return manifest
         }
       }
       onStep(.replacedKey)
     }
-    try reseal(key, values)
+    record.replaced = (record.replaced ?? []).union([key.title])
+    try ledger.record(record)
+    guard try reseal(key, values) else { return }
+    // Somebody may have put the old key back meanwhile.
+    _ = try key.material(isWriting: false)
     report.keys.append(key.title)
     record.done.insert(key.title)
     try ledger.record(record)
@@ -251,65 +229,55 @@ struct Rotation {
     try lock.excluding(body)
   }
 
-  /// Lists the stored bytes of values; those that can't be read are not in the list.
-  private func list(
-    _ values: [SealedValue], below root: String?
-  ) throws(StorageError) -> RotationManifest {
-    var manifest = RotationManifest(root: root)
-    for value in values {
-      do throws(StorageError) {
-        guard !value.address.kind.isSealing else {
-          try manifest.add(value.address, nil)
-          continue
-        }
-        guard let stored = try core.places.place(at: value.address).read(),
-          stored.starts(with: Envelope.mark)
-        else { continue }
-        try manifest.add(value.address, stored)
-      } catch {
-        guard Resealer.isOfValue(error) else { throw error }
-      }
-    }
-    return manifest
-  }
-
+  /// Seals the values of a key again, and drops the former key.
+  ///
+  /// - Returns: false if a value was left, so that the former key and its list are kept.
   private mutating func reseal<Key: RotatedKey>(
     _ key: Key, _ values: () throws(StorageError) -> [SealedValue]
-  ) throws(StorageError) {
-    guard let present = try key.material(isWriting: false) else { return }
+  ) throws(StorageError) -> Bool {
+    guard let present = try key.material(isWriting: false) else { return true }
     let former = try key.former()
     let resealer = try Resealer(core, present, former)
-    for value in try values() {
-      switch try resealer.reseal(value) {
+    let (before, found) = (report.left.count, try values())
+    let known = Set(found.map(\.address.label))
+    // What was listed counts, also if it is neither in the ledger nor declared now.
+    let listed = former?.manifest.values(in: key.group) ?? []
+    // A value that has several possible places is in one of them.
+    var (seen, absent): (Set<String>, [SealedValue]) = ([], [])
+    for value in found + listed.filter({ !known.contains($0.address.label) }) {
+      let outcome = try resealer.reseal(value)
+      if case .absent = outcome { absent.append(value) } else { seen.insert(value.title) }
+      switch outcome {
       case .resealed:
         report.resealed += 1
         onStep(.resealed)
-      case .unchanged: break
+      case .unchanged, .absent: break
       case .left(let error): leave(value.title, "\(value.address)", error)
       }
       tell()
     }
+    for value in absent where !seen.contains(value.title) {
+      guard let error = try whyOutOfSight(value.address) else { continue }
+      leave(value.title, "\(value.address)", error)
+    }
+    guard report.left.count == before else {
+      isUnfinished = true
+      return false
+    }
     try key.dropFormer()
     onStep(.dropped)
+    return true
   }
 
-  private mutating func leave(_ name: String, _ place: String, _ error: StorageError) {
-    report.left.append(StorageRotationReport.Left(name: name, place: place, error: error))
+  /// Names a key that could not be replaced.
+  private mutating func keep(_ name: String, _ place: String, _ error: StorageError) {
+    leave(name, place, error)
+    isUnfinished = !isAbandoning || isUnfinished
   }
-}
 
-extension StoredProtection {
-  /// The name of the master key, if that seals the value.
-  fileprivate var masterKeyID: String? {
-    if case .masterKey(let id) = self { return id.description }
-    return nil
-  }
-}
-
-extension PlaceAddress {
-  /// Whether the place is in a group's folder, given the folder of a single user's groups.
-  fileprivate func isOfGroup(_ groups: String) -> Bool {
-    guard kind == .file || kind == .plainSuite else { return false }
-    return groupRoot != nil || container.hasPrefix(groups + "/")
+  mutating func leave(_ name: String, _ place: String, _ error: StorageError) {
+    let left = StorageRotationReport.Left(name: name, place: place, error: error)
+    guard isAbandoning else { return report.left.append(left) }
+    if !report.abandoned.contains(left) { report.abandoned.append(left) }
   }
 }

@@ -28,6 +28,9 @@ final class RouterKeySource: Sendable {
   /// Also opens stores with a new source, and creates new stores with it.
   func add(_ source: KeySource) { sources.withLock { $0.new = source } }
 
+  /// Forgets a new source that no store has.
+  func withdraw() { sources.withLock { $0.new = nil } }
+
   /// Accepts only the new source from now on.
   func settle() {
     sources.withLock { sources in

@@ -5,31 +5,33 @@ internal import StorageCore
 /// A value that may be sealed under a shared key, found without its declaration: its envelope has the rest.
 struct SealedValue: Hashable, Sendable {
   let address: PlaceAddress
-  let domain: StorageDomain
+  /// The domains that the value may be of, the likeliest first.
+  let domains: [StorageDomain]
+  /// Whether the ledger or a declaration names the value, so that this program may trust its form.
+  let isKnown: Bool
 
+  var domain: StorageDomain { domains[0] }
   var name: String { address.name }
   /// The domain and the name, for reports.
   var title: String { "\(domain)/\(name)" }
 
   init(_ address: PlaceAddress, _ domain: StorageDomain) {
+    self.init(address, [domain], isKnown: true)
+  }
+
+  /// A value that may be of any of these domains, of which there is at least one.
+  init(_ address: PlaceAddress, _ domains: [StorageDomain], isKnown: Bool = false) {
     self.address = address
-    self.domain = domain
+    self.domains = domains
+    self.isKnown = isKnown
   }
 }
 
 /// The values in the folder of a group, of all programs that share it.
 struct GroupValues {
   let folder: SharedFolder
-  /// The id of the group.
-  let group: String
-
-  init(_ folder: SharedFolder, _ configuration: StorageConfiguration) throws(StorageError) {
-    self.folder = folder
-    var group = FilePath.name(of: folder.path)
-    for (id, url) in configuration.groupFolders.sorted(by: { $0.key < $1.key })
-    where try PathText.absolute(url) == folder.path { group = id }
-    self.group = group
-  }
+  /// The ids that programs may give the group.
+  let groups: [String]
 
   /// Lists the entries of the group's property list, and the files in its documents and caches.
   ///
@@ -44,11 +46,11 @@ struct GroupValues {
           SealedValue(
             PlaceAddress(
               kind: .plainSuite, container: settings, name: name, groupRoot: folder.groupRoot),
-            .appGroupUserDefaults(identifier: group)))
+            groups.map { .appGroupUserDefaults(identifier: $0) }))
       }
     }
     for directory in [FileDirectory.documents, .caches] {
-      let domain = StorageDomain.appGroupFileSystem(id: group, directory: directory)
+      let domains = groups.map { StorageDomain.appGroupFileSystem(id: $0, directory: directory) }
       let path = folder.path + (directory == .documents ? "/Documents" : "/Caches")
       for below in try [path] + Self.subfolders(of: path) {
         for file in try Self.names(in: below) {
@@ -56,7 +58,7 @@ struct GroupValues {
           let address = PlaceAddress(
             kind: .file, container: below, name: name, groupRoot: folder.groupRoot,
             isPurgeable: directory == .caches)
-          values.append(SealedValue(address, domain))
+          values.append(SealedValue(address, domains))
         }
       }
     }
@@ -75,11 +77,11 @@ struct GroupValues {
     return folders
   }
 
-  /// The names of what is in a folder, without its subfolders.
+  /// The names of the regular files in a folder; nothing else can be a value.
   private static func names(in path: String) throws(StorageError) -> [String] {
     var files: [String] = []
     for name in try entries(of: path)
-    where try FileStatus.ofEntry(path + "/" + name)?.isFolder == false { files.append(name) }
+    where try FileStatus.ofEntry(path + "/" + name)?.isRegular == true { files.append(name) }
     return files
   }
 

@@ -35,6 +35,8 @@ extension SharedKey {
 protocol RotatedKey: SharedKey {
   /// The name of the key in reports and in the ledger.
   var title: String { get }
+  /// The folder of its group, to which the addresses in its list are relative; nil for a master key.
+  var group: SharedFolder? { get }
 
   /// Makes a new key the present one, and lists the values of the old one in the same atomic step.
   ///
@@ -60,9 +62,9 @@ struct RotationManifest: Codable, Equatable, Sendable {
   private var digests: [String: Data] = [:]
   /// The path that the addresses are relative to; others may reach a group's folder by another path.
   private static func label(_ address: PlaceAddress, below root: String?) -> String {
-    let container =
-      root.map { String(address.container.dropFirst($0.count)) } ?? address.container
-    return "\(address.kind.rawValue)\u{1F}\(container)\u{1F}\(address.name)"
+    var label = address
+    if let root { label.container.removeFirst(root.count) }
+    return label.label
   }
   /// Not stored: whoever reads the list knows the folder.
   var root: String?
@@ -82,6 +84,47 @@ struct RotationManifest: Codable, Equatable, Sendable {
     guard let digest = digests[Self.label(address, below: root)] else { return false }
     return try digest.isEmpty
       ? address.kind.isSealing : digest == Data(ValueDigest.of(stored))
+  }
+
+  /// The listed values, with every domain that such a place can have; those of a group with the id that its
+  /// folder's name is.
+  func values(in group: SharedFolder?) -> [SealedValue] {
+    digests.keys.sorted().compactMap { label in
+      let fields = label.components(separatedBy: "\u{1F}")
+      guard fields.count >= 3, let kind = PlaceAddress.Kind(rawValue: fields[0]) else { return nil }
+      let (container, name) = (fields[1], fields.dropFirst(2).joined(separator: "\u{1F}"))
+      if let group { return Self.value(kind, container, name, in: group) }
+      let address = PlaceAddress(kind: kind, container: container, name: name)
+      let url = URL(fileURLWithPath: container, isDirectory: true)
+      let directories = [FileDirectory.documents, .caches, .custom(url)]
+      switch kind {
+      case .file:
+        return SealedValue(address, directories.map { .fileSystem(directory: $0) })
+      case .sealedFolder:
+        return SealedValue(address, directories.map { .encryptedFileSystem(directory: $0) })
+      case .sealedSuite: return SealedValue(address, [.userDefaults(suite: container)])
+      case .vault, .keyring, .deviceKeyring:
+        return SealedValue(address, [.keychain(service: container)])
+      case .plainSuite: return SealedValue(address, [.userDefaults])
+      }
+    }
+  }
+
+  private static func value(
+    _ kind: PlaceAddress.Kind, _ below: String, _ name: String, in group: SharedFolder
+  ) -> SealedValue {
+    let isCache = below == "/Caches" || below.hasPrefix("/Caches/")
+    let address = PlaceAddress(
+      kind: kind, container: group.path + below, name: name, groupRoot: group.groupRoot,
+      isPurgeable: isCache)
+    let id = FilePath.name(of: group.path)
+    return SealedValue(
+      address,
+      [
+        kind == .plainSuite
+          ? .appGroupUserDefaults(identifier: id)
+          : .appGroupFileSystem(id: id, directory: isCache ? .caches : .documents)
+      ])
   }
 
   /// Reads a list from JSON.

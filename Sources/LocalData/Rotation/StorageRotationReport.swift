@@ -39,15 +39,22 @@ public struct StorageRotationReport: Hashable, Sendable {
   public internal(set) var resealed = 0
   /// The values that could not be read, so that they stay as they are.
   ///
-  /// No key of the application opens them now.
+  /// The rotation stays unfinished until they are readable, restored or removed, and it was called again: the
+  /// former key is kept for exactly the values that it sealed when it was replaced.
   public internal(set) var left: [Left] = []
+  /// The values and places that were out of sight, or could not be read, and that the caller gave up.
+  ///
+  /// No key of the application opens these values now.
+  public internal(set) var abandoned: [Left] = []
   /// The keys whose values are under material of a provider that was not asked, or under a passcode.
   ///
   /// A rotation does not change them. If the material or the passcode leaked, too, replace it: a provider
   /// then also gives the old material, see ``KeyMaterialProviding/formerKeyMaterial(for:)``.
   public internal(set) var external: [String] = []
 
-  /// Whether every value was sealed again.
+  /// Whether every value was sealed again, except the abandoned ones.
+  ///
+  /// If it is false, look at ``left`` and rotate again with the same source.
   public var isComplete: Bool {
     left.isEmpty && stores.allSatisfy { $0.setAside == 0 && $0.remaining.isEmpty }
   }
@@ -67,6 +74,7 @@ extension StorageRotationReport: CustomStringConvertible {
     lines += keys.map { "\($0): replaced" }
     lines.append("values sealed again: \(resealed)")
     lines += left.map { "\($0.name) in \($0.place): left as it is: \($0.error)" }
+    lines += abandoned.map { "\($0.name) in \($0.place): abandoned: \($0.error)" }
     lines += external.map { "\($0): not under a key of the application, so not changed" }
     return lines.joined(separator: "\n")
   }

@@ -18,7 +18,9 @@ extension StorageRouter {
   /// finished, programs list the new source before the old one: ``StorageCore/KeySource/firstAvailable(_:)``;
   /// afterwards, only the new one.
   ///
-  /// A value that can't be read stays as it is, and the report names it. Values under a provider's material
+  /// Before anything is changed, it refuses to lose values that are out of sight: mount every disk, call
+  /// ``adoptFolder(at:)`` for moved folders, and have the ledger in place. A value that can't be read stays as it
+  /// is, and the report names it; the rotation is then unfinished, and the next call goes on. Values under a provider's material
   /// are sealed again if they are under former material; values under a passcode stay. Backups still
   /// open with the old keys. Recovery keys end, since they lead to the old keys.
   ///
@@ -27,21 +29,28 @@ extension StorageRouter {
   ///     is still secret.
   ///   - names: whether the names in vaults, suites and sealed folders are hashed with a new key, too. Each
   ///     store is then locked while that is done, and each of its records must open.
+  ///   - abandoningMissing: whether values that are missing or can't be read are given up. The report names
+  ///     them, and no key opens them afterwards.
   ///   - progress: called from time to time with the number of steps done and of all steps.
   /// - Returns: what was replaced and sealed again, and what was left.
-  /// - Throws: `StorageError`: `busy` if another rotation runs; or why a store does not open, before anything
-  ///   is changed; or a later failure, after which every value is still readable, and another call
+  /// - Throws: `StorageError`: `busy` if another rotation runs; or, before anything is changed, why a store does
+  ///   not open, `unavailable`, `denied`, `configurationConflict` or the code of the first value that is out of
+  ///   sight, `wrongKey` if an old ledger or store was put back, `invalid` if an interrupted rotation began with
+  ///   another source; or a later failure, after which every value is still readable, and another call
   ///   continues.
   public nonisolated func rotate(
     openedBy source: KeySource? = nil, names: Bool = false,
+    abandoningMissing: Bool = false,
     progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> StorageRotationReport {
-    try await runRotation(openedBy: source, names: names, progress: progress, onStep: { _ in })
+    try await runRotation(openedBy: source, names: names, abandoningMissing: abandoningMissing, progress: progress,
+      onStep: { _ in })
   }
 
   /// Like the public call, but reports each completed step, for tests that end the process there.
   package nonisolated func runRotation(
     openedBy source: KeySource? = nil, names: Bool = false,
+    abandoningMissing: Bool = false,
     progress: (@Sendable (Int, Int) -> Void)? = nil,
     onStep: @escaping @Sendable (RotationStep) -> Void
   ) async throws(StorageError) -> StorageRotationReport {
@@ -49,7 +58,8 @@ extension StorageRouter {
     let declared = core.state.withLock { $0.catalogs }.values.joined().map(\.descriptor)
     let report = try await Blocking.run { () throws(StorageError) in
       try core.rotate(
-        declared, openedBy: source, names: names, progress: progress, onStep: onStep)
+        declared, openedBy: source, names: names, isAbandoning: abandoningMissing,
+        progress: progress, onStep: onStep)
     }
     return try await core.resealExternal(report)
   }
@@ -59,11 +69,12 @@ extension RouterCore {
   /// Replaces all keys of the application; blocks.
   func rotate(
     _ declared: [StorageKeyDescriptor], openedBy source: KeySource?, names: Bool,
-    progress: (@Sendable (Int, Int) -> Void)?,
+    isAbandoning: Bool, progress: (@Sendable (Int, Int) -> Void)?,
     onStep: @escaping @Sendable (RotationStep) -> Void = { _ in }
   ) throws(StorageError) -> StorageRotationReport {
     var rotation = Rotation(
-      self, declared, openedBy: source, names: names, progress: progress, onStep: onStep)
+      self, declared, openedBy: source, names: names, isAbandoning: isAbandoning,
+      progress: progress, onStep: onStep)
     if let lock = try places.keyLock() {
       try lock.rotating { () throws(StorageError) in try rotation.run() }
     } else {
@@ -106,7 +117,7 @@ extension RouterCore {
 }
 
 extension StorageCatalogFile {
-  /// Replaces every key of the application, as ``StorageRouter/rotate(openedBy:names:progress:)`` does; blocks.
+  /// Replaces every key of the application, as ``StorageRouter/rotate(openedBy:names:abandoningMissing:progress:)`` does; blocks.
   ///
   /// Asks no provider and for no passcode: values under these stay, and the report names them.
   ///
@@ -117,16 +128,26 @@ extension StorageCatalogFile {
   ///     standard places.
   ///   - source: opens its stores from now on; nil keeps `keySource`.
   ///   - names: whether names are hashed with a new key, too.
+  ///   - abandoningMissing: whether values that are missing or can't be read are given up. The report names
+  ///     them, and no key opens them afterwards.
   ///   - progress: called from time to time with the number of steps done and of all steps.
   /// - Returns: what was replaced and sealed again, and what was left.
-  /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one; or as the router's call.
+  /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one; `unavailable` if the application
+  ///   has no stores there, and nothing is created then; or as the router's call.
   public func rotate(
     applicationID: String? = nil, keySource: KeySource, folder: URL? = nil,
     openedBy source: KeySource? = nil, names: Bool = false,
+    abandoningMissing: Bool = false,
     progress: (@Sendable (Int, Int) -> Void)? = nil
   ) throws(StorageError) -> StorageRotationReport {
     let core = try core(applicationID, keySource, folder)
-    var report = try core.rotate(keys, openedBy: source, names: names, progress: progress)
+    guard try Rotation.hasStores(core, keys) else {
+      throw StorageError(
+        .unavailable,
+        "the application has no typed storage there, so nothing was rotated; check its id and its folder")
+    }
+    var report = try core.rotate(
+      keys, openedBy: source, names: names, isAbandoning: abandoningMissing, progress: progress)
     for entry in try core.ledger.entries() {
       switch entry.protection {
       case .provider, .passcode: report.external.append("\(entry.domain.domain)/\(entry.name)")

@@ -49,7 +49,7 @@ extension RouterCore {
   }
 
   /// The entry under another configuration, for a key whose declaration stays the same.
-  private func entry(
+  func entry(
     of stored: Ledger.Entry, under state: RouterState
   ) throws(StorageError) -> Ledger.Entry {
     let keychain: PlaceAddress.Kind

@@ -106,14 +106,20 @@ extension StorageRouter {
   /// sealed in the folder's present place before the call, under another id, are `damaged` afterwards.
   ///
   /// - Parameter folder: the folder, as the keys declare it.
-  /// - Throws: `unavailable` if the folder does not exist, `damaged` if its id can't be read, or why the ledger
-  ///   can't be written.
+  /// - Throws: `unavailable` if the folder does not exist, `damaged` if its id can't be read, `busy` while a
+  ///   rotation is unfinished, or why the ledger can't be written.
   public func adoptFolder(at folder: URL) async throws(StorageError) {
     let core = core
     try await Blocking.run { () throws(StorageError) in
       let path = try PathText.absolute(folder)
       guard try FileStatus.of(path)?.isFolder == true else {
         throw StorageError(.unavailable, "the folder does not exist", path: path)
+      }
+      guard try core.ledger.rotation() == nil else {
+        throw StorageError(
+          .busy,
+          "a rotation is unfinished, and has listed the values at their former place; move the folder back, "
+            + "finish the rotation, then adopt the folder", path: path)
       }
       for each in [path, path + "/.sealed"] { try FolderIDs(ledger: core.ledger).adopt(each) }
     }

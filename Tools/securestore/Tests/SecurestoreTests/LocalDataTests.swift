@@ -71,6 +71,28 @@ struct LocalDataCommandTests {
     #expect(try await router("old")(Keys()).get(\.note) == Self.marker)
   }
 
+  @Test func anApplicationWithoutStoresIsAnErrorAndNothingIsMade() throws {
+    for options in [["--app", "com.example.other"], ["--folder", tool.path("elsewhere")]] {
+      let folder = options[0] == "--app" ? ["--folder", tool.path("store")] : []
+      let rotation = try tool.run(
+        ["localdata", "rotate", catalog, "--key-file", tool.path("old")] + folder + options
+          + ["--new-key-file", tool.path("new"), "--yes"])
+      #expect(rotation.code != 0 && rotation.errors.contains("no typed storage"), "\(rotation.errors)")
+    }
+    for path in ["new", "elsewhere", "store/data/com.example.other"] {
+      #expect(!FileManager.default.fileExists(atPath: tool.path(path)), "\(path)")
+    }
+  }
+
+  @Test func whatIsMissingIsRefusedUntilItIsAbandoned() throws {
+    try FileManager.default.removeItem(atPath: data + "/Documents")
+    let refused = try rotate("--new-key-file", tool.path("new"), "--yes")
+    #expect(refused.code != 0 && refused.errors.contains("fileSystem(documents)/note"))
+    #expect(!FileManager.default.fileExists(atPath: tool.path("new")))
+    let abandoned = try rotate("--new-key-file", tool.path("new"), "--abandon-missing", "--yes")
+    #expect(abandoned.code == 0 && abandoned.errors.contains("note"), "\(abandoned.errors)")
+  }
+
   @Test func aValueThatCantBeReadIsNamed() throws {
     let note = URL(fileURLWithPath: data + "/Documents/note")
     try Data(contentsOf: note).dropLast().write(to: note)

@@ -13,8 +13,10 @@ struct RotateLocalDataCommand: ParsableCommand {
       key, and the keys of groups. Only the new key opens the stores afterwards (or, with --same-key, the \
       present key). Recovery keys end. The command asks first, unless --yes is given. If it is interrupted, \
       run it again with the same options: it continues. The application can be used meanwhile, if it lists \
-      the new key before the old one. Backups still open with their old keys. Values under a passcode or \
-      under key material of a provider stay. Exits with 2 if values could not be read; they stay as they are.
+      the new key before the old one. It refuses, and changes nothing, if values may be out of sight: mount \
+      every disk, let the application adopt moved folders, and have its ledger in place. Backups still open with their old keys. Values under a passcode or \
+      under key material of a provider stay. Exits with 2 if values could not be read; \
+      they stay as they are, and the rotation is unfinished until the command is run again with success.
       """)
 
   @Flag(name: .customLong("names"), help: "Also hash the names again, where a store does that.")
@@ -22,6 +24,11 @@ struct RotateLocalDataCommand: ParsableCommand {
 
   @Flag(name: .customLong("same-key"), help: "Keep the key that opens the stores.")
   var keepsKey = false
+
+  @Flag(
+    name: .customLong("abandon-missing"),
+    help: "Give up values that are missing or can't be read; they are named.")
+  var abandonsMissing = false
 
   @OptionGroup(title: "Application") var options: CatalogOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -50,7 +57,8 @@ struct RotateLocalDataCommand: ParsableCommand {
       let show = ProgressCall(progress)
       return try catalog.file.rotate(
         applicationID: catalog.application, keySource: keySource, folder: catalog.folder,
-        openedBy: source, names: replacesNames, progress: { show.tell($0, $1) })
+        openedBy: source, names: replacesNames, abandoningMissing: abandonsMissing,
+        progress: { show.tell($0, $1) })
     }
     try answer(report)
   }
@@ -100,6 +108,10 @@ struct RotateLocalDataCommand: ParsableCommand {
       "\(Printable.count(report.stores.count, "store")) and \(Printable.count(report.keys.count, "key")) "
         + "got new keys, and \(Printable.count(report.resealed, "value")) under these keys "
         + "\(report.resealed == 1 ? "was" : "were") sealed again", json(report))
+    for left in report.abandoned {
+      output.output.note(
+        Printable.line("\(left.name) in \(left.place) was abandoned: \(left.error.message)"))
+    }
     for name in report.external {
       output.output.note(
         "\(Printable.line(name)) is under a passcode or a provider's key material, and was not changed"
@@ -144,6 +156,16 @@ struct RotateLocalDataCommand: ParsableCommand {
         "left",
         .array(
           report.left.map { left in
+            .object([
+              ("name", .string(left.name)), ("place", .string(left.place)),
+              ("message", .string(left.error.message)),
+            ])
+          })
+      ),
+      (
+        "abandoned",
+        .array(
+          report.abandoned.map { left in
             .object([
               ("name", .string(left.name)), ("place", .string(left.place)),
               ("message", .string(left.error.message)),
