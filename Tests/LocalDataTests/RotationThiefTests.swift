@@ -24,12 +24,15 @@ import Testing
     try application.copy("", from: folder, to: present)
     try application.copy(Application.ledger, from: application.stolen, to: folder)
     if hasKeychain {
-      try application.copy("data/com.example.app/keychain.vault", from: application.stolen, to: folder)
+      try application.copy(
+        "data/com.example.app/keychain.vault", from: application.stolen, to: folder)
     }
     try plantFiles()
     let owner = application.router(Application.new, Application.old)
     let refusal = await error { _ = try await owner.rotate(openedBy: Application.new) }
-    #expect(refusal?.code == .wrongKey, "\(String(describing: refusal))")
+    // A program that has seen the vaults before notices that they went back.
+    #expect(
+      refusal?.code == .wrongKey || refusal?.code == .damaged, "\(String(describing: refusal))")
     // The present ledger is put back.
     try application.copy("", from: present, to: folder)
     #expect(try child.run("rotate", folder.path, "0", "").count == 1)
@@ -69,7 +72,8 @@ import Testing
             return count
           }
           guard count == wanted else { return }
-          try? application.copy("groups/group.test", from: application.stolen, to: application.folder)
+          try? application.copy(
+            "groups/group.test", from: application.stolen, to: application.folder)
         }
         isComplete = report.isComplete
       } catch {
