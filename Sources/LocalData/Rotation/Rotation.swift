@@ -90,9 +90,13 @@ struct Rotation {
   }
 
   /// Whether there is anything to rotate; creates nothing.
+  ///
+  /// The stores may open with the new source alone, after an earlier run.
   static func hasStores(
-    _ core: RouterCore, _ declared: [StorageKeyDescriptor]
+    _ core: RouterCore, _ declared: [StorageKeyDescriptor], openedBy source: KeySource?
   ) throws(StorageError) -> Bool {
+    if let source { core.places.keys.add(source) }
+    defer { core.places.keys.withdraw() }
     let rotation = Rotation(
       core, declared, openedBy: nil, names: false, isAbandoning: false, progress: nil,
       onStep: { _ in })

@@ -58,7 +58,8 @@ struct LocalDataCommandTests {
     try before.write(to: URL(fileURLWithPath: data + "/Documents/note"))
     await #expect(throws: StorageError.self) { _ = try await owner(Keys()).get(\.note) }
     // Again with the same options, as after an interruption.
-    #expect(try rotate("--new-key-file", tool.path("new"), "--yes").code == 2)
+    let again = try rotate("--new-key-file", tool.path("new"), "--yes")
+    #expect(again.code == 2, "\(again.code) \(again.text) \(again.errors)")
     #expect(try await owner(Keys()).get(\.token) == Self.marker)
   }
 
@@ -77,7 +78,8 @@ struct LocalDataCommandTests {
       let rotation = try tool.run(
         ["localdata", "rotate", catalog, "--key-file", tool.path("old")] + folder + options
           + ["--new-key-file", tool.path("new"), "--yes"])
-      #expect(rotation.code != 0 && rotation.errors.contains("no typed storage"), "\(rotation.errors)")
+      #expect(
+        rotation.code != 0 && rotation.errors.contains("no typed storage"), "\(rotation.errors)")
     }
     for path in ["new", "elsewhere", "store/data/com.example.other"] {
       #expect(!FileManager.default.fileExists(atPath: tool.path(path)), "\(path)")
