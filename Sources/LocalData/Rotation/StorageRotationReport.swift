@@ -8,7 +8,7 @@ public struct StorageRotationReport: Hashable, Sendable {
     public let name: String
     /// How many of its records were sealed again.
     public let reencrypted: Int
-    /// How many of its records can't be read any more: see ``ReencryptionReport/setAside``.
+    /// How many of its records can't be read any more: see `ReencryptionReport.setAside`.
     public let setAside: Int
     /// The names of values that stay as they are, because they can't be read.
     public let remaining: [String]

@@ -15,7 +15,7 @@ extension StorageRouter {
   /// Values can be read and written meanwhile, also by other processes; they wait for moments only. A value
   /// counts only if it was there when its key was replaced. Values of keys that no catalog declares are sealed
   /// again, too. If the call is interrupted, call it again with the same source: it continues. Until it has
-  /// finished, programs list the new source before the old one: ``StorageCore/KeySource/firstAvailable(_:)``;
+  /// finished, programs list the new source before the old one: `KeySource.firstAvailable(_:)`;
   /// afterwards, only the new one.
   ///
   /// Before anything is changed, it refuses to lose values that are out of sight: mount every disk, call
