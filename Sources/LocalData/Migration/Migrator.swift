@@ -79,8 +79,9 @@ struct Migrator: Sendable {
     var hasSource: Bool { sources.contains { $0 != nil } }
     /// Whether the migration is finished: a run that was interrupted still has its journal.
     var isOver: Bool { isFinished && journal == nil }
-    /// Whether another migration has finished with a source, and the source has a value again.
+    /// Whether a migration has finished with a source, and the source has a value again.
     var hasReturned = false
+    var isBack: Bool { journal == nil && (hasReturned || (isFinished && hasSource)) }
   }
 
   private func look(_ work: Work) async throws(StorageError) -> Found {
@@ -109,12 +110,7 @@ struct Migrator: Sendable {
   /// One attempt; nil if another look is needed.
   private func move(_ work: Work) async throws(StorageError) -> Outcome? {
     let found = try await look(work)
-    guard !found.isOver || !found.hasSource || work.isRecordedAtSource else {
-      throw Self.cameBack(work)
-    }
-    guard !found.hasReturned || found.journal != nil || work.isRecordedAtSource else {
-      throw Self.cameBack(work)
-    }
+    guard !found.isBack || work.isRecordedAtSource else { throw Self.cameBack(work) }
     var isReplacing = false
     if let journal = found.journal, let stored = found.destination {
       switch try await finish(work, found, journal, stored) {

@@ -129,7 +129,8 @@ extension Rotation {
   private static let oldLedger = StorageError(
     .wrongKey,
     "it is older than other stores: somebody may have put an old copy back, or changed the keys of single "
-      + "stores. Put the present ledger back; or, if it is the present one, give it the new key first")
+      + "stores. Put the present ledger back; or, if it is the present one, give it the new key first"
+  )
 }
 
 extension StoredProtection {

@@ -97,8 +97,8 @@ struct Rotation {
       core, declared, openedBy: nil, names: false, isAbandoning: false, progress: nil,
       onStep: { _ in })
     let entries = try rotation.ledger.entries()
-    return try !entries.isEmpty
-      || !rotation.existing(try rotation.addresses(entries)).isEmpty
+    guard entries.isEmpty else { return true }
+    return try !rotation.existing(try rotation.addresses(entries)).isEmpty
   }
 
   private func settle() {

@@ -43,7 +43,8 @@ extension StorageRouter {
     abandoningMissing: Bool = false,
     progress: (@Sendable (Int, Int) -> Void)? = nil
   ) async throws(StorageError) -> StorageRotationReport {
-    try await runRotation(openedBy: source, names: names, abandoningMissing: abandoningMissing, progress: progress,
+    try await runRotation(
+      openedBy: source, names: names, abandoningMissing: abandoningMissing, progress: progress,
       onStep: { _ in })
   }
 
@@ -144,7 +145,8 @@ extension StorageCatalogFile {
     guard try Rotation.hasStores(core, keys) else {
       throw StorageError(
         .unavailable,
-        "the application has no typed storage there, so nothing was rotated; check its id and its folder")
+        "the application has no typed storage there, so nothing was rotated; check its id and its folder"
+      )
     }
     var report = try core.rotate(
       keys, openedBy: source, names: names, isAbandoning: abandoningMissing, progress: progress)

@@ -77,7 +77,8 @@ struct LocalDataCommandTests {
       let rotation = try tool.run(
         ["localdata", "rotate", catalog, "--key-file", tool.path("old")] + folder + options
           + ["--new-key-file", tool.path("new"), "--yes"])
-      #expect(rotation.code != 0 && rotation.errors.contains("no typed storage"), "\(rotation.errors)")
+      #expect(
+        rotation.code != 0 && rotation.errors.contains("no typed storage"), "\(rotation.errors)")
     }
     for path in ["new", "elsewhere", "store/data/com.example.other"] {
       #expect(!FileManager.default.fileExists(atPath: tool.path(path)), "\(path)")

@@ -50,6 +50,14 @@ struct NewKeyFile {
       "created the key file \(path); the vault needs it to open, so copy it to a safe place")
   }
 
+  /// Notes the key file that was created for all stores of an application.
+  func noteMade(_ output: Output) throws {
+    guard let path, isNew, try Path.isThere(path) else { return }
+    output.note(
+      "created the key file \(path); from now on the stores open with it alone, so keep it, and copy it to a "
+        + "safe place")
+  }
+
   /// The same facts as JSON members.
   func members(_ slots: [KeySlot]) -> [(String, JSONValue)] {
     let path = path(in: slots)

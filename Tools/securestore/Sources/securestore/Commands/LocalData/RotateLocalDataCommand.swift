@@ -53,13 +53,18 @@ struct RotateLocalDataCommand: ParsableCommand {
     output.output.note(
       "if this is interrupted, run it again with the same options; the application has to list both keys, the "
         + "new one first")
-    let report = try Progress.showing("rotate", output.output) { progress in
-      let show = ProgressCall(progress)
-      return try catalog.file.rotate(
-        applicationID: catalog.application, keySource: keySource, folder: catalog.folder,
-        openedBy: source, names: replacesNames, abandoningMissing: abandonsMissing,
-        progress: { show.tell($0, $1) })
+    let file = try NewKeyFile(
+      at: try choice.flatMap { try catalog.place.keyFile(of: $0) }, for: catalog.place)
+    let report = try file.making(output.output) {
+      try Progress.showing("rotate", output.output) { progress in
+        let show = ProgressCall(progress)
+        return try catalog.file.rotate(
+          applicationID: catalog.application, keySource: keySource, folder: catalog.folder,
+          openedBy: source, names: replacesNames, abandoningMissing: abandonsMissing,
+          progress: { show.tell($0, $1) })
+      }
     }
+    try file.noteMade(output.output)
     try answer(report)
   }
 
