@@ -96,9 +96,9 @@ struct Rotation {
     let rotation = Rotation(
       core, declared, openedBy: nil, names: false, isAbandoning: false, progress: nil,
       onStep: { _ in })
-    let entries = try rotation.ledger.entries()
-    guard entries.isEmpty else { return true }
-    return try !rotation.existing(try rotation.addresses(entries)).isEmpty
+    // The ledger may open with the new source alone, which is not added yet.
+    if try RotatedStore.vault(Ledger.file).exists(core.places) { return true }
+    return try !rotation.existing(try rotation.addresses([])).isEmpty
   }
 
   private func settle() {
