@@ -60,12 +60,17 @@ enum RotationChild {
     }
     let end = Int(arguments[1]) ?? 0
     let count = Lock(0)
-    let report = try await router.runRotation(openedBy: new) { _ in
-      let step = count.withLock { count in
-        count += 1
-        return count
+    let report: StorageRotationReport
+    do throws(StorageError) {
+      report = try await router.runRotation(openedBy: new) { _ in
+        let step = count.withLock { count in
+          count += 1
+          return count
+        }
+        if step == end { kill(getpid(), SIGKILL) }
       }
-      if step == end { kill(getpid(), SIGKILL) }
+    } catch {
+      return print("error \(error.code)")
     }
     print("steps \(count.withLock { $0 })")
     for left in report.left { print("left \(left)") }

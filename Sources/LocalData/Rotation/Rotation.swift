@@ -90,19 +90,15 @@ struct Rotation {
   }
 
   /// Whether there is anything to rotate; creates nothing.
-  ///
-  /// The stores may open with the new source alone, after an earlier run.
   static func hasStores(
-    _ core: RouterCore, _ declared: [StorageKeyDescriptor], openedBy source: KeySource?
+    _ core: RouterCore, _ declared: [StorageKeyDescriptor]
   ) throws(StorageError) -> Bool {
-    if let source { core.places.keys.add(source) }
-    defer { core.places.keys.withdraw() }
     let rotation = Rotation(
       core, declared, openedBy: nil, names: false, isAbandoning: false, progress: nil,
       onStep: { _ in })
-    let entries = try rotation.ledger.entries()
-    guard entries.isEmpty else { return true }
-    return try !rotation.existing(try rotation.addresses(entries)).isEmpty
+    // The ledger may open with the new source alone, which is not added yet.
+    if try RotatedStore.vault(Ledger.file).exists(core.places) { return true }
+    return try !rotation.existing(try rotation.addresses([])).isEmpty
   }
 
   private func settle() {

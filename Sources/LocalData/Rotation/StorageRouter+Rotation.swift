@@ -142,7 +142,7 @@ extension StorageCatalogFile {
     progress: (@Sendable (Int, Int) -> Void)? = nil
   ) throws(StorageError) -> StorageRotationReport {
     let core = try core(applicationID, keySource, folder)
-    guard try Rotation.hasStores(core, keys, openedBy: source) else {
+    guard try Rotation.hasStores(core, keys) else {
       throw StorageError(
         .unavailable,
         "the application has no typed storage there, so nothing was rotated; check its id and its folder"
