@@ -116,6 +116,37 @@ import Testing
     #expect(code { _ = try owner.read(named: "name") } == .damaged)
   }
 
+  /// Otherwise a thief would make the blob unreadable for the time of the rotation, and so keep the entry.
+  @Test func aBlobWithoutAHashThatCannotBeReadStopsARotationBeforeItBegins() throws {
+    try place.folder().write(value, named: "name")
+    let thief = try Thief(place, "name")
+    try thief.index.save(thief.entry(ofVersion1: 1), forKey: "name")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o666], ofItemAtPath: thief.file.path)
+    #expect(code { _ = try place.folder().rotate(openedBy: newKey) } == .denied)
+    #expect(code { _ = try place.folder(newKey).names() } == .wrongKey)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o600], ofItemAtPath: thief.file.path)
+    #expect(try place.folder().read(named: "name") == value)
+    #expect(try place.folder().rotate(openedBy: newKey).resealedCount == 1)
+    #expect(try place.folder(newKey).read(named: "name") == value)
+  }
+
+  @Test func aBlobWithoutAHashThatWasAwayWhileTheKeysWereReplacedIsNotReadAfterwards() throws {
+    try place.folder().write(value, named: "name")
+    let thief = try Thief(place, "name")
+    try thief.index.save(thief.entry(ofVersion1: 1), forKey: "name")
+    let away = place.file("away")
+    try FileManager.default.moveItem(at: thief.file, to: away)
+    #expect(try place.folder().rotate(openedBy: newKey).remaining == ["name"])
+    try FileManager.default.moveItem(at: away, to: thief.file)
+    try thief.forge(1)
+    let owner = place.folder(newKey)
+    #expect(code { _ = try owner.read(named: "name") } == .damaged)
+    #expect(try owner.reencrypt().remaining == ["name"])
+    #expect(code { _ = try owner.read(named: "name") } == .damaged)
+  }
+
   private func onlyRow() throws -> (name: NameHash, record: [UInt8])? {
     let index = try Connection(
       place.path + "/index.vault", .readOnly, until: .now + .seconds(60))

@@ -19,7 +19,8 @@ extension SealedFolder {
   ///   - progress: told how many bytes of blobs are done, of how many, now and then.
   /// - Returns: what was sealed anew.
   /// - Throws: `StorageError`; the folder opens with the old source or with the new one, and every value
-  ///   stays readable.
+  ///   stays readable. No key is replaced where the blob of an entry of an earlier release can't be read,
+  ///   for example `denied`: mend it, or remove the value.
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false, progress: Progress? = nil
   ) throws(StorageError) -> SealedFolderRotation {
@@ -35,16 +36,22 @@ extension SealedFolder {
   /// their blobs could put one back later, with any bytes in the blob.
   private func bindFormerEntries(in place: BlobPlace) throws(StorageError) {
     for name in try index.listing().keys {
+      let found: BlobEntry?
+      do throws(StorageError) { found = try entry(named: name)?.blob } catch {
+        // Such a record does not open after the rotation either.
+        guard error.isOfEntry else { throw error }
+        continue
+      }
+      guard let blob = found, blob.digest == nil else { continue }
+      // A blob that can't be read now must not keep an entry without a hash, so the rotation does not begin.
       do throws(StorageError) {
-        guard let blob = try entry(named: name)?.blob, blob.digest == nil else { continue }
         let bound = blob.unmarked(try Self.digest(of: blob, in: place))
         try change { (transaction) throws(StorageError) in
           guard try transaction.entry(named: name)?.blob == blob else { return }
           try transaction.put(.blob(bound), named: name)
         }
       } catch {
-        // Such a record does not open after the rotation either.
-        guard error.isOfValue else { throw error }
+        throw error.about(name)
       }
     }
   }

@@ -91,7 +91,9 @@ extension SealedFolder {
     _ blob: BlobEntry, in place: BlobPlace, _ name: StoreKey
   ) throws(StorageError) -> SealedFileReader? {
     do throws(StorageError) {
-      let root = try index.store.rootWatch()
+      guard let root = try index.store.rootWatch() else {
+        throw StorageError(.busy, "the index was emptied meanwhile; try again")
+      }
       return try BlobReader(blob, in: place, store: storeID(), under: root).map {
         SealedFileReader(name, .blob($0))
       }

@@ -58,7 +58,7 @@ struct KeyLock: Sendable {
         _ = consume locks
         return result
       }
-      usleep(500)
+      usleep(500)  // a lock of a shared byte can be tried, and nothing signals when it is free
     } while ContinuousClock.now < end
     throw busy("another process is replacing the key that seals the value; try again")
   }

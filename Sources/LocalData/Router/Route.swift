@@ -75,7 +75,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   }
 
   /// The value of stored bytes and the material that opened it, if no provider must be asked.
-  private func decode(
+  func decode(
     _ bytes: Data
   ) throws(StorageError) -> (value: Value, material: SecureBytes?) {
     try orConflict { () throws(StorageError) -> (value: Value, material: SecureBytes?) in
@@ -126,7 +126,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     return try serializer.decode(Value.self, opened)
   }
 
-  private func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
+  func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
     switch materials {
     case .none: return nil
     case .blocking(let give): return try give(isWriting)
@@ -140,14 +140,14 @@ final class Route<Value: Codable & Sendable>: Sendable {
   }
 
   /// A value, its stored bytes, and the present material of its provider.
-  private struct Found: Sendable {
+  struct Found: Sendable {
     let value: Value
     let bytes: Data
     let present: SecureBytes
   }
 
   /// The value and its stored bytes, by asking a provider.
-  private func get(_ call: ProviderCall) async throws(StorageError) -> Found? {
+  func get(_ call: ProviderCall) async throws(StorageError) -> Found? {
     guard let sealer else { return nil }
     let stored = try await blocking { (route) throws(StorageError) in
       try route.stored().map { (bytes) throws(StorageError) in
@@ -303,7 +303,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   }
 
   /// Replaces or removes the stored bytes, if they still equal `old`.
-  private func replace(
+  func replace(
     _ old: Data?, by value: Value?, _ material: SecureBytes?, _ sealer: ValueSealer?
   ) throws(StorageError) -> Bool {
     guard let value else { return try exchange(old, nil) }
@@ -323,65 +323,6 @@ final class Route<Value: Codable & Sendable>: Sendable {
       if let stored { noteBinding(of: stored) }
       return true
     }
-  }
-
-  // MARK: - Changing
-
-  /// Changes the value in one atomic step.
-  func update<Result: Sendable>(
-    _ body: @escaping @Sendable (inout Value?) throws -> Result
-  ) async throws -> Result {
-    let end = ContinuousClock.now + .seconds(30)
-    repeat {
-      if let result = try await attempt(body) { return result }
-    } while ContinuousClock.now < end
-    throw Self.busy.about(name)
-  }
-
-  private static var busy: StorageError {
-    StorageError(.busy, "others kept changing the value for 30 seconds; try again")
-  }
-
-  /// One attempt; nil if another writer wrote meanwhile.
-  private func attempt<Result: Sendable>(
-    _ body: @escaping @Sendable (inout Value?) throws -> Result
-  ) async throws -> Result? {
-    guard case .provider(let call) = materials else {
-      return try await Blocking.run { try self.attemptBlocking(body) }
-    }
-    let found = try await get(call)
-    // Seal with the material that opened the value, or that the provider returned with it: a second call
-    // might return other material by mistake.
-    let present: SecureBytes
-    if let found { present = found.present } else { present = try await call.material() }
-    return try await Blocking.run {
-      var value = found?.value
-      let result = try body(&value)
-      let isDone = try self.replace(found?.bytes, by: value, present, self.sealer)
-      return isDone ? result : nil
-    }
-  }
-
-  /// One attempt, on a thread that may block.
-  func attemptBlocking<Result>(
-    _ body: (inout Value?) throws -> Result
-  ) throws -> Result? {
-    let old = try stored()
-    let found = try old.map { (bytes) throws(StorageError) in try decode(bytes) }
-    var value = found?.value
-    let result = try body(&value)
-    var material: SecureBytes?
-    if value != nil {
-      let isOfPasscode = sealer?.sealing?.pattern.origin == .passcode
-      // A user who is asked twice may mistype the passcode, and the value would be under an unknown one.
-      if isOfPasscode { material = found?.material }
-      // A shared key may be replaced meanwhile, so `replace` asks for it.
-      if case .shared = materials {
-      } else if material == nil {
-        material = try self.material(isWriting: true)
-      }
-    }
-    return try replace(old, by: value, material, sealer) ? result : nil
   }
 
   /// Removes the value, if there is one.
@@ -406,7 +347,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  private func blocking<Result: Sendable>(
+  func blocking<Result: Sendable>(
     _ body: @escaping @Sendable (Route) throws(StorageError) -> Result
   ) async throws(StorageError) -> Result {
     do throws(StorageError) {

@@ -76,14 +76,6 @@ package final class StoreKeys: @unchecked Sendable {
     return try refresh()
   }
 
-  /// The keys for reading, after a look at the header: another process may have replaced the keys.
-  func following() throws(StorageError) -> OpenKeys? {
-    guard let current, let delegate else { return try refresh() }
-    let (header, version) = try delegate.header()
-    guard header != nil, version == current.headerVersion else { return try refresh() }
-    return current
-  }
-
   /// The keys for writing; creates them if the store is new.
   @inline(__always)
   func forWriting() throws(StorageError) -> OpenKeys {

@@ -1,0 +1,61 @@
+internal import CryptoCore
+internal import StorageCore
+
+extension Route {
+  /// Changes the value in one atomic step.
+  func update<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Value?) throws -> Result
+  ) async throws -> Result {
+    let end = ContinuousClock.now + .seconds(30)
+    repeat {
+      if let result = try await attempt(body) { return result }
+    } while ContinuousClock.now < end
+    throw Self.busy.about(name)
+  }
+
+  static var busy: StorageError {
+    StorageError(.busy, "others kept changing the value for 30 seconds; try again")
+  }
+
+  /// One attempt; nil if another writer wrote meanwhile.
+  private func attempt<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Value?) throws -> Result
+  ) async throws -> Result? {
+    guard case .provider(let call) = materials else {
+      return try await Blocking.run { try self.attemptBlocking(body) }
+    }
+    let found = try await get(call)
+    // Seal with the material that opened the value, or that the provider returned with it: a second call
+    // might return other material by mistake.
+    let present: SecureBytes
+    if let found { present = found.present } else { present = try await call.material() }
+    return try await Blocking.run {
+      var value = found?.value
+      let result = try body(&value)
+      let isDone = try self.replace(found?.bytes, by: value, present, self.sealer)
+      return isDone ? result : nil
+    }
+  }
+
+  /// One attempt, on a thread that may block.
+  func attemptBlocking<Result>(
+    _ body: (inout Value?) throws -> Result
+  ) throws -> Result? {
+    let old = try stored()
+    let found = try old.map { (bytes) throws(StorageError) in try decode(bytes) }
+    var value = found?.value
+    let result = try body(&value)
+    var material: SecureBytes?
+    if value != nil {
+      let isOfPasscode = sealer?.sealing?.pattern.origin == .passcode
+      // A user who is asked twice may mistype the passcode, and the value would be under an unknown one.
+      if isOfPasscode { material = found?.material }
+      // A shared key may be replaced meanwhile, so `replace` asks for it.
+      if case .shared = materials {
+      } else if material == nil {
+        material = try self.material(isWriting: true)
+      }
+    }
+    return try replace(old, by: value, material, sealer) ? result : nil
+  }
+}
