@@ -13,9 +13,7 @@ internal import Synchronization
 /// after the write, in any process, sees it. Changes by other programs are seen at most 25
 /// microseconds later. A write replaces the whole file, under a lock file beside it, so its cost
 /// grows with the suite. Delegates of one suite in a process share their memory.
-public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, PlaceDelegate,
-  SnapshotDelegate, CopyingDelegate
-{
+public final class DefaultsDelegate: RecordPlace {
   /// How long a write waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
   private static let longestInterval: Duration = .seconds(2)
@@ -27,7 +25,7 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
   private let deadline: Duration
   private let trust: Int64
   private let path: @Sendable () throws(StorageError) -> String
-  private let use: @Sendable () -> SecureStorage.Access
+  private let use: @Sendable () -> StoreAccess
   private let resolved = SetOnce<Suite>()
   private let isRequired = Atomic<Bool>(false)
 
@@ -69,7 +67,7 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
   init(
     durability: DefaultsDurability, deadline: Duration = standardDeadline,
     trust: Int64 = standardTrust,
-    use: @escaping @Sendable () -> SecureStorage.Access = { .readWrite },
+    use: @escaping @Sendable () -> StoreAccess = { .readWrite },
     path: @escaping @Sendable () throws(StorageError) -> String
   ) {
     self.use = use
@@ -118,12 +116,16 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     throw failure!
   }
 
-  // MARK: - PlaceDelegate
+  // MARK: - The place
 
-  package var allowance: SecureStorage.Access { use() }
+  /// True: a write replaces the whole file.
+  public var writesAllRecords: Bool { true }
+
+  /// What the program may do here.
+  public var allowance: StoreAccess { use() }
 
   /// From now on no storage of this process makes the suite.
-  package func makeNothing() {
+  public func makeNothing() {
     // In this order: a thread that resolves the suite after the second line looks at `isRequired`.
     isRequired.store(true, ordering: .sequentiallyConsistent)
     resolved.load()?.makesNothing.store(true, ordering: .releasing)
@@ -135,7 +137,7 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     do throws(StorageError) { return DelegateIdentity(of: try suite()) } catch { return nil }
   }
 
-  // MARK: - KeysetDelegate
+  // MARK: - Header and records
 
   /// The name of the file: a suite's file does not open in the place of another suite's.
   ///
@@ -179,7 +181,8 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     try suite().read { ($0.record(for: name), $0.headerVersion) }
   }
 
-  package func copyRecord(
+  /// Copies a record out of memory.
+  public func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
     guard let suite = unsafe resolved.uncounted else { return nil }
@@ -212,13 +215,14 @@ public final class DefaultsDelegate: WholesaleDelegate, ObservableDelegate, Plac
     try suite().read { $0.names }
   }
 
-  // MARK: - SnapshotDelegate
+  // MARK: - All records
 
-  package func allRecords() throws(StorageError) -> AllRecords {
+  /// All records, from one state of the file.
+  public func allRecords() throws(StorageError) -> AllRecords? {
     try suite().read { AllRecords(records: $0.allRecords, headerVersion: $0.headerVersion) }
   }
 
-  // MARK: - ObservableDelegate
+  // MARK: - Changes
 
   /// Calls `observer` for each change, in order, under the delegate's lock.
   ///

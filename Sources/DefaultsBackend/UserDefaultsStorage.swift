@@ -75,7 +75,7 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   public convenience init?(
     suiteName: String?, symmetricKey: KeySource, authenticationTag: Data? = nil
   ) {
-    let delegate: any KeysetDelegate
+    let delegate: any RecordPlace
     if let suiteName {
       do throws(StorageError) { try SuiteName.validate(suiteName) } catch { return nil }
       delegate = DefaultsDelegate(suiteName: suiteName)
@@ -99,7 +99,7 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
 
   /// Creates a storage over a delegate: that of a suite, or a test's in-memory delegate.
   package init(
-    _ delegate: any KeysetDelegate, keySource: KeySource, authenticationTag: Data? = nil,
+    _ delegate: any RecordPlace, keySource: KeySource, authenticationTag: Data? = nil,
     errorClosure: StorageErrorClosure? = nil
   ) {
     self.delegate = delegate as? DefaultsDelegate
@@ -125,12 +125,12 @@ extension DefaultsDelegate {
   /// use.
   ///
   /// In a test that has its own stores, the test's delegate.
-  fileprivate static var ofApplication: any KeysetDelegate {
+  fileprivate static var ofApplication: any RecordPlace {
     if let test = TestStores.inUse {
       return test.folder.map { DefaultsDelegate(folder: $0, suiteName: "standard") }
         ?? test.delegate(of: "defaults")
     }
-    let use: @Sendable () -> SecureStorage.Access = { SecureStorage.configuration.access }
+    let use: @Sendable () -> StoreAccess = { SecureStorage.configuration.access }
     return DefaultsDelegate(durability: .immediate, use: use) { () throws(StorageError) in
       let name = try SecureStorage.configuration(for: "the standard UserDefaults storage")
         .validated().applicationID

@@ -136,7 +136,7 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     // Settings that are not available are refused in a test, too.
     let test = isBootstrapped ? TestStores.inUse : nil
     let places = test?.places
-    let use: @Sendable () -> SecureStorage.Access = {
+    let use: @Sendable () -> StoreAccess = {
       isBootstrapped && places == nil ? SecureStorage.configuration.access : .readWrite
     }
     let delegate = KeychainDelegate(settings, asksOthers: test == nil, use: use) { values in

@@ -10,7 +10,7 @@ public import StorageCore
 ///
 /// The service decides when a write is durable. It has no transactions: a commit is of one write,
 /// and processes that use this library take turns by a lock file in the application's data folder.
-public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate {
+public final class KeyringDelegate: RecordPlace {
   /// The state that depends on the service, which may not be known before the first use.
   ///
   /// Delegates of one service and collection on one bus share it, so each hears at once of the
@@ -61,7 +61,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
   private let access: KeyringAccess
   private let accessGroup: String?
   private let service: @Sendable () throws(StorageError) -> String
-  private let use: @Sendable () -> SecureStorage.Access
+  private let use: @Sendable () -> StoreAccess
   private let resolved = SetOnce<Opened>()
 
   /// The delegate of a service's store in the keyring of the session.
@@ -84,7 +84,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
   init(
     accessGroup: String? = nil, access: KeyringAccess = .standard,
     client: KeyringClient? = nil,
-    use: @escaping @Sendable () -> SecureStorage.Access = { .readWrite },
+    use: @escaping @Sendable () -> StoreAccess = { .readWrite },
     service: @escaping @Sendable () throws(StorageError) -> String
   ) {
     self.use = use
@@ -123,15 +123,16 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
     return try body()
   }
 
-  // MARK: - PlaceDelegate
+  // MARK: - The place
 
-  package var allowance: SecureStorage.Access { use() }
+  /// What the program may do here.
+  public var allowance: StoreAccess { use() }
 
   /// Does nothing: a store in the keyring is made with its header; only its lock file is made
   /// besides.
-  package func makeNothing() {}
+  public func makeNothing() {}
 
-  // MARK: - KeysetDelegate
+  // MARK: - Header and records
 
   /// True: the Secret Service answers, or its user does.
   public var asksOthers: Bool { true }
@@ -326,7 +327,7 @@ public final class KeyringDelegate: KeysetDelegate, ObservableDelegate, PlaceDel
     return .committed
   }
 
-  // MARK: - ObservableDelegate
+  // MARK: - Changes
 
   /// Calls `observer` for each change, under a lock of the delegate.
   ///

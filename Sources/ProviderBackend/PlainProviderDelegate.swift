@@ -5,7 +5,7 @@ internal import StorageCore
 ///
 /// The layers above still see hashed names and sealed records. They use a key that is created with
 /// the process, and this delegate has that key too.
-final class PlainProviderDelegate: ClearDelegate, ObservableDelegate {
+final class PlainProviderDelegate: ObservableDelegate {
   /// One key for all, so that storages over one provider hash names alike.
   static let key = SymmetricKey(size: .bits256)
 

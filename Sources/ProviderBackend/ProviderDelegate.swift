@@ -7,7 +7,7 @@ package import StorageCore
 /// list of the names. The provider sees no clear name and no clear value. A read makes two calls of
 /// the provider, a write three to five. A provider has no atomic step. This delegate therefore lets
 /// one thread of the process in at a time, and only one process at a time may write.
-package final class ProviderDelegate: KeysetDelegate, ObservableDelegate {
+package final class ProviderDelegate: RecordPlace {
   private static let headerKey = "SecurePropertyStorage.header"
   private static let namesKey = "SecurePropertyStorage.names"
 

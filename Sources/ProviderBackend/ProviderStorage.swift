@@ -64,8 +64,9 @@ public final class ProviderStorage: DelegatedStorage, @unchecked Sendable {
     plain provider: some KeychainProvider, polling: Duration? = nil,
     deadline: Duration = standardDeadline, errorClosure: StorageErrorClosure? = nil
   ) {
+    let delegate = PlainProviderDelegate(provider, deadline: deadline, polling: polling)
     self.init(
-      PlainProviderDelegate(provider, deadline: deadline, polling: polling),
-      keySource: .key(PlainProviderDelegate.key), errorClosure: errorClosure)
+      delegate, clear: delegate.records, key: PlainProviderDelegate.key,
+      errorClosure: errorClosure)
   }
 }

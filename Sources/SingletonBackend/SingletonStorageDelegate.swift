@@ -4,7 +4,7 @@ public import StorageCore
 /// Sealed records in memory, for as long as the delegate lives.
 ///
 /// Any thread may use it. It blocks for the time of a dictionary access.
-public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegate, CopyingDelegate {
+public final class SingletonStorageDelegate: RecordPlace {
   /// A name as the key of a dictionary.
   ///
   /// Its bytes serve as the hash. They are uniform under a secret key, and what is in memory came
@@ -68,7 +68,8 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
     state.read { ($0.records[Key(name: name)]?.bytes, $0.version) }
   }
 
-  package func copyRecord(
+  /// Copies a record out of memory.
+  public func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
     state.read { state in
@@ -132,7 +133,8 @@ public final class SingletonStorageDelegate: SnapshotDelegate, ObservableDelegat
     state.read { $0.records.keys.map(\.name) }
   }
 
-  package func allRecords() throws(StorageError) -> AllRecords {
+  /// All records at one moment.
+  public func allRecords() throws(StorageError) -> AllRecords? {
     state.read { state in
       var records: [NameHash: [UInt8]] = [:]
       for (key, record) in state.records.all { records[key.name] = record.bytes }

@@ -4,10 +4,10 @@ internal import StorageCore
 extension DelegatePromise {
   private static func promise(
     _ sentence: String,
-    _ body: @escaping @Sendable (Subject, any KeysetDelegate, UInt64) throws -> Void
+    _ body: @escaping @Sendable (Subject, any RecordPlace, UInt64) throws -> Void
   ) -> DelegatePromise {
-    DelegatePromise(sentence, by: (any KeysetDelegate.Type).self) { subject in
-      let delegate = try subject.make(as: (any KeysetDelegate).self)
+    DelegatePromise(sentence, by: (any RecordPlace.Type).self) { subject in
+      let delegate = try subject.make(as: (any RecordPlace).self)
       let version = try delegate.updateHeader { header, _ in header = [1] }
       try delegate.set([1], for: Sample.name(1))
       try body(subject, delegate, version)
@@ -59,9 +59,8 @@ extension DelegatePromise {
       try subject.require(outcome == .headerChanged, "it says \(outcome)")
     },
     promise("no observer is notified of a check") { subject, delegate, version in
-      guard let observable = delegate as? any ObservableDelegate else { return }
       let seen = Lock<[NameHash]>([])
-      let observation = observable.observe { change in seen.withLock { $0.append(change.name) } }
+      let observation = delegate.observe { change in seen.withLock { $0.append(change.name) } }
       let check = RecordWrite.check([1], for: Sample.name(1))
       _ = try delegate.commit(check, headerVersion: version)
       _ = try delegate.commit(

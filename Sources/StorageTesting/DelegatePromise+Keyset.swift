@@ -5,10 +5,10 @@ internal import StorageCore
 extension DelegatePromise {
   private static func promise(
     _ sentence: String,
-    _ body: @escaping @Sendable (Subject, any KeysetDelegate) throws -> Void
+    _ body: @escaping @Sendable (Subject, any RecordPlace) throws -> Void
   ) -> DelegatePromise {
-    DelegatePromise(sentence, by: (any KeysetDelegate.Type).self) { subject in
-      try body(subject, try subject.make(as: (any KeysetDelegate).self))
+    DelegatePromise(sentence, by: (any RecordPlace.Type).self) { subject in
+      try body(subject, try subject.make(as: (any RecordPlace).self))
     }
   }
 
@@ -109,7 +109,7 @@ extension DelegatePromise {
 
   /// The checks that remain of "all or nothing" when a commit takes only one write.
   private static func refusesMany(
-    _ subject: Subject, _ delegate: any KeysetDelegate, _ version: UInt64
+    _ subject: Subject, _ delegate: any RecordPlace, _ version: UInt64
   ) throws {
     let both = [
       RecordWrite([5], for: Sample.name(2)), RecordWrite([6], for: Sample.name(1)),
@@ -135,7 +135,7 @@ extension DelegatePromise {
     try subject.require(try delegate.record(for: Sample.name(2)) == [5], "it was not written")
   }
 
-  private static func increment(_ delegate: any KeysetDelegate, _ version: UInt64) throws {
+  private static func increment(_ delegate: any RecordPlace, _ version: UInt64) throws {
     while true {
       let old = try delegate.record(for: Sample.name(1)) ?? []
       let write = RecordWrite(

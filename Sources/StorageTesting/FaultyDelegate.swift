@@ -6,7 +6,7 @@ public import StorageCore
 /// A working in-memory delegate that fails on request.
 ///
 /// For tests of a program whose storage is locked, damaged, slow or full.
-public final class FaultyDelegate: KeysetDelegate, ObservableDelegate {
+public final class FaultyDelegate: RecordPlace {
   /// What goes wrong in a call.
   public enum Fault: Sendable {
     /// The call throws this error and does nothing else, for example `StorageError(.locked,

@@ -10,15 +10,13 @@ public import struct Foundation.URL
 /// same time share the sync. Reads come from memory and see every write to the file that was done
 /// before they began, whatever process did it; one in each tick of the clock, 1 to 10 ms, looks whether it is
 /// still the same file. Any number of processes may share the file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
-public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationDelegate,
-  ObservableDelegate, PlaceDelegate, SnapshotDelegate, CopyingDelegate
-{
+public final class VaultDelegate: ManifestPlace {
   /// How long a call waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
 
   /// What may be done with a vault.
   struct Use: Sendable {
-    let allowance: SecureStorage.Access
+    let allowance: StoreAccess
     let trust: FolderTrust
 
     /// What a program was bootstrapped with, which is settled by asking for it.
@@ -86,12 +84,13 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
     return vault
   }
 
-  // MARK: - PlaceDelegate
+  // MARK: - The place
 
-  package var allowance: SecureStorage.Access { use().allowance }
+  /// What the program may do here.
+  public var allowance: StoreAccess { use().allowance }
 
   /// From now on no storage of this process makes the vault.
-  package func makeNothing() {
+  public func makeNothing() {
     // In this order: whoever finds no vault resolved looks at the other when it is.
     isRequired.store(true, ordering: .sequentiallyConsistent)
     resolved.load()?.makesNothing.store(true, ordering: .releasing)
@@ -103,7 +102,7 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
     do throws(StorageError) { return DelegateIdentity(of: try vault()) } catch { return nil }
   }
 
-  // MARK: - KeysetDelegate
+  // MARK: - Header and records
 
   /// The path of the file, or nil when it can't be known.
   public var location: String? {
@@ -130,7 +129,7 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
   }
 
   /// Takes the keys of the manifest.
-  public func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
+  package func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
     resolved.load()?.memory.withLock { $0.adopt(keys, headerVersion: headerVersion) }
   }
 
@@ -147,7 +146,8 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
     return try vault().lookup(name, waiting: deadline)
   }
 
-  package func copyRecord(
+  /// Copies a record out of memory.
+  public func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
     unsafe resolved.uncounted?._withUnsafeGuaranteedRef { unsafe $0.copy(name, into: buffer) }
@@ -169,13 +169,14 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
     try vault().names(waiting: deadline)
   }
 
-  // MARK: - SnapshotDelegate
+  // MARK: - All records
 
-  package func allRecords() throws(StorageError) -> AllRecords {
+  /// All records, from one state of the file.
+  public func allRecords() throws(StorageError) -> AllRecords? {
     try vault().allRecords(waiting: deadline)
   }
 
-  // MARK: - CensusDelegate
+  // MARK: - Missing records
 
   package func census() throws(StorageError) -> RecordCensus? {
     try vault().census(waiting: deadline)
@@ -185,7 +186,7 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
     try vault().strays(among: names, waiting: deadline)
   }
 
-  // MARK: - AccountsDelegate
+  // MARK: - Forged records
 
   package var accountCount: Int { Manifest.bucketCount }
 
@@ -197,7 +198,7 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
       indices, headerVersion: headerVersion, waiting: deadline, opens: opens)
   }
 
-  // MARK: - RestorationDelegate
+  // MARK: - Restored states
 
   package var restoration: (number: Int, root: [UInt8])? { resolved.load()?.seen.restoration }
 
@@ -207,7 +208,7 @@ public final class VaultDelegate: CensusDelegate, AccountsDelegate, RestorationD
     try vault().wasRestored(keys, headerVersion: headerVersion, waiting: deadline)
   }
 
-  // MARK: - ObservableDelegate
+  // MARK: - Changes
 
   /// Calls `observer` for each change, in order, under the delegate's lock.
   ///

@@ -103,7 +103,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
 
   /// The storage over a delegate, or over one in its place for the records.
   init(
-    _ delegate: VaultDelegate, records: (any KeysetDelegate)? = nil, keySource: KeySource,
+    _ delegate: VaultDelegate, records: (any RecordPlace)? = nil, keySource: KeySource,
     algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
     errorClosure: StorageErrorClosure? = nil
   ) {

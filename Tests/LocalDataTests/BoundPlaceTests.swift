@@ -102,7 +102,7 @@ struct Twins: Sendable, CustomTestStringConvertible {
     case .vault, .keyring, .deviceKeyring:
       let (storage, name) = try #require(try places.record(of: from))
       let (_, other) = try #require(try places.record(of: to))
-      let (store, delegate) = (storage.store, try #require(storage.store.keyed))
+      let (store, delegate) = (storage.store, storage.store.place)
       let open = try #require(try store.keys.forReading())
       let hash = try store.name(StoreKey(name)).context(in: open).name
       let record = try #require(try delegate.record(for: hash))

@@ -153,7 +153,7 @@ private final class Showing {
     show(CodableCoding.json, CodableCoding.propertyList)
     let summary = try #require(try storage.summary(forKey: "k"))
     show(summary, summary.type, try storage.listing(), StorageError.Code.damaged)
-    show(SecureStorage.configuration, SecureStorage.Access.mustExist)
+    show(SecureStorage.configuration, StoreAccess.mustExist)
     show(StoreExistence.mustExist, FolderTrust.processGroup)
   }
 
@@ -188,7 +188,7 @@ private final class Showing {
   }
 
   func delegates() throws {
-    let delegates: [any KeysetDelegate & ObservableDelegate] = [
+    let delegates: [any RecordPlace] = [
       SingletonStorageDelegate(), suite("delegates"), FaultyDelegate(),
       VaultDelegate(at: vault("delegates")),
     ]

@@ -1,4 +1,5 @@
 import Foundation
+import StorageTesting
 import TestSupport
 import Testing
 import VaultBackend
@@ -154,8 +155,8 @@ import VaultBackend
 }
 
 /// A vault whose header somebody else gets to before it is changed for the first time.
-private final class InterruptedVault: KeysetDelegate {
-  private let base: VaultDelegate
+private final class InterruptedVault: ForwardingPlace, ManifestPlace {
+  let base: VaultDelegate
   private let interruption: Lock<(@Sendable () -> Void)?>
 
   init(_ base: VaultDelegate, _ interruption: @escaping @Sendable () -> Void) {
@@ -176,19 +177,28 @@ private final class InterruptedVault: KeysetDelegate {
     return try base.updateHeader(body)
   }
 
-  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { try base.header() }
-
   func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
     base.adopt(keys, headerVersion: headerVersion)
   }
 
-  func lookup(
-    _ name: NameHash
-  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { try base.lookup(name) }
+  func census() throws(StorageError) -> RecordCensus? { try base.census() }
 
-  func commit(
-    _ writes: [RecordWrite], headerVersion: UInt64
-  ) throws(StorageError) -> CommitOutcome { try base.commit(writes, headerVersion: headerVersion) }
+  func strays(among names: Set<NameHash>) throws(StorageError) -> [NameHash?] {
+    try base.strays(among: names)
+  }
 
-  func names() throws(StorageError) -> [NameHash] { try base.names() }
+  var accountCount: Int { base.accountCount }
+
+  func accounts(
+    _ indices: Range<Int>, headerVersion: UInt64,
+    opens: (NameHash, [UInt8]) throws(StorageError) -> Bool
+  ) throws(StorageError) -> [RecordAccount]? {
+    try base.accounts(indices, headerVersion: headerVersion, opens: opens)
+  }
+
+  var restoration: (number: Int, root: [UInt8])? { base.restoration }
+
+  func wasRestored(_ keys: ManifestKeys, headerVersion: UInt64) throws(StorageError) -> Bool {
+    try base.wasRestored(keys, headerVersion: headerVersion)
+  }
 }

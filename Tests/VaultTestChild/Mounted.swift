@@ -5,7 +5,7 @@ import VaultBackend
 /// The standard vault, as a program in a container uses it.
 ///
 /// mounted APPLICATION SOURCE ACCESS TRUST COMMAND...: SOURCE is secret:PATH, file:PATH or credential:NAME,
-/// ACCESS one of SecureStorage.Access, TRUST one of FolderTrust; each command gives one line.
+/// ACCESS one of StoreAccess, TRUST one of FolderTrust; each command gives one line.
 enum Mounted {
   private struct Settings {
     @LiveVault("token") var token = "none"
@@ -38,7 +38,7 @@ enum Mounted {
     }
   }
 
-  private static func access(_ text: String) -> SecureStorage.Access {
+  private static func access(_ text: String) -> StoreAccess {
     switch text {
     case "readOnly": .readOnly
     case "mustExist": .mustExist

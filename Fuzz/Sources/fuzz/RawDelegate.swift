@@ -3,7 +3,7 @@ import SingletonBackend
 import StorageCore
 
 /// A delegate in memory whose header can be read and replaced.
-final class RawDelegate: KeysetDelegate {
+final class RawDelegate: RecordPlace {
   private let base = SingletonStorageDelegate()
 
   /// The raw header.
@@ -31,4 +31,8 @@ final class RawDelegate: KeysetDelegate {
   ) throws(StorageError) -> CommitOutcome { try base.commit(writes, headerVersion: headerVersion) }
 
   func names() throws(StorageError) -> [NameHash] { try base.names() }
+
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+    base.observe(observer)
+  }
 }

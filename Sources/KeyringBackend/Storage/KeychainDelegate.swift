@@ -5,19 +5,19 @@ internal import StorageCore
 /// then.
 ///
 /// Every use checks the settings, so that no use has other settings than the program asked for.
-final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate {
+final class KeychainDelegate: RecordPlace {
   private let settings: KeychainSettings
-  private let use: @Sendable () -> SecureStorage.Access
-  private let make: @Sendable (KeychainSettings.Values) -> any KeysetDelegate
-  private let made = Lock<(any KeysetDelegate)?>(nil)
+  private let use: @Sendable () -> StoreAccess
+  private let make: @Sendable (KeychainSettings.Values) -> any RecordPlace
+  private let made = Lock<(any RecordPlace)?>(nil)
 
   let asksOthers: Bool
 
   /// A delegate whose records `make` provides; `make` is called once or, in a race, twice.
   init(
     _ settings: KeychainSettings, asksOthers: Bool,
-    use: @escaping @Sendable () -> SecureStorage.Access,
-    make: @escaping @Sendable (KeychainSettings.Values) -> any KeysetDelegate
+    use: @escaping @Sendable () -> StoreAccess,
+    make: @escaping @Sendable (KeychainSettings.Values) -> any RecordPlace
   ) {
     self.settings = settings
     self.asksOthers = asksOthers
@@ -25,7 +25,7 @@ final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate 
     self.make = make
   }
 
-  private var records: any KeysetDelegate {
+  private var records: any RecordPlace {
     get throws(StorageError) {
       let values = try settings.settle()
       if let records = made.withLock({ $0 }) { return records }
@@ -38,14 +38,14 @@ final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate 
   }
 
   /// The records, or nil after an error; the next use that can throw gets the error as well.
-  private var recordsIfAny: (any KeysetDelegate)? {
+  private var recordsIfAny: (any RecordPlace)? {
     do throws(StorageError) { return try records } catch { return nil }
   }
 
   var identity: DelegateIdentity? { recordsIfAny?.identity }
   var location: String? { recordsIfAny?.location }
   var commitLimit: Int { recordsIfAny?.commitLimit ?? 1 }
-  var allowance: SecureStorage.Access { use() }
+  var allowance: StoreAccess { use() }
 
   /// Does nothing: neither place makes anything besides the store itself.
   func makeNothing() {}
@@ -60,10 +60,6 @@ final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate 
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     try records.updateHeader(body)
-  }
-
-  func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
-    recordsIfAny?.adopt(keys, headerVersion: headerVersion)
   }
 
   func lookup(
@@ -81,6 +77,6 @@ final class KeychainDelegate: KeysetDelegate, ObservableDelegate, PlaceDelegate 
   func names() throws(StorageError) -> [NameHash] { try records.names() }
 
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
-    (recordsIfAny as? any ObservableDelegate)?.observe(observer) ?? ChangeObservation {}
+    recordsIfAny?.observe(observer) ?? ChangeObservation {}
   }
 }

@@ -48,7 +48,7 @@ public struct StorageCatalogFile: Sendable {
       throw StorageError(
         .invalid, "the catalog does not name its application; give the application's id")
     }
-    try SecureStorage.validate(id)
+    try StandardFolders.validate(id)
     let root: String? = if let folder { try PathText.absolute(folder) } else { nil }
     let places = Places(
       Locations(application: { () throws(StorageError) in id }, root: root), keySource,

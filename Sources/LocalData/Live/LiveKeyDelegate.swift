@@ -6,7 +6,7 @@ internal import StorageCore
 ///
 /// The value is kept as JSON here, whatever the key's serializer. It stays in memory, like the value of
 /// every live property.
-final class LiveKeyDelegate<Key: StorageKey>: ClearDelegate, ObservableDelegate {
+final class LiveKeyDelegate<Key: StorageKey>: ObservableDelegate {
   let records: ClearRecords
   private let core: RouterCore
   private let key: Key

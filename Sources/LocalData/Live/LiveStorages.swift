@@ -16,7 +16,7 @@ final class LiveStorages: Sendable {
     let id = RouteKey(key)
     if let storage = storages.withLock({ $0[id]?.storage }) { return storage }
     let delegate = LiveKeyDelegate(core, key, records: ClearRecords(key: Self.key))
-    let storage = DelegatedStorage(delegate, symmetricKey: Self.key)
+    let storage = DelegatedStorage(delegate, clear: delegate.records, key: Self.key)
     return storages.withLock { storages in
       if let first = storages[id]?.storage { return first }
       storages[id] = Entry(storage: storage)

@@ -166,7 +166,7 @@ extension StorageCatalogFile {
       throw StorageError(
         .invalid, "the catalog does not name its application; give the application's id")
     }
-    try SecureStorage.validate(id)
+    try StandardFolders.validate(id)
     let root: String? = if let folder { try PathText.absolute(folder) } else { nil }
     let configuration = configuration ?? AuditConfiguration()
     let core = RouterCore(

@@ -59,7 +59,7 @@ public actor StorageRouter {
       Places(
         Locations(
           application: { () throws(StorageError) in
-            try SecureStorage.validate(applicationID)
+            try StandardFolders.validate(applicationID)
             return applicationID
           }, root: path), keySource), configuration)
   }

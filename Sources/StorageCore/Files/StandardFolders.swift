@@ -12,7 +12,7 @@ package enum StandardFolders {
   /// `$STATE_DIRECTORY` under systemd, else `$XDG_DATA_HOME/<application>`, else
   /// `.local/share/<application>` in the home folder.
   package static func data(application: String) throws(StorageError) -> String {
-    try SecureStorage.validate(application)
+    try validate(application)
     // systemd.exec(5): several folders are separated by colons; the first is the main one.
     if let state = environment("STATE_DIRECTORY")?.split(separator: ":").first,
       state.hasPrefix("/")
@@ -27,7 +27,7 @@ package enum StandardFolders {
   /// `$CACHE_DIRECTORY` under systemd, else `$XDG_CACHE_HOME/<application>`, else `.cache/<application>` in
   /// the home folder.
   package static func caches(application: String) throws(StorageError) -> String {
-    try SecureStorage.validate(application)
+    try validate(application)
     if let cache = environment("CACHE_DIRECTORY")?.split(separator: ":").first,
       cache.hasPrefix("/")
     {
@@ -39,6 +39,19 @@ package enum StandardFolders {
   /// The folder for the data of all applications: `$XDG_DATA_HOME`, or `.local/share` in the home folder.
   package static func sharedData() throws(StorageError) -> String {
     try base("XDG_DATA_HOME", orHome: ".local/share")
+  }
+
+  /// Throws `invalid` if the application id can't name a file.
+  package static func validate(_ applicationID: String) throws(StorageError) {
+    let isName =
+      !applicationID.isEmpty && applicationID.utf8.count <= 128 && applicationID != "."
+      && applicationID != ".." && !applicationID.utf8.contains { $0 < 32 || $0 == 47 }
+    guard isName else {
+      throw StorageError(
+        .invalid,
+        "the application id is not allowed: use 1 to 128 bytes without slashes and control characters, "
+          + "and not \".\" or \"..\"")
+    }
   }
 
   /// The value of an environment variable; nil if it is not set or empty.

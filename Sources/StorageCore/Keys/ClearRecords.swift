@@ -2,14 +2,6 @@ package import CryptoCore
 
 internal import struct Foundation.Data
 
-/// A delegate that stores names and JSON unencrypted, if the application asks for that.
-///
-/// The layers above do not change: they hash names and seal records with a key that the delegate has too.
-package protocol ClearDelegate: StorageDelegate {
-  /// Turns hashes and records into names and JSON, and back.
-  var records: ClearRecords { get }
-}
-
 /// Turns hashes and records into names and JSON, and back.
 package final class ClearRecords: Sendable {
   private let keys: Result<OpenKeys, StorageError>

@@ -23,22 +23,22 @@ struct KeyPast {
   ///
   /// - Throws: `damaged` for older keys.
   mutating func follow(
-    _ header: StoreHeader, _ keyset: Keyset, _ version: UInt64, in delegate: any KeysetDelegate
+    _ header: StoreHeader, _ keyset: Keyset, _ version: UInt64, in place: (any ManifestPlace)?
   ) throws(StorageError) {
     guard header.store == store else {
       self = KeyPast(
         store: header.store, root: header.rootCheck, nextID: keyset.nextID,
-        restoration: Self.lastRestoration(of: delegate))
+        restoration: place?.restoration?.number ?? 0)
       return
     }
     if keyset.nextID < nextID || replaced.contains(header.rootCheck) {
-      if let number = restored(to: header, delegate) {
+      if let number = restored(to: header, place) {
         restoration = number
       } else {
-        guard try wasRestoredElsewhere(header, keyset, version, delegate) else {
+        guard try wasRestoredElsewhere(header, keyset, version, place) else {
           throw Self.wentBack
         }
-        restoration = Self.lastRestoration(of: delegate)
+        restoration = place?.restoration?.number ?? 0
       }
       replaced = []
     } else if header.rootCheck != root {
@@ -48,23 +48,18 @@ struct KeyPast {
   }
 
   /// The number of the restoration by this process that restored `header`, if it was not accepted yet.
-  private func restored(to header: StoreHeader, _ delegate: any KeysetDelegate) -> Int? {
-    guard let last = (delegate as? any RestorationDelegate)?.restoration,
-      last.number != restoration, last.root == header.rootCheck
+  private func restored(to header: StoreHeader, _ place: (any ManifestPlace)?) -> Int? {
+    guard let last = place?.restoration, last.number != restoration, last.root == header.rootCheck
     else { return nil }
     return last.number
   }
 
-  private static func lastRestoration(of delegate: any KeysetDelegate) -> Int {
-    (delegate as? any RestorationDelegate)?.restoration?.number ?? 0
-  }
-
   /// Whether another process has restored an earlier state with the keys of that state.
   private func wasRestoredElsewhere(
-    _ header: StoreHeader, _ keyset: Keyset, _ version: UInt64, _ delegate: any KeysetDelegate
+    _ header: StoreHeader, _ keyset: Keyset, _ version: UInt64, _ place: (any ManifestPlace)?
   ) throws(StorageError) -> Bool {
-    guard let delegate = delegate as? any RestorationDelegate else { return false }
-    return try delegate.wasRestored(
+    guard let place else { return false }
+    return try place.wasRestored(
       keyset.manifestKeys(store: header.store), headerVersion: version)
   }
 

@@ -54,8 +54,3 @@ package final class StoreEvents: Sendable {
     for sink in sinks.withLock({ Array($0.all.values) }) { sink(event) }
   }
 }
-
-extension SealedStore {
-  /// The events of this store.
-  package var events: StoreEvents { keys.events }
-}

@@ -1,26 +1,24 @@
 /// How a missing store is handled.
 extension StoreKeys {
-  private var place: (any PlaceDelegate)? { delegate as? any PlaceDelegate }
-
   /// Forbids the place to create anything from now on.
   func makeNothing() throws(StorageError) {
-    guard delegate != nil else {
+    guard hasHeader else {
       throw StorageError(
         .unsupported,
         "this place keeps no header, so a missing store can't be told from an empty one"
       )
     }
-    place?.makeNothing()
+    place.makeNothing()
   }
 
   /// Throws if the store is missing and must exist.
   func checkAbsence(isAllowed: Bool) throws(StorageError) {
-    guard isAllowed, place?.allowance != .mustExist else { throw .missing(delegate?.location) }
+    guard isAllowed, place.allowance != .mustExist else { throw .missing(place.location) }
   }
 
   /// Throws if the place is read-only; called before a key source is asked, which could make a key.
   func checkMaking() throws(StorageError) {
-    guard place?.allowance == .readOnly else { return }
+    guard place.allowance == .readOnly else { return }
     throw StorageError(
       .unavailable,
       "the store does not exist, and a read-only open does not create one; check the path, or create "

@@ -33,10 +33,14 @@ package final class StoreKeys: @unchecked Sendable {
     var mustExist = false
   }
 
-  /// Nil when the keys are derived directly from the application's key.
-  let delegate: (any KeysetDelegate)?
+  /// The place of the header.
+  let place: any RecordPlace
+  /// The place, if it keeps a manifest.
+  private let manifestPlace: (any ManifestPlace)?
+  /// Whether the place has a header; else the keys are derived directly from the application's key.
+  let hasHeader: Bool
   let algorithm: AEADAlgorithm
-  /// Receives the names, where the delegate stores names unencrypted.
+  /// Receives the names, where the place stores names unencrypted.
   private let clear: ClearRecords?
   private let gate: Lock<State>
   /// Receives the events of the store.
@@ -47,10 +51,12 @@ package final class StoreKeys: @unchecked Sendable {
   private let newest = unsafe Atomic<UnsafeRawPointer?>(nil)
 
   package init(
-    delegate: (any KeysetDelegate)?, source: KeySource, algorithm: AEADAlgorithm,
-    clear: ClearRecords? = nil
+    _ place: any RecordPlace, hasHeader: Bool = true, source: KeySource,
+    algorithm: AEADAlgorithm, clear: ClearRecords? = nil
   ) {
-    self.delegate = delegate
+    self.place = place
+    manifestPlace = place as? any ManifestPlace
+    self.hasHeader = hasHeader
     self.algorithm = algorithm
     self.clear = clear
     gate = Lock(State(source: source))
@@ -89,6 +95,14 @@ package final class StoreKeys: @unchecked Sendable {
   @discardableResult
   func refresh() throws(StorageError) -> OpenKeys? {
     try underGate { (state) throws(StorageError) in try refresh(&state) }
+  }
+
+  /// The keys for reading, after a look at the header: another process may have replaced the keys.
+  func following() throws(StorageError) -> OpenKeys? {
+    guard let current, hasHeader else { return try refresh() }
+    let (header, version) = try place.header()
+    guard header != nil, version == current.headerVersion else { return try refresh() }
+    return current
   }
 
   /// One set of keys for each name key that was ever used, the current one first.
@@ -173,7 +187,7 @@ package final class StoreKeys: @unchecked Sendable {
     _ body: (inout HeaderDraft, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
     try underGate { (state) throws(StorageError) in
-      guard delegate != nil else {
+      guard hasHeader else {
         throw StorageError(
           .unsupported,
           "this store is opened directly with the application's key and has no key slots to change")
@@ -207,7 +221,7 @@ package final class StoreKeys: @unchecked Sendable {
     do throws(StorageError) {
       return try source.materialForNewSlot()
     } catch {
-      throw error.at(delegate?.location)
+      throw error.at(place.location)
     }
   }
 
@@ -235,21 +249,21 @@ package final class StoreKeys: @unchecked Sendable {
         }
       }
     } catch {
-      throw error.at(delegate?.location)
+      throw error.at(place.location)
     }
   }
 
   // MARK: - Under the gate
 
   private func refresh(_ state: inout State) throws(StorageError) -> OpenKeys? {
-    guard let delegate else {
+    guard hasHeader else {
       if let current { return current }
       return try openDirectly(&state)
     }
-    var (found, version) = try delegate.header()
-    if found == nil, try !delegate.names().isEmpty {
+    var (found, version) = try place.header()
+    if found == nil, try !place.names().isEmpty {
       // Another process may have created the store and written records between the two reads.
-      (found, version) = try delegate.header()
+      (found, version) = try place.header()
       guard found != nil else { throw Self.missingHeader }
     }
     guard let bytes = found else {
@@ -259,7 +273,7 @@ package final class StoreKeys: @unchecked Sendable {
       return nil
     }
     if let current, current.headerVersion == version, current.isOwn {
-      adopt(current, delegate, version)
+      adopt(current, version)
       return current
     }
     let header = try StoreHeader(reading: bytes)
@@ -268,19 +282,19 @@ package final class StoreKeys: @unchecked Sendable {
     }
     let root = try root(of: header, version, &state)
     let keyset = try root.openKeyset(of: header)
-    try state.past.follow(header, keyset, version, in: delegate)
+    try state.past.follow(header, keyset, version, in: manifestPlace)
     let known = state.history.last {
       $0.isOwn && $0.store == header.store && $0.root?.key == root.key && $0.isOpen(keyset)
     }
     if let known {
       // First adopt, then select: after `select`, other threads write with these keys.
-      adopt(known, delegate, version)
+      adopt(known, version)
       known.headerVersion = version
       select(known)
       return known
     }
     let keys = try OpenKeys(keyset, root: root, store: header.store, previous: state.history.last)
-    adopt(keys, delegate, version)
+    adopt(keys, version)
     keys.headerVersion = version
     publish(keys, &state)
     return keys
@@ -295,30 +309,29 @@ package final class StoreKeys: @unchecked Sendable {
     let opening: Opening
     do throws(StorageError) {
       opening = try header.unwrapRoot(
-        by: state.source, of: delegate?.location, refused: state.refused)
+        by: state.source, of: place.location, refused: state.refused)
     } catch {
       state.refusal = Refusal(error, version, asked: asked)
       throw state.past.failure(error, of: header)
     }
     (state.opener, state.refusal) = (opening.opener, nil)
-    return RootKey(opening.root, store: header.store, place: try place())
+    return RootKey(opening.root, store: header.store, place: try place.place())
   }
 
   private func create(_ state: inout State) throws(StorageError) {
-    guard let delegate else { return }
     try checkMaking()
     let (candidate, material) = try state.source.materialForNewSlot()
     let store = try cryptography { () throws(CryptoError) in try StoreID.random() }
     let root = RootKey(
       try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store,
-      place: try delegate.place())
+      place: try place.place())
     let slot = try Slot(
       id: 1, SlotMaterial(of: (candidate, material)), root: root.key, store: store)
     let keyset = try Keyset(algorithm: algorithm)
     let header = StoreHeader(
       store: store, slots: [slot], rootCheck: try root.check(),
       sealedKeyset: try root.seal(keyset))
-    _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
+    _ = try place.updateHeader { (bytes, records) throws(StorageError) in
       // If another process was first, its header stays.
       guard bytes == nil else { return }
       guard records.isEmpty else { throw Self.missingHeader }
@@ -331,14 +344,13 @@ package final class StoreKeys: @unchecked Sendable {
     _ state: inout State,
     _ body: (inout HeaderDraft, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
-    guard let delegate else { return }
     for _ in 0..<100 {
       guard let open = try refresh(&state), let root = open.root else {
         throw Self.wasRemoved
       }
       state.opener?.keep()
       var isStale = false
-      _ = try delegate.updateHeader { (bytes, records) throws(StorageError) in
+      _ = try place.updateHeader { (bytes, records) throws(StorageError) in
         guard let current = bytes else {
           isStale = true
           return
@@ -392,19 +404,15 @@ package final class StoreKeys: @unchecked Sendable {
     select(keys)
   }
 
-  /// Gives the keys to the delegate before anything is committed with them.
-  private func adopt(_ keys: OpenKeys, _ delegate: any KeysetDelegate, _ version: UInt64) {
-    guard let manifest = keys.manifest else { return }
-    delegate.adopt(manifest, headerVersion: version)
+  /// Gives the keys to the place before anything is committed with them.
+  private func adopt(_ keys: OpenKeys, _ version: UInt64) {
+    guard let manifestPlace, let manifest = keys.manifest else { return }
+    manifestPlace.adopt(manifest, headerVersion: version)
   }
 
   /// Makes `keys`, which `history` holds, the current keys.
   private func select(_ keys: OpenKeys) {
     unsafe newest.store(
       UnsafeRawPointer(Unmanaged.passUnretained(keys).toOpaque()), ordering: .releasing)
-  }
-
-  private func place() throws(StorageError) -> String {
-    try delegate?.place() ?? ""
   }
 }

@@ -56,16 +56,3 @@ extension SealedStore {
     }
   }
 }
-
-extension KeySource {
-  /// Whether both sources are the same application key, which opens the same stores.
-  ///
-  /// False for all other sources: nobody knows which key they will give a new store.
-  fileprivate func isSameKey(as other: KeySource) throws(StorageError) -> Bool {
-    let (mine, others) = (candidates, other.candidates)
-    guard mine.count == 1, others.count == 1, mine[0].kind == .key, others[0].kind == .key,
-      case .key(let key)? = try mine[0].read(), case .key(let otherKey)? = try others[0].read()
-    else { return false }
-    return key == otherKey
-  }
-}

@@ -108,7 +108,7 @@ final class LiveHub: Sendable {
         if others.isEmpty { return false }
         state.queue(others)
       } else if let open, open.nameSpace === state.space,
-        !store.isHeaded || change.headerVersion == open.headerVersion
+        change.headerVersion == open.headerVersion
       {
         return false  // no live value has this key
       } else {

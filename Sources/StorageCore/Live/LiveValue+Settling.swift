@@ -49,7 +49,7 @@ extension LiveValue: LiveTarget {
   private func opened(_ change: RecordChange) throws(StorageError) -> Finding? {
     let store = hub.store
     var keys = store.keys.current
-    if keys == nil || store.isHeaded && keys?.headerVersion != change.headerVersion {
+    if keys == nil || keys?.headerVersion != change.headerVersion {
       keys = try store.keys.refresh()
     }
     guard let keys else { return nil }

@@ -1,17 +1,18 @@
 public import CryptoCore
 
-/// Stores sealed records; the protocol that a new backend implements.
+/// Stores sealed records; the protocol that an application implements for a store of its own.
 ///
-/// A delegate sees hashed names and sealed bytes, never a name or a value, and stores them unchanged. An
-/// implementation promises:
+/// A delegate sees hashed names and sealed bytes, never a name or a value, and stores them
+/// unchanged. Its store has no header: all keys are derived from the application's own key, which
+/// can't be replaced. A place with key slots and rotation is a ``RecordPlace``. An implementation
+/// promises:
 /// - Calls may come from any thread, many at once.
 /// - A write is as durable as the place allows before the call returns.
 /// - A failed write leaves the old record.
 /// - No call blocks without a deadline.
 /// - `nil` means only that the record is absent; every other failure throws.
 ///
-/// A delegate shows what else its place can do by conforming to the protocols that refine this one.
-/// `DelegatePromise` in StorageTesting checks the promises that can be checked.
+/// A delegate that hears of changes is an ``ObservableDelegate``. `DelegatePromise` in StorageTesting checks the promises that can be checked.
 public protocol StorageDelegate: Sendable {
   /// Whether a call may wait for another program, such as a service, and not only for a file.
   ///
@@ -45,6 +46,13 @@ public protocol StorageDelegate: Sendable {
   ///
   /// - Throws: `StorageError`; the record is then still stored.
   func remove(_ name: NameHash) throws(StorageError)
+
+  /// Returns the names of all records, in any order.
+  ///
+  /// By default this is the error `unsupported`: the storage can't list its keys or remove all.
+  ///
+  /// - Throws: `StorageError` when the delegate can't tell.
+  func names() throws(StorageError) -> [NameHash]
 }
 
 extension StorageDelegate {
@@ -55,14 +63,11 @@ extension StorageDelegate {
   public var identity: DelegateIdentity? {
     type(of: self) is AnyClass ? DelegateIdentity(of: self as AnyObject) : nil
   }
-}
 
-/// A delegate that can list its records.
-public protocol EnumerableDelegate: StorageDelegate {
-  /// Returns the names of all records, in any order.
-  ///
-  /// - Throws: `StorageError` when the delegate can't tell.
-  func names() throws(StorageError) -> [NameHash]
+  /// The error `unsupported`.
+  public func names() throws(StorageError) -> [NameHash] {
+    throw StorageError(.unsupported, "this storage's delegate can't list what it holds")
+  }
 }
 
 /// A delegate that notifies observers of changes to its records.
@@ -91,7 +96,7 @@ public struct RecordChange: Sendable {
   /// The version of the header that was current with the change, or nil when it is not given.
   ///
   /// With the version, a listener can skip a change of another name at once, under the lock, where it can't
-  /// ask for the header. Without the version, a listener of a ``KeysetDelegate`` looks at all changes later.
+  /// ask for the header. Without the version, a listener of a ``RecordPlace`` looks at all changes later.
   /// That is correct too, but costs each listener a queue of the changes to all names.
   public let headerVersion: UInt64?
 
@@ -101,16 +106,4 @@ public struct RecordChange: Sendable {
     self.record = record
     self.headerVersion = headerVersion
   }
-}
-
-/// Keeps an observer registered; releasing it runs a closure that removes the observer.
-public final class ChangeObservation: Sendable {
-  private let onRelease: @Sendable () -> Void
-
-  /// Makes an observation that runs `onRelease` when it ends.
-  public init(onRelease: @escaping @Sendable () -> Void) {
-    self.onRelease = onRelease
-  }
-
-  deinit { onRelease() }
 }

@@ -58,23 +58,16 @@ private enum NamedKeys {
     guard let test = TestStores.inUse else { return program }
     return test.kept {
       StoreKeys(
-        delegate: test.delegate(of: "named-keys"), source: test.keySource, algorithm: .aes256GCM)
+        test.delegate(of: "named-keys"), source: test.keySource, algorithm: .aes256GCM)
     }
   }
 
   private static let program = StoreKeys(
-    delegate: HeaderFile(), source: KeySource.bootstrapped, algorithm: .aes256GCM)
-}
-
-extension KeySource {
-  /// The source that the program was bootstrapped with, read when it is first needed.
-  ///
-  /// A property may be made before the program calls `bootstrap`.
-  package static let bootstrapped = KeySource(deferred: { SecureStorage.configuration.keySource })
+    HeaderFile(), source: KeySource.bootstrapped, algorithm: .aes256GCM)
 }
 
 /// A file that holds a header and no records.
-private struct HeaderFile: KeysetDelegate {
+private struct HeaderFile: RecordPlace {
   private static let limit = 2 << 20
   private let version = Lock<(last: [UInt8]?, number: UInt64)>((nil, 1))
 
@@ -166,4 +159,8 @@ private struct HeaderFile: KeysetDelegate {
   }
 
   func names() throws(StorageError) -> [NameHash] { [] }
+
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+    ChangeObservation {}  // it has no records
+  }
 }

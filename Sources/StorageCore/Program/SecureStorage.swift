@@ -12,27 +12,14 @@ public enum SecureStorage: Sendable {
     /// The source of the stores' keys.
     public let keySource: KeySource
     /// What the standard storages may do.
-    public let access: Access
+    public let access: StoreAccess
     /// Who may write to the folders of the standard vault and the standard sealed folder.
     public let folderTrust: FolderTrust
 
     /// Returns the configuration; throws `invalid` if the application id can't name a file.
     package func validated() throws(StorageError) -> Configuration {
-      try SecureStorage.validate(applicationID)
+      try StandardFolders.validate(applicationID)
       return self
-    }
-  }
-
-  /// Throws `invalid` if the application id can't name a file.
-  package static func validate(_ applicationID: String) throws(StorageError) {
-    let isName =
-      !applicationID.isEmpty && applicationID.utf8.count <= 128 && applicationID != "."
-      && applicationID != ".." && !applicationID.utf8.contains { $0 < 32 || $0 == 47 }
-    guard isName else {
-      throw StorageError(
-        .invalid,
-        "the application id is not allowed: use 1 to 128 bytes without slashes and control characters, "
-          + "and not \".\" or \"..\"")
     }
   }
 
@@ -67,7 +54,7 @@ public enum SecureStorage: Sendable {
   ///   - fileID: the source file of the call, named in the error of a second call.
   ///   - line: the line of the call.
   public static func bootstrap(
-    applicationID: String, keySource: KeySource = .automatic, access: Access = .readWrite,
+    applicationID: String, keySource: KeySource = .automatic, access: StoreAccess = .readWrite,
     folderTrust: FolderTrust = .owner, fileID: StaticString = #fileID, line: UInt = #line
   ) {
     let other = state.withLock { settled -> Settled? in
@@ -131,32 +118,5 @@ public enum SecureStorage: Sendable {
     let note = " (deleted)"
     guard path.hasSuffix(note), !isThere else { return FilePath.name(of: path) }
     return FilePath.name(of: String(path.dropLast(note.count)))
-  }
-}
-
-extension KeySource {
-  /// The systemd credential `securestorage-key`, else the key file `master.key` in the data folder.
-  ///
-  /// The key file is created if the store is new. The application's data folder is
-  /// `$STATE_DIRECTORY` under systemd, else `$XDG_DATA_HOME/<application id>`.
-  public static var automatic: KeySource {
-    var source = KeySource.firstAvailable([.standardCredential, .masterKeyFile])
-    source.isAutomatic = true
-    return source
-  }
-
-  /// The credential `securestorage-key`.
-  package static var standardCredential: KeySource { .systemdCredential("securestorage-key") }
-
-  /// The key file `master.key` in the application's data folder.
-  package static var masterKeyFile: KeySource {
-    .file(named: "master.key") { () throws(StorageError) in try findMasterKeyFile() }
-  }
-
-  /// Called only when the file is needed, because only then may a faulty environment be an error.
-  private static func findMasterKeyFile() throws(StorageError) -> KeyFile {
-    let application = try SecureStorage.configuration(for: "the key file master.key").validated()
-      .applicationID
-    return KeyFile(path: try StandardFolders.data(application: application) + "/master.key")
   }
 }

@@ -1,18 +1,5 @@
 internal import Synchronization
 
-/// A position in the program's source.
-package struct SourcePlace: Sendable, CustomStringConvertible {
-  let fileID: StaticString
-  let line: UInt
-
-  /// A position as `#fileID` and `#line` give it.
-  package init(_ fileID: StaticString, _ line: UInt) {
-    (self.fileID, self.line) = (fileID, line)
-  }
-
-  package var description: String { "\(fileID):\(line)" }
-}
-
 /// Records which property or key first uses a standard storage, so that an error can name it.
 enum StandardUse {
   /// The property or key for which a store is being opened.

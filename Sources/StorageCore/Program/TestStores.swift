@@ -33,7 +33,7 @@ package final class TestStores: Sendable {
   ///   - folder: the folder of the files; nil for memory.
   ///   - makeDelegate: creates an in-memory delegate.
   package init(
-    folder: String?, makeDelegate: @escaping @Sendable () -> any KeysetDelegate
+    folder: String?, makeDelegate: @escaping @Sendable () -> any RecordPlace
   ) {
     places = TestPlaces(folder: folder, makeDelegate)
     keySource = .key(SymmetricKey(size: .bits256))
@@ -47,7 +47,7 @@ package final class TestStores: Sendable {
   package var folder: String? { places.folder }
 
   /// The test's in-memory delegate for a place; created once.
-  package func delegate(of place: String) -> any KeysetDelegate { places.delegate(of: place) }
+  package func delegate(of place: String) -> any RecordPlace { places.delegate(of: place) }
 
   /// The test's instance of a type; created once.
   ///
@@ -75,16 +75,16 @@ package final class TestStores: Sendable {
 package final class TestPlaces: Sendable {
   /// The folder of the files, or nil when everything is in memory.
   package let folder: String?
-  private let makeDelegate: @Sendable () -> any KeysetDelegate
-  private let delegates = Lock<[String: any KeysetDelegate]>([:])
+  private let makeDelegate: @Sendable () -> any RecordPlace
+  private let delegates = Lock<[String: any RecordPlace]>([:])
 
-  init(folder: String?, _ makeDelegate: @escaping @Sendable () -> any KeysetDelegate) {
+  init(folder: String?, _ makeDelegate: @escaping @Sendable () -> any RecordPlace) {
     self.folder = folder
     self.makeDelegate = makeDelegate
   }
 
   /// The in-memory delegate for a place; created once.
-  package func delegate(of place: String) -> any KeysetDelegate {
+  package func delegate(of place: String) -> any RecordPlace {
     delegates.withLock { delegates in
       if let delegate = delegates[place] { return delegate }
       let delegate = makeDelegate()

@@ -69,7 +69,7 @@ extension KeyAdministration {
       throw Self.isOpener(
         slot, "the new key", ". Anyone who has that key could still open it: use another key"
       )
-      .at(store.keyed?.location)
+      .at(store.place.location)
     }
     let new = try SlotMaterial(of: material)
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
@@ -98,12 +98,12 @@ extension KeyAdministration {
     _ keyset: inout Keyset, _ records: HeldRecords, _ names: Bool, _ keepingOldKeys: Bool
   ) throws(StorageError) -> Replacement {
     var replacement = Replacement()
-    let isAtOnce = names || store.keyed is any WholesaleDelegate
+    let isAtOnce = names || store.place.writesAllRecords
     if names {
       replacement.count = try store.rename(records, &keyset)
     } else if isAtOnce {
       replacement.count = try store.resealAll(records, &keyset)
-    } else if !(store.keyed is any AccountsDelegate), !keepingOldKeys {
+    } else if store.manifestPlace == nil, !keepingOldKeys {
       replacement.beginning = try store.snapshot(of: records)
     }
     // Records that this step does not seal again must open until a later step does.
@@ -149,7 +149,7 @@ extension KeyAdministration {
   ///   since it may need any key.
   @discardableResult
   public func dropRetiredKeys() throws(StorageError) -> Int {
-    guard store.keyed != nil else { throw Self.noSlots }
+    try requireSlots()
     return try store.dropRetiredKeys()
   }
 
@@ -157,11 +157,11 @@ extension KeyAdministration {
     readmitting: Bool = false, expecting keys: [StoreKey] = [], since beginning: RecordSnapshot?,
     _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) -> ReencryptionReport {
-    guard let delegate = store.keyed else { throw Self.noSlots }
+    try requireSlots()
     // The keys that are ending now: this pass may miss records of keys that a later rotation ends.
     let ending = try store.keys.refresh()?.ending ?? []
     var pass = Reencryption(
-      of: store, delegate, isReadmitting: readmitting, expecting: keys, since: beginning, progress)
+      of: store, isReadmitting: readmitting, expecting: keys, since: beginning, progress)
     return try store.endDataKeys(ending, reencrypted: try pass.run())
   }
 }

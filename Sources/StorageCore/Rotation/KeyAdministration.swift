@@ -44,12 +44,12 @@ public struct KeyAdministration: Sendable, BlockingCalls {
   /// - Returns: the slots; none for a store in which nothing was saved.
   /// - Throws: `StorageError` when the store can't be read; `unsupported` for a store without slots.
   public func slots() throws(StorageError) -> [KeySlot] {
-    guard let delegate = store.keyed else { throw Self.noSlots }
-    guard let bytes = try delegate.header().header else { return [] }
+    try requireSlots()
+    guard let bytes = try store.place.header().header else { return [] }
     do throws(StorageError) {
       return try StoreHeader(reading: bytes).slots.map { KeySlot($0) }
     } catch {
-      throw error.at(delegate.location)
+      throw error.at(store.place.location)
     }
   }
 
@@ -75,7 +75,7 @@ public struct KeyAdministration: Sendable, BlockingCalls {
     let material = try store.keys.material(of: source)
     // The same key from another source needs a slot of its own: a store asks only sources with a slot.
     if let slot = try slot(openedBy: material.1, of: material.0) {
-      throw Self.isOpener(slot, "that key", "").at(store.keyed?.location)
+      throw Self.isOpener(slot, "that key", "").at(store.place.location)
     }
     let new = try SlotMaterial(of: material)
     var slot: Slot?
@@ -133,7 +133,7 @@ public struct KeyAdministration: Sendable, BlockingCalls {
   func slot(
     openedBy material: KeyMaterial, of candidate: KeySource.Candidate? = nil
   ) throws(StorageError) -> Slot? {
-    guard let bytes = try store.keyed?.header().header else { return nil }
+    guard let bytes = try store.place.header().header else { return nil }
     let header = try StoreHeader(reading: bytes)
     // The text of a key gives access to the key and the other way round, so both forms are tried.
     let readings = try candidate == nil ? material.readings : [material]
@@ -158,13 +158,13 @@ public struct KeyAdministration: Sendable, BlockingCalls {
 
   /// How the storage's own source opens the store, or nil for a store in which nothing was saved.
   private func opening() throws(StorageError) -> Opening? {
-    guard let delegate = store.keyed else { throw Self.noSlots }
-    guard let bytes = try delegate.header().header else { return nil }
+    try requireSlots()
+    guard let bytes = try store.place.header().header else { return nil }
     do throws(StorageError) {
       return try StoreHeader(reading: bytes)
-        .unwrapRoot(by: store.keys.source, of: delegate.location)
+        .unwrapRoot(by: store.keys.source, of: store.place.location)
     } catch {
-      throw error.at(delegate.location)
+      throw error.at(store.place.location)
     }
   }
 
@@ -185,8 +185,14 @@ public struct KeyAdministration: Sendable, BlockingCalls {
       .invalid, "\(what) already opens the store, by slot \(slot.id), \(slot.title)\(advice)")
   }
 
-  static let noSlots = StorageError(
-    .unsupported, "this store is opened directly with the application's key and has no key slots")
+  /// Throws if the store has no header, and so no slots.
+  func requireSlots() throws(StorageError) {
+    guard store.keys.hasHeader else {
+      throw StorageError(
+        .unsupported,
+        "this store is opened directly with the application's key and has no key slots")
+    }
+  }
 }
 
 extension KeyAdministration: RedactedDescription {}

@@ -6,7 +6,7 @@ struct Reencryption {
   private static let batchCount = 64
   /// How many bytes of records share a commit.
   private static let batchBytes = 1 << 20
-  /// How many records the delegate accounts for at once; their shares are in memory meanwhile.
+  /// How many records the place accounts for at once; their shares are in memory meanwhile.
   private static let accountedAtOnce = 50_000
 
   /// A record that may have to be sealed again.
@@ -18,10 +18,9 @@ struct Reencryption {
   }
 
   private let store: SealedStore
-  private let delegate: any KeysetDelegate
   /// Whether all records that open are sealed again, also with retired keys.
   private let isReadmitting: Bool
-  /// Keys that may have a record which the delegate does not list.
+  /// Keys that may have a record which the place does not list.
   private let expected: [StoreKey]
   /// The records at the beginning of a rotation; nil where they are not known.
   private let beginning: RecordSnapshot?
@@ -34,12 +33,11 @@ struct Reencryption {
   private var count = 0
 
   init(
-    of store: SealedStore, _ delegate: any KeysetDelegate, isReadmitting: Bool,
+    of store: SealedStore, isReadmitting: Bool,
     expecting expected: [StoreKey], since beginning: RecordSnapshot?,
     _ progress: ((Int, Int) -> Void)?
   ) {
     self.store = store
-    self.delegate = delegate
     self.isReadmitting = isReadmitting
     self.expected = expected
     self.beginning = beginning
@@ -52,8 +50,8 @@ struct Reencryption {
   mutating func run() throws(StorageError) -> Int {
     let names = try allNames()
     total = names.count
-    if let delegate = delegate as? any AccountsDelegate, !isReadmitting {
-      try runThroughAccounts(of: delegate)
+    if let place = store.manifestPlace, !isReadmitting {
+      try runThroughAccounts(of: place)
     } else {
       for name in names {
         let size = try lookup(name)?.record?.count ?? 0
@@ -71,7 +69,7 @@ struct Reencryption {
 
   /// The names that are listed, and those that are expected besides.
   private func allNames() throws(StorageError) -> [NameHash] {
-    let listed = try delegate.names()
+    let listed = try store.place.names()
     guard !expected.isEmpty, let open = try store.keys.forReading() else { return listed }
     var known = Set(listed)
     var names = listed
@@ -83,12 +81,12 @@ struct Reencryption {
   }
 
   private mutating func runThroughAccounts(
-    of delegate: any AccountsDelegate
+    of place: any ManifestPlace
   ) throws(StorageError) {
-    let all = delegate.accountCount
+    let all = place.accountCount
     let step = min(all, max(1, all * Self.accountedAtOnce / max(1, total)))
     for start in stride(from: 0, to: all, by: step) {
-      for account in try accounts(start..<min(all, start + step), delegate) {
+      for account in try accounts(start..<min(all, start + step), place) {
         for entry in account.entries {
           let candidate = Candidate(name: entry.name, share: entry.share, size: entry.size)
           try add(account.isSettled ? candidate : nil)
@@ -98,11 +96,11 @@ struct Reencryption {
   }
 
   private func accounts(
-    _ indices: Range<Int>, _ delegate: any AccountsDelegate
+    _ indices: Range<Int>, _ place: any ManifestPlace
   ) throws(StorageError) -> [RecordAccount] {
     for _ in 0..<SealedStore.attempts {
       guard let open = try store.keys.refresh() else { return [] }
-      let accounts = try delegate.accounts(indices, headerVersion: open.headerVersion) {
+      let accounts = try place.accounts(indices, headerVersion: open.headerVersion) {
         (name, record) throws(StorageError) in
         try store.clearName(of: record, under: name, open) != nil
       }
@@ -117,7 +115,7 @@ struct Reencryption {
     guard let candidate else { return }
     batch.append(candidate)
     batchSize += candidate.size
-    let limit = min(Self.batchCount, delegate.commitLimit)
+    let limit = min(Self.batchCount, store.place.commitLimit)
     guard batch.count >= limit || batchSize >= Self.batchBytes else { return }
     try flush()
     progress?(min(done, total), total)
@@ -138,7 +136,7 @@ struct Reencryption {
       guard let open = try store.keys.forReading() else { return 0 }
       guard let writes = try writes(batch, open) else { continue }
       guard !writes.isEmpty else { return 0 }
-      switch try delegate.commit(writes, headerVersion: open.headerVersion) {
+      switch try store.place.commit(writes, headerVersion: open.headerVersion) {
       case .committed: return writes.count { $0.record != nil }
       case .conditionFailed where batch.count > 1:
         // Another writer changed one of the records, and has sealed it with the primary key, or will soon.
@@ -202,7 +200,7 @@ struct Reencryption {
     }
     let present = try store.name(key).context(in: open).name
     guard present != name else { return name }
-    guard delegate.commitLimit > 1, let (record, _) = try lookup(present) else { return nil }
+    guard store.place.commitLimit > 1, let (record, _) = try lookup(present) else { return nil }
     return record == nil ? present : nil
   }
 
@@ -214,7 +212,7 @@ struct Reencryption {
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64)? {
     do throws(StorageError) {
-      return try delegate.lookup(name)
+      return try store.place.lookup(name)
     } catch {
       guard error.code == .damaged, error.number == nil else { throw error }
       return nil

@@ -29,7 +29,7 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
 
   /// Creates a storage over `delegate` with the application's own key.
   ///
-  /// Where the delegate can hold a header (``KeysetDelegate``), this uses the key source
+  /// Where the delegate is a ``RecordPlace``, this uses the key source
   /// `.key(symmetricKey)`. Elsewhere all keys are derived from `symmetricKey`, values are sealed
   /// with XAES-256-GCM, and two places with the same key can't be told apart.
   ///
@@ -88,6 +88,19 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
     closure = Lock(ErrorReceiver(closure: errorClosure))
   }
 
+  /// Creates a storage over a delegate that stores names and JSON unencrypted.
+  ///
+  /// The layers above do not change: they hash names and seal records with `key`, which `clear` has
+  /// too.
+  package init(
+    _ delegate: any StorageDelegate, clear: ClearRecords, key: SymmetricKey,
+    errorClosure: StorageErrorClosure? = nil
+  ) {
+    store = SealedStore(
+      delegate, source: .key(key), algorithm: .aes256GCM, tag: [], clear: clear)
+    closure = Lock(ErrorReceiver(closure: errorClosure))
+  }
+
   /// Opens the store now, or creates it, so that a faulty set-up fails at start-up.
   ///
   ///     try VaultStorage.standard.open(.mustExist)
@@ -109,13 +122,6 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
 }
 
 extension DelegatedStorage: RedactedDescription {}
-
-extension KeySource {
-  /// The source of a storage that was created without a key: every use fails.
-  package static let missing = KeySource(
-    failing: StorageError(
-      .keyUnavailable, "the storage was created without a key; pass it a key or a key source"))
-}
 
 /// The delegate of a storage that was created without one: every use fails.
 private struct MissingDelegate: StorageDelegate {

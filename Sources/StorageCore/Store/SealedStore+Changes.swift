@@ -3,9 +3,26 @@ internal import CryptoCore
 // Only the keys can tell which name a change belongs to, and they may have changed since.
 
 extension SealedStore {
+  /// Calls `observer` for each change to a record, in order.
+  package func observe(
+    _ observer: @escaping @Sendable (RecordChange) -> Void
+  ) -> ChangeObservation {
+    place.observe(observer)
+  }
+
+  /// Calls `observer` each time the value of a name may have changed.
+  ///
+  /// The observer runs under the place's lock: it must be quick and must not use the store.
+  package func observe(
+    _ name: RecordName, _ observer: @escaping @Sendable () -> Void
+  ) -> ChangeObservation {
+    observe { change in
+      if self.mayBeChange(change, of: name) { observer() }
+    }
+  }
   /// Whether a change may be of the record of `name`.
   ///
-  /// Called under the delegate's lock, where the store can't be opened. While the current keys are
+  /// Called under the place's lock, where the store can't be opened. While the current keys are
   /// not those of the change's header, this returns true for every change.
   func mayBeChange(_ change: RecordChange, of name: RecordName) -> Bool {
     guard let open = keys.current, isCurrent(change, open) else { return true }
@@ -69,6 +86,6 @@ extension SealedStore {
   }
 
   private func isCurrent(_ change: RecordChange, _ open: OpenKeys) -> Bool {
-    !isHeaded || change.headerVersion == open.headerVersion
+    change.headerVersion == open.headerVersion
   }
 }

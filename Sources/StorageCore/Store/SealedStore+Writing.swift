@@ -88,7 +88,7 @@ extension SealedStore {
         return nil
       }
       let write = RecordWrite(record, for: context.name, if: condition)
-      switch try headed.commit(write, headerVersion: keys.headerVersion) {
+      switch try place.commit(write, headerVersion: keys.headerVersion) {
       case .committed: return true
       case .conditionFailed: return false
       case .headerChanged: return nil
@@ -111,8 +111,7 @@ extension SealedStore {
       } else {
         write = RecordWrite(nil, for: context.name, if: condition)
       }
-      guard isHeaded else { return try writeDirectly(write) }
-      switch try headed.commit(write, headerVersion: open.headerVersion) {
+      switch try place.commit(write, headerVersion: open.headerVersion) {
       case .committed: return true
       case .conditionFailed: return false
       case .headerChanged: try keys.refresh()
@@ -135,25 +134,42 @@ extension SealedStore {
     }
   }
 
-  /// A write that no header decides about.
-  func writeDirectly(_ write: RecordWrite) throws(StorageError) -> Bool {
-    guard !(delegate is any ObservableDelegate) else { return try hand(write) }
-    let change = RecordChange(name: write.name, record: write.record)
-    return try changeHub.telling(change) { () throws(StorageError) in try hand(write) }
+  /// Stores each value whose name has none, in one commit where the place can.
+  func writeWhereAbsent(
+    _ values: [(RecordName, [UInt8])]
+  ) throws(StorageError) {
+    try telling { () throws(StorageError) in try writeWhereAbsentQuietly(values) }
   }
 
-  private func hand(_ write: RecordWrite) throws(StorageError) -> Bool {
-    switch (write.record, write.condition) {
-    case (let record?, .always):
-      try delegate.set(record, for: write.name)
-      return true
-    case (let record?, .absent): return try delegate.setIfAbsent(record, for: write.name)
-    case (nil, .always):
-      try delegate.remove(write.name)
-      return true
-    default:
-      throw StorageError(
-        .unsupported, "this storage's delegate can't compare, so it has no atomic update")
+  private func writeWhereAbsentQuietly(
+    _ values: [(RecordName, [UInt8])]
+  ) throws(StorageError) -> Int {
+    var (failures, count) = (0, 0)
+    while failures < Self.attempts {
+      let open = try keys.forWriting()
+      var writes: [RecordWrite] = []
+      var isStale = false
+      for (name, payload) in values where writes.count < place.commitLimit {
+        let context = try name.context(in: open)
+        guard try place.lookup(context.name).record == nil else { continue }
+        guard let record = try seal(payload, context, open, name.text) else {
+          isStale = true
+          break
+        }
+        writes.append(RecordWrite(record, for: context.name, if: .absent))
+      }
+      if isStale { continue }
+      if writes.isEmpty { return count }
+      switch try place.commit(writes, headerVersion: open.headerVersion) {
+      case .committed:
+        count += writes.count
+        if writes.count < place.commitLimit { return count }
+      case .conditionFailed: failures += 1
+      case .headerChanged:
+        failures += 1
+        try keys.refresh()
+      }
     }
+    throw StorageError(.busy, "others kept writing to the store; try again")
   }
 }

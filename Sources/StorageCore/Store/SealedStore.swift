@@ -1,43 +1,32 @@
 public import CryptoCore
 
-/// Names hashed, values sealed, records handed to a delegate: the one path of every read and write.
+/// Hashes names, seals values, and hands records to a place: the one path of every read and write.
 public final class SealedStore: Sendable {
   package let keys: StoreKeys
-  let delegate: any StorageDelegate
-  /// The same delegate where it can hold a header, and a stand-in elsewhere.
-  ///
-  /// Not an optional, which would be copied for every call.
-  let headed: any KeysetDelegate
-  let isHeaded: Bool
-  /// The same delegate where readers can copy out of its memory, and a stand-in elsewhere.
-  private let copying: any CopyingDelegate
-  private let isCopying: Bool
-  /// Whether the delegate keeps names and JSON in the clear.
+  let place: any RecordPlace
+  /// The place, if it keeps a manifest.
+  let manifestPlace: (any ManifestPlace)?
+  /// Whether the place keeps names and JSON in the clear.
   let isClear: Bool
-
-  /// The delegate where it can hold a header.
-  var keyed: (any KeysetDelegate)? { isHeaded ? headed : nil }
   let tag: [UInt8]
-  /// Tells of the changes of a delegate that can't do so itself; settled at the first write.
-  private let changes = SetOnce<ChangeHub>()
-  /// Names whose record was there and could not be read; see `refuseToReplaceUnreadable`.
+  /// The names whose record could not be read; see `refuseToReplaceUnreadable`.
   let unreadable = UnreadableNames()
   let recentNames = RecentNames()
 
   /// A store over `delegate`, whose keys come from `source`.
+  ///
+  /// A delegate that is no ``RecordPlace`` has no header; an adapter makes a place of it. `clear`
+  /// gets the names, if the delegate stores them unencrypted.
   package init(
-    _ delegate: any StorageDelegate, source: KeySource, algorithm: AEADAlgorithm, tag: [UInt8]
+    _ delegate: any StorageDelegate, source: KeySource, algorithm: AEADAlgorithm, tag: [UInt8],
+    clear: ClearRecords? = nil
   ) {
-    self.delegate = delegate
-    let keyed = delegate as? any KeysetDelegate
-    isHeaded = keyed != nil
-    headed = keyed ?? NoHeader()
-    let copying = delegate as? any CopyingDelegate
-    isCopying = copying != nil
-    self.copying = copying ?? NoHeader()
-    let clear = (delegate as? any ClearDelegate)?.records
+    let own = delegate as? any RecordPlace
+    place = own ?? DelegateAdapter(delegate)
+    manifestPlace = own as? any ManifestPlace
     isClear = clear != nil
-    keys = StoreKeys(delegate: keyed, source: source, algorithm: algorithm, clear: clear)
+    keys = StoreKeys(
+      place, hasHeader: own != nil, source: source, algorithm: algorithm, clear: clear)
     self.tag = tag
   }
 
@@ -80,12 +69,8 @@ public final class SealedStore: Sendable {
         return nil
       }
       let context = try name.context(in: open)
-      guard isHeaded else {
-        let record = try delegate.record(for: context.name)
-        return record.map { Sealed(record: $0, keys: open, context: context) }
-      }
-      let (record, version) = try headed.lookup(context.name)
-      // With another header, names may hash otherwise: absent is believed only under the current.
+      let (record, version) = try place.lookup(context.name)
+      // Under another header, the name may have another hash, so the record only seems absent.
       if version == open.headerVersion {
         guard let record else { return nil }
         return Sealed(record: record, keys: open, context: context)
@@ -99,15 +84,13 @@ public final class SealedStore: Sendable {
   ///
   /// The keys live as long as the store, and the context as long as the name.
   ///
-  /// - Returns: nil when `body` does, when the store is not open, or when the name was not used under
-  ///   these keys: then the long way is to be gone.
+  /// - Returns: nil when `body` returns nil, when the store is not open, or when the name was not
+  ///   used under these keys; the caller then takes the slow path.
   @inline(__always)
   func withCurrent<Result>(
     _ name: RecordName, _ body: (OpenKeys, RecordContext) throws(StorageError) -> Result?
   ) throws(StorageError) -> Result? {
-    guard isHeaded, let keys = unsafe keys.uncounted, let context = unsafe name.uncounted else {
-      return nil
-    }
+    guard let keys = unsafe keys.uncounted, let context = unsafe name.uncounted else { return nil }
     var failure: StorageError?
     let result: Result? = unsafe keys._withUnsafeGuaranteedRef { keys in
       unsafe context._withUnsafeGuaranteedRef { context in
@@ -159,8 +142,8 @@ public final class SealedStore: Sendable {
   ) throws(StorageError) -> Bool {
     do throws(StorageError) {
       var isThere = try withCurrent(name) { (keys, context) throws(StorageError) -> Bool? in
-        if isCopying, let isThere = try withCopy(keys, context, name.text, body) { return isThere }
-        let (record, version) = try headed.lookup(context.name)
+        if let isThere = try withCopy(keys, context, name.text, body) { return isThere }
+        let (record, version) = try place.lookup(context.name)
         guard version == keys.headerVersion else { return nil }
         guard let record else { return false }
         try open(unsafe record.span.bytes, keys, context, name.text, body)
@@ -181,7 +164,7 @@ public final class SealedStore: Sendable {
 
   /// Opens a copy of the record in memory, made without a reference that other readers would write to.
   ///
-  /// - Returns: as ``withPayload(_:_:)``, or nil when the delegate has to look the name up.
+  /// - Returns: as ``withPayload(_:_:)``, or nil when the place has to look the name up.
   @inline(__always)
   private func withCopy(
     _ keys: OpenKeys, _ context: RecordContext, _ name: String,
@@ -189,7 +172,7 @@ public final class SealedStore: Sendable {
   ) throws(StorageError) -> Bool? {
     try unsafe withUnsafeTemporaryAllocation(byteCount: Self.copyLimit, alignment: 8) {
       (buffer) throws(StorageError) in
-      guard let copy = try unsafe copying.copyRecord(context.name, into: buffer),
+      guard let copy = try unsafe place.copyRecord(context.name, into: buffer),
         copy.headerVersion == keys.headerVersion
       else { return nil }
       guard let count = copy.count else { return false }
@@ -220,30 +203,11 @@ public final class SealedStore: Sendable {
     return value
   }
 
-  /// Whether async code has to ask on a thread that may block.
-  package var asksOthers: Bool { delegate.asksOthers }
+  /// Whether async code has to call on a thread that may block.
+  package var asksOthers: Bool { place.asksOthers }
 
-  /// Calls `observer` for each change to a record, in order.
-  package func observe(
-    _ observer: @escaping @Sendable (RecordChange) -> Void
-  ) -> ChangeObservation {
-    (delegate as? any ObservableDelegate)?.observe(observer) ?? changeHub.add(observer)
-  }
-
-  /// Which place the records are in: this store, where nobody knows of another one.
-  var identity: DelegateIdentity { delegate.identity ?? DelegateIdentity(of: self) }
-
-  var changeHub: ChangeHub {
-    changes.load() ?? changes.storeIfNil(ChangeHub.hub(of: identity))
-  }
-
-  /// The delegate, where it can list.
-  func enumerable() throws(StorageError) -> any EnumerableDelegate {
-    guard let delegate = delegate as? any EnumerableDelegate else {
-      throw StorageError(.unsupported, "this storage's delegate can't list what it holds")
-    }
-    return delegate
-  }
+  /// The place of the records, or this store where the place has no identity.
+  var identity: DelegateIdentity { place.identity ?? DelegateIdentity(of: self) }
 
   static let attempts = 1000
 
@@ -253,24 +217,9 @@ public final class SealedStore: Sendable {
   }
 }
 
-extension SealedStore: RedactedDescription {}
-
-/// Stands where a delegate that can't hold a header has nothing to stand; never called.
-private struct NoHeader: CopyingDelegate {
-  private static let error = StorageError(.unsupported, "this storage's delegate holds no header")
-
-  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { throw Self.error }
-  func updateHeader(
-    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
-  ) throws(StorageError) -> UInt64 { throw Self.error }
-  func lookup(
-    _ name: NameHash
-  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { throw Self.error }
-  func commit(
-    _ writes: [RecordWrite], headerVersion: UInt64
-  ) throws(StorageError) -> CommitOutcome { throw Self.error }
-  func copyRecord(
-    _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
-  ) throws(StorageError) -> RecordCopy? { throw Self.error }
-  func names() throws(StorageError) -> [NameHash] { throw Self.error }
+extension SealedStore {
+  /// The events of this store.
+  package var events: StoreEvents { keys.events }
 }
+
+extension SealedStore: RedactedDescription {}

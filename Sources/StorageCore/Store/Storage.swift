@@ -1,9 +1,3 @@
-/// The name of a stored property: any text of 1 to 1,024 UTF-8 bytes.
-///
-/// Names are compared byte by byte: two that differ only in Unicode normalisation are different
-/// names.
-public typealias StoreKey = String
-
 /// Receives the errors of a storage's calls that can't throw.
 ///
 /// The error is always a ``StorageError``.
@@ -158,7 +152,7 @@ extension Storage {
 
   /// Removes all values, including unreadable ones.
   ///
-  /// The store keeps its keys. Where the delegate is a ``KeysetDelegate``, all values are removed
+  /// The store keeps its keys. Where the delegate is a ``RecordPlace``, all values are removed
   /// in one atomic step; elsewhere they are removed one after the other. A value that another
   /// thread or process saves meanwhile may remain.
   ///

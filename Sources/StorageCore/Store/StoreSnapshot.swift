@@ -42,8 +42,7 @@ package struct StoreSnapshot: Sendable {
 extension SealedStore {
   /// Reads all records.
   ///
-  /// Where the delegate is a ``SnapshotDelegate`` (a vault, a suite, memory), all records are from
-  /// one moment. Elsewhere they are read one after the other, and others may write meanwhile.
+  /// In a vault, a suite and memory, all records are from one moment. Elsewhere they are read one after the other, and others may write meanwhile.
   ///
   /// - Throws: `StorageError`: `unsupported` when the place can't list its records, or the reason
   ///   why the store can't be read.
@@ -61,31 +60,15 @@ extension SealedStore {
   }
 
   private func allRecords(_ open: OpenKeys) throws(StorageError) -> AllRecords {
-    if let delegate = keyed as? any SnapshotDelegate { return try delegate.allRecords() }
-    let delegate = try enumerable()
+    if let all = try place.allRecords() { return all }
     var records: [NameHash: [UInt8]] = [:]
-    for name in try delegate.names() {
-      guard let keyed else {
-        records[name] = try delegate.record(for: name)
-        continue
-      }
-      let (record, version) = try keyed.lookup(name)
+    for name in try place.names() {
+      let (record, version) = try place.lookup(name)
       guard version == open.headerVersion else {
         return AllRecords(records: [:], headerVersion: version)
       }
       records[name] = record
     }
     return AllRecords(records: records, headerVersion: open.headerVersion)
-  }
-
-  /// Calls `observer` each time the value of a name may have changed.
-  ///
-  /// The observer runs under the delegate's lock: it must be quick and must not use the store.
-  package func observe(
-    _ name: RecordName, _ observer: @escaping @Sendable () -> Void
-  ) -> ChangeObservation {
-    observe { change in
-      if self.mayBeChange(change, of: name) { observer() }
-    }
   }
 }

@@ -34,8 +34,7 @@ struct Migration {
 
   /// Migrates all records that the source lists now.
   mutating func run(progress: ((Int, Int) -> Void)?) throws(StorageError) {
-    let delegate = try source.enumerable()
-    guard !removes || source.keyed != nil else {
+    guard !removes || source.keys.hasHeader else {
       throw StorageError(
         .unsupported,
         "the source's delegate can't compare and remove in one step, so a value saved meanwhile "
@@ -43,11 +42,11 @@ struct Migration {
     }
     guard source !== destination else { throw Self.sameStore }
     guard try source.keys.forReading() != nil else { return }
-    let census = try source.census(of: delegate)
+    let census = try source.census()
     let names = census.names
     var done = 0
     while done < names.count {
-      let batch = try read(names, from: &done, in: delegate)
+      let batch = try read(names, from: &done)
       try requireTwoStores()
       try remove(verified(copied(batch)))
       progress?(done, names.count)
@@ -55,13 +54,13 @@ struct Migration {
     // Also count records that another name leads to. Such a damaged source must be repaired before
     // its records can be removed.
     report.unreadable += census.missing
-    report.unreadable += try source.strays(among: absent, in: delegate).count
+    report.unreadable += try source.strays(among: absent).count
   }
 
   /// Refuses to copy a store onto itself: it has every value already, and would lose it.
   private func requireTwoStores() throws(StorageError) {
     // Without a header, the identity of a store tells only which key it has.
-    guard source.keyed != nil, let from = try source.keys.forReading(),
+    guard source.keys.hasHeader, let from = try source.keys.forReading(),
       let to = try destination.keys.forReading(), from.store == to.store
     else { return }
     throw Self.sameStore
@@ -74,14 +73,14 @@ struct Migration {
 
   /// Reads and opens the next records.
   private mutating func read(
-    _ names: [NameHash], from position: inout Int, in delegate: any EnumerableDelegate
+    _ names: [NameHash], from position: inout Int
   ) throws(StorageError) -> [Item] {
     var items: [Item] = []
     var bytes = 0
     let end = min(names.count, position + Self.batchLimit.names)
     while position < end, bytes < Self.batchLimit.bytes {
       defer { position += 1 }
-      guard let sealed = try source.fetch(names[position], in: delegate) else {
+      guard let sealed = try source.fetch(names[position]) else {
         absent.append(names[position])
         continue
       }
@@ -124,7 +123,7 @@ struct Migration {
     _ items: [Item]
   ) throws(StorageError) -> [(item: Item, isNew: Bool)] {
     var outcomes: [Outcome] = []
-    if let delegate = destination.keyed, delegate.commitLimit >= items.count {
+    if destination.keys.hasHeader, destination.place.commitLimit >= items.count {
       let policy = policy
       outcomes = try destination.transaction(within: SealedStore.transactionDeadline) {
         (transaction) throws(StorageError) in
@@ -235,24 +234,22 @@ struct Migration {
 
   /// Removes records from the source that are unchanged since they were copied.
   private mutating func remove(_ items: [Item]) throws(StorageError) {
-    guard removes, let delegate = source.keyed, !items.isEmpty else { return }
+    guard removes, !items.isEmpty else { return }
     let removals = items.map { RecordWrite(nil, for: $0.hash, if: .equals($0.record)) }
-    if removals.count <= delegate.commitLimit, try commit(removals, in: delegate) {
+    if removals.count <= source.place.commitLimit, try commit(removals) {
       report.removed += removals.count
       return
     }
-    for removal in removals where try commit([removal], in: delegate) {
+    for removal in removals where try commit([removal]) {
       report.removed += 1
     }
   }
 
-  private func commit(
-    _ removals: [RecordWrite], in delegate: any KeysetDelegate
-  ) throws(StorageError) -> Bool {
+  private func commit(_ removals: [RecordWrite]) throws(StorageError) -> Bool {
     for _ in 0..<SealedStore.attempts {
-      // A delegate may need the keys of this version to keep its manifest in step.
+      // The place may need the keys of this version to keep its manifest in step.
       guard let open = try source.keys.refresh() else { return false }
-      switch try delegate.commit(removals, headerVersion: open.headerVersion) {
+      switch try source.place.commit(removals, headerVersion: open.headerVersion) {
       case .committed: return true
       case .conditionFailed: return false
       case .headerChanged: continue

@@ -16,7 +16,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - source: the storage that holds the values. Its delegate must be able to list. To remove
-  ///     values, it must be a ``KeysetDelegate``, because others can't compare and remove in one
+  ///     values, it must be a ``RecordPlace``, because others can't compare and remove in one
   ///     step.
   ///   - destination: the storage that receives the values.
   ///   - policy: what to do with a key that has another value in the destination.

@@ -85,7 +85,7 @@ struct RecordOpener {
 }
 
 /// A header without records, that does not change.
-private struct LoneHeader: KeysetDelegate {
+private struct LoneHeader: RecordPlace {
   private static let error = StorageError(.readOnly, "this is a header alone; this is a bug")
 
   let bytes: [UInt8]
@@ -106,4 +106,8 @@ private struct LoneHeader: KeysetDelegate {
   ) throws(StorageError) -> CommitOutcome { throw Self.error }
 
   func names() throws(StorageError) -> [NameHash] { [] }
+
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+    ChangeObservation {}  // it has no records
+  }
 }

@@ -3,6 +3,7 @@ import Foundation
 import KeyringTesting
 import SingletonBackend
 import StorageCore
+import StorageTesting
 import Testing
 
 @testable import KeyringBackend
@@ -159,27 +160,11 @@ import Testing
 }
 
 /// A copy of a store, which is of the place where it was.
-private final class CopiedStore: KeysetDelegate {
-  private let base = SingletonStorageDelegate()
+private final class CopiedStore: ForwardingPlace {
+  let base = SingletonStorageDelegate()
   private let name: String
 
   init(place: String) { name = place }
 
   func place() throws(StorageError) -> String { name }
-
-  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { try base.header() }
-
-  func updateHeader(
-    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
-  ) throws(StorageError) -> UInt64 { try base.updateHeader(body) }
-
-  func lookup(
-    _ name: NameHash
-  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { try base.lookup(name) }
-
-  func commit(
-    _ writes: [RecordWrite], headerVersion: UInt64
-  ) throws(StorageError) -> CommitOutcome { try base.commit(writes, headerVersion: headerVersion) }
-
-  func names() throws(StorageError) -> [NameHash] { try base.names() }
 }

@@ -2,7 +2,7 @@ import CryptoCore
 import StorageCore
 
 /// A delegate that can list what it holds, and nothing else besides the least.
-final class ListingDelegate: EnumerableDelegate {
+final class ListingDelegate: StorageDelegate {
   private let base = PlainDelegate()
 
   func record(for name: NameHash) throws(StorageError) -> [UInt8]? { try base.record(for: name) }

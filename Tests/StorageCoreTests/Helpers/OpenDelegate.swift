@@ -1,9 +1,10 @@
 import CryptoCore
 import SingletonBackend
 import StorageCore
+import StorageTesting
 
 /// A working delegate in memory whose raw records and header a test can read and replace.
-final class OpenDelegate: KeysetDelegate, ObservableDelegate {
+final class OpenDelegate: ForwardingPlace {
   private struct Plan {
     var commitsLeft = Int.max
     var commits = 0
@@ -12,7 +13,7 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
     var beforeListing: (@Sendable () -> Void)?
   }
 
-  private let base = SingletonStorageDelegate()
+  let base = SingletonStorageDelegate()
   private let plan = Lock(Plan())
 
   /// How many commits were made.
@@ -81,8 +82,6 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
 
   // MARK: - The delegate
 
-  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { try base.header() }
-
   func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
@@ -91,10 +90,6 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
     if after != before { plan.withLock { $0.headerChanges += 1 } }
     return after
   }
-
-  func lookup(
-    _ name: NameHash
-  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { try base.lookup(name) }
 
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
@@ -120,9 +115,5 @@ final class OpenDelegate: KeysetDelegate, ObservableDelegate {
     }
     hook?()
     return try base.names()
-  }
-
-  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
-    base.observe(observer)
   }
 }

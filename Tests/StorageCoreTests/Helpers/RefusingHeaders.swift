@@ -1,10 +1,11 @@
 import CryptoCore
 import SingletonBackend
 import StorageCore
+import StorageTesting
 
 /// A delegate in memory whose header can't be changed while it says so, or not looked at once it was.
-final class RefusingHeaders: KeysetDelegate {
-  private let base = SingletonStorageDelegate()
+final class RefusingHeaders: ForwardingPlace {
+  let base = SingletonStorageDelegate()
   private let flag = Lock(false)
   private let change = Lock((isLast: false, isDone: false))
 
@@ -33,14 +34,4 @@ final class RefusingHeaders: KeysetDelegate {
     change.withLock { $0.isDone = true }
     return version
   }
-
-  func lookup(
-    _ name: NameHash
-  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { try base.lookup(name) }
-
-  func commit(
-    _ writes: [RecordWrite], headerVersion: UInt64
-  ) throws(StorageError) -> CommitOutcome { try base.commit(writes, headerVersion: headerVersion) }
-
-  func names() throws(StorageError) -> [NameHash] { try base.names() }
 }

@@ -2,7 +2,7 @@ import CryptoCore
 import StorageCore
 
 /// A delegate in memory that can hide records, from its list or altogether, as whoever keeps them can.
-final class WithholdingDelegate: KeysetDelegate {
+final class WithholdingDelegate: RecordPlace {
   private struct State {
     var header: [UInt8]?
     var version: UInt64 = 0
@@ -80,5 +80,9 @@ final class WithholdingDelegate: KeysetDelegate {
 
   func names() throws(StorageError) -> [NameHash] {
     state.withLock { state in state.records.keys.filter { !state.isHidden($0) } }
+  }
+
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+    ChangeObservation {}  // no test of it follows changes
   }
 }

@@ -1,5 +1,6 @@
 import CryptoCore
 import StorageCore
+import StorageTesting
 import Testing
 
 @Suite struct HeaderTamperingTests {

@@ -1,6 +1,7 @@
 import CryptoCore
 import Foundation
 import StorageCore
+import StorageTesting
 import Testing
 
 /// A key file that is gone is told from one that never was by the marker beside it.

@@ -1,6 +1,7 @@
 import CryptoCore
 import Foundation
 import StorageCore
+import StorageTesting
 import Testing
 
 @Suite struct KeySourceTests {

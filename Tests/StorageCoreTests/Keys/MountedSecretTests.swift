@@ -2,6 +2,7 @@ import CryptoCore
 import Foundation
 import Glibc
 import StorageCore
+import StorageTesting
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import CryptoCore
 import Foundation
 import StorageCore
+import StorageTesting
 import Testing
 
 /// What depends on the environment of the process runs in a process of its own.

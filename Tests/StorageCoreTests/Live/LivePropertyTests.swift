@@ -250,23 +250,11 @@ extension PropertyState {
 }
 
 /// A delegate in memory that counts its observers.
-private final class CountingDelegate: KeysetDelegate, ObservableDelegate {
-  private let base = SingletonStorageDelegate()
+private final class CountingDelegate: ForwardingPlace {
+  let base = SingletonStorageDelegate()
   private let count = Lock(0)
 
   var observers: Int { count.withLock { $0 } }
-
-  func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) { try base.header() }
-  func updateHeader(
-    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
-  ) throws(StorageError) -> UInt64 { try base.updateHeader(body) }
-  func lookup(
-    _ name: NameHash
-  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) { try base.lookup(name) }
-  func commit(
-    _ writes: [RecordWrite], headerVersion: UInt64
-  ) throws(StorageError) -> CommitOutcome { try base.commit(writes, headerVersion: headerVersion) }
-  func names() throws(StorageError) -> [NameHash] { try base.names() }
 
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     count.withLock { $0 += 1 }

@@ -369,6 +369,22 @@ extension KeySource {
   }
 }
 
+extension KeySource {
+  /// The source of a storage that was created without a key: every use fails.
+  package static let missing = KeySource(
+    failing: StorageError(
+      .keyUnavailable, "the storage was created without a key; pass it a key or a key source"))
+
+  /// Whether both sources are one application key, and the same one.
+  func isSameKey(as other: KeySource) throws(StorageError) -> Bool {
+    let (mine, others) = (candidates, other.candidates)
+    guard mine.count == 1, others.count == 1, mine[0].kind == .key, others[0].kind == .key,
+      case .key(let key)? = try mine[0].read(), case .key(let otherKey)? = try others[0].read()
+    else { return false }
+    return key == otherKey
+  }
+}
+
 extension KeySource: RedactedDescription {
   /// The kinds of the sources, in their order, and nothing that they hold.
   public var description: String {

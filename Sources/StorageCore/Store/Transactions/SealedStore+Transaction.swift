@@ -10,7 +10,7 @@ extension SealedStore {
   func transaction<Result>(
     within deadline: Duration, _ body: (StorageTransaction) throws -> Result
   ) throws -> Result {
-    guard keyed != nil else {
+    guard keys.hasHeader else {
       throw StorageError(
         .unsupported, "this storage's delegate can't compare records, so it has no transactions")
     }
@@ -83,7 +83,6 @@ extension SealedStore {
   ///
   /// - Returns: whether everything was unchanged.
   private func commit(_ items: [TransactionItem]) throws(StorageError) -> Bool {
-    guard let keyed else { return false }
     let makesStore = items.contains { $0.payload != nil }
     for _ in 0..<Self.attempts {
       guard let open = makesStore ? try keys.forWriting() : try keys.forReading() else {
@@ -92,7 +91,7 @@ extension SealedStore {
       }
       guard let writes = try writes(of: items, open) else { continue }
       if writes.isEmpty { return true }
-      switch try keyed.commit(writes, headerVersion: open.headerVersion) {
+      switch try place.commit(writes, headerVersion: open.headerVersion) {
       case .committed:
         for item in items where item.written != nil { unreadable.forget(item.name.text) }
         return true
@@ -109,9 +108,9 @@ extension SealedStore {
   ) throws(StorageError) -> [RecordWrite]? {
     var writes: [RecordWrite] = []
     writes.reserveCapacity(items.count)
-    // A record that seemed absent may have been hidden, so a delegate that accounts for removals is
-    // told of every removal.
-    let countsRemovals = keyed is any AccountsDelegate
+    // A record that seemed absent may have been hidden, so a place whose manifest accounts for removals
+    // is told of every removal.
+    let countsRemovals = manifestPlace != nil
     for item in items {
       let context = try item.name.context(in: open)
       switch item.written {

@@ -28,7 +28,7 @@ extension Storage {
   ///     can't be used after `body` has returned.
   /// - Returns: what the last run of `body` returned.
   /// - Throws: what `body` throws, or `StorageError`: `busy` at the deadline; `unsupported` where
-  ///   the delegate is not a ``KeysetDelegate``. Nothing was then written, except after
+  ///   the delegate is not a ``RecordPlace``. Nothing was then written, except after
   ///   `outcomeUnknown`.
   @discardableResult
   public func transaction<Result>(
@@ -45,7 +45,7 @@ extension Storage {
   /// ...)` reads the `42`.
   ///
   /// - Parameter values: the values, of any storable types. Existing values are replaced.
-  /// - Throws: `StorageError`: `unsupported` where the delegate is not a ``KeysetDelegate``, or for
+  /// - Throws: `StorageError`: `unsupported` where the delegate is not a ``RecordPlace``, or for
   ///   a type that can't be stored; `invalid` for an invalid key or value. Nothing was then stored,
   ///   except after `outcomeUnknown`.
   public func saveAll(_ values: [StoreKey: Any?]) throws(StorageError) {

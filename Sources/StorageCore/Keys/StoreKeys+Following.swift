@@ -1,9 +1,0 @@
-extension StoreKeys {
-  /// The keys for reading, after a look at the header: another process may have replaced the keys.
-  func following() throws(StorageError) -> OpenKeys? {
-    guard let current, let delegate else { return try refresh() }
-    let (header, version) = try delegate.header()
-    guard header != nil, version == current.headerVersion else { return try refresh() }
-    return current
-  }
-}
