@@ -2,6 +2,7 @@ import CryptoCore
 import Testing
 
 @testable import StorageCore
+import StorageTesting
 
 @Suite struct SealReservationTests {
   private let delegate = OpenDelegate()
