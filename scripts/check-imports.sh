@@ -56,4 +56,7 @@ refuse "the umbrella holds no test doubles" \
 ours=$(for folder in Sources/*/; do basename "$folder"; done | paste -sd '|')
 refuse "InjectRegistry imports no module of ours" "$(imports "$ours" Sources/InjectRegistry)"
 
+# Inside StorageCore there are no modules to keep apart what is below from what is above.
+scripts/check-rooms.py || failed=1
+
 exit "$failed"

@@ -1,6 +1,5 @@
 public import CryptoCore
 public import StorageCore
-internal import Synchronization
 
 /// Sealed records in a property list: one file for each suite, safe across threads and processes.
 ///
@@ -23,11 +22,7 @@ public final class DefaultsDelegate: RecordPlace {
   /// When a write is on disk.
   public let durability: DefaultsDurability
   private let deadline: Duration
-  private let trust: Int64
-  private let path: @Sendable () throws(StorageError) -> String
-  private let use: @Sendable () -> StoreAccess
-  private let resolved = SetOnce<Suite>()
-  private let isRequired = Atomic<Bool>(false)
+  private let handle: PlaceHandle<Suite>
 
   /// The delegate of a suite.
   ///
@@ -70,11 +65,11 @@ public final class DefaultsDelegate: RecordPlace {
     use: @escaping @Sendable () -> StoreAccess = { .readWrite },
     path: @escaping @Sendable () throws(StorageError) -> String
   ) {
-    self.use = use
     self.durability = durability
     self.deadline = deadline
-    self.trust = trust
-    self.path = path
+    handle = PlaceHandle(use: use) { () throws(StorageError) in
+      SuiteRegistry.suite(at: try path(), trust: trust)
+    }
   }
 
   /// Writes what is waiting to be written, durably.
@@ -85,16 +80,7 @@ public final class DefaultsDelegate: RecordPlace {
   ///   except after `outcomeUnknown`: the file was removed or replaced, and writes sealed for it
   ///   are dropped.
   public func flush() throws(StorageError) {
-    try suite().flush(waiting: deadline)
-  }
-
-  private func suite() throws(StorageError) -> Suite {
-    if let suite = resolved.load() { return suite }
-    let suite = resolved.storeIfNil(SuiteRegistry.suite(at: try path(), trust: trust))
-    if use() == .mustExist || isRequired.load(ordering: .acquiring) {
-      suite.makesNothing.store(true, ordering: .releasing)
-    }
-    return suite
+    try handle.object().flush(waiting: deadline)
   }
 
   /// Lends an object to a call that throws without counting a reference, as
@@ -122,20 +108,14 @@ public final class DefaultsDelegate: RecordPlace {
   public var writesAllRecords: Bool { true }
 
   /// What the program may do here.
-  public var allowance: StoreAccess { use() }
+  public var allowance: StoreAccess { handle.allowance }
 
   /// From now on no storage of this process makes the suite.
-  public func makeNothing() {
-    // In this order: a thread that resolves the suite after the second line looks at `isRequired`.
-    isRequired.store(true, ordering: .sequentiallyConsistent)
-    resolved.load()?.makesNothing.store(true, ordering: .releasing)
-  }
+  public func makeNothing() { handle.makeNothing() }
 
   /// The identity of the suite, shared by all delegates of its file; nil when there is no place to
   /// store at.
-  public var identity: DelegateIdentity? {
-    do throws(StorageError) { return DelegateIdentity(of: try suite()) } catch { return nil }
-  }
+  public var identity: DelegateIdentity? { handle.identity }
 
   // MARK: - Header and records
 
@@ -143,19 +123,17 @@ public final class DefaultsDelegate: RecordPlace {
   ///
   /// - Throws: `StorageError` when there is no place to store at.
   public func place() throws(StorageError) -> String {
-    FilePath.name(of: try suite().file.path)
+    FilePath.name(of: try handle.object().path)
   }
 
   /// The path of the file, or nil when there is no place to store at.
-  public var location: String? {
-    do throws(StorageError) { return try suite().file.path } catch { return nil }
-  }
+  public var location: String? { handle.location }
 
   /// The header and its version.
   ///
   /// - Throws: `StorageError` when the file can't be read.
   public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
-    try suite().read { ($0.contents.header, $0.headerVersion) }
+    try handle.object().read { ($0.contents.header, $0.headerVersion) }
   }
 
   /// Lets `body` change the header, alone among all processes and threads.
@@ -166,10 +144,7 @@ public final class DefaultsDelegate: RecordPlace {
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     try requireWritable()
-    let suite = try suite()
-    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
-      try suite.updateHeader(waiting: deadline, body)
-    }
+    return try handle.object().updateHeader(waiting: deadline, body)
   }
 
   /// The record under `name`, and the version of the header that was current when it was read.
@@ -178,14 +153,14 @@ public final class DefaultsDelegate: RecordPlace {
   public func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
-    try suite().read { ($0.record(for: name), $0.headerVersion) }
+    try handle.object().read { ($0.record(for: name), $0.headerVersion) }
   }
 
   /// Copies a record out of memory.
   public func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
-    guard let suite = unsafe resolved.uncounted else { return nil }
+    guard let suite = unsafe handle.uncounted else { return nil }
     return try unsafe Self.uncounted(suite) { (suite) throws(StorageError) in
       try unsafe suite.copy(name, into: buffer)
     }
@@ -198,7 +173,7 @@ public final class DefaultsDelegate: RecordPlace {
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     if writes.contains(where: { !$0.isCheck }) { try requireWritable() }
-    let suite = try suite()
+    let suite = try handle.object()
     if case .coalesced(let interval) = durability,
       let outcome = suite.commitToMemory(
         writes, headerVersion: headerVersion, within: min(interval, Self.longestInterval))
@@ -212,14 +187,14 @@ public final class DefaultsDelegate: RecordPlace {
   ///
   /// - Throws: `StorageError` when the file can't be read.
   public func names() throws(StorageError) -> [NameHash] {
-    try suite().read { $0.names }
+    try handle.object().read { $0.names }
   }
 
   // MARK: - All records
 
   /// All records, from one state of the file.
   public func allRecords() throws(StorageError) -> AllRecords? {
-    try suite().read { AllRecords(records: $0.allRecords, headerVersion: $0.headerVersion) }
+    try handle.object().read { AllRecords(records: $0.allRecords, headerVersion: $0.headerVersion) }
   }
 
   // MARK: - Changes
@@ -230,7 +205,7 @@ public final class DefaultsDelegate: RecordPlace {
   /// end stops it. When there is no place to store at, `observer` is never called.
   public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
-      return try suite().observe(observer)
+      return try handle.object().observe(observer)
     } catch {
       return ChangeObservation {}
     }

@@ -21,10 +21,7 @@ public final class KeyringDelegate: RecordPlace {
       let accessGroup: String?
       let client: ObjectIdentifier
     }
-    private struct Entry {
-      weak var opened: Opened?
-    }
-    private static let entries = Lock<[Key: Entry]>([:])
+    private static let all = WeakTable<Key, Opened>()
 
     /// The shared state of a service, kept while anybody uses it.
     static func shared(
@@ -32,12 +29,8 @@ public final class KeyringDelegate: RecordPlace {
     ) throws(StorageError) -> Opened {
       let key = Key(
         service: service, accessGroup: accessGroup, client: ObjectIdentifier(client))
-      return try entries.withLock { (entries) throws(StorageError) in
-        if let opened = entries[key]?.opened { return opened }
-        let opened = try Opened(service: service, accessGroup: accessGroup, client: client)
-        entries = entries.filter { $0.value.opened != nil }
-        entries[key] = Entry(opened: opened)
-        return opened
+      return try all.object(key) { () throws(StorageError) in
+        try Opened(service: service, accessGroup: accessGroup, client: client)
       }
     }
 

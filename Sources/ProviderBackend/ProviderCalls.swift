@@ -7,20 +7,11 @@ internal import StorageCore
 /// A running call keeps this object alive. While a provider has not returned, it therefore gets no
 /// call through another object.
 final class ProviderCalls: Sendable {
-  private struct Entry {
-    weak var calls: ProviderCalls?
-  }
-  private static let all = Lock<[DelegateIdentity: Entry]>([:])
+  private static let all = WeakTable<DelegateIdentity, ProviderCalls>()
 
   /// The calls of a provider, shared by all storages that it serves.
   static func of(_ provider: DelegateIdentity) -> ProviderCalls {
-    all.withLock { all in
-      if let calls = all[provider]?.calls { return calls }
-      let calls = ProviderCalls()
-      all = all.filter { $0.value.calls != nil }
-      all[provider] = Entry(calls: calls)
-      return calls
-    }
+    all.object(provider) { ProviderCalls() }
   }
 
   private let queue = DispatchQueue(label: "SecurePropertyStorage.ProviderBackend")

@@ -12,24 +12,16 @@ final class ProviderPlace: Sendable {
     let identity: DelegateIdentity
     let isPlain: Bool
   }
-  private struct Entry {
-    weak var place: ProviderPlace?
-  }
-  private static let places = Lock<[Key: Entry]>([:])
+  private static let places = WeakTable<Key, ProviderPlace>()
 
   /// The place of a provider; it exists while anybody uses it.
   static func of(_ provider: any KeychainProvider, isPlain: Bool) -> ProviderPlace {
     guard let identity = identity(of: provider) else {
       return ProviderPlace(provider, ProviderCalls())
     }
-    return places.withLock { places in
-      let key = Key(identity: identity, isPlain: isPlain)
-      if let place = places[key]?.place { return place }
+    return places.object(Key(identity: identity, isPlain: isPlain)) {
       // A provider gets one call at a time, even when it serves both kinds of storages.
-      let place = ProviderPlace(provider, .of(identity))
-      places = places.filter { $0.value.place != nil }
-      places[key] = Entry(place: place)
-      return place
+      ProviderPlace(provider, .of(identity))
     }
   }
 

@@ -10,15 +10,13 @@ extension Suite {
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     // A separate turn in the queue, because `body` belongs to the caller and runs on its thread.
-    let ticket = WriteTicket(isAlone: true, until: .now + deadline)
-    let leads = queue.enter(ticket)
-    precondition(leads, "only its own thread settles a ticket that is alone")
-    defer { queue.leave() }
-    return try withoutPending(in: ticket) { () throws(StorageError) in
-      let all = try HeaderLock.all(file.headerLockPath, waiting: ticket.remaining)
-      defer { withExtendedLifetime(all) {} }
-      return try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
-        try updateHeader(body)
+    try queue.alone(waiting: deadline) { (end) throws(StorageError) in
+      try withoutPending(until: end) { () throws(StorageError) in
+        let all = try HeaderLock.all(file.headerLockPath, waiting: end.remaining)
+        defer { withExtendedLifetime(all) {} }
+        return try withFileLock(waiting: end.remaining) { () throws(StorageError) in
+          try updateHeader(body)
+        }
       }
     }
   }
@@ -65,13 +63,13 @@ extension Suite {
 
   /// Runs `body` while this process has no pending writes and gets no new ones.
   private func withoutPending<Result>(
-    in ticket: WriteTicket, _ body: () throws(StorageError) -> Result
+    until time: ContinuousClock.Instant, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     try prepareFolder()
     try withGate { () throws(StorageError) in memory.withLock { $0.refusesLeases = true } }
     defer { memory.withLock { $0.refusesLeases = false } }
     if memory.withLock({ !$0.pending.writes.isEmpty }) {
-      try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
+      try withFileLock(waiting: time.remaining) { () throws(StorageError) in
         let base = try begin()
         try end(base, with: base.hasPending ? base.contents : nil, [])
       }

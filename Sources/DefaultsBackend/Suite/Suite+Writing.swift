@@ -8,7 +8,7 @@ extension Suite {
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
     if let outcome = try check(writes, headerVersion: headerVersion) { return outcome }
-    return try write(WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline))
+    return try perform(WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline))
   }
 
   /// The outcome of a commit that only checks.
@@ -33,45 +33,17 @@ extension Suite {
   func writePending(waiting deadline: Duration) throws(StorageError) {
     leaveParentsWrites()
     guard memory.withLock({ !$0.pending.writes.isEmpty }) else { return }
-    _ = try write(WriteTicket(until: .now + deadline))
+    _ = try perform(WriteTicket(until: .now + deadline))
   }
 
-  private func write(_ ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
-    StorageDiagnostics.reportingAfterwards {
-      guard queue.enter(ticket) else { return }
-      defer { queue.leave() }
-      lead(ticket)
-    }
-    return try queue.outcome(of: ticket)
-  }
-
-  /// Writes this batch together with the batches that wait behind it, and settles each of them.
-  private func lead(_ ticket: WriteTicket) {
-    var group = [ticket]
-    do throws(StorageError) {
-      try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
-        group += queue.takeFollowers()
-        let outcomes = try commit(group)
-        queue.settle(group) { .success(outcomes[$0]) }
+  /// Writes the batch together with those that wait behind it.
+  private func perform(_ ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
+    // One batch may be too large while the others are not.
+    try queue.perform(ticket, aloneAfter: [.full]) { (group, isShared) throws(StorageError) in
+      try withFileLock(waiting: group[0].remaining) { () throws(StorageError) in
+        if isShared { group += queue.takeFollowers() }
+        return try commit(group)
       }
-    } catch {
-      // One batch may be too large while the others are not.
-      if error.code == .full, group.count > 1 {
-        for ticket in group { retry(ticket) }
-      } else {
-        queue.settle(group) { _ in .failure(error) }
-      }
-    }
-  }
-
-  private func retry(_ ticket: WriteTicket) {
-    do throws(StorageError) {
-      let outcomes = try withFileLock(waiting: ticket.remaining) { () throws(StorageError) in
-        try commit([ticket])
-      }
-      queue.settle([ticket]) { _ in .success(outcomes[0]) }
-    } catch {
-      queue.settle([ticket]) { _ in .failure(error) }
     }
   }
 
@@ -99,7 +71,7 @@ extension Suite {
 
   /// Creates the folder if needed; throws if the suite must exist and does not.
   func prepareFolder() throws(StorageError) {
-    guard makesNothing.load(ordering: .acquiring), try file.stamp() == .absent else {
+    guard makesNothing, try file.stamp() == .absent else {
       return try file.prepareFolder()
     }
     throw .missing(file.path)

@@ -6,14 +6,13 @@ internal import Synchronization
 /// One suite in this process, shared by all delegates of the same file.
 ///
 /// Order of locks: `queue`, the lock files (header before file), `gate`, `memory`.
-final class Suite: Sendable {
+final class Suite: SharedPlace {
   let file: SuiteFile
   let memory = SharedLock(SuiteMemory())
   /// Held while the file is read, which therefore happens once and not in every waiting reader.
   private let gate = Lock(())
   let queue = WriteQueue()
-  /// Whether a missing suite is never made, because the program said that the suite must exist.
-  let makesNothing = Atomic<Bool>(false)
+  private let mustExist = Atomic<Bool>(false)
   /// The process whose writes may wait in memory.
   let process = OwnProcess()
   private let fileObservers = FileObservers()
@@ -25,6 +24,14 @@ final class Suite: Sendable {
   init(_ file: SuiteFile) {
     self.file = file
   }
+
+  var path: String { file.path }
+
+  /// From now on no storage of this process creates the suite.
+  func makeNothing() { mustExist.store(true, ordering: .releasing) }
+
+  /// Whether a missing suite is an error and must not be created.
+  var makesNothing: Bool { mustExist.load(ordering: .acquiring) }
 
   // MARK: - Reading
 

@@ -5,21 +5,10 @@ internal import CryptoCore
 /// All stores of the place in this process share one hub, so each store sees the writes of the others.
 /// Changes that are made in another way are not reported.
 final class ChangeHub: Sendable {
-  private struct Entry {
-    weak var hub: ChangeHub?
-  }
-  private static let hubs = Lock<[DelegateIdentity: Entry]>([:])
+  private static let hubs = WeakTable<DelegateIdentity, ChangeHub>()
 
   /// The hub of a place; it exists as long as someone uses it.
-  static func hub(of place: DelegateIdentity) -> ChangeHub {
-    hubs.withLock { hubs in
-      if let hub = hubs[place]?.hub { return hub }
-      let hub = ChangeHub()
-      hubs = hubs.filter { $0.value.hub != nil }
-      hubs[place] = Entry(hub: hub)
-      return hub
-    }
-  }
+  static func hub(of place: DelegateIdentity) -> ChangeHub { hubs.object(place) { ChangeHub() } }
 
   private let observers = ChangeObservers()
   /// Orders the writes.

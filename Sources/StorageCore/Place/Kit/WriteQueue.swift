@@ -19,6 +19,76 @@ package final class WriteQueue: Sendable {
   /// Makes an empty queue.
   package init() {}
 
+  /// Writes a batch, alone or together with others.
+  ///
+  /// The thread waits until a leader has settled its batch, or until it leads itself. A leader
+  /// writes its batch and those that wait, and settles each. If the shared write fails with one of
+  /// `codes`, a single batch may be the cause, so the leader then writes each batch alone.
+  ///
+  /// - Parameters:
+  ///   - ticket: the batch.
+  ///   - codes: the errors that a single batch may have caused.
+  ///   - afterwards: called in the lead, after the batches are settled.
+  ///   - write: writes the batches of a group and returns their outcomes. While `isShared`, it may
+  ///     add batches that it takes with ``takeFollowers()`` or
+  ///     ``gatherFollowers(besides:turns:)``.
+  /// - Returns: the outcome of the batch.
+  /// - Throws: `StorageError`: why the batch was not written.
+  package func perform(
+    _ ticket: WriteTicket, aloneAfter codes: Set<StorageError.Code>,
+    afterwards: () -> Void = {},
+    _ write: (_ group: inout [WriteTicket], _ isShared: Bool) throws(StorageError) ->
+      [CommitOutcome]
+  ) throws(StorageError) -> CommitOutcome {
+    StorageDiagnostics.reportingAfterwards {
+      guard enter(ticket) else { return }
+      defer { leave() }
+      var group = [ticket]
+      do throws(StorageError) {
+        let outcomes = try write(&group, true)
+        settle(group) { .success(outcomes[$0]) }
+      } catch {
+        if group.count > 1, codes.contains(error.code) {
+          for ticket in group { writeAlone(ticket, write) }
+        } else {
+          settle(group) { _ in .failure(error) }
+        }
+      }
+      afterwards()
+    }
+    return try outcome(of: ticket)
+  }
+
+  private func writeAlone(
+    _ ticket: WriteTicket,
+    _ write: (_ group: inout [WriteTicket], _ isShared: Bool) throws(StorageError) ->
+      [CommitOutcome]
+  ) {
+    var group = [ticket]
+    do throws(StorageError) {
+      let outcomes = try write(&group, false)
+      settle(group) { .success(outcomes[$0]) }
+    } catch {
+      settle(group) { _ in .failure(error) }
+    }
+  }
+
+  /// Runs `body` on the caller's thread while no other thread of this process writes.
+  ///
+  /// - Parameter body: gets the time until which it may wait for other processes.
+  /// - Throws: what `body` throws.
+  package func alone<Result>(
+    waiting deadline: Duration, _ body: (ContinuousClock.Instant) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    let ticket = WriteTicket(isAlone: true, until: .now + deadline)
+    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      let leads = enter(ticket)
+      precondition(leads, "only its own thread settles a ticket that is alone")
+      defer { leave() }
+      return try body(ticket.end)
+    }
+  }
+
   /// Waits until a leader has settled `ticket`, or until it is the caller's turn to lead.
   ///
   /// - Returns: whether the caller leads; a leader must call ``leave()`` when it is done.
@@ -139,5 +209,10 @@ package final class WriteTicket: Sendable {
   }
 
   /// How long the batch may still wait.
-  package var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: end)) }
+  package var remaining: Duration { end.remaining }
+}
+
+extension ContinuousClock.Instant {
+  /// The time until this instant; zero when it has passed.
+  package var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: self)) }
 }

@@ -1,13 +1,14 @@
 internal import CryptoCore
 internal import Synchronization
 
-/// The observers of a delegate, notified in the order in which changes take effect.
+/// A list of observers, each of which is removed when its observation is released.
 ///
-/// Call ``notify(_:)`` while holding the lock under which the change takes effect.
-public final class ChangeObservers: Sendable {
+/// Any thread may use it. Notices arrive in the order in which they are given, if ``notify(_:)`` is
+/// called under the lock under which the change takes effect.
+public final class Observers<Notice>: Sendable {
   private struct State {
     var nextID = 0
-    var observers: [Int: @Sendable (RecordChange) -> Void] = [:]
+    var observers: [Int: @Sendable (Notice) -> Void] = [:]
   }
   private let state = Lock(State())
   /// The number of observers, in an atomic so that the usual case, no observer, costs one load.
@@ -17,7 +18,7 @@ public final class ChangeObservers: Sendable {
   public init() {}
 
   /// Adds an observer; it is removed when the observation is released.
-  public func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+  public func add(_ observer: @escaping @Sendable (Notice) -> Void) -> ChangeObservation {
     let id = state.withLock { state in
       defer { state.nextID += 1 }
       state.observers[state.nextID] = observer
@@ -33,11 +34,14 @@ public final class ChangeObservers: Sendable {
     }
   }
 
-  /// Whether there are no observers, so that no ``RecordChange`` needs to be made.
+  /// Whether there are no observers, so that no notice needs to be made.
   public var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-  /// Calls all observers with a change.
-  public func notify(_ change: RecordChange) {
-    for observer in state.withLock({ Array($0.observers.values) }) { observer(change) }
+  /// Calls all observers.
+  public func notify(_ notice: Notice) {
+    for observer in state.withLock({ Array($0.observers.values) }) { observer(notice) }
   }
 }
+
+/// The observers of a place's records.
+public typealias ChangeObservers = Observers<RecordChange>
