@@ -107,3 +107,6 @@ public struct RecordChange: Sendable {
     self.headerVersion = headerVersion
   }
 }
+
+/// The observers of a place's records.
+public typealias ChangeObservers = Observers<RecordChange>

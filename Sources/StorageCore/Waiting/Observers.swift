@@ -42,6 +42,3 @@ public final class Observers<Notice>: Sendable {
     for observer in state.withLock({ Array($0.observers.values) }) { observer(notice) }
   }
 }
-
-/// The observers of a place's records.
-public typealias ChangeObservers = Observers<RecordChange>
