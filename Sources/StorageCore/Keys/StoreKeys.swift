@@ -97,14 +97,6 @@ package final class StoreKeys: @unchecked Sendable {
     try underGate { (state) throws(StorageError) in try refresh(&state) }
   }
 
-  /// The keys for reading, after a look at the header: another process may have replaced the keys.
-  func following() throws(StorageError) -> OpenKeys? {
-    guard let current, hasHeader else { return try refresh() }
-    let (header, version) = try place.header()
-    guard header != nil, version == current.headerVersion else { return try refresh() }
-    return current
-  }
-
   /// One set of keys for each name key that was ever used, the current one first.
   ///
   /// They only tell which name a changed record has, and can't always open the record: some keys may have
@@ -214,17 +206,6 @@ package final class StoreKeys: @unchecked Sendable {
     }
   }
 
-  /// The material of `source` for a new slot; a source that can make material makes it if it has none.
-  func material(
-    of source: KeySource
-  ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
-    do throws(StorageError) {
-      return try source.materialForNewSlot()
-    } catch {
-      throw error.at(place.location)
-    }
-  }
-
   /// Runs `body` while holding `gate`, and delivers reports afterwards, so that a receiver may use the store.
   ///
   /// Errors that name no file get the path of the store.
@@ -235,11 +216,17 @@ package final class StoreKeys: @unchecked Sendable {
       return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
         defer { StorageDiagnostics.reportUnlockedMemory() }
         let start = ContinuousClock.now
+        // The lock is not recursive: the thread would wait for itself.
+        guard Reentry.caller(on: ObjectIdentifier(self), dependingOn: nil) == nil else {
+          throw Self.usesItself
+        }
         return try gate.withLock { (state) throws(StorageError) in
           // Otherwise each waiting caller would wait for the service again, or ask the user again.
           if let last = state.unanswered, last.end > start { throw last.error }
           do throws(StorageError) {
-            return try body(&state)
+            return try Reentry.during(ObjectIdentifier(self), "opening of the store") {
+              () throws(StorageError) in try body(&state)
+            }
           } catch {
             if error.code == .timedOut || error.code == .dismissed {
               state.unanswered = (error, .now)
@@ -308,8 +295,9 @@ package final class StoreKeys: @unchecked Sendable {
     let asked = Refusal.Sources(state.source, for: header)
     let opening: Opening
     do throws(StorageError) {
-      opening = try header.unwrapRoot(
-        by: state.source, of: place.location, refused: state.refused)
+      opening = try asking { () throws(StorageError) in
+        try header.unwrapRoot(by: state.source, of: place.location, refused: state.refused)
+      }
     } catch {
       state.refusal = Refusal(error, version, asked: asked)
       throw state.past.failure(error, of: header)
@@ -320,7 +308,9 @@ package final class StoreKeys: @unchecked Sendable {
 
   private func create(_ state: inout State) throws(StorageError) {
     try checkMaking()
-    let (candidate, material) = try state.source.materialForNewSlot()
+    let (candidate, material) = try asking { () throws(StorageError) in
+      try state.source.materialForNewSlot()
+    }
     let store = try cryptography { () throws(CryptoError) in try StoreID.random() }
     let root = RootKey(
       try cryptography { () throws(CryptoError) in try SymmetricKey.random() }, store: store,

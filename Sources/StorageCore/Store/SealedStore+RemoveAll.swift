@@ -1,6 +1,7 @@
 extension SealedStore {
   /// Removes all records, including unreadable ones, in one commit where the place can.
   func removeAll() throws(StorageError) {
+    try checkWrite(nil, "removeAll")
     try telling { () throws(StorageError) in try removeAllQuietly() }
   }
 

@@ -13,6 +13,7 @@ extension SealedStore {
   func update<Value, Result>(
     _ name: RecordName, _ coder: ValueCoder<Value>, _ body: (inout Value?) throws -> Result
   ) throws -> Result {
+    try checkWrite(name, "update")
     let start = ContinuousClock.now
     while start.duration(to: .now) < Self.updateDeadline {
       let sealed = try fetch(name)
@@ -27,7 +28,11 @@ extension SealedStore {
           throw error.about(name.text)
         }
       }
-      let result = try body(&value)
+      let result = try Reentry.during(
+        identity, "update of \(name.title)",
+        // Names are compared by their bytes, as in the store.
+        dependsOn: { $0.map { $0.utf8.elementsEqual(name.text.utf8) } ?? true }
+      ) { try body(&value) }
       let condition = sealed.map { RecordWrite.Condition.equals($0.record) } ?? .absent
       if try replace(with: value, name, coder, if: condition) { return result }
     }

@@ -71,6 +71,7 @@ extension SealedStore {
     _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
   ) throws(StorageError) -> Bool {
     do throws(StorageError) {
+      try checkWrite(name, payload == nil ? "removal" : "save")
       let isCommitted = try commitQuietly(payload, name, if: condition)
       if isCommitted { events.tell(.wrote(1)) }
       return isCommitted
@@ -120,6 +121,15 @@ extension SealedStore {
     throw Self.changing(name)
   }
 
+  /// Throws `invalid` inside a body of this thread that a write of `name` would break.
+  ///
+  /// `call` names the write in the error; a nil `name` means all names.
+  @inline(__always)
+  func checkWrite(_ name: RecordName?, _ call: String) throws(StorageError) {
+    try Reentry.checkWrite(
+      to: identity, name?.text, name.map { "\(call) of \($0.title)" } ?? call)
+  }
+
   /// The sealed payload, or nil when the keys have to be looked at again first.
   @inline(__always)
   func seal(
@@ -138,6 +148,7 @@ extension SealedStore {
   func writeWhereAbsent(
     _ values: [(RecordName, [UInt8])]
   ) throws(StorageError) {
+    for (name, _) in values { try checkWrite(name, "save") }
     try telling { () throws(StorageError) in try writeWhereAbsentQuietly(values) }
   }
 

@@ -20,7 +20,9 @@ extension SealedStore {
       defer { transaction.end() }
       let result: Result
       do {
-        result = try body(transaction)
+        result = try Reentry.during(
+          identity, "transaction", dependsOn: { transaction.hasSeen($0) }
+        ) { try body(transaction) }
       } catch {
         guard start.duration(to: .now) < deadline, isOutdated(transaction.items) else {
           throw error
@@ -28,6 +30,9 @@ extension SealedStore {
         continue
       }
       try transaction.requireOwn()
+      for item in transaction.items where item.written != nil {
+        try checkWrite(item.name, "write in a transaction")
+      }
       if try commitTelling(transaction.items) { return result }
       guard start.duration(to: .now) < deadline else {
         throw StorageError(

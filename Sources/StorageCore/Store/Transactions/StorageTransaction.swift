@@ -21,6 +21,13 @@ public final class StorageTransaction {
   var items: [TransactionItem] { names.items }
 
   /// Refuses to be committed in a child of fork(2).
+  /// Whether the transaction depends on the value that a name has now; nil means any name.
+  func hasSeen(_ name: String?) -> Bool {
+    items.contains { item in
+      item.seen != nil && (name.map { $0.utf8.elementsEqual(item.name.text.utf8) } ?? true)
+    }
+  }
+
   func requireOwn() throws(StorageError) { try names.requireOwn() }
 
   /// Drops everything; every later call throws `invalid`.
