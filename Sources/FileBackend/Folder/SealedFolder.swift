@@ -28,7 +28,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
   /// That of the standard folder is what the program was bootstrapped with, which is settled by asking.
   public var access: VaultAccess { index.access }
   let algorithm: AEADAlgorithm
-  let unreadable = FailedReads()
+  let failedReads = FailedReads()
   private let swept = SetOnce<Swept>()
 
   /// That the folder was swept by this object.

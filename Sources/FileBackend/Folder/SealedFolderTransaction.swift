@@ -199,7 +199,7 @@ public final class SealedFolderTransaction {
     blobs = [:]
     // What could not be read was replaced on purpose.
     guard outcome == .done else { return }
-    for name in changed { folder.unreadable.forget(name) }
+    for name in changed { folder.failedReads.forget(name) }
   }
 }
 

@@ -3,9 +3,9 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// What the wrappers of sealed files are made of: a folder, a name and a coding.
+/// The parts that the wrappers of sealed files consist of: a folder, a name and a coding.
 ///
-/// Opaque: it is there for ``SealedFileProperty``. Printing it shows the name.
+/// Opaque; only ``SealedFileProperty`` needs it. Printing it shows the name.
 public struct SealedFileCore<Value>: Sendable {
   let folder: SealedFolder
   let name: StoreKey
@@ -15,11 +15,10 @@ public struct SealedFileCore<Value>: Sendable {
     do throws(StorageError) {
       var bytes = try folder.read(named: name)
       let value = try decode(&bytes)
-      folder.unreadable.forget(name)
+      folder.failedReads.forget(name)
       return value
     } catch {
-      // Of one that may be read the next time the caller hears, who has made nothing of a default.
-      if !error.isPassing { folder.unreadable.remember(name, error) }
+      folder.failedReads.remember(name, error)
       throw error.about(name)
     }
   }
@@ -38,33 +37,22 @@ public struct SealedFileCore<Value>: Sendable {
     }
   }
 
-  /// What a wrapper's getter does: an error is reported, and then there is nothing to return.
+  /// Implements a wrapper's getter: reports an error, and then returns nil.
   func get() -> Value? {
     do throws(StorageError) {
       return try load()
     } catch {
-      folder.unreadable.remember(name, error)
+      folder.failedReads.remember(name, error, gaveDefault: true)
       folder.index.report(error)
       return nil
     }
   }
 
-  /// What a wrapper's setter does.
+  /// Implements a wrapper's setter: does not replace a value that could not be read.
   func set(_ value: Value?) {
     do throws(StorageError) {
-      // `count += 1` is a read and a write: after a read that failed, the write would replace what
-      // could not be read by what was made of a default.
-      if let error = folder.unreadable[name] {
-        // The next assignment comes with a read of its own, if it is made of one.
-        if error.isPassing { folder.unreadable.forget(name) }
-        throw StorageError(
-          error.code,
-          "the value was not replaced, because the last read of it failed: \(error.message). "
-            + (error.isPassing
-              ? "Read it again, then assign it again"
-              : "Call save(_:) to replace it, or remove() to delete it"),
-          key: name,
-          path: error.path)
+      try folder.failedReads.checkAssignment(to: name) { () throws(StorageError) in
+        try folder.contains(name)
       }
       try save(value)
     } catch {
@@ -72,7 +60,7 @@ public struct SealedFileCore<Value>: Sendable {
     }
   }
 
-  /// Stores an initial value if, and only if, the name has none.
+  /// Stores an initial value only if the name has no value.
   func register(_ value: Value?) {
     guard let value else { return }
     do throws(StorageError) {
@@ -95,11 +83,6 @@ public struct SealedFileCore<Value>: Sendable {
     bytes = nil
     do throws(StorageError) { return try coding.decode(value) } catch { throw error.about(name) }
   }
-}
-
-extension StorageError {
-  /// Whether it tells of the moment, and nothing of the value.
-  fileprivate var isPassing: Bool { [.busy, .cancelled].contains(code) }
 }
 
 extension SealedFileCore: RedactedDescription {

@@ -124,6 +124,7 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
   /// A wrapper's getter: an error is reported, and nil is returned.
   func get() -> Value? {
     do throws(StorageError) { return try load() } catch {
+      core.noteRead(error, gaveDefault: true)
       core.report(error)
       return nil
     }
@@ -132,7 +133,7 @@ public struct Credential<Value: Codable & Sendable>: Sendable {
   /// A wrapper's setter.
   func set(_ value: Value?) {
     do throws(StorageError) {
-      try core.refuseToReplaceUnreadable()
+      try core.checkAssignment()
       try save(value)
     } catch {
       core.report(error)

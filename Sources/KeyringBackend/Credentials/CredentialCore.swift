@@ -10,8 +10,6 @@ final class CredentialCore: Sendable {
     var account: String?
     /// The number of account changes, including one in progress.
     var moves = 0
-    /// Whether the last read failed.
-    var isUnreadable = false
   }
 
   let place: CredentialPlace
@@ -20,6 +18,7 @@ final class CredentialCore: Sendable {
   let client: KeyringClient
   private let errorClosure: StorageErrorClosure?
   private let state: Lock<State>
+  private let failedReads = FailedReads()
   /// Lets calls that change the item or its account run one after the other.
   private let turn = DispatchSemaphore(value: 1)
 
@@ -209,22 +208,19 @@ final class CredentialCore: Sendable {
 
   private func note(_ path: ObjectPath) { client.follower.note(path, by: client) }
 
-  // MARK: - What can't be read
+  // MARK: - Failed reads
 
-  /// Remembers the result of a read: an assignment must not overwrite a value that could not be
-  /// read.
-  func noteRead(_ error: StorageError?) {
-    state.withLock { $0.isUnreadable = error != nil }
+  /// Remembers the result of a read.
+  ///
+  /// `gaveDefault` says that the reader got nil instead of the error.
+  func noteRead(_ error: StorageError?, gaveDefault: Bool = false) {
+    guard let error else { return failedReads.forget(place.name) }
+    failedReads.remember(place.name, error, gaveDefault: gaveDefault)
   }
 
-  /// Throws when the last read failed: the assigned value may be computed from the default that the
-  /// read gave.
-  func refuseToReplaceUnreadable() throws(StorageError) {
-    guard state.withLock({ $0.isUnreadable }) else { return }
-    throw StorageError(
-      .invalid,
-      "the credential was not replaced, because the last read failed. Read it again, or call save(_:) to "
-        + "replace it",
-      key: place.name)
+  /// Throws if an assignment may be computed from a read that failed.
+  func checkAssignment() throws(StorageError) {
+    // Whether there is an item would take another call to the service, which a read makes anyway.
+    try failedReads.checkAssignment(to: place.name) { true }
   }
 }

@@ -12,7 +12,7 @@ final class RouterCore: Sendable {
   let sync = Lock(SyncLinks())
   let live = LiveStorages()
   /// The keys that a property could not read at the last attempt, with the errors.
-  let unreadable = Lock<[RouteKey: StorageError]>([:])
+  let failedReads = FailedReads()
   private let changes = Lock<[PlaceAddress: PlaceChanges]>([:])
 
   init(_ places: Places, _ storage: StorageConfiguration = StorageConfiguration()) {

@@ -20,10 +20,10 @@ public struct StoredCore<Key: StorageKey>: Sendable {
     let core = router.core
     do throws(StorageError) {
       let value = try core.route(for: key).load()
-      core.unreadable.withLock { $0[RouteKey(key)] = nil }
+      core.failedReads.forget(title)
       return value
     } catch {
-      core.unreadable.withLock { $0[RouteKey(key)] = error }
+      core.failedReads.remember(title, error)
       throw error
     }
   }
@@ -32,7 +32,7 @@ public struct StoredCore<Key: StorageKey>: Sendable {
     let core = router.core
     let route = try core.route(for: key)
     if let value { try route.save(value) } else { try route.remove() }
-    core.unreadable.withLock { $0[RouteKey(key)] = nil }
+    core.failedReads.forget(title)
   }
 
   /// The getter of a wrapper: it reports an error and returns nil.
@@ -40,6 +40,7 @@ public struct StoredCore<Key: StorageKey>: Sendable {
     do throws(StorageError) {
       return try load()
     } catch {
+      router.core.failedReads.remember(title, error, gaveDefault: true)
       StorageDiagnostics.report(error)
       return nil
     }
@@ -48,23 +49,18 @@ public struct StoredCore<Key: StorageKey>: Sendable {
   /// The setter of a wrapper: it does not replace a value that could not be read.
   func set(_ value: Key.Value?) {
     do throws(StorageError) {
-      try refuseToReplaceUnreadable()
+      let core = router.core
+      try core.failedReads.checkAssignment(to: title) { () throws(StorageError) in
+        try core.route(for: key).contains()
+      }
       try save(value)
     } catch {
       StorageDiagnostics.report(error)
     }
   }
 
-  private func refuseToReplaceUnreadable() throws(StorageError) {
-    let core = router.core
-    guard let error = core.unreadable.withLock({ $0[RouteKey(key)] }),
-      try core.route(for: key).contains()
-    else { return }
-    throw StorageError(
-      error.code,
-      "the value was not replaced, since its last read failed: \(error.message). Call save(_:) or "
-        + "remove() to replace it on purpose", key: key.name)
-  }
+  /// Names the value: keys of one domain and name share it, whatever their types.
+  private var title: String { "\(key.domain)/\(key.name)" }
 
   /// Stores an initial value, if the key has none.
   func register(_ value: Key.Value?) {

@@ -56,14 +56,14 @@ extension LiveValue: LiveTarget {
     let context = try node.name.context(in: keys)
     guard context.name == change.name else { return nil }
     guard let record = change.record else {
-      store.unreadable.forget(key)
+      store.failedReads.forget(key)
       return .absent
     }
     var value: Value?
     try store.open(SealedStore.Sealed(record: record, keys: keys, context: context), key) {
       (payload) throws(StorageError) in value = try coder.decode(payload)
     }
-    store.unreadable.forget(key)
+    store.failedReads.forget(key)
     return value.map { .value($0) }
   }
 

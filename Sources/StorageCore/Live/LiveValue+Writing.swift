@@ -14,7 +14,7 @@ extension LiveValue {
       if let error = old.error {
         guard error.code != .typeMismatch else { throw Self.otherType(key) }
         if !isDeliberate {
-          try hub.store.refuseToReplaceUnreadable(node.name)
+          try hub.store.checkAssignment(node.name)
           throw error
         }
       }

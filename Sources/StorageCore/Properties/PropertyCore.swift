@@ -61,7 +61,9 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
     do throws(StorageError) {
       return try load()
     } catch {
-      current.report(error)
+      let storage = current
+      storage.store.rememberDefault(name, error)
+      storage.report(error)
       return nil
     }
   }
@@ -71,9 +73,9 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
   func set(_ value: Value?) {
     do throws(StorageError) {
       if TestStores.areInUse {
-        try current.store.refuseToReplaceUnreadable(name)
+        try current.store.checkAssignment(name)
       } else {
-        try storage.store.refuseToReplaceUnreadable(name)
+        try storage.store.checkAssignment(name)
       }
       try save(value)
     } catch {

@@ -24,7 +24,7 @@ extension SealedStore {
             value = try coder.decode(payload)
           }
         } catch {
-          unreadable.remember(name, error)
+          failedReads.remember(name, error)
           throw error.about(name.text)
         }
       }

@@ -29,7 +29,7 @@ extension SealedStore {
       try body(&payload)
       guard payload.count <= Payload.valueLimit else { throw Payload.tooLarge }
       let isWritten = try commit(payload, name, if: condition)
-      if isWritten { unreadable.forget(name.text) }
+      if isWritten { failedReads.forget(name.text) }
       return isWritten
     } catch {
       throw error.about(name.text)
@@ -45,7 +45,7 @@ extension SealedStore {
         return
       }
       _ = try commit(nil, name, if: .always)
-      unreadable.forget(name.text)
+      failedReads.forget(name.text)
     } catch {
       throw error.about(name.text)
     }

@@ -9,8 +9,8 @@ public final class SealedStore: Sendable {
   /// Whether the place keeps names and JSON in the clear.
   let isClear: Bool
   let tag: [UInt8]
-  /// The names whose record could not be read; see `refuseToReplaceUnreadable`.
-  let unreadable = UnreadableNames()
+  /// The names whose last read failed.
+  let failedReads = FailedReads()
   let recentNames = RecentNames()
 
   /// A store over `delegate`, whose keys come from `source`.
@@ -150,10 +150,10 @@ public final class SealedStore: Sendable {
         return true
       }
       if isThere == nil { isThere = try withFetchedPayload(name, body) }
-      unreadable.forget(name.text)
+      failedReads.forget(name.text)
       return isThere == true
     } catch {
-      unreadable.remember(name, error)
+      failedReads.remember(name, error)
       events.tell(.failedToRead(error.code))
       throw error.about(name.text)
     }

@@ -50,10 +50,10 @@ import Testing
 
   @Test func namesThatClientsMakeUpTakeNoMemoryWithoutLimit() throws {
     storage.faults.fail(.reads, with: .failure(StorageError(.locked, "on cue")))
-    for index in 0..<UnreadableNames.limit + 500 {
+    for index in 0..<FailedReads.limit + 500 {
       #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "made up \(index)") }
     }
-    #expect(storage.store.unreadable.rememberedCount == UnreadableNames.limit)
+    #expect(storage.store.failedReads.count == FailedReads.limit)
     increment()
     storage.faults.recover()
     #expect(try storage.load(forKey: "count") == 41, "properties are protected nevertheless")

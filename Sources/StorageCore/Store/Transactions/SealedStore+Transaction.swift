@@ -98,7 +98,7 @@ extension SealedStore {
       if writes.isEmpty { return true }
       switch try place.commit(writes, headerVersion: open.headerVersion) {
       case .committed:
-        for item in items where item.written != nil { unreadable.forget(item.name.text) }
+        for item in items where item.written != nil { failedReads.forget(item.name.text) }
         return true
       case .conditionFailed: return false
       case .headerChanged: try keys.refresh()
@@ -140,9 +140,9 @@ extension SealedStore {
   ) throws(StorageError) {
     do throws(StorageError) {
       try open(sealed, name.text, body)
-      unreadable.forget(name.text)
+      failedReads.forget(name.text)
     } catch {
-      unreadable.remember(name, error)
+      failedReads.remember(name, error)
       throw error
     }
   }

@@ -1,0 +1,71 @@
+import CryptoCore
+import Foundation
+import StorageCore
+import StorageTesting
+import Testing
+
+/// The rule for assignments after a read that failed, which all wrappers share.
+@Suite struct FailedReadsTests {
+  static let passing: [StorageError.Code] = [.busy, .timedOut, .cancelled]
+  static let lasting: [StorageError.Code] = [
+    .locked, .denied, .damaged, .typeMismatch, .unsupported, .io, .wrongKey, .keyUnavailable,
+  ]
+
+  private let reads = FailedReads()
+
+  private func assignment(isThere: Bool = true) -> StorageError? {
+    do throws(StorageError) {
+      try reads.checkAssignment(to: "count") { isThere }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(arguments: passing)
+  func aPassingErrorRefusesOneAssignment(_ code: StorageError.Code) throws {
+    reads.remember("count", StorageError(code, "on cue"), gaveDefault: true)
+    let error = try #require(assignment())
+    #expect(error.code == code && error.message.contains("Read it again"))
+    #expect(assignment() == nil)
+    reads.remember("count", StorageError(code, "on cue"))
+    #expect(assignment() == nil, "who got the error made nothing of a default")
+  }
+
+  @Test(arguments: lasting)
+  func anyOtherErrorRefusesUntilAReadSucceeds(_ code: StorageError.Code) throws {
+    reads.remember("count", StorageError(code, "on cue"))
+    for _ in 0..<3 {
+      let error = try #require(assignment())
+      #expect(error.code == code && error.message.contains("Call save(_:)"))
+    }
+    reads.forget("count")
+    #expect(assignment() == nil)
+  }
+
+  @Test func aValueThatIsGoneCanBeAssigned() {
+    reads.remember("count", StorageError(.damaged, "on cue"))
+    #expect(assignment(isThere: false) == nil)
+    #expect(assignment() == nil)
+  }
+
+  @Test func anotherNormalisationIsAnotherName() {
+    reads.remember("cafe\u{301}", StorageError(.damaged, "on cue"))
+    #expect(throws: Never.self) { try reads.checkAssignment(to: "caf\u{e9}") { true } }
+    #expect(throws: StorageError.self) { try reads.checkAssignment(to: "cafe\u{301}") { true } }
+  }
+
+  // MARK: - Through a wrapper
+
+  @Test(arguments: passing + [.locked, .io])
+  func anIncrementAfterAFailedReadDoesNotReplaceTheValue(_ code: StorageError.Code) throws {
+    let storage = FaultyStorage()
+    let count = UnwrappedStore(wrappedValue: 0, storage, "count")
+    try count.save(41)
+    storage.faults.fail(.reads, with: .failure(StorageError(code, "on cue")), times: 1)
+    count.wrappedValue += 1
+    #expect(try count.load() == 41)
+    count.wrappedValue += 1
+    #expect(try count.load() == 42)
+  }
+}
