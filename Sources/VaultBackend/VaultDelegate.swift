@@ -1,6 +1,5 @@
 public import CryptoCore
 public import StorageCore
-internal import Synchronization
 
 public import struct Foundation.URL
 
@@ -18,6 +17,7 @@ public final class VaultDelegate: ManifestPlace {
   struct Use: Sendable {
     let allowance: StoreAccess
     let trust: FolderTrust
+    var access: VaultAccess { allowance == .readOnly ? .readOnly : .readWrite }
 
     /// What a program was bootstrapped with, which is settled by asking for it.
     static let bootstrapped: @Sendable () -> Use = {
@@ -34,12 +34,10 @@ public final class VaultDelegate: ManifestPlace {
   /// What the file is opened for.
   ///
   /// That of a standard vault is what the program was bootstrapped with, which is settled by asking.
-  public var access: VaultAccess { allowance == .readOnly ? .readOnly : .readWrite }
+  public var access: VaultAccess { use().access }
   let deadline: Duration
   private let use: @Sendable () -> Use
-  private let path: @Sendable () throws(StorageError) -> String
-  private let resolved = SetOnce<VaultEngine>()
-  private let isRequired = Atomic<Bool>(false)
+  private let handle: PlaceHandle<VaultEngine>
 
   /// The delegate of a file, which is made at the first write.
   ///
@@ -66,47 +64,37 @@ public final class VaultDelegate: ManifestPlace {
   ) {
     self.use = use
     self.deadline = deadline
-    self.path = path
+    handle = PlaceHandle(use: { use().allowance }) { () throws(StorageError) in
+      let use = use()
+      return VaultRegistry.vault(of: try VaultFile(try path(), use.trust), use.access)
+    }
   }
 
   /// Who may write to the vault's folder.
   var folderTrust: FolderTrust { use().trust }
 
   /// The vault, for whoever administers it.
-  func vault() throws(StorageError) -> VaultEngine {
-    if let vault = resolved.load() { return vault }
-    let use = use()
-    let file = try VaultFile(try path(), use.trust)
-    let vault = resolved.storeIfNil(VaultRegistry.vault(of: file, access))
-    if use.allowance == .mustExist || isRequired.load(ordering: .acquiring) {
-      vault.makesNothing.store(true, ordering: .releasing)
-    }
-    return vault
-  }
+  func vault() throws(StorageError) -> VaultEngine { try handle.object() }
 
   // MARK: - The place
 
   /// What the program may do here.
-  public var allowance: StoreAccess { use().allowance }
+  public var allowance: StoreAccess { handle.allowance }
 
   /// From now on no storage of this process makes the vault.
-  public func makeNothing() {
-    // In this order: whoever finds no vault resolved looks at the other when it is.
-    isRequired.store(true, ordering: .sequentiallyConsistent)
-    resolved.load()?.makesNothing.store(true, ordering: .releasing)
-  }
+  public func makeNothing() { handle.makeNothing() }
 
   /// The vault of this process that the file and the way of access share; nil when there is no place to
   /// store at.
   public var identity: DelegateIdentity? {
-    do throws(StorageError) { return DelegateIdentity(of: try vault()) } catch { return nil }
+    handle.identity
   }
 
   // MARK: - Header and records
 
   /// The path of the file, or nil when it can't be known.
   public var location: String? {
-    do throws(StorageError) { return try vault().file.path } catch { return nil }
+    handle.location
   }
 
   /// The header and its version.
@@ -130,7 +118,7 @@ public final class VaultDelegate: ManifestPlace {
 
   /// Takes the keys of the manifest.
   package func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
-    resolved.load()?.memory.withLock { $0.adopt(keys, headerVersion: headerVersion) }
+    handle.known?.memory.withLock { $0.adopt(keys, headerVersion: headerVersion) }
   }
 
   /// The record under `name`, and the version of the header that was current when it was read.
@@ -141,7 +129,7 @@ public final class VaultDelegate: ManifestPlace {
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     // No reference is counted: there are weak ones to a vault, which make that slow, and `make bench`
     // shows it in every read.
-    let known = unsafe resolved.uncounted?._withUnsafeGuaranteedRef { $0.known(name) }
+    let known = unsafe handle.uncounted?._withUnsafeGuaranteedRef { $0.known(name) }
     if let known { return known }
     return try vault().lookup(name, waiting: deadline)
   }
@@ -150,7 +138,7 @@ public final class VaultDelegate: ManifestPlace {
   public func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
-    unsafe resolved.uncounted?._withUnsafeGuaranteedRef { unsafe $0.copy(name, into: buffer) }
+    unsafe handle.uncounted?._withUnsafeGuaranteedRef { unsafe $0.copy(name, into: buffer) }
   }
 
   /// Makes all of `writes` or none, in one atomic step, if the header is that of the version.
@@ -200,7 +188,7 @@ public final class VaultDelegate: ManifestPlace {
 
   // MARK: - Restored states
 
-  package var restoration: (number: Int, root: [UInt8])? { resolved.load()?.seen.restoration }
+  package var restoration: (number: Int, root: [UInt8])? { handle.known?.seen.restoration }
 
   package func wasRestored(
     _ keys: ManifestKeys, headerVersion: UInt64
@@ -216,7 +204,8 @@ public final class VaultDelegate: ManifestPlace {
   /// stops it. When there is no place to store at, nothing is ever told.
   public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
-      return try vault().observe(observer)
+      let vault = try vault()
+      return vault.listeners.add(observer, of: vault)
     } catch {
       return ChangeObservation {}
     }

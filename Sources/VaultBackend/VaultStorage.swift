@@ -95,7 +95,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
 
   /// Whether the vault has to be there, and is never made.
   package var isRequired: Bool {
-    get throws(StorageError) { try delegate.vault().makesNothing.load(ordering: .acquiring) }
+    get throws(StorageError) { try delegate.vault().makesNothing }
   }
 
   /// Who may write to the folder, besides this user and root.

@@ -21,56 +21,40 @@ extension VaultEngine {
       for index in writes.indices { try writes[index].hash(under: keys) }
     }
     let ticket = WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline)
-    StorageDiagnostics.reportingAfterwards {
-      guard queue.enter(ticket) else { return }
-      defer { queue.leave() }
-      lead(ticket)
+    return try queue.perform(
+      // A single batch may be too large, or meet a damaged row.
+      ticket, aloneAfter: [.full, .invalid, .damaged],
       // Other processes try for SQLite's lock only now and then: without a pause they would not
       // find it free.
-      if notice.isAwaited { usleep(Self.headStart) }
-    }
-    return try queue.outcome(of: ticket)
+      afterwards: { if notice.isAwaited { usleep(Self.headStart) } },
+      write)
   }
 
-  /// Writes this batch and the waiting ones in one transaction, and settles each.
-  private func lead(_ ticket: WriteTicket) {
-    var group = [ticket]
-    do throws(StorageError) {
-      var outcomes: [CommitOutcome] = []
-      try withTransaction(until: ticket.end) {
-        (transaction: inout VaultTransaction) throws(StorageError) in
-        let version = memory.withLock { $0.headerVersion }
-        var turns = WriteQueue.turnLimit
-        // Batches that arrive during the writing share the sync as well.
-        while outcomes.count < group.count {
-          outcomes.append(try Self.apply(group[outcomes.count], version, &transaction))
-          if outcomes.count == group.count {
-            group += queue.gatherFollowers(besides: group.count, turns: &turns)
-          }
+  /// Writes batches in one transaction.
+  ///
+  /// - Parameters:
+  ///   - group: the batches; those that arrive during the writing are added while `isShared`, and
+  ///     share the sync.
+  ///   - isShared: whether others may share the transaction.
+  /// - Returns: the outcome of each batch.
+  private func write(
+    _ group: inout [WriteTicket], isShared: Bool
+  ) throws(StorageError) -> [CommitOutcome] {
+    var outcomes: [CommitOutcome] = []
+    var batches = group
+    defer { group = batches }
+    try withTransaction(until: group[0].end) {
+      (transaction: inout VaultTransaction) throws(StorageError) in
+      let version = memory.withLock { $0.headerVersion }
+      var turns = WriteQueue.turnLimit
+      while outcomes.count < batches.count {
+        outcomes.append(try Self.apply(batches[outcomes.count], version, &transaction))
+        if isShared, outcomes.count == batches.count {
+          batches += queue.gatherFollowers(besides: batches.count, turns: &turns)
         }
       }
-      queue.settle(group) { .success(outcomes[$0]) }
-    } catch {
-      // Only one of the batches may be too large, or meet a damaged row, so each is tried alone.
-      if group.count > 1, [.full, .invalid, .damaged].contains(error.code) {
-        for ticket in group { retry(ticket) }
-      } else {
-        queue.settle(group) { _ in .failure(error) }
-      }
     }
-  }
-
-  private func retry(_ ticket: WriteTicket) {
-    do throws(StorageError) {
-      var outcome = CommitOutcome.committed
-      try withTransaction(until: ticket.end) {
-        (transaction: inout VaultTransaction) throws(StorageError) in
-        outcome = try Self.apply(ticket, memory.withLock { $0.headerVersion }, &transaction)
-      }
-      queue.settle([ticket]) { _ in .success(outcome) }
-    } catch {
-      queue.settle([ticket]) { _ in .failure(error) }
-    }
+    return outcomes
   }
 
   /// Makes a batch's writes if its conditions hold.
@@ -142,7 +126,7 @@ extension VaultEngine {
     notice.post()
     if isToBeScrubbed {
       scrub()
-    } else if residue.load(ordering: .relaxed) != .none {
+    } else if residue.isAny {
       // A reader may take long, so each commit only tries to empty the log, without waiting.
       emptyLog(waiting: .zero)
     } else {
@@ -187,7 +171,7 @@ extension VaultEngine {
         }
       }
       if let opened = try open(&opened, until: end) { return try withRoom(opened) }
-      guard !makesNothing.load(ordering: .acquiring) else { throw .missing(file.path) }
+      guard !makesNothing else { throw .missing(file.path) }
       try file.create()
       guard let opened = try open(&opened, until: end) else {
         throw StorageError(
@@ -246,7 +230,7 @@ extension VaultEngine {
       }
       memory.keep(isOurs ? transaction.manifest : nil, transaction.keys)
       guard !observers.isEmpty else { return }
-      notify(
+      listeners.notify(
         transaction.changes.filter(\.isNews).map {
           RecordChange(name: $0.name, record: $0.new.record)
         }, memory.headerVersion)
@@ -277,12 +261,6 @@ extension VaultEngine {
     waiting deadline: Duration, _ body: (ContinuousClock.Instant) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     try requireSameProcess()
-    let ticket = WriteTicket(isAlone: true, until: .now + deadline)
-    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
-      let leads = queue.enter(ticket)
-      precondition(leads, "only its own thread settles a ticket that is alone")
-      defer { queue.leave() }
-      return try body(ticket.end)
-    }
+    return try queue.alone(waiting: deadline, body)
   }
 }

@@ -14,10 +14,17 @@ extension VaultEngine {
     return try gate.withLock { (opened) throws(StorageError) in
       do throws(StorageError) {
         let current = try follow(&opened, until: end, waiting: deadline)
-        tellOfRecovery()
+        if listeners.mustTellOfRecovery() {
+          memory.withLock { memory in
+            listeners.notifyAll()
+            listeners.notify(
+              memory.records.all.map { RecordChange(name: $0.key.name, record: $0.entry.record) },
+              memory.headerVersion)
+          }
+        }
         return current
       } catch {
-        tellOfFailure(error)
+        if listeners.mustTell(of: error) { memory.withLock { _ in listeners.notifyAll() } }
         throw error
       }
     }
@@ -51,13 +58,13 @@ extension VaultEngine {
   /// fails, for example after the program has dropped its rights, the open file counts as in place.
   func isReplaced(askingAlways: Bool = false) -> Bool {
     let now = ClockTick.now
-    guard askingAlways || now == 0 || looked.load(ordering: .relaxed) != now,
+    guard askingAlways || !freshness.wasSeen(at: now),
       let place = memory.read({ $0.place })
     else { return false }
     do throws(StorageError) {
       guard try FileStatus.ofEntry(file.path)?.identity == place else { return true }
     } catch {}
-    if now != 0 { looked.store(now, ordering: .relaxed) }
+    freshness.noteSeen(at: now)
     return false
   }
 
@@ -123,7 +130,7 @@ extension VaultEngine {
       ($0.generation, $0.hasFollowed, $0.isSuspect)
     }
     if try mayHaveResidue(stamps, since: known) {
-      _ = residue.compareExchange(expected: .none, desired: .ofOthers, ordering: .relaxed)
+      residue.noteOthers()
     }
     if header == nil, try !VaultRows.manifest(connection).isEmpty {
       throw StorageError(
@@ -171,7 +178,7 @@ extension VaultEngine {
       memory.follow(
         stamps.generation, horizon: stamps.horizon, isOlder ? .unknown : currency)
       guard !observers.isEmpty else { return }
-      notify(news, memory.headerVersion)
+      listeners.notify(news, memory.headerVersion)
     }
   }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// One vault in this process, shared by all delegates of the same file.
 ///
 /// Order of locks: `queue`, SQLite's write lock, `gate`, `memory`.
-final class VaultEngine: Sendable {
+final class VaultEngine: SharedPlace {
   private static let attempts = 1000
 
   let file: VaultFile
@@ -21,33 +21,12 @@ final class VaultEngine: Sendable {
   /// records in memory are current.
   let gate = Lock<OpenedVault?>(nil)
   let queue = WriteQueue()
-  let fileObservers = FileObservers()
-  var observers: ChangeObservers { fileObservers.changes }
+  let listeners = VaultListeners()
+  var observers: ChangeObservers { listeners.changes }
   let notice: VaultNotice
-  /// Whether readers must look at the files, because no shared memory tells about changes.
-  let isStamped = Atomic<Bool>(false)
-  /// Whether a missing vault is never made, because the program said that the vault must exist.
-  let makesNothing = Atomic<Bool>(false)
-  /// Old content that the log may still contain.
-  let residue = Atomic<Residue>(.none)
-  /// The last tick in which the open file was seen to be in its place.
-  let looked = Atomic<Int64>(-1)
-  /// Whether observers were told that the file can't be read; changed under the gate.
-  let isFailureTold = Atomic<Bool>(false)
-  private let forks = ForkCount.shared
-  /// The count of forks when the file was opened; -1 when it is not open.
-  private let openedAt = Atomic<Int>(-1)
-
-  /// Old content that the log may still contain, such as an old key slot.
-  enum Residue: UInt8, AtomicRepresentable {
-    case none
-    /// Left by another process, which may have ended before it could empty the log.
-    case ofOthers
-    /// Left by this process.
-    case own
-    /// Left by this process, and the reason why the log could not be emptied was reported.
-    case told
-  }
+  let freshness = Freshness()
+  let residue = LogResidue()
+  private let mustExist = Atomic<Bool>(false)
 
   /// The vault of a file; see ``VaultRegistry``.
   init(_ file: VaultFile, _ access: VaultAccess) {
@@ -57,12 +36,20 @@ final class VaultEngine: Sendable {
     seen = SeenCommits.of(file)
   }
 
+  var path: String { file.path }
+
+  /// From now on no storage of this process creates the vault.
+  func makeNothing() { mustExist.store(true, ordering: .releasing) }
+
+  /// Whether a missing vault is an error and must not be created.
+  var makesNothing: Bool { mustExist.load(ordering: .acquiring) }
+
   // MARK: - Reading
 
   /// The record of a name and the version of its header, if memory has them and they are current.
   @inline(__always)
   func known(_ name: NameHash) -> (record: [UInt8]?, headerVersion: UInt64)? {
-    guard mayBeCurrent else { return nil }
+    guard freshness.mayBeCurrent else { return nil }
     return memory.read { memory in
       guard memory.isCurrent(nil), let record = memory.record(for: name) else { return nil }
       return (record, memory.headerVersion)
@@ -72,15 +59,8 @@ final class VaultEngine: Sendable {
   /// Copies the record of a name, as ``known(_:)`` finds it, without counting a reference to it.
   @inline(__always)
   func copy(_ name: NameHash, into buffer: UnsafeMutableRawBufferPointer) -> RecordCopy? {
-    guard mayBeCurrent else { return nil }
+    guard freshness.mayBeCurrent else { return nil }
     return memory.read { memory in unsafe memory.copy(name, into: buffer) }
-  }
-
-  /// Whether the index in shared memory alone decides if memory is current.
-  @inline(__always)
-  private var mayBeCurrent: Bool {
-    !isStamped.load(ordering: .relaxed) && openedAt.load(ordering: .relaxed) == forks.current
-      && looked.load(ordering: .relaxed) == ClockTick.now
   }
 
   /// The record of a name, and the version of its header.
@@ -89,7 +69,7 @@ final class VaultEngine: Sendable {
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     try requireSameProcess()
     if isReplaced() { return try load(name, waiting: deadline) }
-    let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
+    let stamp = try freshness.stamp(of: file)
     let known: (record: [UInt8]?, headerVersion: UInt64)? = memory.read { memory in
       guard memory.isCurrent(stamp), let record = memory.record(for: name) else { return nil }
       return (record, memory.headerVersion)
@@ -114,7 +94,7 @@ final class VaultEngine: Sendable {
       let kept = try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
         try VaultRows.kept(name, reader)
       }
-      let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
+      let stamp = try freshness.stamp(of: file)
       // Nobody has written since memory was brought up to date, so the row belongs to that state.
       let current: UInt64? = memory.withLock { memory in
         guard memory.generation == generation, memory.isCurrent(stamp) else { return nil }
@@ -129,7 +109,7 @@ final class VaultEngine: Sendable {
   /// The header and its version.
   func header(waiting deadline: Duration) throws(StorageError) -> ([UInt8]?, UInt64) {
     try requireSameProcess()
-    let stamp = isStamped.load(ordering: .relaxed) ? try file.stamp() : nil
+    let stamp = try freshness.stamp(of: file)
     let isReplaced = isReplaced()
     let known: ([UInt8]?, UInt64)? = memory.withLock { memory in
       !isReplaced && memory.isCurrent(stamp) ? (memory.header, memory.headerVersion) : nil
@@ -187,14 +167,11 @@ final class VaultEngine: Sendable {
       place = try file.place()
       new = try openFile(until: end)
     }
-    if case .stamp = new.watch {
-      // The stamp already shows a replacement.
-      place = nil
-      isStamped.store(true, ordering: .relaxed)
-    }
-    memory.withLock { $0.place = place }
+    let isStamped = if case .stamp = new.watch { true } else { false }
+    // The stamp already shows a replacement.
+    memory.withLock { $0.place = isStamped ? nil : place }
     opened = new
-    openedAt.store(forks.current, ordering: .relaxed)
+    freshness.noteOpening(isStamped: isStamped)
     return new
   }
 
@@ -242,17 +219,11 @@ final class VaultEngine: Sendable {
   ///
   /// https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
   func requireSameProcess() throws(StorageError) {
-    guard isParents else { return }
+    guard freshness.isParents else { return }
     throw StorageError(
       .unavailable,
       "the vault was opened before fork(2) and can't be used in the child; use it after execve(2)",
       path: file.path)
-  }
-
-  /// Whether the file was opened before fork(2), and this is the child.
-  private var isParents: Bool {
-    let opened = openedAt.load(ordering: .relaxed)
-    return opened >= 0 && opened != forks.current
   }
 
   /// Closes a file that was removed or replaced.
@@ -282,9 +253,8 @@ final class VaultEngine: Sendable {
 
   func release(_ opened: inout OpenedVault?) {
     // It stays refused.
-    guard !isParents else { return }
-    isStamped.store(false, ordering: .relaxed)
-    openedAt.store(-1, ordering: .relaxed)
+    guard !freshness.isParents else { return }
+    freshness.noteClosing()
     opened = nil
   }
 
@@ -308,7 +278,7 @@ final class VaultEngine: Sendable {
         observers.isEmpty
         ? [] : memory.records.all.filter { $0.entry.record != nil }.map(\.key.name)
       memory.reset()
-      notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
+      listeners.notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
     }
   }
 }

@@ -9,9 +9,7 @@ enum VaultRegistry {
     let access: VaultAccess
     let trust: FolderTrust
   }
-  private struct Entry {
-    weak var vault: VaultEngine?
-  }
+  private static let vaults = WeakTable<Key, VaultEngine>()
   /// Makes exit(3) close the open vaults, so that the log is merged into the file when nobody uses
   /// the vault.
   ///
@@ -25,29 +23,19 @@ enum VaultRegistry {
   private static func closeAll() {
     // A child of fork(2) has copies of its parent's locks, which nobody there releases.
     guard closing.isCurrent else { return }
-    for vault in entries.withLock({ $0.values.compactMap(\.vault) }) { vault.shutDown() }
+    for (_, vault) in vaults.all { vault.shutDown() }
   }
 
   /// Closes a file that will be replaced if another kind of access in this process has it open.
   static func close(_ file: VaultFile, but engine: VaultEngine) {
-    let others = entries.withLock { entries in
-      entries.filter { $0.key.file == file }.compactMap(\.value.vault).filter { $0 !== engine }
-    }
-    for other in others { other.close() }
+    for (key, other) in vaults.all where key.file == file && other !== engine { other.close() }
   }
-
-  private static let entries = Lock<[Key: Entry]>([:])
 
   /// The vault of a file.
   static func vault(of file: VaultFile, _ access: VaultAccess) -> VaultEngine {
-    entries.withLock { entries in
-      let key = Key(file: file, access: access, trust: file.trust)
-      if let vault = entries[key]?.vault { return vault }
+    vaults.object(Key(file: file, access: access, trust: file.trust)) {
       _ = closing
-      let vault = VaultEngine(file, access)
-      entries = entries.filter { $0.value.vault != nil }
-      entries[key] = Entry(vault: vault)
-      return vault
+      return VaultEngine(file, access)
     }
   }
 }

@@ -23,7 +23,7 @@ extension VaultEngine {
 
   /// Empties the log, which has pages from before this change; the queue's leader calls it.
   func scrub() {
-    residue.store(.own, ordering: .relaxed)
+    residue.note(.own)
     emptyLog(waiting: Self.scrubPatience)
   }
 
@@ -32,7 +32,7 @@ extension VaultEngine {
     guard let opened = gate.withLock({ $0 }), let log = opened.log else { return }
     let end = ContinuousClock.now + patience
     // Read first: this emptying need not cover what other processes leave meanwhile.
-    let known = residue.exchange(.none, ordering: .relaxed)
+    let known = residue.take()
     var pause: useconds_t = 0
     while true {
       // In short tries, since other writers wait meanwhile.
@@ -43,12 +43,12 @@ extension VaultEngine {
         // The change is durable, so this error does not make it fail. The replaced content stays in
         // the log until the next commit.
         guard error.code == .busy else {
-          residue.store(.told, ordering: .relaxed)
-          if known != .told { StorageDiagnostics.report(Self.unscrubbed(error)) }
+          residue.note(.reported)
+          if known != .reported { StorageDiagnostics.report(Self.unscrubbed(error)) }
           return
         }
       }
-      guard ContinuousClock.now < end else { return residue.store(known, ordering: .relaxed) }
+      guard ContinuousClock.now < end else { return residue.note(known) }
       usleep(1000)  // lets other writers in; nothing signals the last reader's end
       pause = min(max(1000, pause * 2), 128_000)
     }
