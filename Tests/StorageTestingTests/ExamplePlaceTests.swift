@@ -45,6 +45,13 @@ import Testing
       })
   }
 
+  @Test(.timeLimit(.minutes(30)), arguments: StorePromise.all)
+  func aStoreKeepsIts(_ promise: StorePromise) async throws {
+    try await promise.check { [self] in
+      DelegatePlace(try ExamplePlace(try freshFolder().appending(path: "store")))
+    }
+  }
+
   private func code(_ body: () throws -> Void) -> StorageError.Code? {
     do { try body() } catch { return (error as? StorageError)?.code }
     return nil
