@@ -1,0 +1,17 @@
+import CryptoCore
+import SingletonBackend
+import StorageCore
+import StorageTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(30))) struct StorePromiseTests {
+  @Test(arguments: StorePromise.all)
+  func aStoreInMemoryKeepsIts(_ promise: StorePromise) async throws {
+    try await promise.check { DelegatePlace(SingletonStorageDelegate()) }
+  }
+
+  @Test(arguments: StorePromise.all)
+  func aStoreWithoutFaultsKeepsIts(_ promise: StorePromise) async throws {
+    try await promise.check { DelegatePlace(FaultyDelegate()) }
+  }
+}
