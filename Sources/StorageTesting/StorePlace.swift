@@ -20,6 +20,11 @@ package protocol StorePlace: Sendable {
   /// Makes listeners look at the place after something was planted; by default they do so anyway.
   func wakeListeners(by storage: DelegatedStorage) throws
 
+  /// Whether a storage that must exist keeps the other storages of the process from making one.
+  ///
+  /// The default is `false`.
+  var sharesExistence: Bool { get }
+
   /// All bytes that the place stores; by default the header, the names and the records.
   func storedBytes() throws -> [UInt8]
 
@@ -40,6 +45,8 @@ extension StorePlace {
   }
 
   package func wakeListeners(by storage: DelegatedStorage) throws {}
+
+  package var sharesExistence: Bool { false }
 
   package func storedBytes() throws -> [UInt8] {
     try records().reduce(try raw().header().header ?? []) { $0 + $1.key.bytes + $1.value }

@@ -83,12 +83,4 @@ struct LiveTests {
     print("live changes of a suite: \(ArrivalTimes.describe(times))")
     #expect(times[990] < 10)
   }
-
-  @Test func storagesOfASuiteShareAValue() throws {
-    let first = Live<Int?, UserDefaultsStorage>(storage(), "key")
-    let second = Live<Int?, UserDefaultsStorage>(storage(), "key")
-    first.wrappedValue = 1
-    #expect(second.wrappedValue == 1)
-    #expect(first.live === second.live)
-  }
 }

@@ -39,62 +39,7 @@ import VaultBackend
       """, name)
   }
 
-  // MARK: - Listeners
-
-  private func expectNothingRevoked(_ revoked: String) async throws {
-    let copy = try stolen()
-    let storage = vault.storage()
-    try storage.save("current", forKey: "key")
-    let property = Vault<String>(storage, "key")
-    var states = property.projectedValue.states.makeAsyncIterator()
-    #expect(await states.next() == .value("current"))
-    let report = try storage.rotate(openedBy: newSource)
-    #expect(report.remaining == 0 && report.setAside == 0)
-    if revoked == "forged" { try copy.storage().save("forged", forKey: "key") }
-    try plant(from: copy)
-    // Whoever watches looks at the file again.
-    try storage.save("other", forKey: "other")
-    var state = await states.next()
-    while state == .value("current") { state = await states.next() }
-    guard case .failed(let error) = state else {
-      Issue.record("told: \(String(describing: state))")
-      return
-    }
-    #expect(error.code == .damaged && error.key == "key")
-    #expect(code { _ = try vault.storage(newSource).load(String.self, forKey: "key") } == .damaged)
-    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .damaged)
-    try storage.save("next", forKey: "key")
-    #expect(await states.next() == .value("next"))
-  }
-
-  @Test func aListenerGetsNoRecordThatWasPutBackFromBeforeARotation() async throws {
-    try vault.storage().save("revoked", forKey: "key")
-    try await expectNothingRevoked("revoked")
-  }
-
-  @Test func aListenerGetsNothingThatIsForgedWithTheKeysOfBefore() async throws {
-    try vault.storage().save("first", forKey: "key")
-    try await expectNothingRevoked("forged")
-  }
-
   // MARK: - Rotations
-
-  @Test func junkDoesNotKeepAKeyThatLeaked() throws {
-    let copy = try stolen(20)
-    try copy.storage().save("forged", forKey: "key 7")
-    try plantJunk()
-    let report = try vault.storage().rotate()
-    #expect(report.reencrypted == 20 && report.remaining == 0 && report.setAside == 1)
-    try plant(from: copy)
-    let child = try vault.serve()
-    #expect(try child.ask("load key 7")?.contains("forged") != true)
-    let next = vault.storage()
-    #expect(code { _ = try next.load(String.self, forKey: "key 7") } == .damaged)
-    let again = try next.keyAdministration.reencrypt()
-    #expect(again.reencrypted == 0 && again.setAside == 2 && again.setAsideKeys == ["key 7"])
-    #expect(code { _ = try vault.storage().load(String.self, forKey: "key 7") } == .damaged)
-    #expect(try next.load(String.self, forKey: "key 8") == "value 8")
-  }
 
   @Test func whatWasSetAsideIsTakenBackOnPurpose() throws {
     let storage = vault.storage()

@@ -27,17 +27,6 @@ struct LiveTests {
     }
   }
 
-  @Test func storagesOfAVaultShareAValue() throws {
-    let first = Live<Int?, VaultStorage>(vault.storage(), "key")
-    let second = Live<Int?, VaultStorage>(vault.storage(), "key")
-    #expect(first.live === second.live)
-    first.wrappedValue = 1
-    #expect(second.wrappedValue == 1)
-    let stranger = Live<Int?, VaultStorage>(vault.storage(TemporaryVault.source(9)), "key")
-    #expect(stranger.state == .failed(try #require(stranger.state.error)))
-    #expect(stranger.live !== first.live)
-  }
-
   /// A storage opened for reading alone has the file open on its own, and follows it.
   @Test(.timeLimit(.minutes(30))) func aReadOnlyStorageFollows() async throws {
     let storage = vault.storage()

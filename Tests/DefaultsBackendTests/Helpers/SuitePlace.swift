@@ -23,6 +23,8 @@ struct SuitePlace: StorePlace {
       errorClosure: { _ in })
   }
 
+  var sharesExistence: Bool { true }
+
   func raw() throws -> any RecordPlace { delegate }
 
   func plant(_ bytes: [UInt8]?, for name: NameHash?) throws {

@@ -91,21 +91,4 @@ import Testing
     print("live changes of a keyring: \(ArrivalTimes.describe(times))")
     #expect(times[990] < 10)
   }
-
-  @Test(.timeLimit(.minutes(30))) func storagesOfAServiceAreInStep() throws {
-    let desktop = try Desktop()
-    let service = Desktop.freshService()
-    let (first, second) = (desktop.storage(service: service), desktop.storage(service: service))
-    try first.open()
-    try second.open()
-    @Live(first, "key") var one = 0
-    @Live(second, "key") var two = 0
-    one = 1
-    #expect(two == 1)
-    two = 2
-    #expect(one == 2)
-    try second.save(3, forKey: "key")
-    #expect(one == 3)
-    #expect($one.live === $two.live)
-  }
 }

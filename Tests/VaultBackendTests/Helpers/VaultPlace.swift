@@ -11,9 +11,11 @@ struct VaultPlace: StorePlace {
 
   func storage(_ source: KeySource, tag: String?) throws -> DelegatedStorage {
     VaultStorage(
-      at: url, keySource: source, deadline: .seconds(60),
-      authenticationTag: tag.map { Data($0.utf8) }, errorClosure: { _ in })
+      at: url, keySource: source, authenticationTag: tag.map { Data($0.utf8) },
+      deadline: .seconds(60), errorClosure: { _ in })
   }
+
+  var sharesExistence: Bool { true }
 
   func raw() throws -> any RecordPlace { VaultDelegate(at: url) }
 

@@ -1,0 +1,12 @@
+import DefaultsBackend
+import StorageTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(30))) struct StorePromiseTests {
+  @Test(
+    arguments: [DefaultsDurability.immediate, .coalesced(within: .milliseconds(10))],
+    StorePromise.all)
+  func aSuiteKeepsIts(_ durability: DefaultsDurability, _ promise: StorePromise) async throws {
+    try await promise.check { SuitePlace(durability: durability) }
+  }
+}
