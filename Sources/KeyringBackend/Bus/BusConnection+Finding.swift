@@ -111,8 +111,21 @@ extension BusConnection {
   ///   - name: an alias, such as `login`, or a label; nil for the default collection.
   ///   - call: for how long.
   /// - Returns: its path; it may be locked.
-  /// - Throws: `noCollection`, or `duplicate` when several have the label.
+  /// - Throws: `noCollection`, `duplicate` when several have the label, or `invalid` for a name
+  ///   without a visible character: gnome-keyring's session collection, which ends with the session,
+  ///   has an empty label.
   func collection(named name: String?, _ call: Call) throws(BusFailure) -> ObjectPath {
+    if let name {
+      let scalars = name.unicodeScalars
+      guard scalars.contains(where: { !$0.properties.isWhitespace }),
+        !scalars.contains(where: { $0.properties.generalCategory == .control })
+      else {
+        throw BusFailure(
+          .invalid,
+          "the name of a collection needs a visible character and no control characters; pass nil "
+            + "for the default collection")
+      }
+    }
     if let path = try collection(alias: name ?? "default", call) { return path }
     guard let name else {
       throw BusFailure(

@@ -77,12 +77,30 @@ final class BusConnection: @unchecked Sendable {
       unsafe g_dbus_connection_new_for_address_sync(address, flags, nil, cancellable, &error)
     }
     if let connection = unsafe connection { return unsafe connection }
+    let isAbsent = unsafe error.map { unsafe isAbsence($0.pointee) } ?? false
     let failure = unsafe BusFailure(adopting: error, of: "connecting", isOutOfTime: isOutOfTime)
-    // Every failure to connect means that there is no bus, unless the call ran out of time or was
-    // cancelled.
     guard failure.error.code != .timedOut, failure.error.code != .cancelled else { throw failure }
+    guard isAbsent else {
+      throw BusFailure(
+        .denied,
+        "the session bus refused the connection; see whose bus DBUS_SESSION_BUS_ADDRESS names, and "
+          + "whether this user may use it")
+    }
     throw BusFailure(
       .noBus, "nothing answers at the address of the session bus; check DBUS_SESSION_BUS_ADDRESS")
+  }
+
+  /// Whether a failure to connect means that there is no bus.
+  ///
+  /// A bus that refuses this process is there. Nothing may then be stored in a weaker place.
+  private static func isAbsence(_ error: GError) -> Bool {
+    let (domain, code) = unsafe (error.domain, error.code)
+    guard domain == g_io_error_quark() else { return domain != g_dbus_error_quark() }
+    let codes = [
+      G_IO_ERROR_NOT_FOUND, G_IO_ERROR_NOT_DIRECTORY, G_IO_ERROR_CONNECTION_REFUSED,
+      G_IO_ERROR_INVALID_ARGUMENT, G_IO_ERROR_NOT_SUPPORTED, G_IO_ERROR_FILENAME_TOO_LONG,
+    ]
+    return codes.contains { Int32(bitPattern: $0.rawValue) == code }
   }
 
   /// The unique name of the service; the bus starts the service if it knows how.

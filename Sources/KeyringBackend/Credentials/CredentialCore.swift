@@ -88,8 +88,11 @@ final class CredentialCore: Sendable {
   // MARK: - Reading
 
   /// The found items, if they are not sealed.
+  ///
+  /// Items of exactly this port and path come before all others. Without one, a read takes an item
+  /// of any port or path; a change never does.
   private func find(
-    _ query: ItemQuery, _ connection: BusConnection, _ call: Call
+    _ query: ItemQuery, _ connection: BusConnection, _ call: Call, toChange: Bool = false
   ) throws(BusFailure) -> FoundItems {
     let found = try connection.find(query, call)
     let plain = found.items.filter { $0.attributes[AttributeName.sealed] == nil }
@@ -98,7 +101,10 @@ final class CredentialCore: Sendable {
         .typeMismatch,
         "the item exists but is sealed; fetch it with the Keyring that sealed it")
     }
-    return FoundItems(items: plain, count: found.count, subject: found.subject)
+    let exact = plain.filter { place.isExact($0) }
+    let others = toChange ? plain.filter { !place.isElsewhere($0) } : plain
+    return FoundItems(
+      items: exact.isEmpty ? others : exact, count: found.count, subject: found.subject)
   }
 
   func read() throws(StorageError) -> PlainSecret? {
@@ -145,7 +151,8 @@ final class CredentialCore: Sendable {
         label: place.label.isEmpty ? "Secret" : place.label, attributes: place.made(account),
         secret: secret)
       return try perform { (connection, call) throws(BusFailure) in
-        try connection.put(content, over: try find(query, connection, call), in: group, call)
+        try connection.put(
+          content, over: try find(query, connection, call, toChange: true), in: group, call)
       }
     }
     note(path)
@@ -155,7 +162,7 @@ final class CredentialCore: Sendable {
     let path = try alone { () throws(StorageError) in
       let query = query
       return try perform { (connection, call) throws(BusFailure) in
-        let item = try find(query, connection, call).only()
+        let item = try find(query, connection, call, toChange: true).only()
         if let item { try connection.remove(item.path, call) }
         return item?.path
       }
@@ -179,7 +186,7 @@ final class CredentialCore: Sendable {
   private func moveItem(to account: String?) throws(StorageError) -> ObjectPath? {
     let (before, after) = (query, place.query(account, in: group))
     return try perform { (connection, call) throws(BusFailure) in
-      guard let item = try find(before, connection, call).only() else {
+      guard let item = try find(before, connection, call, toChange: true).only() else {
         return Optional<ObjectPath>.none
       }
       var attributes = item.attributes

@@ -20,6 +20,18 @@ struct CredentialPlace: Sendable {
 
   var hasServer: Bool { schema == SchemaName.network }
 
+  /// Whether an item is exactly this one: it has this port and path, or none as this.
+  func isExact(_ item: ItemSnapshot) -> Bool {
+    Self.places.allSatisfy { item.attributes[$0] == filter[$0] }
+  }
+
+  /// Whether an item is at another port or path, so that it is somebody else's to change.
+  func isElsewhere(_ item: ItemSnapshot) -> Bool {
+    Self.places.contains { item.attributes[$0] != nil && item.attributes[$0] != filter[$0] }
+  }
+
+  private static let places = [AttributeName.port, AttributeName.object]
+
   // MARK: - Kinds
 
   /// A secret of a service.

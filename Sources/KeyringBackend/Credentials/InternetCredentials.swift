@@ -10,8 +10,10 @@ public import struct Foundation.URL
 ///     var password: String?
 ///
 /// A new item has the schema `org.gnome.keyring.NetworkPassword` and its attributes `server`,
-/// `user`, `protocol`, `port` and `object`, so that other programs recognise it. Any item with that
-/// server and account is found if its protocol, port and path, where it has them, are the same.
+/// `user`, `protocol`, `port` and `object`, so that other programs recognise it. An item with exactly
+/// this port and path comes first; without one, any item with that server and account is read if its
+/// protocol, port and path, where it has them, are the same. An item of another port or path is never
+/// replaced or removed: assigning then makes a new item.
 /// Otherwise as ``SecureCredentials``.
 @propertyWrapper
 public struct InternetCredentials<Value: Codable & Sendable>: Sendable {

@@ -98,6 +98,60 @@ import Testing
     #expect(code { _ = try json.load() } == .typeMismatch)
   }
 
+  // MARK: - Ports and paths
+
+  private func server(_ port: Int?, _ path: String? = nil) -> Credential<String> {
+    Credential(
+      core: CredentialCore(
+        .server("example.com", port: port, path: path, protocol: nil, label: nil),
+        account: "me", group: nil, access: .patient, client: desktop.client, errorClosure: nil),
+      coding: nil)
+  }
+
+  @Test func anotherPortOrPathIsNeverReplacedOrRemoved() throws {
+    try server(8443).save("of the port")
+    try server(nil, "/admin").save("of the path")
+    #expect(try foreign.items(["server": "example.com"]).count == 2)
+    let plain = server(nil)
+    try plain.save("plain")
+    #expect(try foreign.items(["server": "example.com"]).count == 3)
+    #expect(try plain.load() == "plain", "the exact one comes first")
+    #expect(try server(8443).load() == "of the port")
+    #expect(try server(nil, "/admin").load() == "of the path")
+    try plain.save("plain again")
+    try plain.remove()
+    #expect(try server(8443).load() == "of the port")
+    #expect(try server(nil, "/admin").load() == "of the path")
+    try plain.remove()
+    #expect(try foreign.items(["server": "example.com"]).count == 2)
+    try server(9).save("of another port")
+    #expect(try server(8443).load() == "of the port")
+    #expect(try server(9).load() == "of another port")
+  }
+
+  @Test func theOnlyOneOfAnyPortIsReadButNotReplaced() throws {
+    try server(8443).save("of the port")
+    let plain = server(nil)
+    #expect(try plain.load() == "of the port")
+    try plain.save("plain")
+    #expect(try server(8443).load() == "of the port")
+    #expect(try plain.load() == "plain")
+  }
+
+  // MARK: - Collections
+
+  @Test(arguments: ["", " ", "\t", "\u{200B}\n", "a\u{7}"])
+  func aCollectionWithoutAVisibleNameIsInvalid(_ group: String) throws {
+    let credential = Credential<String>(
+      core: CredentialCore(
+        .service("s", label: nil), account: "a", group: group, access: .patient,
+        client: desktop.client, errorClosure: nil),
+      coding: nil)
+    #expect(code { try credential.save("x") } == .invalid)
+    #expect(code { _ = try credential.load() } == .invalid)
+    #expect(try foreign.items(["service": "s"]).isEmpty)
+  }
+
   // MARK: - Errors
 
   @Test func whatFailsIsReportedAndThrownAndNeverTraps() throws {

@@ -49,6 +49,19 @@ struct FilesTests {
     #expect(try tool.run("files", "get", "copy", "--to", tool.path("target")).code == 3)
   }
 
+  @Test func aPipeWhoseCommandFailedReplacesNothing() throws {
+    #expect(try tool.run(["files", "put", "db"], input: Data("dump".utf8)).code == 0)
+    for line in ["false | \"$0\" files put db", "\"$0\" files put db < /dev/null"] {
+      let put = try tool.shell(line)
+      #expect(put.code == 65 && put.errors.contains("--empty"), "\(put.code) \(put.errors)")
+      #expect(try tool.run("files", "get", "db").output == Data("dump".utf8))
+    }
+    #expect(try tool.shell("false | \"$0\" files put new").code == 65)
+    #expect(try tool.run("files", "get", "new").code == 1)
+    #expect(try tool.shell("\"$0\" files put db --empty < /dev/null").code == 0)
+    #expect(try tool.run("files", "get", "db").output.isEmpty)
+  }
+
   @Test func whatIsLeftOfStandardInputIsStored() throws {
     let value = large(300_000)
     try (Data("head\n".utf8) + value).write(to: URL(fileURLWithPath: tool.path("source")))

@@ -6,8 +6,11 @@ internal import StorageCore
 /// Copies values to files and descriptors to values, in constant memory.
 enum FileCopy {
   /// Stores the rest of the input.
+  ///
+  /// - Throws: `Failure`: `malformedInput` for input of no bytes, unless it is allowed; nothing is
+  ///   then changed.
   static func store(
-    _ descriptor: Int32, in folder: SealedFolder, named name: String,
+    _ descriptor: Int32, in folder: SealedFolder, named name: String, allowingEmpty: Bool,
     _ progress: (Int, Int) -> Void
   ) throws {
     let total = rest(of: descriptor)
@@ -27,6 +30,12 @@ enum FileCopy {
       try writer.write(
         unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
       progress(writer.size, total)
+    }
+    guard allowingEmpty || writer.size > 0 else {
+      throw Failure(
+        .malformedInput,
+        "standard input is empty, perhaps because the command before the pipe failed; nothing was "
+          + "changed. --empty stores a value of no bytes", key: name)
     }
     try writer.commit()
   }

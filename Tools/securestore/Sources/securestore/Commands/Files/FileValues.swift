@@ -10,11 +10,23 @@ struct PutFileCommand: ParsableCommand {
     commandName: "put", abstract: "Store a file, or standard input, under a name.",
     discussion: """
       An existing value is replaced at the end, completely or not at all. The file stays.
+
+      A command that fails before a pipe leaves the pipe empty or cut, and put can't see that it failed. \
+      Empty standard input is refused unless --empty is given. Against a cut one, let the shell stop: \
+      write the output to a file first (dump > db.tmp && securestore files put db db.tmp), or use set -o \
+      pipefail and put the value under a new name that replaces the old one only if the whole line \
+      succeeds (set -o pipefail; dump | securestore files put db.new && securestore files rename db.new \
+      db --replace).
       """)
 
   @Argument(help: "The name.") var name: String
   @Argument(help: "The file; default: standard input.", completion: .file())
   var file: String?
+
+  @Flag(
+    name: [.customLong("empty"), .customLong("allow-empty")],
+    help: "Accept standard input of no bytes.")
+  var allowsEmpty = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
   @OptionGroup(title: "Key") var key: KeyOptions
@@ -32,7 +44,8 @@ struct PutFileCommand: ParsableCommand {
     }
     try Progress.showing("put", output.output) { progress in
       guard let path else {
-        return try FileCopy.store(STDIN_FILENO, in: folder, named: name, progress)
+        return try FileCopy.store(
+          STDIN_FILENO, in: folder, named: name, allowingEmpty: allowsEmpty, progress)
       }
       try folder.write(contentsOf: URL(fileURLWithPath: path, isDirectory: false), named: name) {
         progress($0, $1 ?? 0)
