@@ -209,6 +209,11 @@ private final class Showing {
       )
       show(outcome)
       _ = try delegate.updateHeader { (_, records) throws(StorageError) in show(records) }
+      if let all = try delegate.allRecords() { show(all) }
+      let copy = try unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) {
+        unsafe try delegate.copyRecord(change.name, into: $0)
+      }
+      if let copy { show(copy) }
     }
     let observers = ChangeObservers()
     let marker = Marker.value

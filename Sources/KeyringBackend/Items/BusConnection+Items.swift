@@ -1,4 +1,5 @@
 internal import CryptoCore
+internal import Dispatch
 internal import StorageCore
 
 /// Reads and writes items that other programs use, too.
@@ -143,22 +144,53 @@ extension BusConnection {
   ) throws(BusFailure) -> ObjectPath {
     let collection = try collection(named: place, call)
     try ensureUnlocked(collection, call)
-    // The new item replaces one that another program makes at this moment, so that there are not
-    // two. But it must not replace an item that has these attributes and more, as services would
-    // do.
-    var replaces = true
-    for path in try find(content.attributes, in: collection, call) {
-      guard let item = try snapshot(of: path, call) else { continue }
-      if !item.attributes.withoutAdded.isExactly(content.attributes) {
-        replaces = false
-      } else if !mayReplace {
-        throw BusFailure(
-          .duplicate,
-          "another item already has exactly these attributes; nothing was changed. Change or remove that "
-            + "item, or use other attributes")
+    return try inTurn(call) { () throws(BusFailure) in
+      // The new item replaces one that another program makes at this moment, so that there are not
+      // two. But it must not replace an item that has these attributes and more, as services would
+      // do.
+      var replaces = true
+      for path in try find(content.attributes, in: collection, call) {
+        guard let item = try snapshot(of: path, call) else { continue }
+        guard item.attributes.withoutAdded.isExactly(content.attributes) else {
+          replaces = false
+          continue
+        }
+        guard mayReplace else {
+          throw BusFailure(
+            .duplicate,
+            "another item already has exactly these attributes; nothing was changed. Change or remove "
+              + "that item, or use other attributes")
+        }
+        // Made since the caller looked. KeePassXC would keep both, though it is told to replace.
+        try setSecret(encoded, of: item.path, call)
+        announce(item, call)
+        return item.path
+      }
+      return try createItem(content, encoded, in: collection, replacing: replaces, call)
+    }
+  }
+
+  private static let turn = DispatchSemaphore(value: 1)
+
+  /// Runs `body` while no other thread of the process makes an item.
+  ///
+  /// Otherwise two threads may both find no item, and make two.
+  private func inTurn<Result>(
+    _ call: Call, _ body: () throws(BusFailure) -> Result
+  ) throws(BusFailure) -> Result {
+    // The other call may wait for the user, so the time here does not count either.
+    let end = ContinuousClock.now + call.access.deadline + call.access.promptDeadline
+    try call.whileAsking { () throws(BusFailure) in
+      // Waits in short pieces: a semaphore knows nothing of cancelled calls.
+      while Self.turn.wait(timeout: .now() + .milliseconds(20)) != .success {
+        guard !call.cancelling.isCancelled else {
+          throw BusFailure(.cancelled, "the call was cancelled while another one made an item")
+        }
+        guard ContinuousClock.now < end else { throw .outOfTime("waiting for another call") }
       }
     }
-    return try createItem(content, encoded, in: collection, replacing: replaces, call)
+    defer { Self.turn.signal() }
+    return try body()
   }
 
   private func createItem(

@@ -98,6 +98,28 @@ import Testing
     #expect(code { _ = try json.load() } == .typeMismatch)
   }
 
+  // MARK: - Threads
+
+  /// KeePassXC made two, as `make keyring-daemons` shows: both threads found none.
+  @Test func threadsThatStoreANewItemMakeOne() throws {
+    let failures = Lock<[StorageError]>([])
+    let clients = (0..<8).map { _ in desktop.anotherClient() }
+    DispatchQueue.concurrentPerform(iterations: clients.count) { index in
+      let credential = Credential<String>(
+        core: CredentialCore(
+          .service("new", label: nil), account: "me", group: nil, access: .patient,
+          client: clients[index], errorClosure: nil),
+        coding: nil)
+      do throws(StorageError) {
+        try credential.save("value \(index)")
+      } catch {
+        failures.withLock { $0.append(error) }
+      }
+    }
+    #expect(failures.withLock { $0 }.isEmpty)
+    #expect(try foreign.items(["service": "new"]).count == 1)
+  }
+
   // MARK: - Ports and paths
 
   private func server(_ port: Int?, _ path: String? = nil) -> Credential<String> {

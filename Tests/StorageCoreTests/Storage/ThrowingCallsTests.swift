@@ -2,6 +2,7 @@ import CryptoCore
 import Foundation
 import StorageCore
 import StorageTesting
+import TestSupport
 import Testing
 
 @Suite struct ThrowingCallsTests {
@@ -64,7 +65,7 @@ import Testing
     var runs = 0
     try storage.update(Int.self, forKey: "k") { value in
       runs += 1
-      if runs == 1 { try storage.save(10, forKey: "k") }
+      if runs == 1 { try elsewhere { try storage.save(10, forKey: "k") } }
       value = (value ?? 0) + 1
     }
     #expect(runs == 2)

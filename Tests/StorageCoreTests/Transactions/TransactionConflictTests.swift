@@ -20,7 +20,7 @@ import Testing
     try storage.transaction { transaction in
       runs += 1
       try read(transaction)
-      if runs == 1 { try interfere() }
+      if runs == 1 { try elsewhere(interfere) }
       try write(transaction)
     }
     return runs
@@ -142,7 +142,7 @@ import Testing
       try storage.transaction(deadline: deadline) { transaction in
         runs += 1
         _ = try transaction.load(Int.self, forKey: "read")
-        try storage.save(runs, forKey: "read")
+        try elsewhere { try storage.save(runs, forKey: "read") }
         try transaction.save(1, forKey: "written")
       }
     }
