@@ -13,7 +13,8 @@ import Testing
 
   /// Runs a transaction during whose first run `interfere` writes, after the first read.
   private func runs(
-    reading read: (StorageTransaction) throws -> Void, interfere: () throws -> Void,
+    reading read: (StorageTransaction) throws -> Void,
+    interfere: @escaping () throws -> Void,
     then write: (StorageTransaction) throws -> Void = { _ in }
   ) throws -> Int {
     var runs = 0
@@ -142,7 +143,8 @@ import Testing
       try storage.transaction(deadline: deadline) { transaction in
         runs += 1
         _ = try transaction.load(Int.self, forKey: "read")
-        try elsewhere { try storage.save(runs, forKey: "read") }
+        let now = runs
+        try elsewhere { try storage.save(now, forKey: "read") }
         try transaction.save(1, forKey: "written")
       }
     }
