@@ -64,10 +64,11 @@ public final class VaultDelegate: ManifestPlace {
   ) {
     self.use = use
     self.deadline = deadline
-    handle = PlaceHandle(use: { use().allowance }) { () throws(StorageError) in
+    let find: @Sendable () throws(StorageError) -> VaultEngine = { () throws(StorageError) in
       let use = use()
       return VaultRegistry.vault(of: try VaultFile(try path(), use.trust), use.access)
     }
+    handle = PlaceHandle(use: { use().allowance }, find: find)
   }
 
   /// Who may write to the vault's folder.

@@ -2,7 +2,7 @@ import CryptoCore
 import Foundation
 import StorageCore
 
-/// Keeps a store in one file, which one object at a time has open. A write is atomic and durable.
+/// Keeps a store in one file, with writes that are atomic and durable; one object has it open.
 final class ExamplePlace: RecordPlace, @unchecked Sendable {  // `lock` protects the variables
   private let (file, claim): (URL, FileHandle)
   private let (lock, observers) = (NSLock(), ChangeObservers())

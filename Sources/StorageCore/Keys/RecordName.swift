@@ -32,6 +32,13 @@ package final class RecordName: @unchecked Sendable {
   /// The key, and its property's position in the source, if known.
   var title: String { "\"\(text)\"" + (place.map { " at \($0)" } ?? "") }
 
+  /// Whether this is the given name, or one of all names, which nil means.
+  ///
+  /// Names are compared by their bytes, as in the store.
+  func isMeant(by name: String?) -> Bool {
+    name.map { $0.utf8.elementsEqual(text.utf8) } ?? true
+  }
+
   /// The context that the record of this name is sealed with under `keys`.
   @inline(__always)
   func context(in keys: OpenKeys) throws(StorageError) -> RecordContext {

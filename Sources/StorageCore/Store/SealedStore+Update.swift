@@ -29,10 +29,8 @@ extension SealedStore {
         }
       }
       let result = try Reentry.during(
-        identity, "update of \(name.title)",
-        // Names are compared by their bytes, as in the store.
-        dependsOn: { $0.map { $0.utf8.elementsEqual(name.text.utf8) } ?? true }
-      ) { try body(&value) }
+        identity, "update of \(name.title)", dependsOn: name.isMeant(by:),
+        { try body(&value) })
       let condition = sealed.map { RecordWrite.Condition.equals($0.record) } ?? .absent
       if try replace(with: value, name, coder, if: condition) { return result }
     }

@@ -34,6 +34,8 @@ package enum Reentry {
   ///   - title: names the call in an error, for example `update of "count"`.
   ///   - dependsOn: whether the call would break if the value of a name changed now; it is given
   ///     nil for a change of all names.
+  ///   - body: the code to run.
+  /// - Returns: what `body` returns.
   /// - Throws: what `body` throws.
   package static func during<Result, Failure: Error>(
     _ place: AnyHashable, _ title: String, dependsOn: (String?) -> Bool = { _ in true },
@@ -56,7 +58,10 @@ package enum Reentry {
 
   /// The title of a call of this thread that works on `place` and depends on `name`.
   ///
-  /// - Parameter name: nil for all names.
+  /// - Parameters:
+  ///   - place: identifies what the call works on.
+  ///   - name: the name; nil for all names.
+  /// - Returns: the title, or nil when there is no such call.
   package static func caller(on place: AnyHashable, dependingOn name: String?) -> String? {
     var next = unsafe top
     while let frame = unsafe next {
@@ -74,6 +79,7 @@ package enum Reentry {
   ///   - place: identifies where the write goes.
   ///   - name: the name that is written; nil for all names.
   ///   - title: names the write in the error.
+  /// - Throws: `StorageError`: `invalid`.
   @inline(__always)
   package static func checkWrite(
     to place: @autoclosure () -> AnyHashable, _ name: String?, _ title: @autoclosure () -> String

@@ -37,6 +37,7 @@ extension VaultEngine {
   ///     share the sync.
   ///   - isShared: whether others may share the transaction.
   /// - Returns: the outcome of each batch.
+  /// - Throws: `StorageError`: why none of the batches was written.
   private func write(
     _ group: inout [WriteTicket], isShared: Bool
   ) throws(StorageError) -> [CommitOutcome] {

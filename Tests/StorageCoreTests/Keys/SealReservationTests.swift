@@ -1,8 +1,8 @@
 import CryptoCore
+import StorageTesting
 import Testing
 
 @testable import StorageCore
-import StorageTesting
 
 @Suite struct SealReservationTests {
   private let delegate = OpenDelegate()

@@ -75,7 +75,10 @@ package final class WriteQueue: Sendable {
 
   /// Runs `body` on the caller's thread while no other thread of this process writes.
   ///
-  /// - Parameter body: gets the time until which it may wait for other processes.
+  /// - Parameters:
+  ///   - deadline: how long `body` may wait for other processes.
+  ///   - body: gets the time at which the deadline ends.
+  /// - Returns: what `body` returns.
   /// - Throws: what `body` throws.
   package func alone<Result>(
     waiting deadline: Duration, _ body: (ContinuousClock.Instant) throws(StorageError) -> Result

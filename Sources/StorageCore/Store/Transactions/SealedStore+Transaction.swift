@@ -21,8 +21,8 @@ extension SealedStore {
       let result: Result
       do {
         result = try Reentry.during(
-          identity, "transaction", dependsOn: { transaction.hasSeen($0) }
-        ) { try body(transaction) }
+          identity, "transaction", dependsOn: transaction.hasSeen(_:),
+          { try body(transaction) })
       } catch {
         guard start.duration(to: .now) < deadline, isOutdated(transaction.items) else {
           throw error

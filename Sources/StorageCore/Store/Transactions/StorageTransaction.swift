@@ -20,14 +20,14 @@ public final class StorageTransaction {
   /// The items, in the order in which names were first used.
   var items: [TransactionItem] { names.items }
 
-  /// Refuses to be committed in a child of fork(2).
   /// Whether the transaction depends on the value that a name has now; nil means any name.
   func hasSeen(_ name: String?) -> Bool {
     items.contains { item in
-      item.seen != nil && (name.map { $0.utf8.elementsEqual(item.name.text.utf8) } ?? true)
+      item.seen != nil && item.name.isMeant(by: name)
     }
   }
 
+  /// Refuses to be committed in a child of fork(2).
   func requireOwn() throws(StorageError) { try names.requireOwn() }
 
   /// Drops everything; every later call throws `invalid`.
