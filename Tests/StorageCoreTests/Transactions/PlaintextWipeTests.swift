@@ -41,7 +41,7 @@ import Testing
           try marker.lend { try transaction.save($0, forKey: "k") }
           #expect(marker.copies >= 1, "the search works")
           if ending == 1 { throw OwnError() }
-          if ending == 2, runs == 1 { try storage.save(1, forKey: "read") }
+          if ending == 2, runs == 1 { try elsewhere { try storage.save(1, forKey: "read") } }
         }
         #expect(runs == (ending == 2 ? 2 : 1))
         #expect(marker.copies == 0, "ending \(ending)")
