@@ -176,7 +176,8 @@ let package = Package(
       name: "SecurePropertyStorageTests",
       dependencies: [
         "SecurePropertyStorage", "CryptoCore", "StorageCore", "SingletonBackend",
-        "DefaultsBackend", "VaultBackend", "StorageTesting", "TestSupport",
+        "DefaultsBackend", "VaultBackend", "FileBackend", "LocalData", "KeyringBackend",
+        "KeyringTesting", "StorageTesting", "TestSupport",
       ]),
     .target(name: "CAllocationCounter", path: "Benchmarks/Sources/CAllocations"),
     .executableTarget(

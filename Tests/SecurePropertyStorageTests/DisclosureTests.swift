@@ -141,6 +141,7 @@ private final class Showing {
     #expect(store.wrappedValue == Marker.value && unwrapped.wrappedValue == Marker.initial)
     #expect(codable.wrappedValue == [Marker.initial] && both.wrappedValue == [Marker.initial])
     show(store, unwrapped, codable, both, unwrapped.core, store.state, unwrapped.state)
+    show(store.core.failedRead)
     show(store.values, unwrapped.values, store.states, both.values, codable.states)
     show(store.values.makeAsyncIterator(), unwrapped.values.makeAsyncIterator())
     show(store.states.makeAsyncIterator())

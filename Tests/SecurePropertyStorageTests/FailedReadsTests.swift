@@ -49,6 +49,22 @@ import Testing
     #expect(assignment() == nil)
   }
 
+  @Test(arguments: passing)
+  func aPassingErrorDoesNotReplaceALastingOne(_ code: StorageError.Code) throws {
+    reads.remember("count", StorageError(.damaged, "on cue"), gaveDefault: true)
+    reads.remember("count", StorageError(code, "on cue"), gaveDefault: true)
+    for _ in 0..<3 { #expect(assignment()?.code == .damaged) }
+  }
+
+  @Test func namesThatNoPropertyHasTakeBoundedMemory() {
+    for index in 0..<FailedReads.limit + 500 {
+      reads.remember("made up \(index)", StorageError(.locked, "on cue"), isProperty: false)
+    }
+    #expect(reads.count == FailedReads.limit)
+    reads.remember("count", StorageError(.locked, "on cue"))
+    #expect(assignment()?.code == .locked, "properties are protected nevertheless")
+  }
+
   @Test func anotherNormalisationIsAnotherName() {
     reads.remember("cafe\u{301}", StorageError(.damaged, "on cue"))
     #expect(throws: Never.self) { try reads.checkAssignment(to: "caf\u{e9}") { true } }
@@ -62,6 +78,18 @@ import Testing
     let storage = FaultyStorage()
     let count = UnwrappedStore(wrappedValue: 0, storage, "count")
     try count.save(41)
+    storage.faults.fail(.reads, with: .failure(StorageError(code, "on cue")), times: 1)
+    count.wrappedValue += 1
+    #expect(try count.load() == 41)
+    count.wrappedValue += 1
+    #expect(try count.load() == 42)
+  }
+
+  @Test(arguments: passing + [.locked, .io])
+  func anIncrementOfALivePropertyAfterAFailedReadDoesNotEither(_ code: StorageError.Code) throws {
+    let storage = FaultyStorage()
+    try storage.save(41, forKey: "count")
+    let count = Live(wrappedValue: 0, storage, "count")
     storage.faults.fail(.reads, with: .failure(StorageError(code, "on cue")), times: 1)
     count.wrappedValue += 1
     #expect(try count.load() == 41)

@@ -3,22 +3,22 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// How the value of a property becomes the bytes of a file, without anything around them.
+/// How a property encodes its value as the bytes of a file.
 public struct SealedFileCoding<Value>: @unchecked Sendable {
-  // Each is made below, and captures a Sendable coding and the type of the value at most.
+  // Unchecked, because the closures below capture only a Sendable coding and the type of the value.
   let encode: (Value) throws(StorageError) -> Data
   let decode: (Data) throws(StorageError) -> Value
 }
 
 extension SealedFileCoding where Value == Data {
-  /// The bytes as they are.
+  /// Stores the bytes unchanged.
   public static let bytes = SealedFileCoding(
     encode: { (value) throws(StorageError) in value },
     decode: { (bytes) throws(StorageError) in bytes })
 }
 
 extension SealedFileCoding where Value == String {
-  /// UTF-8; bytes that are none are the error `typeMismatch`.
+  /// Stores text as UTF-8; a file that is not UTF-8 is the error `typeMismatch`.
   public static let text = SealedFileCoding(
     encode: { (value) throws(StorageError) in Data(value.utf8) },
     decode: { (bytes) throws(StorageError) in
@@ -30,9 +30,9 @@ extension SealedFileCoding where Value == String {
 }
 
 extension SealedFileCoding where Value: Codable {
-  /// What a coding makes of a `Codable` value; bytes that it can't read are the error `typeMismatch`.
+  /// Stores a `Codable` value; a file that the coding can't read is the error `typeMismatch`.
   ///
-  /// The file does not say which coding made it.
+  /// The file does not record which coding was used.
   public static func codable(_ coding: CodableCoding) -> SealedFileCoding {
     SealedFileCoding(
       encode: { (value) throws(StorageError) in

@@ -1,78 +1,57 @@
 public import CryptoCore
-internal import StorageCore
+public import StorageCore
 
 internal import struct Foundation.Data
 
-/// The parts that the wrappers of sealed files consist of: a folder, a name and a coding.
+/// The source of the wrappers of sealed files: a folder, a name and a coding.
 ///
-/// Opaque; only ``SealedFileProperty`` needs it. Printing it shows the name.
-public struct SealedFileCore<Value>: Sendable {
-  let folder: SealedFolder
-  let name: StoreKey
+/// Opaque; only `StoredProperty` needs it. Printing it shows the name.
+public struct SealedFileCore<Value>: UpdatableSource, ObservedSource {
+  /// The folder.
+  public let home: SealedFolder
+  /// The name of the file.
+  public let name: StoreKey
   let coding: SealedFileCoding<Value>
 
-  func load() throws(StorageError) -> Value? {
+  /// What is remembered of the last read.
+  public var failedRead: FailedRead { FailedRead(name, in: home.failedReads) }
+
+  /// Reads the file; nil when there is none.
+  public func load() throws(StorageError) -> Value? {
     do throws(StorageError) {
-      var bytes = try folder.read(named: name)
-      let value = try decode(&bytes)
-      folder.failedReads.forget(name)
-      return value
+      return try failedRead.noting { () throws(StorageError) in
+        var bytes = try home.read(named: name)
+        return try decode(&bytes)
+      }
     } catch {
-      folder.failedReads.remember(name, error)
       throw error.about(name)
     }
   }
 
-  func save(_ value: Value?) throws(StorageError) {
-    guard let value else { return try folder.remove(name) }
-    try folder.write(encode(value), named: name)
+  /// Writes the file, or removes it when `value` is nil.
+  public func save(_ value: Value?) throws(StorageError) {
+    guard let value else { return try home.remove(name) }
+    try home.write(encode(value), named: name)
   }
 
-  func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
-    try folder.update(named: name) { bytes in
-      var value = try decode(&bytes)
+  /// Changes the value in one atomic step.
+  public func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
+    try home.update(named: name) { bytes in
+      var value = try failedRead.noting { () throws(StorageError) in try decode(&bytes) }
       let result = try body(&value)
       bytes = try value.map { (value) throws(StorageError) in try encode(value) }
       return result
     }
   }
 
-  /// Implements a wrapper's getter: reports an error, and then returns nil.
-  func get() -> Value? {
-    do throws(StorageError) {
-      return try load()
-    } catch {
-      folder.failedReads.remember(name, error, gaveDefault: true)
-      folder.index.report(error)
-      return nil
-    }
-  }
+  /// Whether there is a file, even if it can't be read.
+  public func contains() throws(StorageError) -> Bool { try home.contains(name) }
 
-  /// Implements a wrapper's setter: does not replace a value that could not be read.
-  func set(_ value: Value?) {
-    do throws(StorageError) {
-      try folder.failedReads.checkAssignment(to: name) { () throws(StorageError) in
-        try folder.contains(name)
-      }
-      try save(value)
-    } catch {
-      folder.index.report(error)
-    }
-  }
+  /// The state of the file now, then after every change.
+  public var states: SealedFileStates { home.states(named: name) }
 
-  /// Stores an initial value only if the name has no value.
-  func register(_ value: Value?) {
-    guard let value else { return }
-    do throws(StorageError) {
-      guard try !folder.contains(name) else { return }
-      let bytes = try encode(value)
-      try folder.change { (transaction) throws(StorageError) in
-        if try !transaction.contains(name) { try transaction.write(bytes, named: name) }
-      }
-    } catch {
-      folder.index.report(error.about(name))
-    }
-  }
+  /// Passes an error to the folder's error closure.
+  public func report(_ error: StorageError) { home.index.report(error) }
 
   private func encode(_ value: Value) throws(StorageError) -> Data {
     do throws(StorageError) { return try coding.encode(value) } catch { throw error.about(name) }
@@ -88,4 +67,12 @@ public struct SealedFileCore<Value>: Sendable {
 extension SealedFileCore: RedactedDescription {
   /// The name, and no value.
   public var description: String { "SealedFileCore(\"\(name)\")" }
+}
+
+extension StoredProperty where Core.Home == SealedFolder {
+  /// The folder.
+  public var folder: SealedFolder { core.home }
+
+  /// The name of the file.
+  public var name: StoreKey { core.name }
 }

@@ -3,39 +3,41 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// A property that is a file of a sealed folder, and `nil` when there is none.
+/// A property that is a file of a sealed folder; `nil` when there is no file.
 ///
 ///     @SealedFile("avatar") var avatar: Data?
 ///     @CodableSealedFile("user") var user: User?
 ///
-/// For values that are read whole: the file is read, and authenticated, whenever the property is. Its
-/// content is what the coding makes of the value, and nothing else: `Data` as it is, `String` as UTF-8.
-/// An initial value is stored when the wrapper is made if, and only if, the name has no value. Reading
-/// the property when the folder fails gives `nil` and reports the error; `$property.load()` throws it.
-/// Assigning `nil` removes the file. After a read that failed, assigning is refused until a read
-/// succeeds or the file is written by a call that throws, as `$property.save(_:)`; where it failed with
-/// `busy` or `cancelled`, one assignment is. Copies of a wrapper address the same file.
+/// Use it for small values: each read of the property reads and authenticates the whole file. The
+/// file holds the encoded value and nothing else: `Data` as it is, `String` as UTF-8. An initial
+/// value is stored when the wrapper is created, unless the name already has a value. Reading the
+/// property when the folder fails gives `nil` and reports the error; `$property.load()` throws the
+/// error. Assigning `nil` removes the file.
+///
+/// After a failed read, assignments are refused until a read succeeds or you call
+/// `$property.save(_:)`; after `busy`, `timedOut` or `cancelled`, only the next assignment is
+/// refused. Copies of a wrapper address the same file.
 @propertyWrapper
-public struct SealedFileStore<Value>: OptionalSealedFileProperty, Sendable {
-  /// Folder, name and coding.
+public struct SealedFileStore<Value>: OptionalStoredProperty, Sendable {
+  /// The folder, the name and the coding.
   public let core: SealedFileCore<Value>
 
-  /// A property with a coding of the caller's choice.
+  /// Creates a property with a coding of your choice.
   ///
   /// - Parameters:
-  ///   - wrappedValue: the initial value; nil is none.
-  ///   - folder: where the file is.
-  ///   - name: its name.
-  ///   - coding: how the value becomes bytes.
+  ///   - wrappedValue: the initial value; nil means no initial value.
+  ///   - folder: the folder that has the file.
+  ///   - name: the name of the file.
+  ///   - coding: how the value is encoded.
   public init(
     wrappedValue: Value? = nil, _ folder: SealedFolder, _ name: StoreKey,
     coding: SealedFileCoding<Value>
   ) {
-    core = SealedFileCore(folder: folder, name: name, coding: coding)
+    core = SealedFileCore(home: folder, name: name, coding: coding)
     core.register(wrappedValue)
   }
 
-  /// The value of the file, or nil when there is none or it could not be read.
+  /// The value of the file; nil when there is no file or it could not be read.
   public var wrappedValue: Value? {
     get { core.get() }
     nonmutating set { core.set(newValue) }
@@ -46,7 +48,7 @@ public struct SealedFileStore<Value>: OptionalSealedFileProperty, Sendable {
 }
 
 extension SealedFileStore where Value == Data {
-  /// A property of the standard folder, or of another one.
+  /// Creates a property of the standard folder or of another folder.
   public init(
     wrappedValue: Value? = nil, _ name: StoreKey, in folder: SealedFolder = .standard
   ) {
@@ -55,7 +57,7 @@ extension SealedFileStore where Value == Data {
 }
 
 extension SealedFileStore where Value == String {
-  /// A property of the standard folder, or of another one.
+  /// Creates a property of the standard folder or of another folder.
   public init(
     wrappedValue: Value? = nil, _ name: StoreKey, in folder: SealedFolder = .standard
   ) {
@@ -63,30 +65,31 @@ extension SealedFileStore where Value == String {
   }
 }
 
-/// A property that is a file of a sealed folder, made of a `Codable` value, and `nil` when there is none.
+/// A property of a `Codable` type that is a file of a sealed folder; `nil` when there is no file.
 ///
-/// Kept as JSON unless another `CodableCoding` is given. In everything else as ``SealedFileStore``.
+/// The value is encoded as JSON unless you pass another `CodableCoding`. Everything else works as in
+/// ``SealedFileStore``.
 @propertyWrapper
-public struct CodableSealedFileStore<Value: Codable>: OptionalSealedFileProperty, Sendable {
-  /// Folder, name and coding.
+public struct CodableSealedFileStore<Value: Codable>: OptionalStoredProperty, Sendable {
+  /// The folder, the name and the coding.
   public let core: SealedFileCore<Value>
 
-  /// A property of the standard folder, or of another one.
+  /// Creates a property of the standard folder or of another folder.
   ///
   /// - Parameters:
-  ///   - wrappedValue: the initial value; nil is none.
+  ///   - wrappedValue: the initial value; nil means no initial value.
   ///   - name: the name of the file.
-  ///   - folder: where the file is.
-  ///   - coding: how the value becomes bytes.
+  ///   - folder: the folder that has the file.
+  ///   - coding: how the value is encoded.
   public init(
     wrappedValue: Value? = nil, _ name: StoreKey, in folder: SealedFolder = .standard,
     coding: CodableCoding = .json
   ) {
-    core = SealedFileCore(folder: folder, name: name, coding: .codable(coding))
+    core = SealedFileCore(home: folder, name: name, coding: .codable(coding))
     core.register(wrappedValue)
   }
 
-  /// The value of the file, or nil when there is none or it could not be read.
+  /// The value of the file; nil when there is no file or it could not be read.
   public var wrappedValue: Value? {
     get { core.get() }
     nonmutating set { core.set(newValue) }

@@ -3,34 +3,34 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// A property that is a file of a sealed folder, and its default when there is none.
+/// A property that is a file of a sealed folder; it has its default when there is no file.
 ///
 ///     @UnwrappedSealedFile("notes") var notes = ""
 ///
-/// The default is returned and never written. In everything else as ``SealedFileStore``: reading the
-/// property when the folder fails gives the default and reports the error.
+/// The default is never stored. Reading the property when the folder fails gives the default and
+/// reports the error. Everything else works as in ``SealedFileStore``.
 @propertyWrapper
-public struct UnwrappedSealedFileStore<Value>: DefaultedSealedFileProperty {
-  /// Folder, name and coding.
+public struct UnwrappedSealedFileStore<Value>: DefaultedStoredProperty {
+  /// The folder, the name and the coding.
   public let core: SealedFileCore<Value>
-  /// What the property is when there is no value.
+  /// The value of the property when there is no file.
   public let defaultValue: Value
 
-  /// A property with a coding of the caller's choice.
+  /// Creates a property with a coding of your choice.
   ///
   /// - Parameters:
   ///   - wrappedValue: the default.
-  ///   - folder: where the file is.
-  ///   - name: its name.
-  ///   - coding: how the value becomes bytes.
+  ///   - folder: the folder that has the file.
+  ///   - name: the name of the file.
+  ///   - coding: how the value is encoded.
   public init(
     wrappedValue: Value, _ folder: SealedFolder, _ name: StoreKey, coding: SealedFileCoding<Value>
   ) {
-    core = SealedFileCore(folder: folder, name: name, coding: coding)
+    core = SealedFileCore(home: folder, name: name, coding: coding)
     defaultValue = wrappedValue
   }
 
-  /// The value of the file, or the default when there is none or it could not be read.
+  /// The value of the file; the default when there is no file or it could not be read.
   public var wrappedValue: Value {
     get { core.get() ?? defaultValue }
     nonmutating set { core.set(newValue) }
@@ -41,47 +41,47 @@ public struct UnwrappedSealedFileStore<Value>: DefaultedSealedFileProperty {
 }
 
 extension UnwrappedSealedFileStore where Value == Data {
-  /// A property of the standard folder, or of another one.
+  /// Creates a property of the standard folder or of another folder.
   public init(wrappedValue: Value, _ name: StoreKey, in folder: SealedFolder = .standard) {
     self.init(wrappedValue: wrappedValue, folder, name, coding: .bytes)
   }
 }
 
 extension UnwrappedSealedFileStore where Value == String {
-  /// A property of the standard folder, or of another one.
+  /// Creates a property of the standard folder or of another folder.
   public init(wrappedValue: Value, _ name: StoreKey, in folder: SealedFolder = .standard) {
     self.init(wrappedValue: wrappedValue, folder, name, coding: .text)
   }
 }
 
-/// A property that is a file of a sealed folder, made of a `Codable` value, and its default when there is
-/// none.
+/// A property of a `Codable` type that is a file of a sealed folder; it has its default when there
+/// is no file.
 ///
-/// Kept as JSON unless another `CodableCoding` is given. In everything else as
+/// The value is encoded as JSON unless you pass another `CodableCoding`. Everything else works as in
 /// ``UnwrappedSealedFileStore``.
 @propertyWrapper
-public struct UnwrappedCodableSealedFileStore<Value: Codable>: DefaultedSealedFileProperty {
-  /// Folder, name and coding.
+public struct UnwrappedCodableSealedFileStore<Value: Codable>: DefaultedStoredProperty {
+  /// The folder, the name and the coding.
   public let core: SealedFileCore<Value>
-  /// What the property is when there is no value.
+  /// The value of the property when there is no file.
   public let defaultValue: Value
 
-  /// A property of the standard folder, or of another one.
+  /// Creates a property of the standard folder or of another folder.
   ///
   /// - Parameters:
   ///   - wrappedValue: the default.
   ///   - name: the name of the file.
-  ///   - folder: where the file is.
-  ///   - coding: how the value becomes bytes.
+  ///   - folder: the folder that has the file.
+  ///   - coding: how the value is encoded.
   public init(
     wrappedValue: Value, _ name: StoreKey, in folder: SealedFolder = .standard,
     coding: CodableCoding = .json
   ) {
-    core = SealedFileCore(folder: folder, name: name, coding: .codable(coding))
+    core = SealedFileCore(home: folder, name: name, coding: .codable(coding))
     defaultValue = wrappedValue
   }
 
-  /// The value of the file, or the default when there is none or it could not be read.
+  /// The value of the file; the default when there is no file or it could not be read.
   public var wrappedValue: Value {
     get { core.get() ?? defaultValue }
     nonmutating set { core.set(newValue) }

@@ -36,7 +36,7 @@ public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendab
 
     fileprivate init(_ credential: Credential<Value>) {
       self.credential = credential
-      let client = credential.core.client
+      let client = credential.core.item.client
       let (stream, continuation) = AsyncStream.makeStream(of: ItemFollower.Event.self)
       base = stream.makeAsyncIterator()
       observation = client.follower.add(client) { continuation.yield($0) }
@@ -69,7 +69,7 @@ public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendab
     }
 
     private func mayBeOurs(_ change: KeyringChange) -> Bool {
-      let identity = credential.core.place.identity()
+      let identity = credential.core.item.place.identity()
       return [change.attributes, change.before ?? [:]].contains { attributes in
         identity.allSatisfy { attributes[$0.key] == $0.value }
       }
@@ -89,12 +89,12 @@ extension Credential {
   fileprivate func readNow() -> Reading {
     var reading = Reading()
     do throws(StorageError) {
-      reading.secret = try core.read()
+      reading.secret = try core.item.read()
       reading.value = try reading.secret.map { (secret) throws(StorageError) in
-        try value(of: secret)
+        try core.value(of: secret)
       }
     } catch {
-      reading.error = error.about(core.place.name)
+      reading.error = error.about(core.name)
     }
     return reading
   }
@@ -105,7 +105,7 @@ extension CredentialValues.Iterator: Sendable {}
 
 extension CredentialValues: RedactedDescription {
   /// The service or the like, and no secret.
-  public var description: String { "CredentialValues(\"\(credential.core.place.name)\")" }
+  public var description: String { "CredentialValues(\"\(credential.key)\")" }
 }
 
 extension CredentialValues.Iterator: RedactedDescription {

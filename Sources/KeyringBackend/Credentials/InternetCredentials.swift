@@ -39,9 +39,9 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   ) {
     self.init(
       Credential(
-        core: CredentialCore(
+        SharedCredential(
           .server(of: server, protocol: `protocol`, label: label), account: account, group: group,
-          access: access, client: access.client, errorClosure: errorClosure), coding: nil))
+          access: access, client: access.client, errorClosure: errorClosure)))
   }
 
   /// A password for a server.
@@ -66,10 +66,10 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   ) {
     self.init(
       Credential(
-        core: CredentialCore(
+        SharedCredential(
           .server(server, port: port, path: path, protocol: `protocol`, label: label),
           account: account, group: group, access: access, client: access.client,
-          errorClosure: errorClosure), coding: nil))
+          errorClosure: errorClosure)))
   }
 
   init(_ credential: Credential<Value>) { projectedValue = credential }
@@ -78,12 +78,12 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   ///
   /// Assigning nil deletes the item. Reading and assigning take three to six calls over the bus.
   public var wrappedValue: Value? {
-    get { projectedValue.get() }
-    nonmutating set { projectedValue.set(newValue) }
+    get { projectedValue.core.get() }
+    nonmutating set { projectedValue.core.set(newValue) }
   }
 }
 
 extension InternetCredentials: RedactedDescription {
   /// The service or the like, and no secret.
-  public var description: String { "InternetCredentials(\"\(projectedValue.core.place.name)\")" }
+  public var description: String { "InternetCredentials(\"\(projectedValue.key)\")" }
 }

@@ -35,9 +35,9 @@ public struct SecureCredentials<Value: Codable & Sendable>: Sendable {
   ) {
     self.init(
       Credential(
-        core: CredentialCore(
+        SharedCredential(
           .service(service, label: label), account: account, group: group, access: access,
-          client: access.client, errorClosure: errorClosure), coding: nil))
+          client: access.client, errorClosure: errorClosure)))
   }
 
   init(_ credential: Credential<Value>) { projectedValue = credential }
@@ -46,12 +46,12 @@ public struct SecureCredentials<Value: Codable & Sendable>: Sendable {
   ///
   /// Assigning nil deletes the item. Reading and assigning take three to six calls over the bus.
   public var wrappedValue: Value? {
-    get { projectedValue.get() }
-    nonmutating set { projectedValue.set(newValue) }
+    get { projectedValue.core.get() }
+    nonmutating set { projectedValue.core.set(newValue) }
   }
 }
 
 extension SecureCredentials: RedactedDescription {
   /// The service or the like, and no secret.
-  public var description: String { "SecureCredentials(\"\(projectedValue.core.place.name)\")" }
+  public var description: String { "SecureCredentials(\"\(projectedValue.key)\")" }
 }

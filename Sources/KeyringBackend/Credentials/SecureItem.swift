@@ -34,7 +34,7 @@ public struct SecureItem<Value: Codable & Sendable>: Sendable {
   ) {
     self.init(
       Credential(
-        core: CredentialCore(
+        SharedCredential(
           .item(name, label: nil), account: account, group: group, access: access,
           client: access.client, errorClosure: errorClosure), coding: PlainCoding(encoder, decoder))
     )
@@ -57,7 +57,7 @@ public struct SecureItem<Value: Codable & Sendable>: Sendable {
   ) {
     self.init(
       Credential(
-        core: CredentialCore(
+        SharedCredential(
           .item(name, label: nil), account: account, group: group, access: access,
           client: access.client, errorClosure: errorClosure), coding: PlainCoding(encoder, decoder))
     )
@@ -69,12 +69,12 @@ public struct SecureItem<Value: Codable & Sendable>: Sendable {
   ///
   /// Assigning nil deletes the item. Reading and assigning take three to six calls over the bus.
   public var wrappedValue: Value? {
-    get { projectedValue.get() }
-    nonmutating set { projectedValue.set(newValue) }
+    get { projectedValue.core.get() }
+    nonmutating set { projectedValue.core.set(newValue) }
   }
 }
 
 extension SecureItem: RedactedDescription {
   /// The service or the like, and no secret.
-  public var description: String { "SecureItem(\"\(projectedValue.core.place.name)\")" }
+  public var description: String { "SecureItem(\"\(projectedValue.key)\")" }
 }

@@ -13,6 +13,18 @@ extension Route {
     throw Self.busy.about(name)
   }
 
+  /// Changes the value in one atomic step, on a thread that may block.
+  ///
+  /// - Throws: what `body` throws, `unsupported` if a provider must be asked, and the errors of the
+  ///   route.
+  func updateBlocking<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
+    let end = ContinuousClock.now + .seconds(30)
+    repeat {
+      if let result = try attemptBlocking(body) { return result }
+    } while ContinuousClock.now < end
+    throw Self.busy.about(name)
+  }
+
   static var busy: StorageError {
     StorageError(.busy, "others kept changing the value for 30 seconds; try again")
   }

@@ -11,7 +11,14 @@ extension StorageRouter: StorageProviding {
   public nonisolated func get<Key: StorageKey>(
     _ key: Key
   ) async throws(StorageError) -> Key.Value? {
-    try await core.routeAsync(for: key).get()
+    do throws(StorageError) {
+      let value = try await core.routeAsync(for: key).get()
+      core.failedRead(of: key).forget()
+      return value
+    } catch {
+      core.failedRead(of: key).remember(error, isProperty: false)
+      throw error
+    }
   }
 
   /// Stores a value.
@@ -28,6 +35,7 @@ extension StorageRouter: StorageProviding {
     _ value: Key.Value, for key: Key
   ) async throws(StorageError) {
     try await core.routeAsync(for: key).set(value)
+    core.failedRead(of: key).forget()
   }
 
   /// Removes the value of a key, if it has one; also removes a value that can't be read.
@@ -37,6 +45,7 @@ extension StorageRouter: StorageProviding {
   public nonisolated func remove(_ key: some StorageKey) async throws(StorageError) {
     let core = core
     try await Blocking.run { () throws(StorageError) in try core.route(for: key).remove() }
+    core.failedRead(of: key).forget()
   }
 
   /// Whether a key has a value; a value that can't be read counts too.
@@ -62,6 +71,8 @@ extension StorageRouter: StorageProviding {
   public nonisolated func update<Key: StorageKey, Result: Sendable>(
     _ key: Key, _ body: @escaping @Sendable (inout Key.Value?) throws -> Result
   ) async throws -> Result {
-    try await core.routeAsync(for: key).update(body)
+    let result = try await core.routeAsync(for: key).update(body)
+    core.failedRead(of: key).forget()
+    return result
   }
 }

@@ -6,12 +6,13 @@ public import StorageCore
 ///     @Stored(StorageKeys.UserToken()) var token: String?
 ///
 /// Reading and assigning block. If the place fails, reading gives nil and reports the error to
-/// `StorageDiagnostics`; `$token.load()` throws the error. After a failed read, assigning is refused until
-/// a read succeeds or `$token.save(_:)` is called. A key whose material comes from a provider works only
-/// with `$token.loadAsync()` and `$token.saveAsync(_:)`; the property itself fails with `unsupported`. Any
-/// thread may use the property.
+/// `StorageDiagnostics`; `$token.load()` throws the error. After a failed read, assignments are
+/// refused until a read succeeds or you call `$token.save(_:)`; after `busy`, `timedOut` or
+/// `cancelled`, only the next assignment is refused. A key whose material comes from a provider works
+/// only with the async calls, such as `$token.loadAsync()`; the property itself fails with
+/// `unsupported`. Any thread may use the property.
 @propertyWrapper
-public struct Stored<Key: StorageKey>: StoredKeyProperty, Sendable {
+public struct Stored<Key: StorageKey>: OptionalStoredProperty, Sendable {
   /// The key and the router.
   public let core: StoredCore<Key>
 
@@ -42,30 +43,8 @@ public struct Stored<Key: StorageKey>: StoredKeyProperty, Sendable {
   /// The wrapper itself: `$property.load()` and the like.
   public var projectedValue: Stored { self }
 
-  /// The value, or nil if there is none.
-  ///
-  /// - Throws: `StorageError` if the value can't be read, or it can't be determined whether there is one.
-  public func load() throws(StorageError) -> Key.Value? { try core.load() }
-
-  /// Stores a value, or removes it when it is nil.
-  ///
-  /// - Throws: `StorageError`; the old value then still exists, except with `outcomeUnknown`.
-  public func save(_ value: Key.Value?) throws(StorageError) { try core.save(value) }
-
-  /// Like ``load()``, but blocks no thread of Swift concurrency; also works for a provider's key.
-  ///
-  /// - Throws: as `get` of the router.
-  public func loadAsync() async throws(StorageError) -> Key.Value? {
-    try await core.router.get(core.key)
-  }
-
-  /// Like ``save(_:)``, but blocks no thread of Swift concurrency; also works for a provider's key.
-  ///
-  /// - Throws: as `set` of the router.
-  public func saveAsync(_ value: Key.Value?) async throws(StorageError) {
-    guard let value else { return try await core.router.remove(core.key) }
-    try await core.router.set(value, for: core.key)
-  }
+  /// The key.
+  public var key: Key { core.key }
 }
 
 extension Stored: RedactedDescription {

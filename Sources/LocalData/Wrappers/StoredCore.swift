@@ -1,10 +1,10 @@
 public import CryptoCore
 public import StorageCore
 
-/// The common part of the property wrappers over typed keys: a key and its router.
+/// The source of the wrappers of typed keys: a key and its router.
 ///
-/// Opaque; it exists for ``StoredKeyProperty``. Printing it shows the key.
-public struct StoredCore<Key: StorageKey>: Sendable {
+/// Opaque; only `StoredProperty` needs it. Printing it shows the key.
+public struct StoredCore<Key: StorageKey>: UpdatableSource {
   let key: Key
   private let given: StorageRouter?
 
@@ -14,111 +14,69 @@ public struct StoredCore<Key: StorageKey>: Sendable {
   }
 
   /// The given router, or else the shared router, which a test may replace.
-  var router: StorageRouter { given ?? .shared }
+  public var home: StorageRouter { given ?? .shared }
 
-  func load() throws(StorageError) -> Key.Value? {
-    let core = router.core
-    do throws(StorageError) {
-      let value = try core.route(for: key).load()
-      core.failedReads.forget(title)
-      return value
-    } catch {
-      core.failedReads.remember(title, error)
-      throw error
-    }
+  /// The name of the key.
+  public var name: StoreKey { key.name }
+
+  /// What is remembered of the last read.
+  public var failedRead: FailedRead { home.core.failedRead(of: key) }
+
+  private func route() throws(StorageError) -> Route<Key.Value> {
+    try home.core.route(for: key)
   }
 
-  func save(_ value: Key.Value?) throws(StorageError) {
-    let core = router.core
-    let route = try core.route(for: key)
-    if let value { try route.save(value) } else { try route.remove() }
-    core.failedReads.forget(title)
+  /// Reads the value; nil when there is none.
+  public func load() throws(StorageError) -> Key.Value? {
+    try failedRead.noting { () throws(StorageError) in try route().load() }
   }
 
-  /// The getter of a wrapper: it reports an error and returns nil.
-  func get() -> Key.Value? {
-    do throws(StorageError) {
-      return try load()
-    } catch {
-      router.core.failedReads.remember(title, error, gaveDefault: true)
-      StorageDiagnostics.report(error)
-      return nil
-    }
+  /// Stores a value, or removes it when `value` is nil.
+  public func save(_ value: Key.Value?) throws(StorageError) {
+    if let value { try route().save(value) } else { try route().remove() }
+    failedRead.forget()
   }
 
-  /// The setter of a wrapper: it does not replace a value that could not be read.
-  func set(_ value: Key.Value?) {
-    do throws(StorageError) {
-      let core = router.core
-      try core.failedReads.checkAssignment(to: title) { () throws(StorageError) in
-        try core.route(for: key).contains()
-      }
-      try save(value)
-    } catch {
-      StorageDiagnostics.report(error)
-    }
+  /// Changes the value in one atomic step.
+  public func update<Result>(_ body: (inout Key.Value?) throws -> Result) throws -> Result {
+    let result = try route().updateBlocking(body)
+    failedRead.forget()
+    return result
   }
 
-  /// Names the value: keys of one domain and name share it, whatever their types.
-  private var title: String { "\(key.domain)/\(key.name)" }
+  /// Whether there is a value, even if it can't be read.
+  public func contains() throws(StorageError) -> Bool { try route().contains() }
 
-  /// Stores an initial value, if the key has none.
-  func register(_ value: Key.Value?) {
-    guard let value else { return }
-    do {
-      let route = try router.core.route(for: key)
-      guard try !route.contains() else { return }
-      _ = try route.attemptBlocking { stored in if stored == nil { stored = value } }
-    } catch {
-      let error = error as? StorageError ?? StorageError(.io, "\(type(of: error)); this is a bug")
-      StorageDiagnostics.report(error.about(key.name))
-    }
+  /// Passes an error to `StorageDiagnostics`.
+  public func report(_ error: StorageError) { StorageDiagnostics.report(error) }
+
+  /// Reads the value through the router, which can also ask a provider for the key's material.
+  public func loadAsync() async throws(StorageError) -> Key.Value? { try await home.get(key) }
+
+  /// Stores or removes the value through the router, which can also ask a provider.
+  public func saveAsync(_ value: Key.Value?) async throws(StorageError) {
+    guard let value else { return try await home.remove(key) }
+    try await home.set(value, for: key)
+  }
+
+  /// Changes the value through the router, which can also ask a provider.
+  public func updateAsync<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Key.Value?) throws -> Result
+  ) async throws -> Result {
+    try await home.update(key, body)
+  }
+}
+
+extension RouterCore {
+  /// What is remembered of the last read of a key.
+  ///
+  /// Keys of one domain and name have one value, whatever their types.
+  func failedRead(of key: some StorageKey) -> FailedRead {
+    FailedRead("\(key.domain)/\(key.name)", in: failedReads, key: key.name)
   }
 }
 
 extension StoredCore: RedactedDescription {
   /// The key, and no value.
   public var description: String { "StoredCore(\(key.domain)/\(key.name))" }
-}
-
-/// The calls that the property wrappers over typed keys offer through `$property`.
-public protocol StoredKeyProperty<Key> {
-  /// The type of the key.
-  associatedtype Key: StorageKey
-  /// The key and the router.
-  var core: StoredCore<Key> { get }
-}
-
-extension StoredKeyProperty {
-  /// The key.
-  public var key: Key { core.key }
-
-  /// Removes the value, if there is one.
-  ///
-  /// - Throws: `StorageError`; the value then still exists, except with `outcomeUnknown`.
-  public func remove() throws(StorageError) { try core.save(nil) }
-
-  /// The state of the property; unlike the property itself, it distinguishes absent from failed.
-  public var state: PropertyState<Key.Value> {
-    PropertyState { () throws(StorageError) in try core.load() }
-  }
-
-  /// Like ``remove()``, but blocks no thread of Swift concurrency.
-  ///
-  /// - Throws: as ``remove()``.
-  public func removeAsync() async throws(StorageError) {
-    try await core.router.remove(core.key)
-  }
-
-  /// Changes the value in one atomic step, across tasks and processes.
-  ///
-  /// - Parameter body: receives the value, or nil if there is none, and changes it; setting nil removes it.
-  /// - Returns: the result of the last run of `body`.
-  /// - Throws: as `update` of the router.
-  @discardableResult
-  public func updateAsync<Result: Sendable>(
-    _ body: @escaping @Sendable (inout Key.Value?) throws -> Result
-  ) async throws -> Result {
-    try await core.router.update(core.key, body)
-  }
 }

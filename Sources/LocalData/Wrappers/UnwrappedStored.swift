@@ -7,7 +7,7 @@ public import StorageCore
 ///
 /// The default is never written. Otherwise it works like ``Stored``.
 @propertyWrapper
-public struct UnwrappedStored<Key: StorageKey>: StoredKeyProperty, Sendable {
+public struct UnwrappedStored<Key: StorageKey>: DefaultedStoredProperty, Sendable {
   /// The key and the router.
   public let core: StoredCore<Key>
   /// The value of the property if no value is stored.
@@ -33,29 +33,8 @@ public struct UnwrappedStored<Key: StorageKey>: StoredKeyProperty, Sendable {
   /// The wrapper itself: `$property.load()` and the like.
   public var projectedValue: UnwrappedStored { self }
 
-  /// The value, or the default if there is none.
-  ///
-  /// - Throws: `StorageError` if the value can't be read; the default does not replace such a value.
-  public func load() throws(StorageError) -> Key.Value { try core.load() ?? defaultValue }
-
-  /// Stores a value.
-  ///
-  /// - Throws: `StorageError`; the old value then still exists, except with `outcomeUnknown`.
-  public func save(_ value: Key.Value) throws(StorageError) { try core.save(value) }
-
-  /// Like ``load()``, but blocks no thread of Swift concurrency; also works for a provider's key.
-  ///
-  /// - Throws: as `get` of the router.
-  public func loadAsync() async throws(StorageError) -> Key.Value {
-    try await core.router.get(core.key) ?? defaultValue
-  }
-
-  /// Like ``save(_:)``, but blocks no thread of Swift concurrency; also works for a provider's key.
-  ///
-  /// - Throws: as `set` of the router.
-  public func saveAsync(_ value: Key.Value) async throws(StorageError) {
-    try await core.router.set(value, for: core.key)
-  }
+  /// The key.
+  public var key: Key { core.key }
 }
 
 extension UnwrappedStored: RedactedDescription {

@@ -8,6 +8,9 @@ extension LiveValue {
   /// Writes through the property's own store, which may be another store of the same place. A value
   /// that can't be read is replaced only if `isDeliberate` is true.
   func write(_ value: Value, to store: SealedStore, isDeliberate: Bool) throws(StorageError) {
+    // Checked first: the value may be readable again, but the new value may have been computed from
+    // the default of the failed read.
+    if !isDeliberate { try hub.store.checkAssignment(node.name) }
     for _ in 0..<1000 {
       let old = upToDate()
       // A value of another type is never replaced: the type that was stored first stays.

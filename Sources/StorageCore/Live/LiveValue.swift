@@ -107,6 +107,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   func read(orReport receiver: ((StorageError) -> Void)? = nil) -> (value: Value, isFailed: Bool) {
     let snapshot = readUpToDate()
     if let error = snapshot.error {
+      hub.store.rememberDefault(node.name, error)
       if let receiver { receiver(error) } else { report(error) }
     }
     return (snapshot.value, snapshot.error != nil)

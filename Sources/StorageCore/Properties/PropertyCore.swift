@@ -1,11 +1,11 @@
 public import CryptoCore
 
-/// The parts that every wrapper consists of: a storage, a name with its cached hash, and a coder.
+/// The source of the wrappers of storages: a storage, a name with its cached hash, and a coder.
 ///
 /// Opaque; only ``StoredProperty`` needs it. Printing it shows the key.
-public struct PropertyCore<Value, StorageType: Storage>: Sendable {
+public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, ObservedSource {
   @usableFromInline let storage: StorageType
-  @usableFromInline let name: RecordName
+  @usableFromInline let recordName: RecordName
   @usableFromInline let coder: ValueCoder<Value>
   /// Whether this is a property of the standard storage.
   ///
@@ -14,93 +14,77 @@ public struct PropertyCore<Value, StorageType: Storage>: Sendable {
 
   init(_ storage: StorageType, _ key: StoreKey, _ coder: ValueCoder<Value>) {
     self.storage = storage
-    self.name = storage.store.name(ofProperty: key)
+    self.recordName = storage.store.name(ofProperty: key)
     self.coder = coder
     followsTests = false
   }
 
+  /// The key.
+  public var name: StoreKey { recordName.text }
+
   /// The storage in use.
   ///
-  /// It differs from ``storage`` when a test that has its own stores uses a wrapper that the
+  /// It differs from the given one when a test that has its own stores uses a wrapper that the
   /// program or another test created.
-  @usableFromInline
-  var current: StorageType {
+  public var home: StorageType {
     guard followsTests, TestStores.inUse != nil,
       let family = StorageType.self as? any StandardStorage.Type
     else { return storage }
     return family.standard as? StorageType ?? storage
   }
 
+  /// What is remembered of the last read.
+  public var failedRead: FailedRead { FailedRead(name, in: home.store.failedReads) }
+
   // Everything is inlinable down to the first calls that are not generic. `make bench` shows that a
   // read through unspecialised generics of another module takes twice the time.
+
+  /// Reads the value; nil when there is none.
   @inlinable
-  func load() throws(StorageError) -> Value? {
+  public func load() throws(StorageError) -> Value? {
     // Two separate calls: choosing the storage first would retain and release it in every read.
-    if TestStores.areInUse { return try current.store.read(name, coder) }
-    return try storage.store.read(name, coder)
+    if TestStores.areInUse { return try home.store.read(recordName, coder) }
+    return try storage.store.read(recordName, coder)
   }
 
+  /// Stores a value, or removes it when `value` is nil.
   @inlinable
-  func save(_ value: Value?) throws(StorageError) {
-    if TestStores.areInUse { return try save(value, in: current.store) }
+  public func save(_ value: Value?) throws(StorageError) {
+    if TestStores.areInUse { return try save(value, in: home.store) }
     try save(value, in: storage.store)
   }
 
   @inlinable
   func save(_ value: Value?, in store: SealedStore) throws(StorageError) {
     if let value {
-      try store.write(value, name, coder)
+      try store.write(value, recordName, coder)
     } else {
-      try store.remove(name)
+      try store.remove(recordName)
     }
   }
 
-  /// Implements a wrapper's getter: reports an error and then returns nil.
-  @inlinable
-  func get() -> Value? {
-    do throws(StorageError) {
-      return try load()
-    } catch {
-      let storage = current
-      storage.store.rememberDefault(name, error)
-      storage.report(error)
-      return nil
-    }
+  /// Changes the value in one atomic step.
+  public func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
+    try home.store.update(recordName, coder, body)
   }
 
-  /// Implements a wrapper's setter: refuses to replace an unreadable value, and reports errors.
-  @inlinable
-  func set(_ value: Value?) {
-    do throws(StorageError) {
-      if TestStores.areInUse {
-        try current.store.checkAssignment(name)
-      } else {
-        try storage.store.checkAssignment(name)
-      }
-      try save(value)
-    } catch {
-      current.report(error)
-    }
+  /// Whether there is a value, even if it can't be read.
+  public func contains() throws(StorageError) -> Bool { try home.store.fetch(recordName) != nil }
+
+  /// The state now, then after every change.
+  public var states: PropertyStates<Value> {
+    PropertyStates(store: home.store, name: recordName, coder: coder)
   }
 
-  /// Stores an initial value only if the key has no value.
-  func register(_ value: Value?) {
-    guard let value else { return }
-    do throws(StorageError) {
-      // When the key already has a value of any type, this costs one read and no write.
-      guard try storage.store.fetch(name) == nil else { return }
-      try storage.store.write(value, name, coder, if: .absent)
-    } catch {
-      storage.report(error.about(name.text))
-    }
-  }
+  /// Passes an error to the storage's error closure.
+  public func report(_ error: StorageError) { home.report(error) }
 }
 
 extension PropertyCore where StorageType: StandardStorage {
   /// Creates a property of the standard storage; `place` is its position in the program's source.
   init(standard key: StoreKey, _ coder: ValueCoder<Value>, at place: SourcePlace) {
     storage = .standard
-    name = storage.store.name(ofProperty: key, at: place)
+    recordName = storage.store.name(ofProperty: key, at: place)
     self.coder = coder
     followsTests = true
   }
@@ -108,5 +92,5 @@ extension PropertyCore where StorageType: StandardStorage {
 
 extension PropertyCore: RedactedDescription {
   /// The key, and no value.
-  public var description: String { "PropertyCore(\"\(name.text)\")" }
+  public var description: String { "PropertyCore(\"\(name)\")" }
 }

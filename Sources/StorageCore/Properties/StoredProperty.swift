@@ -1,23 +1,20 @@
 /// What all wrappers offer through `$property`: calls that throw, which a property can't do.
 ///
 /// `Value` is the type of the stored value. A property of an optional wrapper has the type
-/// `Value?`.
-public protocol StoredProperty<Value, StorageType>: BlockingCalls {
+/// `Value?`. Wrappers of storages, sealed files, typed keys and credentials conform.
+public protocol StoredProperty<Value>: BlockingCalls {
   /// The type of the stored value.
   associatedtype Value
-  /// The type of the storage.
-  associatedtype StorageType: Storage
+  /// The type of ``core``.
+  associatedtype Core: PropertySource<Value>
 
-  /// The storage, the name and the coder.
-  var core: PropertyCore<Value, StorageType> { get }
+  /// Where the value is, and how it is encoded.
+  var core: Core { get }
 }
 
 extension StoredProperty {
   /// The key.
-  public var key: StoreKey { core.name.text }
-
-  /// The storage.
-  public var storage: StorageType { core.current }
+  public var key: StoreKey { core.name }
 
   /// Removes the value, if there is one.
   ///
@@ -32,12 +29,6 @@ extension StoredProperty {
     PropertyState { () throws(StorageError) in try core.load() }
   }
 
-  /// The state of the property now, then after every change; see ``PropertyStates``.
-  public var states: PropertyStates<Value> {
-    let core = core
-    return PropertyStates(store: core.current.store, name: core.name, coder: core.coder)
-  }
-
   /// Removes the value without blocking a thread of Swift concurrency.
   ///
   /// When the task is cancelled, a call that waits for the keyring's service ends with `cancelled`.
@@ -46,9 +37,18 @@ extension StoredProperty {
   ///
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {
-    let core = core
-    try await Blocking.run { () throws(StorageError) in try core.save(nil) }
+    try await core.removeAsync()
   }
+}
+
+extension StoredProperty where Core.Home: Storage {
+  /// The storage.
+  public var storage: Core.Home { core.home }
+}
+
+extension StoredProperty where Core: ObservedSource {
+  /// The state of the property now, then after every change; see ``PropertyStates``.
+  public var states: Core.States { core.states }
 }
 
 /// A property that is `nil` when there is no value.
@@ -72,6 +72,22 @@ extension OptionalStoredProperty {
     try core.save(value)
   }
 
+  /// Reads the value without blocking a thread of Swift concurrency.
+  ///
+  /// - Throws: as ``load()``.
+  public func loadAsync() async throws(StorageError) -> Value? where Value: Sendable {
+    try await core.loadAsync()
+  }
+
+  /// Stores or removes the value without blocking a thread of Swift concurrency.
+  ///
+  /// - Throws: as ``save(_:)``.
+  public func saveAsync(_ value: Value?) async throws(StorageError) where Value: Sendable {
+    try await core.saveAsync(value)
+  }
+}
+
+extension OptionalStoredProperty where Core: UpdatableSource {
   /// Changes the value in one atomic step, across threads and processes.
   ///
   /// - Parameter body: gets the value, or nil when there is none, and changes it; setting it to nil
@@ -82,28 +98,7 @@ extension OptionalStoredProperty {
   ///   `outcomeUnknown`, when the change may or may not have been stored.
   @discardableResult
   public func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
-    try core.current.store.update(core.name, core.coder, body)
-  }
-
-  /// The value now, then after every change; see ``PropertyValues``.
-  public var values: PropertyValues<Value, Value?> {
-    PropertyValues(states, report: core.current.report, fallback: nil) { $0 }
-  }
-
-  /// Reads the value without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``load()``.
-  public func loadAsync() async throws(StorageError) -> Value? where Value: Sendable {
-    let core = core
-    return try await Blocking.run { () throws(StorageError) in try core.load() }
-  }
-
-  /// Stores or removes the value without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``save(_:)``.
-  public func saveAsync(_ value: Value?) async throws(StorageError) where Value: Sendable {
-    let core = core
-    try await Blocking.run { () throws(StorageError) in try core.save(value) }
+    try core.update(body)
   }
 
   /// Changes the value without blocking a thread of Swift concurrency.
@@ -114,8 +109,16 @@ extension OptionalStoredProperty {
   public func updateAsync<Result: Sendable>(
     _ body: @escaping @Sendable (inout Value?) throws -> Result
   ) async throws -> Result {
+    try await core.updateAsync(body)
+  }
+}
+
+extension OptionalStoredProperty
+where Core: ObservedSource, Core.States == PropertyStates<Value> {
+  /// The value now, then after every change; see ``PropertyValues``.
+  public var values: PropertyValues<Value, Value?> {
     let core = core
-    return try await Blocking.run { try core.current.store.update(core.name, core.coder, body) }
+    return PropertyValues(states, report: { core.report($0) }, fallback: nil) { $0 }
   }
 }
 
@@ -146,6 +149,22 @@ extension DefaultedStoredProperty {
     try core.save(value)
   }
 
+  /// Reads the value without blocking a thread of Swift concurrency.
+  ///
+  /// - Throws: as ``load()``.
+  public func loadAsync() async throws(StorageError) -> Value where Value: Sendable {
+    try await core.loadAsync() ?? defaultValue
+  }
+
+  /// Stores a value without blocking a thread of Swift concurrency.
+  ///
+  /// - Throws: as ``save(_:)``.
+  public func saveAsync(_ value: Value) async throws(StorageError) where Value: Sendable {
+    try await core.saveAsync(value)
+  }
+}
+
+extension DefaultedStoredProperty where Core: UpdatableSource {
   /// Changes the value in one atomic step, across threads and processes.
   ///
   /// - Parameter body: gets the value, or the default when there is none, and changes it. `body`
@@ -155,33 +174,12 @@ extension DefaultedStoredProperty {
   ///   `outcomeUnknown`, when the change may or may not have been stored.
   @discardableResult
   public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-    try core.current.store.update(core.name, core.coder) { value in
+    try core.update { value in
       var changed = value ?? defaultValue
       let result = try body(&changed)
       value = changed
       return result
     }
-  }
-
-  /// The value now, then after every change; see ``PropertyValues``.
-  public var values: PropertyValues<Value, Value> {
-    PropertyValues(states, report: core.current.report, fallback: defaultValue) { $0 }
-  }
-
-  /// Reads the value without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``load()``.
-  public func loadAsync() async throws(StorageError) -> Value where Value: Sendable {
-    let core = core
-    return try await Blocking.run { () throws(StorageError) in try core.load() } ?? defaultValue
-  }
-
-  /// Stores a value without blocking a thread of Swift concurrency.
-  ///
-  /// - Throws: as ``save(_:)``.
-  public func saveAsync(_ value: Value) async throws(StorageError) where Value: Sendable {
-    let core = core
-    try await Blocking.run { () throws(StorageError) in try core.save(value) }
   }
 
   /// Changes the value without blocking a thread of Swift concurrency.
@@ -192,15 +190,21 @@ extension DefaultedStoredProperty {
   public func updateAsync<Result: Sendable>(
     _ body: @escaping @Sendable (inout Value) throws -> Result
   ) async throws -> Result where Value: Sendable {
-    let core = core
     let fallback = defaultValue
-    return try await Blocking.run {
-      try core.current.store.update(core.name, core.coder) { value in
-        var changed = value ?? fallback
-        let result = try body(&changed)
-        value = changed
-        return result
-      }
+    return try await core.updateAsync { value in
+      var changed = value ?? fallback
+      let result = try body(&changed)
+      value = changed
+      return result
     }
+  }
+}
+
+extension DefaultedStoredProperty
+where Core: ObservedSource, Core.States == PropertyStates<Value> {
+  /// The value now, then after every change; see ``PropertyValues``.
+  public var values: PropertyValues<Value, Value> {
+    let core = core
+    return PropertyValues(states, report: { core.report($0) }, fallback: defaultValue) { $0 }
   }
 }

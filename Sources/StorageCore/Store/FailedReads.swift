@@ -1,4 +1,4 @@
-internal import CryptoCore
+public import CryptoCore
 internal import Synchronization
 
 /// The names whose last read failed, and the rule for assignments to them; all wrappers share it.
@@ -12,8 +12,7 @@ internal import Synchronization
 ///   the program calls `save(_:)` or `remove()`.
 ///
 /// Names of properties are always remembered. Other names, which a server may take from its
-/// clients, are remembered only up to a limit; whoever reads those calls `load`, and was told of
-/// the failure.
+/// clients, are remembered only up to a limit; they are read with `load`, which threw the error.
 package final class FailedReads: Sendable {
   /// Keyed by the bytes of the names, because `String` comparison ignores normalisation.
   private let errors = Lock<[[UInt8]: StorageError]>([:])
@@ -21,13 +20,13 @@ package final class FailedReads: Sendable {
   private let atomicCount = Atomic<Int>(0)
 
   /// How many names are remembered before names that no property has are left out.
-  static let limit = 4_096
+  package static let limit = 4_096
 
   /// Remembers nothing yet.
   package init() {}
 
   /// How many names are remembered.
-  var count: Int { atomicCount.load(ordering: .relaxed) }
+  package var count: Int { atomicCount.load(ordering: .relaxed) }
 
   /// Remembers why the read of a name failed.
   ///
@@ -39,10 +38,14 @@ package final class FailedReads: Sendable {
   package func remember(
     _ name: String, _ error: StorageError, gaveDefault: Bool = false, isProperty: Bool = true
   ) {
-    guard gaveDefault || !Self.isPassing(error) else { return }
+    let isPassing = Self.isPassing(error)
+    guard gaveDefault || !isPassing else { return }
     errors.withLock { errors in
       guard isProperty || errors.count < Self.limit else { return }
-      errors[Array(name.utf8)] = error
+      let name = Array(name.utf8)
+      // A passing error says nothing about the value, so it does not replace an error that does.
+      if isPassing, let old = errors[name], !Self.isPassing(old) { return }
+      errors[name] = error
       atomicCount.store(errors.count, ordering: .relaxed)
     }
   }
@@ -65,14 +68,15 @@ package final class FailedReads: Sendable {
   ///
   /// - Parameters:
   ///   - name: the name.
+  ///   - key: the key that the error names, if it is not `name`.
   ///   - isThere: whether there is a value that the assignment would destroy.
   /// - Throws: `StorageError` with the code of the failed read, or what `isThere` throws.
   @inline(__always)
   package func checkAssignment(
-    to name: String, ifThere isThere: () throws(StorageError) -> Bool
+    to name: String, key: StoreKey? = nil, ifThere isThere: () throws(StorageError) -> Bool
   ) throws(StorageError) {
     guard count > 0, let error = errors.withLock({ $0[Array(name.utf8)] }) else { return }
-    try refuse(name, error, isThere)
+    try refuse(name, key ?? name, error, isThere)
   }
 
   /// Whether an error is about the moment, and says nothing about the value.
@@ -81,7 +85,8 @@ package final class FailedReads: Sendable {
   }
 
   private func refuse(
-    _ name: String, _ error: StorageError, _ isThere: () throws(StorageError) -> Bool
+    _ name: String, _ key: StoreKey, _ error: StorageError,
+    _ isThere: () throws(StorageError) -> Bool
   ) throws(StorageError) {
     let isPassing = Self.isPassing(error)
     if isPassing {
@@ -90,7 +95,7 @@ package final class FailedReads: Sendable {
       do throws(StorageError) {
         guard try isThere() else { return forget(name) }
       } catch {
-        throw error.about(name)
+        throw error.about(key)
       }
     }
     throw StorageError(
@@ -99,8 +104,67 @@ package final class FailedReads: Sendable {
         + (isPassing
           ? "Read it again, then assign it again"
           : "Call save(_:) to replace it, or remove() to delete it"),
-      key: name, path: error.path)
+      key: key, path: error.path)
   }
+}
+
+/// What is remembered of the last read of one name.
+///
+/// Opaque; only ``PropertySource`` needs it.
+public struct FailedRead: Sendable {
+  private let reads: FailedReads
+  private let name: String
+  private let key: StoreKey?
+
+  /// The last read of `name`; errors name `key`, or else `name`.
+  package init(_ name: String, in reads: FailedReads, key: StoreKey? = nil) {
+    self.reads = reads
+    self.name = name
+    self.key = key
+  }
+
+  /// Remembers why the read failed.
+  ///
+  /// - Parameters:
+  ///   - error: why the read failed.
+  ///   - gaveDefault: whether the reader got nil or a default instead of the error.
+  ///   - isProperty: whether a property has this name.
+  @usableFromInline
+  package func remember(
+    _ error: StorageError, gaveDefault: Bool = false, isProperty: Bool = true
+  ) {
+    reads.remember(name, error, gaveDefault: gaveDefault, isProperty: isProperty)
+  }
+
+  /// Forgets a failure: a read succeeded, or the program replaced or removed the value on purpose.
+  package func forget() { reads.forget(name) }
+
+  /// Throws if an assignment may be computed from a read that failed.
+  @usableFromInline
+  package func checkAssignment(
+    ifThere isThere: () throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    try reads.checkAssignment(to: name, key: key, ifThere: isThere)
+  }
+
+  /// Runs a read, and remembers whether it failed.
+  package func noting<Result>(
+    _ read: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    do throws(StorageError) {
+      let result = try read()
+      forget()
+      return result
+    } catch {
+      remember(error)
+      throw error
+    }
+  }
+}
+
+extension FailedRead: RedactedDescription {
+  /// The name, and no value.
+  public var description: String { "FailedRead(\"\(name)\")" }
 }
 
 extension FailedReads {
@@ -113,13 +177,11 @@ extension FailedReads {
 
 extension SealedStore {
   /// Remembers a read whose caller got nil or a default instead of the error.
-  @usableFromInline
   func rememberDefault(_ name: RecordName, _ error: StorageError) {
     failedReads.remember(name, error, gaveDefault: true)
   }
 
   /// Throws if an assignment to `name` may be computed from a read that failed.
-  @usableFromInline
   func checkAssignment(_ name: RecordName) throws(StorageError) {
     try failedReads.checkAssignment(to: name.text) { () throws(StorageError) in
       try fetch(name) != nil

@@ -88,7 +88,7 @@ import Testing
 
   @Test func aPropertyListIsOneToo() throws {
     let item = Credential<Session>(
-      core: CredentialCore(
+      SharedCredential(
         .item("list", label: nil), account: nil, group: nil, access: .patient,
         client: desktop.client, errorClosure: nil),
       coding: PlainCoding(PropertyListEncoder(), PropertyListDecoder()))
@@ -106,10 +106,9 @@ import Testing
     let clients = (0..<8).map { _ in desktop.anotherClient() }
     DispatchQueue.concurrentPerform(iterations: clients.count) { index in
       let credential = Credential<String>(
-        core: CredentialCore(
+        SharedCredential(
           .service("new", label: nil), account: "me", group: nil, access: .patient,
-          client: clients[index], errorClosure: nil),
-        coding: nil)
+          client: clients[index], errorClosure: nil))
       do throws(StorageError) {
         try credential.save("value \(index)")
       } catch {
@@ -124,10 +123,9 @@ import Testing
 
   private func server(_ port: Int?, _ path: String? = nil) -> Credential<String> {
     Credential(
-      core: CredentialCore(
+      SharedCredential(
         .server("example.com", port: port, path: path, protocol: nil, label: nil),
-        account: "me", group: nil, access: .patient, client: desktop.client, errorClosure: nil),
-      coding: nil)
+        account: "me", group: nil, access: .patient, client: desktop.client, errorClosure: nil))
   }
 
   @Test func anotherPortOrPathIsNeverReplacedOrRemoved() throws {
@@ -165,10 +163,9 @@ import Testing
   @Test(arguments: ["", " ", "\t", "\u{200B}\n", "a\u{7}"])
   func aCollectionWithoutAVisibleNameIsInvalid(_ group: String) throws {
     let credential = Credential<String>(
-      core: CredentialCore(
+      SharedCredential(
         .service("s", label: nil), account: "a", group: group, access: .patient,
-        client: desktop.client, errorClosure: nil),
-      coding: nil)
+        client: desktop.client, errorClosure: nil))
     #expect(code { try credential.save("x") } == .invalid)
     #expect(code { _ = try credential.load() } == .invalid)
     #expect(try foreign.items(["service": "s"]).isEmpty)
@@ -236,9 +233,9 @@ import Testing
       .server(of: URL(string: "just-a-path"), protocol: nil, label: nil),
     ] {
       let credential = Credential<String>(
-        core: CredentialCore(
+        SharedCredential(
           place, account: nil, group: nil, access: .patient, client: desktop.client,
-          errorClosure: nil), coding: nil)
+          errorClosure: nil))
       #expect(code { _ = try credential.load() } == .invalid)
       #expect(code { try credential.save("x") } == .invalid)
     }
@@ -354,7 +351,7 @@ extension Credential {
   /// A value of a name, in this desktop's keyring.
   static func item(_ name: String, on desktop: Desktop) -> Credential {
     Credential(
-      core: CredentialCore(
+      SharedCredential(
         .item(name, label: nil), account: nil, group: nil, access: .patient,
         client: desktop.client, errorClosure: nil), coding: .json)
   }

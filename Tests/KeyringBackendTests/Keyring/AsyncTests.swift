@@ -50,11 +50,11 @@ import Testing
   @Test(.timeLimit(.minutes(30))) func whoWaitsForItsTurnIsCancelledToo() async throws {
     let fake = try FakeDesktop(.init().with(.hangs, in: "SearchItems"))
     let credential = Credential<String>(
-      core: CredentialCore(
+      SharedCredential(
         .service("s", label: nil), account: nil, group: nil,
         access: KeyringAccess(
           deadline: .seconds(600), promptDeadline: .seconds(600), prompts: .never),
-        client: fake.client, errorClosure: nil), coding: nil)
+        client: fake.client, errorClosure: nil))
     let first = Task { try await credential.saveAsync("first") }
     while fake.service.callCount("SearchItems") == 0 {
       try await Task.sleep(for: .milliseconds(5))

@@ -58,9 +58,9 @@ private struct AsyncCall: Sendable {
     AsyncCall("$credential.\(name)") { desktop in
       try await make(
         Credential<Int>(
-          core: CredentialCore(
+          SharedCredential(
             .service("service", label: nil), account: nil, group: nil, access: access,
-            client: desktop.client, errorClosure: nil), coding: nil))
+            client: desktop.client, errorClosure: nil)))
     }
   }
 

@@ -200,9 +200,9 @@ import Testing
   @Test func aPasswordForAServerIsANetworkPasswordForOthers() throws {
     let url = URL(string: "https://\(service).example.com:8443/deep/path")
     let credential = Credential<String>(
-      core: CredentialCore(
+      SharedCredential(
         .server(of: url, protocol: nil, label: nil), account: "me", group: nil, access: .patient,
-        client: desktop.client, errorClosure: nil), coding: nil)
+        client: desktop.client, errorClosure: nil))
     try credential.save("secret")
     #expect(
       try foreign.items(["server": "\(service).example.com"]) == [
@@ -224,9 +224,9 @@ extension Credential {
     errorClosure: StorageErrorClosure? = nil
   ) -> Credential {
     Credential(
-      core: CredentialCore(
+      SharedCredential(
         .service(service, label: label), account: account, group: nil, access: access,
-        client: desktop.client, errorClosure: errorClosure), coding: nil)
+        client: desktop.client, errorClosure: errorClosure))
   }
 
   /// A credential of a server, in this desktop's keyring.
@@ -235,9 +235,8 @@ extension Credential {
     on desktop: Desktop
   ) -> Credential {
     Credential(
-      core: CredentialCore(
+      SharedCredential(
         .server(server, port: port, path: nil, protocol: `protocol`, label: nil),
-        account: account, group: nil, access: .patient, client: desktop.client, errorClosure: nil),
-      coding: nil)
+        account: account, group: nil, access: .patient, client: desktop.client, errorClosure: nil))
   }
 }

@@ -109,9 +109,9 @@ import Testing
     #expect(fake.service.callCount("SetSecret") == 0)
     #expect(fake.service.items.count == 1)
     let credential = Credential<String>(
-      core: CredentialCore(
+      SharedCredential(
         .service("service", label: nil), account: "account", group: nil, access: .asking,
-        client: fake.client, errorClosure: nil), coding: nil)
+        client: fake.client, errorClosure: nil))
     try credential.setAccount("new")
     #expect(try credential.load() == "second")
     #expect(fake.service.items.first?.attributes["account"] == "new")
