@@ -52,7 +52,7 @@ extension StoredProperty where Core: ObservedSource {
 }
 
 /// A property that is `nil` when there is no value.
-public protocol OptionalStoredProperty: StoredProperty {}
+public protocol OptionalStoredProperty<Value>: StoredProperty {}
 
 extension OptionalStoredProperty {
   /// Reads the value; nil when there is none.
@@ -125,7 +125,7 @@ where Core: ObservedSource, Core.States == PropertyStates<Value> {
 /// A property that has a default, which it returns when there is no value.
 ///
 /// The default is never stored.
-public protocol DefaultedStoredProperty: StoredProperty {
+public protocol DefaultedStoredProperty<Value>: StoredProperty {
   /// The value of the property when the storage has none.
   var defaultValue: Value { get }
 }
