@@ -54,12 +54,16 @@ import Testing
 
   private func killAtRandom(_ times: Int) throws {
     var model = Model()
+    let index = place.path + "/index.vault"
     var generator = SystemRandomNumberGenerator()
     for time in 0..<times {
       let child = try helper.start(
         ["write-on", place.path, "0", "\(generator.next() as UInt64)"])
-      // The first has stored something, however late the machine is.
-      child.waitUntilItSpeaks(lines: time == 0 ? 3 : 1)
+      child.waitUntilItSpeaks()
+      // The first has made the folder: what it does first may be the removal of a name that it has not.
+      for lines in 2..<200 where !FileManager.default.fileExists(atPath: index) {
+        child.waitUntilItSpeaks(lines: lines)
+      }
       usleep(useconds_t.random(in: 0..<30_000))
       child.kill()
       for line in try child.lines() where line != "ready" {

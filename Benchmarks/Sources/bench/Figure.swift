@@ -7,6 +7,8 @@ struct Figure {
   let limit: Double?
   /// The least that it may be, or nil.
   var least: Double?
+  /// How long the call took, where the plot of the peers shows it.
+  var nanoseconds: Double?
 
   var isOnTarget: Bool { limit.map { value <= $0 } ?? true && least.map { value >= $0 } ?? true }
 

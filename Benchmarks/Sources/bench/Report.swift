@@ -16,6 +16,7 @@ struct Report {
   func write(to path: String) throws {
     let folder = URL(filePath: path).deletingLastPathComponent().path + "/benchmarks"
     for plot in EntryVisit.plots(visits) { try plot.write(to: folder) }
+    try PeerPlot(results, large).write(to: folder)
     try text.write(toFile: path, atomically: true, encoding: .utf8)
   }
 
@@ -42,6 +43,13 @@ struct Report {
 
     Allocations are the call's calls of `malloc`. An interposer counts them; it first proves itself
     on a known number of allocations.
+
+    ## Beside its peers
+
+    The times are those of the tables below. All peers do the same work as far as they can: SQLite
+    encrypts nothing, and only `@Vault` keeps a manifest that shows a row put back.
+
+    ![\(PeerPlot.title)](benchmarks/peers.svg)
 
     ## Calls with a target
 

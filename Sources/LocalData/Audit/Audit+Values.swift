@@ -34,7 +34,7 @@ extension Audit {
   ) {
     let place = plan.address.description
     guard !plan.protection.isPlain else {
-      entry.protection = "nothing"
+      entry.protection = "plaintext"
       if !Self.isWellFormed(bytes, entry.key.serializer) {
         entry.state = .unreadable
         add(.damaged, entry.key, place, "it is not \(entry.key.serializer), which the key declares")
@@ -50,7 +50,7 @@ extension Audit {
     guard Self.isReadable(bytes) else {
       return add(.damaged, entry.key, place, "it is neither a sealed value nor readable data")
     }
-    entry.protection = "nothing"
+    entry.protection = "plaintext"
     add(
       .plaintext, entry.key, place,
       "it is not sealed, but the key declares it as sealed; the router refuses to read it")
@@ -198,7 +198,7 @@ extension PlaceAddress.Kind {
 
   /// How a value is protected in this place, in words.
   func protection(_ sealing: Envelope.Sealing?, isOfGroup: Bool) -> String {
-    guard let sealing else { return isSealing ? "its place" : "nothing" }
+    guard let sealing else { return isSealing ? "its place" : "plaintext" }
     return sealing.words(isOfGroup: isOfGroup) + (isSealing ? ", within its place" : "")
   }
 }

@@ -50,6 +50,14 @@ enum AuditText {
   /// A time in UTC, to the second.
   static func time(_ date: Date) -> String { date.formatted(.iso8601) }
 
+  /// A day in UTC.
+  static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
+
+  /// Escaped HTML that may break after the marks which divide a name or a path, and not inside a word.
+  static func breakable(_ html: String) -> String {
+    html.replacing(/[\/._:-]/) { "\($0.output)<wbr>" }
+  }
+
   /// A number with its noun, which gets an s unless the number is 1.
   static func count(_ count: Int, _ noun: String) -> String {
     "\(count) \(noun)\(count == 1 ? "" : "s")"

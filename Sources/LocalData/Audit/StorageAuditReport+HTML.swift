@@ -1,7 +1,8 @@
 extension StorageAuditReport {
   /// The report as one self-contained HTML page: no script, no network, no other file.
   ///
-  /// It reads at the width of a phone and prints on paper. Plaintext has a column of its own.
+  /// A summary comes first, then the findings, then the keys. The page reads at the width of a phone and
+  /// prints on paper.
   public var html: String {
     """
     <!DOCTYPE html>
@@ -17,7 +18,7 @@ extension StorageAuditReport {
     </head>
     <body>
     <h1>\(AuditText.html(title))</h1>
-    <p>\(AuditText.html(summary)).</p>
+    \(figures)
     \(findingsTable)
     <h2>Keys</h2>
     \(keysTable)
@@ -30,68 +31,119 @@ extension StorageAuditReport {
   }
 
   private static let style = """
-    :root { color-scheme: light dark; --line: #8888; --bad: #c62828; --ok: #2e7d32 }
-    body { font: 15px/1.45 system-ui, sans-serif; margin: 1rem auto; max-width: 90rem; padding: 0 1rem }
+    :root { color-scheme: light dark; --line: #8886; --bad: #c62828; --ok: #2e7d32; --dim: #666 }
+    @media (prefers-color-scheme: dark) { :root { --bad: #ff8a80; --ok: #81c784; --dim: #aaa } }
+    body { font: 15px/1.45 system-ui, sans-serif; margin: 1rem auto; max-width: 80rem; padding: 0 1rem }
     h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
-    table { border-collapse: collapse; width: 100% }
-    th, td { border-bottom: 1px solid var(--line); padding: .4rem .6rem; text-align: left;
-      vertical-align: top; overflow-wrap: anywhere }
-    th { font-size: .85rem }
+    .sum { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .6rem;
+      margin: 0 }
+    .sum div { border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .8rem;
+      display: flex; flex-direction: column-reverse; justify-content: flex-end }
+    .sum dt { color: var(--dim); font-weight: 400; font-size: .85rem }
+    .sum dd { margin: 0; font-size: 1.4rem; font-weight: 600 }
+    table { border-collapse: collapse; width: 100%; table-layout: fixed }
+    th, td { border-bottom: 1px solid var(--line); padding: .45rem .6rem; text-align: left;
+      vertical-align: top; overflow-wrap: break-word }
+    th { font-size: .85rem; color: var(--dim) }
+    td p { margin: 0 0 .15rem }
+    td b { font-weight: 400; color: var(--dim) }
     code { font: .92em ui-monospace, monospace }
+    .name { font-weight: 600 }
     .bad { color: var(--bad); font-weight: 600 } .ok { color: var(--ok) }
     dt { font-weight: 600 } dd { margin: 0 0 .5rem }
-    @media (max-width: 60rem) {
+    @media screen and (max-width: 52rem) {
       thead { display: none }
       table, tbody, tr, td { display: block }
-      tr { border: 1px solid var(--line); border-radius: .4rem; margin: 0 0 1rem; padding: .3rem 0 }
-      td { border: 0; padding: .15rem .7rem }
-      td::before { content: attr(data-label) ": "; font-weight: 600 }
+      tr { border: 1px solid var(--line); border-radius: .5rem; margin: 0 0 1rem; padding: .3rem 0 }
+      td { border: 0; padding: .2rem .8rem }
+      td[data-label]::before { content: attr(data-label); display: block; font-size: .8rem;
+        color: var(--dim) }
+      td.first::before { display: none }
     }
     @media print {
-      :root { color-scheme: light }
+      :root { color-scheme: light; --bad: #b00; --dim: #444 }
+      @page { size: landscape; margin: 12mm }
       body { font-size: 9pt; margin: 0; max-width: none }
       thead { display: table-header-group }
-      tr { break-inside: avoid }
+      tr, .sum div { break-inside: avoid }
     }
     """
+
+  // MARK: - Summary
+
+  private var figures: String {
+    let plain = keys.count { $0.isPlaintext }
+    var figures: [(String, String, mark: String)] = [
+      ("Keys", "\(keys.count)", ""),
+      ("Declared as plaintext", "\(plain)", plain > 0 ? "bad" : ""),
+      ("Declared as sealed", "\(keys.count - plain)", ""),
+    ]
+    if isLive {
+      figures.append(("Without a value", "\(keys.count { $0.state == .absent })", ""))
+    }
+    figures.append(("Findings", "\(findings.count)", findings.isEmpty ? "ok" : "bad"))
+    if let oldest = keys.compactMap(\.modified).min() {
+      figures.append(("Oldest change", AuditText.day(oldest), ""))
+    }
+    let cells = figures.map { name, figure, mark in
+      "<div><dt>\(name)</dt><dd class=\"\(mark)\">\(figure)</dd></div>"
+    }
+    return "<dl class=\"sum\">\n" + cells.joined(separator: "\n") + "\n</dl>"
+  }
+
+  // MARK: - Findings and keys
 
   private var findingsTable: String {
     guard !findings.isEmpty else { return "<h2>Findings</h2>\n<p class=\"ok\">None.</p>" }
     let rows = findings.map { finding in
       let key = [finding.domain, finding.name].compactMap(\.self).joined(separator: "/")
       return Self.row([
-        ("Finding", Self.marked(finding.kind.rawValue, "bad")), ("Key or entry", Self.code(key)),
-        ("Place", Self.code(finding.place)), ("What was found", AuditText.html(finding.message)),
+        ("Finding", Self.marked(finding.kind.rawValue, "bad")),
+        ("Key or entry", Self.code(key) + Self.line("", Self.code(finding.place))),
+        ("What was found", AuditText.html(finding.message)),
       ])
     }
-    return "<h2>Findings</h2>\n"
-      + Self.table(["Finding", "Key or entry", "Place", "What was found"], rows)
+    let heads = [("Finding", 16), ("Key or entry, and its place", 42), ("What was found", 42)]
+    return "<h2>Findings</h2>\n" + Self.table(heads, rows)
   }
 
   private var keysTable: String {
-    var heads = ["Key", "Plaintext", "Data", "Owner", "Protection", "Type", "Machines", "Sync"]
-    if isLive { heads += ["State", "Stored as", "Size", "Changed", "Place"] }
+    var heads = [("Key", 30), ("Protection", 32), ("Use", 38)]
+    if isLive { heads = [("Key", 24), ("Protection", 26), ("Value", 26), ("Use", 24)] }
     return Self.table(heads, keys.map { Self.row(cells(of: $0)) })
   }
 
   private func cells(of entry: StorageAuditEntry) -> [(String, String)] {
     let key = entry.key
-    let name = Self.code(key.name) + "<br><small>\(AuditText.html("\(key.domain)"))</small>"
-    let plaintext = entry.isPlaintext ? Self.marked("PLAINTEXT", "bad") : "no"
-    var cells = [("Key", name), ("Plaintext", plaintext)]
-    cells += [
-      ("Data", key.description), ("Owner", key.owner), ("Protection", "\(key.security)"),
-      ("Type", "\(key.valueType), \(key.serializer)"), ("Machines", "\(key.availability)"),
-      ("Sync", key.syncPolicy.rawValue),
-    ].map { ($0, AuditText.html($1)) }
-    guard isLive else { return cells }
-    let modified = entry.modified.map { AuditText.time($0) } ?? ""
-    let origin = entry.modifiedOf == .store ? "<br><small>its store</small>" : ""
-    return cells + [
-      ("State", state(of: entry)), ("Stored as", AuditText.html(entry.protection ?? "")),
-      ("Size", entry.size.map { AuditText.count($0, "byte") } ?? ""),
-      ("Changed", modified + origin), ("Place", Self.code(entry.place ?? "")),
+    let name = "<p class=\"name\">\(Self.code(key.name))</p>"
+    var protection =
+      entry.isPlaintext
+      ? "<p>\(Self.marked("PLAINTEXT", "bad"))</p>"
+      : Self.line("declared", AuditText.html("\(key.security)"))
+    if let stored = entry.protection { protection += Self.line("stored", AuditText.html(stored)) }
+    var cells = [
+      (
+        "Key",
+        name + Self.line("in", Self.code("\(key.domain)")) + "<p>\(AuditText.html(key.description))</p>"
+      ),
+      ("Protection", protection),
     ]
+    if isLive { cells.append(("Value", value(of: entry))) }
+    let use = [
+      ("owner", key.owner), ("type", "\(key.valueType), \(key.serializer)"),
+      ("machines", "\(key.availability)"), ("sync", key.syncPolicy.rawValue),
+    ]
+    return cells + [("Use", use.map { Self.line($0, AuditText.html($1)) }.joined())]
+  }
+
+  private func value(of entry: StorageAuditEntry) -> String {
+    var lines = "<p>\(state(of: entry))</p>"
+    if let size = entry.size { lines += Self.line("size", AuditText.count(size, "byte")) }
+    if let modified = entry.modified {
+      let origin = entry.modifiedOf == .store ? " (its store)" : ""
+      lines += Self.line("changed", AuditText.time(modified) + origin)
+    }
+    return lines + Self.line("in", Self.code(entry.place ?? ""))
   }
 
   private func state(of entry: StorageAuditEntry) -> String {
@@ -102,18 +154,31 @@ extension StorageAuditReport {
     }
   }
 
-  private static func table(_ heads: [String], _ rows: [String]) -> String {
-    let head = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
+  // MARK: - Cells
+
+  /// A line of a cell; empty for no text.
+  private static func line(_ label: String, _ html: String) -> String {
+    guard !html.isEmpty else { return "" }
+    return "<p>" + (label.isEmpty ? "" : "<b>\(label)</b> ") + html + "</p>"
+  }
+
+  /// A table; a head's number is its column's share of the width in percent.
+  private static func table(_ heads: [(String, Int)], _ rows: [String]) -> String {
+    let head = heads.map { "<th scope=\"col\" style=\"width:\($1)%\">\($0)</th>" }.joined()
     return "<table>\n<thead><tr>\(head)</tr></thead>\n<tbody>\n"
       + rows.joined(separator: "\n") + "\n</tbody>\n</table>"
   }
 
   private static func row(_ cells: [(String, String)]) -> String {
-    "<tr>" + cells.map { "<td data-label=\"\($0)\">\($1)</td>" }.joined() + "</tr>"
+    let html = cells.enumerated().map { number, cell in
+      "<td\(number == 0 ? " class=\"first\"" : "") data-label=\"\(cell.0)\">\(cell.1)</td>"
+    }
+    return "<tr>" + html.joined() + "</tr>"
   }
 
+  /// A name or path, which may break after the marks that divide it.
   private static func code(_ text: String) -> String {
-    text.isEmpty ? "" : "<code>\(AuditText.html(text))</code>"
+    text.isEmpty ? "" : "<code>\(AuditText.breakable(AuditText.html(text)))</code>"
   }
 
   private static func marked(_ text: String, _ mark: String) -> String {
@@ -135,8 +200,13 @@ extension StorageAuditReport {
           "\"No value\" is not a finding. \"Not opened\" means a value under a passcode, or under material "
             + "that the audit did not have."
         ),
-        ("Stored as", "How the stored value is protected."),
+        ("Stored", "How the stored value is protected; \"plaintext\" means not at all."),
         ("Size", "The stored bytes, including those that sealing adds."),
+        (
+          "Oldest change",
+          "The day on which the value was stored that has stayed unchanged longest. Rotating keys seals "
+            + "every value anew, so no value under the present keys is older than their rotation."
+        ),
       ]
       items += Set(findings.map(\.kind)).sorted { $0.rawValue < $1.rawValue }.map {
         ($0.rawValue, $0.explanation)
