@@ -1,10 +1,10 @@
 /// What a vault is opened for.
 public enum VaultAccess: Hashable, Sendable {
-  /// Reading and writing; the file is made at the first write.
+  /// Reading and writing; the first write creates a missing file.
   case readWrite
-  /// Reading alone: no value is changed, and every write is the error `readOnly`.
+  /// Reading only: no value is changed, and every write throws `readOnly`.
   ///
-  /// Works on media that can't be written to as well. Elsewhere SQLite's files beside the vault are made
-  /// and used, and what a writer that died has left half done in the file is undone.
+  /// It also works on a medium that can't be written to. Elsewhere SQLite creates and uses its files
+  /// beside the vault, and undoes the unfinished transaction of a writer that died.
   case readOnly
 }

@@ -6,20 +6,21 @@ public import struct Foundation.URL
 /// Sealed records in one file that loses nothing: SQLite with a write-ahead log.
 ///
 /// A write is durable before it returns, also against a loss of power; threads that write at the
-/// same time share the sync. Reads come from memory and see every write to the file that was done
-/// before they began, whatever process did it; one in each tick of the clock, 1 to 10 ms, looks whether it is
-/// still the same file. Any number of processes may share the file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
+/// same time share the sync. A read comes from memory and sees every write that any process has
+/// finished before the read began. In each tick of the clock, 1 to 10 ms, one read checks that the
+/// path still leads to the same file. Any number of processes may share the file. All delegates of
+/// one file in a process share their memory. docs/file-format.md has the format.
 public final class VaultDelegate: ManifestPlace {
   /// How long a call waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
 
-  /// What may be done with a vault.
+  /// What the program may do with a vault, and whom it trusts with the folder.
   struct Use: Sendable {
     let allowance: StoreAccess
     let trust: FolderTrust
     var access: VaultAccess { allowance == .readOnly ? .readOnly : .readWrite }
 
-    /// What a program was bootstrapped with, which is settled by asking for it.
+    /// What `SecureStorage.bootstrap` says; from the first call on, a bootstrap is too late.
     static let bootstrapped: @Sendable () -> Use = {
       let configuration = SecureStorage.configuration
       return Use(allowance: configuration.access, trust: configuration.folderTrust)
@@ -33,22 +34,23 @@ public final class VaultDelegate: ManifestPlace {
 
   /// What the file is opened for.
   ///
-  /// That of a standard vault is what the program was bootstrapped with, which is settled by asking.
+  /// For a standard vault, `SecureStorage.bootstrap` says it; asking for it makes a later bootstrap
+  /// fail.
   public var access: VaultAccess { use().access }
   let deadline: Duration
   private let use: @Sendable () -> Use
   private let handle: PlaceHandle<VaultEngine>
 
-  /// The delegate of a file, which is made at the first write.
+  /// The delegate of a file; the first write creates a missing file.
   ///
-  /// Nothing is looked at before the first use.
+  /// Nothing is read before the first use.
   ///
   /// - Parameters:
-  ///   - url: an absolute file URL; any other is the error `invalid` at every use. A missing folder
-  ///     is made for the owner alone.
-  ///   - access: what it is opened for.
+  ///   - url: an absolute file URL; with any other URL, every use throws `invalid`. A missing folder
+  ///     is created for the owner alone.
+  ///   - access: what the file is opened for.
   ///   - folderTrust: who may write to its folder, besides this user and root.
-  ///   - deadline: how long a call waits for other processes before it is the error `busy`.
+  ///   - deadline: how long a call waits for other processes before it throws `busy`.
   public convenience init(
     at url: URL, access: VaultAccess = .readWrite, folderTrust: FolderTrust = .owner,
     deadline: Duration = standardDeadline
@@ -57,7 +59,7 @@ public final class VaultDelegate: ManifestPlace {
     self.init(Use.of(access, folderTrust), deadline: deadline) { () throws(StorageError) in path }
   }
 
-  /// The delegate of the file that `path` gives at the first use, for what `use` says then.
+  /// The delegate of the file that `path` returns at the first use, opened as `use` says then.
   init(
     _ use: @escaping @Sendable () -> Use, deadline: Duration = standardDeadline,
     path: @escaping @Sendable () throws(StorageError) -> String
@@ -74,7 +76,7 @@ public final class VaultDelegate: ManifestPlace {
   /// Who may write to the vault's folder.
   var folderTrust: FolderTrust { use().trust }
 
-  /// The vault, for whoever administers it.
+  /// The vault, which all delegates of the file share.
   func vault() throws(StorageError) -> VaultEngine { try handle.object() }
 
   // MARK: - The place
@@ -82,21 +84,17 @@ public final class VaultDelegate: ManifestPlace {
   /// What the program may do here.
   public var allowance: StoreAccess { handle.allowance }
 
-  /// From now on no storage of this process makes the vault.
+  /// From now on no storage of this process creates the vault.
   public func makeNothing() { handle.makeNothing() }
 
-  /// The vault of this process that the file and the way of access share; nil when there is no place to
-  /// store at.
-  public var identity: DelegateIdentity? {
-    handle.identity
-  }
+  /// Identifies the vault; delegates with the same file and access share it. Nil when the path
+  /// can't be known.
+  public var identity: DelegateIdentity? { handle.identity }
 
   // MARK: - Header and records
 
   /// The path of the file, or nil when it can't be known.
-  public var location: String? {
-    handle.location
-  }
+  public var location: String? { handle.location }
 
   /// The header and its version.
   ///
@@ -105,19 +103,19 @@ public final class VaultDelegate: ManifestPlace {
     try vault().header(waiting: deadline)
   }
 
-  /// Lets `body` change the header, alone among all processes and threads.
+  /// Lets `body` change the header, while no other process or thread writes.
   ///
-  /// What the old header said is gone from the file and its log afterwards.
+  /// Afterwards the old header is wiped from the file and its log.
   ///
   /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged, except with
   ///   the code `outcomeUnknown`.
   public func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
-    try vault().updateHeader(waiting: deadline, body)
+    try vault().writer.updateHeader(waiting: deadline, body)
   }
 
-  /// Takes the keys of the manifest.
+  /// Takes the keys of the manifest for a version of the header.
   package func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
     handle.known?.memory.withLock { $0.adopt(keys, headerVersion: headerVersion) }
   }
@@ -128,8 +126,8 @@ public final class VaultDelegate: ManifestPlace {
   public func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
-    // No reference is counted: there are weak ones to a vault, which make that slow, and `make bench`
-    // shows it in every read.
+    // No reference is counted: weak references to the vault make counting slow, which `make bench`
+    // shows in every read.
     let known = unsafe handle.uncounted?._withUnsafeGuaranteedRef { $0.known(name) }
     if let known { return known }
     return try vault().lookup(name, waiting: deadline)
@@ -142,13 +140,13 @@ public final class VaultDelegate: ManifestPlace {
     unsafe handle.uncounted?._withUnsafeGuaranteedRef { unsafe $0.copy(name, into: buffer) }
   }
 
-  /// Makes all of `writes` or none, in one atomic step, if the header is that of the version.
+  /// Makes all of `writes` or none, in one atomic step, if the header has the given version.
   ///
   /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
   public func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
-    try vault().commit(writes, headerVersion: headerVersion, waiting: deadline)
+    try vault().writer.commit(writes, headerVersion: headerVersion, waiting: deadline)
   }
 
   /// The names of all records.
@@ -201,8 +199,8 @@ public final class VaultDelegate: ManifestPlace {
 
   /// Calls `observer` for each change, in order, under the delegate's lock.
   ///
-  /// The first observer starts a thread that waits for other processes' changes; the last one's end
-  /// stops it. When there is no place to store at, nothing is ever told.
+  /// The first observer starts a thread that waits for other processes' changes; the thread ends
+  /// with the last observer. If the path can't be known, the observer is never called.
   public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
       let vault = try vault()

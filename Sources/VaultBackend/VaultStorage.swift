@@ -7,37 +7,37 @@ public import struct Foundation.URL
 
 /// Values in one encrypted file, sealed, durable and shared by any number of processes.
 ///
-/// See ``VaultDelegate`` for how it keeps them.
+/// See ``VaultDelegate`` for what it promises about durability and about other processes.
 public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // Adds an immutable reference to DelegatedStorage.
   let delegate: VaultDelegate
 
-  /// The storage that `@Vault` and its family use; in a test with stores of its own, the test's.
+  /// The storage that `@Vault` and its family use; in a test with its own stores, the test's vault.
   ///
-  /// Its file is ``standardPath(applicationID:)`` of the application, its key comes from the key
-  /// source of `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before.
+  /// Its file is ``standardPath(applicationID:)`` of the application. Its key comes from the key
+  /// source that you pass to `SecureStorage.bootstrap(applicationID:keySource:)` before.
   public static var standard: VaultStorage {
     TestStores.inUse?.kept { VaultStorage(authenticationTag: nil) } ?? program
   }
 
   private static let program = VaultStorage(authenticationTag: nil)
 
-  /// The vault at a place of the caller's choice.
+  /// The vault at a path that you choose.
   ///
-  /// The file is looked at, or made, at the first use; `open()` does it now.
+  /// The first use opens or creates the file; `open()` does it now.
   ///
   /// - Parameters:
-  ///   - url: an absolute file URL. A missing folder is made for the owner alone; one that others
-  ///     can write to is refused. No vault is made whose name ends in `-wal`, `-shm`, `-journal` or
-  ///     `-notice`, as those of the files beside one do.
+  ///   - url: an absolute file URL. A missing folder is created for the owner alone; a folder that
+  ///     others can write to is refused. The name of a new vault must not end in `-wal`, `-shm`,
+  ///     `-journal` or `-notice`, because the files beside a vault have such names.
   ///   - keySource: where the key comes from.
-  ///   - access: what it is opened for.
-  ///   - folderTrust: who may write to its folder and those on the way, besides this user and root:
+  ///   - access: what the file is opened for.
+  ///   - folderTrust: who may write to the folder and those above it, besides this user and root:
   ///     `.processGroup` for a volume of a container.
-  ///   - algorithm: what seals, if the vault is new; one that exists keeps its own.
+  ///   - algorithm: the cipher of a new vault; an existing vault keeps its own.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  ///   - deadline: how long a call waits for other processes before it is the error `busy`.
-  ///   - errorClosure: takes the errors of calls that can't throw.
+  ///   - deadline: how long a call waits for other processes before it throws `busy`.
+  ///   - errorClosure: gets the errors of calls that can't throw.
   public convenience init(
     at url: URL, keySource: KeySource, access: VaultAccess = .readWrite,
     folderTrust: FolderTrust = .owner, algorithm: AEADAlgorithm = .aes256GCM,
@@ -75,13 +75,13 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
       authenticationTag: authenticationTag)
   }
 
-  /// The vault at the path that `path` gives at the first use.
+  /// The vault at the path that `path` returns at the first use.
   ///
   /// - Parameters:
-  ///   - isBootstrapped: whether it is the program's own, used as `SecureStorage.bootstrap` says.
+  ///   - isBootstrapped: whether `SecureStorage.bootstrap` says how the vault is opened.
   ///   - keySource: where the key comes from.
-  ///   - access: what another one is opened for.
-  ///   - path: gives the path.
+  ///   - access: what the file is opened for, unless `isBootstrapped`.
+  ///   - path: returns the path.
   package convenience init(
     isBootstrapped: Bool = false, keySource: KeySource, access: VaultAccess = .readWrite,
     path: @escaping @Sendable () throws(StorageError) -> String
@@ -93,15 +93,15 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   /// What the file is opened for.
   package var access: VaultAccess { delegate.access }
 
-  /// Whether the vault has to be there, and is never made.
+  /// Whether a missing vault is an error and is not created.
   package var isRequired: Bool {
-    get throws(StorageError) { try delegate.vault().makesNothing }
+    get throws(StorageError) { try delegate.vault().writer.makesNothing }
   }
 
   /// Who may write to the folder, besides this user and root.
   package var folderTrust: FolderTrust { delegate.folderTrust }
 
-  /// The storage over a delegate, or over one in its place for the records.
+  /// The storage over a delegate, or over `records` in its place.
   init(
     _ delegate: VaultDelegate, records: (any RecordPlace)? = nil, keySource: KeySource,
     algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
@@ -115,7 +115,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
 
   /// The path of the file, without links.
   ///
-  /// - Throws: `StorageError`: `invalid`, `denied` and the like for a path that no vault can have.
+  /// - Throws: `StorageError`, such as `invalid` or `denied`, for a path that no vault can have.
   package func resolvedPath() throws(StorageError) -> String { try delegate.vault().file.path }
 
   /// Where the standard vault of an application is.
@@ -125,9 +125,9 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   /// `XDG_DATA_HOME` is not set.
   ///
   /// - Parameter applicationID: the application's id, as given to `SecureStorage.bootstrap`.
-  /// - Returns: an absolute path; there need not be anything.
-  /// - Throws: `StorageError`: `unavailable` when the environment names no such folder, `invalid` for
-  ///   an application id that can't name one.
+  /// - Returns: an absolute path; the file need not exist.
+  /// - Throws: `StorageError`: `unavailable` when the environment names no such folder, `invalid`
+  ///   for an application id that can't be the name of a folder.
   public static func standardPath(applicationID: String) throws(StorageError) -> String {
     try StandardFolders.data(application: applicationID) + "/default.vault"
   }

@@ -109,7 +109,7 @@ import Testing
 
   /// fcntl(2): whoever closes a file gives back all locks that its process has on it.
   @Test func anAttemptToBeAloneThatIsRefusedDoesNotLetTheNextOneIn() throws {
-    try fill().delegate.vault().close()
+    try fill().delegate.vault().gate.close()
     let file = try VaultFile(vault.url)
     let connection = try Connection(vault.path, .readWrite, until: .now)
     try connection.reading {}

@@ -30,7 +30,7 @@ extension VaultStorage {
     }
     let end = ContinuousClock.now + delegate.deadline
     let isReplaced = replacing ? try FileStatus.ofEntry(destination.path) != nil : false
-    let isDone: Bool? = try engine.reading(waiting: delegate.deadline) {
+    let isDone: Bool? = try engine.follower.reading(waiting: delegate.deadline) {
       (source) throws(StorageError) in
       try VaultCopy.make(destination, replacing: replacing, until: end) {
         (connection) throws(StorageError) in
@@ -101,7 +101,7 @@ extension VaultStorage {
       _ = try VaultCopy.make(engine.file, replacing: false, until: .now + delegate.deadline) {
         (connection) throws(StorageError) in
         try backup.copy(to: connection, asIn: report, beyond: engine.seen.greatest)
-        try engine.noteRestoration(in: connection)
+        try engine.seen.noteRestoration(in: connection)
       }
       return VaultRestoration(recordCount: report.recordCount, oldFile: nil)
     }
@@ -121,11 +121,11 @@ extension VaultStorage {
   private func replaceFile(
     with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
   ) throws(StorageError) -> String? {
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.replaceFile(until: end) { (connection) throws(StorageError) in
+    try engine.writer.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.writer.replaceFile(until: end) { (connection) throws(StorageError) in
         let latest = max(engine.seen.greatest, Self.lastNumber(of: engine.file))
         try backup.copy(to: connection, asIn: report, beyond: latest)
-        try engine.noteRestoration(in: connection)
+        try engine.seen.noteRestoration(in: connection)
       }
     }
   }
@@ -142,8 +142,8 @@ extension VaultStorage {
   private func replaceRecords(
     with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
   ) throws(StorageError) {
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.withTransaction(until: end, acceptingOlder: true) {
+    try engine.writer.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.writer.withTransaction(until: end, acceptingOlder: true) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         try backup.withSnapshot(asIn: report) {
           (connection, header, keys) throws(StorageError) in
@@ -185,7 +185,7 @@ extension VaultStorage {
       try connection.copy(to: destination) { _, _ in }
       do throws(StorageError) {
         guard try VaultRows.header(destination) == header,
-          let told = try VaultTransaction.manifest(try VaultRows.manifest(destination), keys),
+          let told = try Manifest.stored(in: destination, keys),
           try Manifest.computed(destination, keys).agrees(with: told)
         else { throw Self.changedMeanwhile(connection.path) }
         try destination.beginWriting()
@@ -207,7 +207,7 @@ extension VaultStorage {
     _ body: (Connection, [UInt8], ManifestKeys) throws(StorageError) -> Void
   ) throws(StorageError) {
     let source = try delegate.vault()
-    let isThere = try source.reading(waiting: delegate.deadline) {
+    let isThere = try source.follower.reading(waiting: delegate.deadline) {
       (connection) throws(StorageError) -> Bool in
       guard try VaultRows.stamps(connection).generation == Int64(report.generation) else {
         throw Self.changedMeanwhile(source.file.path)

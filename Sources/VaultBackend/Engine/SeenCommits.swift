@@ -68,6 +68,21 @@ final class SeenCommits: Sendable {
     restored.withLock { $0 = (($0?.number ?? 0) + 1, root) }
   }
 
+  /// Notes that the header that a connection sees was put there on purpose.
+  func noteRestoration(in connection: Connection) throws(StorageError) {
+    if let header = try VaultRows.header(connection) { noteRestoration(of: header) }
+  }
+
+  /// The latest commit in `past` of the store that a connection sees.
+  ///
+  /// Ask for `past` before the connection reads that state.
+  static func latest(
+    in connection: Connection, _ past: Past
+  ) throws(StorageError) -> Numbers {
+    let header = try VaultRows.header(connection)
+    return header.flatMap { Store(header: $0) }.flatMap { past[$0] } ?? Numbers()
+  }
+
   /// The numbers of the latest commits.
   ///
   /// Ask for them before looking at a state of the file: an honest state can't be older then.

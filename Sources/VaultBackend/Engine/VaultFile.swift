@@ -70,20 +70,20 @@ struct VaultFile: Hashable, Sendable {
   }
 
   private func requirePrivate(_ status: FileStatus, _ path: String) throws(StorageError) {
-    // The folder itself must be writable by nobody else, sticky or not: in `/tmp` others could make the files
-    // that SQLite looks for beside the vault.
+    // Nobody else may write to the folder itself, sticky or not: in `/tmp`, others could create the
+    // files that SQLite looks for beside the vault.
     if path == folder, trust.lets(othersWriteTo: status) {
       throw StorageError(
         .denied,
         "other users can write to the vault's folder; "
-          // Made for all users, as /tmp is, and to be left so.
+          // A sticky folder, such as /tmp, is meant for all users; its permissions must stay.
           + (status.isSticky ? "use a folder of your own" : trust.advice(for: status)),
         path: folder)
     }
     try Folder.requirePrivate(status, path, trust)
   }
 
-  /// What tells the file that is in its place now from others; nil when there is none.
+  /// The identity of the file that the path leads to now; nil when there is none.
   func place() throws(StorageError) -> FileStatus.Identity? {
     try openFolder()?.status(of: name)?.identity
   }

@@ -4,17 +4,24 @@ internal import Synchronization
 
 /// The observers of a vault, and whether they know that the file can't be read.
 final class VaultListeners: Sendable {
-  private let file = FileObservers()
-  /// Whether observers were told that the file can't be read; changed under the engine's gate.
+  private let file: VaultFile
+  private let notice: VaultNotice
+  private let observers = FileObservers()
+  /// Whether observers were told that the file can't be read; changed under the gate.
   private let isFailureTold = Atomic<Bool>(false)
 
-  /// The observers to notify.
-  var changes: ChangeObservers { file.changes }
+  init(_ file: VaultFile, _ notice: VaultNotice) {
+    self.file = file
+    self.notice = notice
+  }
 
-  /// Tells the observers, under the lock of the engine's memory.
+  /// Whether nobody observes the vault.
+  var isEmpty: Bool { observers.changes.isEmpty }
+
+  /// Tells the observers, under the lock of memory.
   func notify(_ changes: [RecordChange], _ headerVersion: UInt64) {
     for change in changes {
-      self.changes.notify(
+      observers.changes.notify(
         RecordChange(name: change.name, record: change.record, headerVersion: headerVersion))
     }
   }
@@ -24,7 +31,7 @@ final class VaultListeners: Sendable {
   /// True once for each time that the file becomes unreadable.
   func mustTell(of error: StorageError) -> Bool {
     // A long write by another process is no failure of the file.
-    guard error.code != .busy, !changes.isEmpty else { return false }
+    guard error.code != .busy, !isEmpty else { return false }
     return !isFailureTold.exchange(true, ordering: .relaxed)
   }
 
@@ -33,10 +40,10 @@ final class VaultListeners: Sendable {
   func mustTellOfRecovery() -> Bool { isFailureTold.exchange(false, ordering: .relaxed) }
 
   /// Makes the observers look themselves, by a change of a name that no record has; under the lock
-  /// of the engine's memory.
+  /// of memory.
   func notifyAll() {
     guard let nobody = NameHash([UInt8](repeating: 0, count: NameHash.byteCount)) else { return }
-    changes.notify(RecordChange(name: nobody, record: nil))
+    observers.changes.notify(RecordChange(name: nobody, record: nil))
   }
 
   /// Calls `observer` for each change, including other processes' changes, until the observation is
@@ -44,10 +51,10 @@ final class VaultListeners: Sendable {
   func add(
     _ observer: @escaping @Sendable (RecordChange) -> Void, of engine: VaultEngine
   ) -> ChangeObservation {
-    engine.notice.prepare()
-    return file.add(
-      observer, of: engine, watching: .file(engine.file.noticePath), and: .entry(engine.file.path),
+    notice.prepare()
+    return observers.add(
+      observer, of: engine, watching: .file(file.noticePath), and: .entry(file.path),
       threadName: "SPS vault"
-    ) { (engine) throws(StorageError) in try engine.follow(waiting: .seconds(5)) }
+    ) { (engine) throws(StorageError) in try engine.follower.follow(waiting: .seconds(5)) }
   }
 }

@@ -23,12 +23,14 @@ enum VaultRegistry {
   private static func closeAll() {
     // A child of fork(2) has copies of its parent's locks, which nobody there releases.
     guard closing.isCurrent else { return }
-    for (_, vault) in vaults.all { vault.shutDown() }
+    for (_, vault) in vaults.all { vault.gate.shutDown() }
   }
 
   /// Closes a file that will be replaced if another kind of access in this process has it open.
-  static func close(_ file: VaultFile, but engine: VaultEngine) {
-    for (key, other) in vaults.all where key.file == file && other !== engine { other.close() }
+  static func close(_ file: VaultFile, but gate: VaultGate) {
+    for (key, other) in vaults.all where key.file == file && other.gate !== gate {
+      other.gate.close()
+    }
   }
 
   /// The vault of a file.

@@ -2,47 +2,49 @@ internal import CryptoCore
 public import StorageCore
 
 extension VaultStorage {
-  /// Gives the space of what was removed back to the file system, and forgets what was removed.
+  /// Gives the space of removed records back to the file system, and forgets which names were
+  /// removed.
   ///
-  /// It writes the whole file anew, in one atomic step, and takes as much space again while it does.
-  /// Others can read meanwhile; they can't write, and get `busy` when that takes longer than their
-  /// deadline.
+  /// It rewrites the whole file in one atomic step, and needs as much free space as the file has.
+  /// Other processes can read meanwhile. Their writes wait, and throw `busy` after their deadline.
   ///
-  /// - Throws: `StorageError`: `busy`, `full` and the like, or why the keys can't be opened; the vault
-  ///   then holds what it held.
+  /// - Throws: `StorageError`, such as `busy` or `full`, or why the keys can't be opened; the vault
+  ///   is then unchanged.
   public func compact() throws(StorageError) {
     let engine = try delegate.vault()
-    // Every commit keeps the manifest in step, which takes the keys.
+    // Every commit updates the manifest, which takes the keys.
     guard try store.openKeys() else { return }
     let end = ContinuousClock.now + delegate.deadline
-    // Whoever sets seals aside changes the header: these need not be the keys of the one that is met.
-    while try !engine.alone(
+    // A process that reserves seals changes the header, so the open keys may be those of an older
+    // header.
+    while try !engine.writer.alone(
       waiting: max(.zero, ContinuousClock.now.duration(to: end)),
-      { (end) throws(StorageError) in try engine.compact(until: end) })
+      { (end) throws(StorageError) in try engine.writer.compact(until: end) })
     {
       guard ContinuousClock.now < end else { throw Self.changingKeys(engine) }
       try store.openKeys()
     }
   }
 
-  /// What is said when others change the header whenever it is looked at.
+  /// The error for a header that other processes change again and again.
   static func changingKeys(_ engine: VaultEngine) -> StorageError {
     StorageError(
       .busy, "another program kept changing the vault's keys; try again", path: engine.file.path)
   }
 
-  /// Replaces all keys after one of them leaked, and with `names` the one that hashes names.
+  /// Replaces all keys after one of them leaked; with `names` also the key that hashes names.
   ///
   /// The same as `keyAdministration.rotate(openedBy:names:keepingOldKeys:progress:)`.
   ///
   /// - Parameters:
-  ///   - source: what opens the vault from now on; nil keeps the storage's own.
-  ///   - names: whether names are hashed anew, in one step that others' writes wait for.
-  ///   - keepingOldKeys: whether the old data keys stay valid for records of other authentication tags.
-  ///   - progress: told how many records are done, of how many, now and then.
-  /// - Returns: what was sealed anew, what stays and what was set aside: values that can't be read
-  ///   until they are taken back.
-  /// - Throws: `StorageError`; the vault opens with the old source or with the new one.
+  ///   - source: the key source that opens the vault from now on; nil keeps the storage's own.
+  ///   - names: whether all names are hashed again, in one step that other writers wait for.
+  ///   - keepingOldKeys: whether the old data keys stay valid for records of other authentication
+  ///     tags.
+  ///   - progress: called now and then with the number of finished records and of all records.
+  /// - Returns: how many records were sealed again, left as they were, and set aside. A value that
+  ///   was set aside can't be read until it is taken back.
+  /// - Throws: `StorageError`; the vault then opens with the old source or with the new one.
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false, keepingOldKeys: Bool = false,
     progress: ((Int, Int) -> Void)? = nil
@@ -51,11 +53,11 @@ extension VaultStorage {
       openedBy: source, names: names, keepingOldKeys: keepingOldKeys, progress: progress)
   }
 
-  /// Makes one more slot for a recovery key, which opens the vault when its key source is lost.
+  /// Adds a key slot for a recovery key, which opens the vault when its key source is lost.
   ///
   /// The same as `keyAdministration.exportRecoveryKey()`.
   ///
-  /// - Returns: the key, to be written down and kept elsewhere; it can't be had again.
+  /// - Returns: the key. Write it down and keep it elsewhere; it can't be shown again.
   /// - Throws: `StorageError`: `full` when the vault has 32 slots.
   public func exportRecovery() throws(StorageError) -> RecoveryKey {
     try keyAdministration.exportRecoveryKey()

@@ -69,6 +69,35 @@ extension Manifest {
     }
   }
 
+  /// The manifest that a connection sees, or nil when it was altered.
+  ///
+  /// - Throws: `StorageError` when it can't be read: that does not mean that it was altered.
+  static func stored(
+    in connection: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) -> Manifest? {
+    let bytes = try VaultRows.manifest(connection)
+    do throws(StorageError) {
+      return try Manifest(reading: bytes, keys)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
+  }
+
+  /// The number of records at the last write, or nil when the manifest is damaged.
+  static func count(
+    in connection: Connection, _ keys: ManifestKeys
+  ) throws(StorageError) -> Int? {
+    do throws(StorageError) {
+      guard let manifest = try stored(in: connection, keys) else { return nil }
+      // No file holds more records: somebody who once had the keys made the number up.
+      return manifest.count < 1 << 40 ? Int(manifest.count) : nil
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
+  }
+
   /// Reads a manifest of either version.
   ///
   /// - Throws: `damaged` when it was not sealed under `keys`.

@@ -70,6 +70,20 @@ enum VaultSchema {
     connection.formatVersion = version
   }
 
+  /// Whether a file is a vault, whatever its records.
+  static func isVault(
+    _ file: VaultFile, until end: ContinuousClock.Instant
+  ) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      guard try file.check(mending: false) else { return false }
+      try check(try Connection(file.path, .readOnly, until: end))
+      return true
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return false
+    }
+  }
+
   private static let sorted = definitions.sorted { $0.name < $1.name }
 
   private static func integer(

@@ -134,7 +134,7 @@ struct VaultSalvage {
   ) throws(StorageError) -> Manifest? {
     var manifest: Manifest?
     try skippingDamage { () throws(StorageError) in
-      manifest = try VaultTransaction.manifest(try VaultRows.manifest(source), keys)
+      manifest = try Manifest.stored(in: source, keys)
     }
     return manifest
   }

@@ -43,9 +43,9 @@ extension VaultStorage {
       return try rebuild(engine, report, opener, droppingUnreadable)
     }
     var result: VaultRepair?
-    try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      engine.forgetPages()
-      try engine.withTransaction(until: end, acceptingOlder: true) {
+    try engine.writer.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      engine.gate.forgetPages()
+      try engine.writer.withTransaction(until: end, acceptingOlder: true) {
         (transaction: inout VaultTransaction) throws(StorageError) in
         let connection = transaction.connection
         let closed = try VaultVerification.requireSame(
@@ -56,7 +56,7 @@ extension VaultStorage {
         if droppingUnreadable { try transaction.drop(closed) }
         try VaultRows.removeStrays(connection)
         transaction.goOn()
-        try engine.noteRestoration(in: connection)
+        try engine.seen.noteRestoration(in: connection)
         try transaction.recompute(under: opener.manifestKeys)
         let found = VaultSalvage.Result(
           opened: report.recordCount - closed.count, closed: closed.count,
@@ -130,8 +130,8 @@ extension VaultStorage {
   ) throws(StorageError) -> VaultRepair {
     var found = VaultSalvage.Result()
     var expected: Int?
-    let oldFile = try engine.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
-      try engine.replaceFile(until: end) { (connection) throws(StorageError) in
+    let oldFile = try engine.writer.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+      try engine.writer.replaceFile(until: end) { (connection) throws(StorageError) in
         // Nobody else has the file open, nor can, until the new one is in its place.
         let source = try Connection(engine.file.path, .immutable, until: end)
         let past = engine.seen.all
@@ -143,7 +143,7 @@ extension VaultStorage {
           source, to: connection, openedBy: opener,
           beyond: engine.seen.greatest,
           droppingUnreadable: droppingUnreadable)
-        try engine.noteRestoration(in: connection)
+        try engine.seen.noteRestoration(in: connection)
       }
     }
     return Self.repair(found, droppingUnreadable, expected, oldFile: oldFile)

@@ -11,7 +11,7 @@ extension VaultTransaction {
   ) throws(StorageError) -> Manifest? {
     // Another process may have changed the header since this one opened its keys.
     guard known == nil, let keys else { return known }
-    return try manifest(try VaultRows.manifest(connection), keys)
+    return try Manifest.stored(in: connection, keys)
   }
 
   /// The result of comparing the rows with the manifest.

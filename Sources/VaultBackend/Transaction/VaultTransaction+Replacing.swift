@@ -16,7 +16,7 @@ extension VaultTransaction {
   mutating func replaceAll(
     with source: Connection, _ new: [UInt8], _ sourceKeys: ManifestKeys
   ) throws(StorageError) {
-    let told = try Self.manifest(try VaultRows.manifest(source), sourceKeys)
+    let told = try Manifest.stored(in: source, sourceKeys)
     try connection.statement("DELETE FROM record").run()
     goOn(beyond: told.map { Int64(clamping: $0.generation) } ?? 0)
     let connection = connection
@@ -27,7 +27,7 @@ extension VaultTransaction {
     }
     sequence = last + 1
     header = new
-    vault.seen.noteRestoration(of: new)
+    seen.noteRestoration(of: new)
     isScrubNeeded = true
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     try recompute(under: sourceKeys)
@@ -57,8 +57,7 @@ extension VaultTransaction {
   /// Continues far beyond all known numbers: somebody with the keys chose this state, and no
   /// running program may take it for an older one.
   mutating func goOn(beyond other: Int64 = 0) {
-    let seen = vault.seen.greatest
-    sequence = max(sequence, VaultRows.number(farBeyond: sequence, other, seen))
+    sequence = max(sequence, VaultRows.number(farBeyond: sequence, other, seen.greatest))
   }
 }
 

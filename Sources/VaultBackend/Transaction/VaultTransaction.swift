@@ -34,7 +34,8 @@ struct VaultTransaction: ~Copyable {
   }
 
   let connection: Connection
-  let vault: VaultEngine
+  let memory: SharedLock<VaultMemory>
+  let seen: SeenCommits
   private let known: Int64
   var sequence: Int64
   var horizon: Int64?
@@ -61,19 +62,22 @@ struct VaultTransaction: ~Copyable {
   var settled: UInt64 = 0
 
   /// A transaction over the present state of the file, which memory has already followed.
-  init(_ connection: Connection, _ vault: VaultEngine) throws(StorageError) {
+  init(
+    _ connection: Connection, _ memory: SharedLock<VaultMemory>, _ seen: SeenCommits
+  ) throws(StorageError) {
     self.connection = connection
-    self.vault = vault
-    known = vault.memory.withLock { $0.generation }
+    self.memory = memory
+    self.seen = seen
+    known = memory.withLock { $0.generation }
     sequence = known
     try takeKeys()
   }
 
   /// Takes the keys of the present header, if they are open, and the manifest.
   private mutating func takeKeys() throws(StorageError) {
-    guard let keys = vault.memory.withLock({ $0.currentManifestKeys }) else { return }
+    guard let keys = memory.withLock({ $0.currentManifestKeys }) else { return }
     self.keys = keys
-    if let written = vault.memory.withLock({ $0.manifest(keys) }) {
+    if let written = memory.withLock({ $0.manifest(keys) }) {
       manifest = written
     } else {
       manifest = try readManifest(keys)
@@ -86,23 +90,11 @@ struct VaultTransaction: ~Copyable {
   /// it is, for a verification to report. A planted record with a later number does not count here;
   /// otherwise junk could keep keys from being ended.
   private func readManifest(_ keys: ManifestKeys) throws(StorageError) -> Manifest? {
-    guard var manifest = try Self.manifest(try VaultRows.manifest(connection), keys),
+    guard var manifest = try Manifest.stored(in: connection, keys),
       manifest.generation == UInt64(try VaultRows.stamps(connection).manifest)
     else { return nil }
     try manifest.countRemovals(connection, keys)
     return manifest
-  }
-
-  /// A manifest, or nil when it was altered.
-  static func manifest(
-    _ bytes: [UInt8], _ keys: ManifestKeys
-  ) throws(StorageError) -> Manifest? {
-    do throws(StorageError) {
-      return try Manifest(reading: bytes, keys)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      return nil
-    }
   }
 
   /// Reserves memory for this many writes.
@@ -119,7 +111,7 @@ struct VaultTransaction: ~Copyable {
   /// The record of a name as this transaction sees it.
   func record(_ name: NameHash) throws(StorageError) -> [UInt8]? {
     if let index = lastChange(of: name) { return changes[index].new.record }
-    if let record = vault.memory.withLock({ $0.record(for: name) }) { return record }
+    if let record = memory.withLock({ $0.record(for: name) }) { return record }
     return try VaultRows.record(name, connection)
   }
 
@@ -148,7 +140,7 @@ struct VaultTransaction: ~Copyable {
   /// What a change of a name replaces; `last` is the name's last change in this transaction.
   private func replaced(_ name: NameHash, _ last: Int?) throws(StorageError) -> Replaced {
     if let last { return changes[last].new.replaced(under: keys) }
-    if let known = vault.memory.withLock({ $0.replaced(name, keys) }) { return known }
+    if let known = memory.withLock({ $0.replaced(name, keys) }) { return known }
     return try VaultRows.kept(name, connection).replaced(under: keys)
   }
 
@@ -183,7 +175,7 @@ struct VaultTransaction: ~Copyable {
     guard let keys, accounted < changes.count, var manifest else { return }
     // Nobody else has a copy now, so the manifest is changed in place.
     self.manifest = nil
-    vault.memory.withLock { $0.keep(nil, nil) }
+    memory.withLock { $0.keep(nil, nil) }
     for index in accounted..<changes.count {
       let name = changes[index].name
       switch changes[index].old {
@@ -223,7 +215,7 @@ struct VaultTransaction: ~Copyable {
   mutating func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
-    let old = vault.memory.withLock { $0.header }
+    let old = memory.withLock { $0.header }
     var new = old
     var newKeys: ManifestKeys?
     var oldKeys: ManifestKeys?

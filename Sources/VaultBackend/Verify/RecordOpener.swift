@@ -70,12 +70,7 @@ struct RecordOpener {
   /// How many records the manifest tells of, or nil when it can't be read.
   func expectedCount(in connection: Connection) throws(StorageError) -> Int? {
     guard let manifestKeys else { return nil }
-    do throws(StorageError) {
-      return try Manifest.count(in: connection, manifestKeys)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      return nil
-    }
+    return try Manifest.count(in: connection, manifestKeys)
   }
 
   /// The key name of a record, or nil when it does not open under a hash.

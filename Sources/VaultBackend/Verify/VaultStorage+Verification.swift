@@ -25,9 +25,9 @@ extension VaultStorage {
         if let report = try attempt(engine, keys, progress) { return report }
       }
     } catch {
-      guard error.code == .damaged, try engine.isVault(waiting: delegate.deadline) else {
-        throw error
-      }
+      guard error.code == .damaged,
+        try VaultSchema.isVault(engine.file, until: .now + delegate.deadline)
+      else { throw error }
       var report =
         lookPastMemory(engine, keys, progress)
         ?? VaultReport(
@@ -71,7 +71,7 @@ extension VaultStorage {
     guard let inspector = try store.inspector() else { return try emptyReport(engine) }
     var verification = try VaultVerification(inspector, expecting: keys)
     let past = engine.seen.all
-    let report = try engine.reading(waiting: delegate.deadline) {
+    let report = try engine.follower.reading(waiting: delegate.deadline) {
       (connection) throws(StorageError) -> VaultReport? in
       guard try !connection.hasMoved() else {
         throw StorageError(
@@ -86,7 +86,7 @@ extension VaultStorage {
         let manifestKeys = inspector.manifestKeys
       else { return nil }
       return try verification.run(
-        connection, manifestKeys, latest: try VaultEngine.latest(in: connection, past), progress)
+        connection, manifestKeys, latest: try SeenCommits.latest(in: connection, past), progress)
     }
     return report ?? nil
   }

@@ -22,7 +22,7 @@ extension VaultVerification {
     }
     var verification = try VaultVerification(inspector, expecting: keys)
     let report = try verification.run(
-      connection, manifestKeys, latest: try VaultEngine.latest(in: connection, past), progress)
+      connection, manifestKeys, latest: try SeenCommits.latest(in: connection, past), progress)
     return (report, verification.closedNames)
   }
 

@@ -219,7 +219,7 @@ struct VaultVerification {
   private mutating func checkManifest(
     _ connection: Connection, _ keys: ManifestKeys, _ generation: UInt64?
   ) throws(StorageError) -> Manifest? {
-    let told = try VaultTransaction.manifest(try VaultRows.manifest(connection), keys)
+    let told = try Manifest.stored(in: connection, keys)
     guard let manifest = told else {
       add(.alteredManifest, 0, [], "the manifest was altered or removed, or belongs to other keys")
       return nil

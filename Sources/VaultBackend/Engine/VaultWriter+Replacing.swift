@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-extension VaultEngine {
+extension VaultWriter {
   /// Puts another file in the place of the vault's file; the old file stays beside it.
   ///
   /// No other process may have the vault open. The queue's leader calls this.
@@ -17,9 +17,9 @@ extension VaultEngine {
     until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) -> String? {
     // The closed engines open the new file at their next use.
-    VaultRegistry.close(file, but: self)
+    VaultRegistry.close(file, but: gate)
     let kept = try gate.withLock { (opened) throws(StorageError) in
-      close(&opened)
+      gate.close(&opened)
       return try VaultCopy.make(file, replacing: true, keepingOld: true, until: end, body)
     }
     notice.post()
@@ -53,7 +53,7 @@ extension VaultEngine {
       }
       memory.withLock { $0.doubt() }
     }
-    scrub()
+    log.scrub()
     return true
   }
 }

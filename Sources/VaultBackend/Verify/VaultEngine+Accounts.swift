@@ -12,7 +12,7 @@ extension VaultEngine {
     _ buckets: Range<Int>, headerVersion: UInt64, waiting deadline: Duration,
     opens: (NameHash, [UInt8]) throws(StorageError) -> Bool
   ) throws(StorageError) -> [RecordAccount]? {
-    let accounts = try reading(waiting: deadline) {
+    let accounts = try follower.reading(waiting: deadline) {
       (connection) throws(StorageError) -> [RecordAccount]? in
       let header = try VaultRows.header(connection)
       let (known, version, keys) = memory.withLock {
@@ -41,7 +41,7 @@ private struct Accounts {
   ) throws(StorageError) {
     var entries = [[RecordAccount.Entry]](repeating: [], count: buckets.count)
     var actual = Manifest()
-    let told = try Manifest.told(in: connection, keys)
+    let told = try Manifest.stored(in: connection, keys)
     // Nobody with the keys made a tombstone after the manifest.
     let last = told.map { Int64(clamping: $0.generation) } ?? .max
     for bucket in buckets {
@@ -98,21 +98,5 @@ private struct Accounts {
       withoutAll.remove(entry.share, entry.name)
     }
     return agrees(withoutAll, bucket)
-  }
-}
-
-extension Manifest {
-  /// The manifest, or nil when it was altered.
-  fileprivate static func told(
-    in connection: Connection, _ keys: ManifestKeys
-  ) throws(StorageError) -> Manifest? {
-    // A read error is thrown: it does not mean that the manifest was altered.
-    let bytes = try VaultRows.manifest(connection)
-    do throws(StorageError) {
-      return try Manifest(reading: bytes, keys)
-    } catch {
-      guard [.damaged, .unsupported].contains(error.code) else { throw error }
-      return nil
-    }
   }
 }

@@ -3,18 +3,56 @@ internal import Glibc
 internal import StorageCore
 internal import Synchronization
 
-extension VaultEngine {
+/// Writes to a vault: one thread of the process at a time, for itself and for those that wait, and
+/// one process at a time.
+final class VaultWriter: Sendable {
   /// How long to wait for another writer before saying so in the notice file.
   private static let quietPatience: Duration = .milliseconds(10)
   /// The pause in microseconds in which others can take the lock: a little more than the longest
   /// pause between two of their attempts.
   private static let headStart: useconds_t = 700
 
+  let file: VaultFile
+  private let access: VaultAccess
+  let memory: SharedLock<VaultMemory>
+  private let seen: SeenCommits
+  private let listeners: VaultListeners
+  let gate: VaultGate
+  private let follower: VaultFollower
+  let log: VaultLog
+  let notice: VaultNotice
+  private let queue = WriteQueue()
+  private let mustExist = Atomic<Bool>(false)
+
+  init(
+    _ file: VaultFile, _ access: VaultAccess, _ memory: SharedLock<VaultMemory>,
+    _ seen: SeenCommits, _ listeners: VaultListeners, _ gate: VaultGate,
+    _ follower: VaultFollower, _ log: VaultLog, _ notice: VaultNotice
+  ) {
+    self.file = file
+    self.access = access
+    self.memory = memory
+    self.seen = seen
+    self.listeners = listeners
+    self.gate = gate
+    self.follower = follower
+    self.log = log
+    self.notice = notice
+  }
+
+  /// From now on no storage of this process creates the vault.
+  func makeNothing() { mustExist.store(true, ordering: .releasing) }
+
+  /// Whether a missing vault is an error and must not be created.
+  var makesNothing: Bool { mustExist.load(ordering: .acquiring) }
+
+  // MARK: - Batches
+
   /// Makes all of `writes` or none, durably, if the header has the given version.
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
-    try requireSameProcess()
+    try gate.requireSameProcess()
     var writes = writes
     if let keys = memory.withLock({ $0.currentManifestKeys }) {
       // Hashed here and not by the leader, who would hash for all that share the commit.
@@ -125,14 +163,7 @@ extension VaultEngine {
     }
     guard let isToBeScrubbed else { return }
     notice.post()
-    if isToBeScrubbed {
-      scrub()
-    } else if residue.isAny {
-      // A reader may take long, so each commit only tries to empty the log, without waiting.
-      emptyLog(waiting: .zero)
-    } else {
-      tidyUp(opened)
-    }
+    log.tend(opened, isToBeScrubbed: isToBeScrubbed)
   }
 
   private static func openedReadOnly(_ path: String) -> StorageError {
@@ -164,17 +195,16 @@ extension VaultEngine {
     try gate.withLock { (opened) throws(StorageError) in
       if let current = opened {
         if try current.main.hasMoved() {
-          leave(&opened)
+          gate.leave(&opened)
         } else if case .stamp = current.watch {
           // At the opening the disk was full, or could not be written to.
-          memory.withLock { $0.doubt() }
-          release(&opened)
+          gate.pause(&opened)
         }
       }
-      if let opened = try open(&opened, until: end) { return try withRoom(opened) }
+      if let opened = try gate.open(&opened, until: end) { return try withRoom(opened) }
       guard !makesNothing else { throw .missing(file.path) }
       try file.create()
-      guard let opened = try open(&opened, until: end) else {
+      guard let opened = try gate.open(&opened, until: end) else {
         throw StorageError(
           .unavailable,
           "the vault was removed as soon as it was made; find out which program removes it, then try "
@@ -207,10 +237,10 @@ extension VaultEngine {
     // Nobody else can write now, so the state stays the same until the commit.
     let before = index.state
     if !memory.withLock({ $0.isCurrent(nil) }) {
-      try catchUp(
+      try follower.catchUp(
         opened.main, .live(index, before), besides: seen.all, acceptingOlder: isOlderAccepted)
     }
-    var transaction = try VaultTransaction(opened.main, self)
+    var transaction = try VaultTransaction(opened.main, memory, seen)
     try body(&transaction)
     guard !transaction.isEmpty else { return nil }
     try transaction.commit()
@@ -230,7 +260,7 @@ extension VaultEngine {
         seen.see(.init(rows: transaction.sequence, manifest: manifest), of: store)
       }
       memory.keep(isOurs ? transaction.manifest : nil, transaction.keys)
-      guard !observers.isEmpty else { return }
+      guard !listeners.isEmpty else { return }
       listeners.notify(
         transaction.changes.filter(\.isNews).map {
           RecordChange(name: $0.name, record: $0.new.record)
@@ -261,7 +291,7 @@ extension VaultEngine {
   func alone<Result>(
     waiting deadline: Duration, _ body: (ContinuousClock.Instant) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    try requireSameProcess()
+    try gate.requireSameProcess()
     return try queue.alone(waiting: deadline, body)
   }
 }

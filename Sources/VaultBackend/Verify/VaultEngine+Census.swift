@@ -9,7 +9,7 @@ extension VaultEngine {
   ///
   /// - Returns: nil when the manifest's keys are not open for the present header.
   func census(waiting deadline: Duration) throws(StorageError) -> RecordCensus? {
-    let census = try reading(waiting: deadline) {
+    let census = try follower.reading(waiting: deadline) {
       (connection) throws(StorageError) -> RecordCensus? in
       let header = try VaultRows.header(connection)
       let (known, keys) = memory.withLock { ($0.header, $0.currentManifestKeys) }
@@ -29,7 +29,7 @@ extension VaultEngine {
   func strays(
     among names: Set<NameHash>, waiting deadline: Duration
   ) throws(StorageError) -> [NameHash?] {
-    try reading(waiting: deadline) { (connection) throws(StorageError) in
+    try follower.reading(waiting: deadline) { (connection) throws(StorageError) in
       var rows: [Int64] = []
       try VaultRows.visitNames(connection) { (sequence, name) throws(StorageError) in
         if names.contains(name), try VaultRows.record(name, connection) == nil {
@@ -44,21 +44,5 @@ extension VaultEngine {
       }
       return rows.map { found[$0] }
     } ?? []
-  }
-}
-
-extension Manifest {
-  /// The number of records at the last write, or nil when the manifest can't be read.
-  static func count(
-    in connection: Connection, _ keys: ManifestKeys
-  ) throws(StorageError) -> Int? {
-    do throws(StorageError) {
-      let manifest = try Manifest(reading: try VaultRows.manifest(connection), keys)
-      // No file holds more records: somebody who once had the keys made the number up.
-      return manifest.count < 1 << 40 ? Int(manifest.count) : nil
-    } catch {
-      guard [.damaged, .unsupported].contains(error.code) else { throw error }
-      return nil
-    }
   }
 }

@@ -1,18 +1,42 @@
 internal import CryptoCore
 internal import Glibc
 internal import StorageCore
-internal import Synchronization
 
 /// The write-ahead log: copied into the file now and then, and emptied when old content must be
 /// wiped.
-extension VaultEngine {
+///
+/// The leader of the queue of writers uses it, after its commit.
+final class VaultLog: Sendable {
   /// The log is copied into the file when it has this many frames, of one page each.
   private static let copyThreshold: UInt32 = 1000
   /// How long to wait for readers before giving up on emptying the log.
-  static let scrubPatience: Duration = .seconds(1)
+  private static let scrubPatience: Duration = .seconds(1)
 
-  /// Copies the log into the file now and then; the queue's leader calls it.
-  func tidyUp(_ opened: OpenedVault) {
+  private let gate: VaultGate
+  private let residue = LogResidue()
+
+  init(_ gate: VaultGate) { self.gate = gate }
+
+  /// Notes that the log may still have content that another process's change was to remove.
+  func noteOthersResidue() { residue.noteOthers() }
+
+  /// Tidies up after a commit.
+  ///
+  /// - Parameters:
+  ///   - opened: the file that was written to.
+  ///   - isToBeScrubbed: whether the log contains content that must be wiped.
+  func tend(_ opened: OpenedVault, isToBeScrubbed: Bool) {
+    if isToBeScrubbed {
+      scrub()
+    } else if residue.isAny {
+      // A reader may take long, so each commit only tries to empty the log, without waiting.
+      empty(waiting: .zero)
+    } else {
+      copyNowAndThen(opened)
+    }
+  }
+
+  private func copyNowAndThen(_ opened: OpenedVault) {
     guard case .index(let index) = opened.watch, index.state.frames >= Self.copyThreshold
     else { return }
     // Does not wait for other writers: the next commit tries again.
@@ -21,15 +45,15 @@ extension VaultEngine {
     do throws(StorageError) { try opened.log?.copy() } catch {}
   }
 
-  /// Empties the log, which has pages from before this change; the queue's leader calls it.
+  /// Empties the log, which has pages from before this change.
   func scrub() {
     residue.note(.own)
-    emptyLog(waiting: Self.scrubPatience)
+    empty(waiting: Self.scrubPatience)
   }
 
-  /// Empties the log, if possible; the queue's leader calls it.
-  func emptyLog(waiting patience: Duration) {
-    guard let opened = gate.withLock({ $0 }), let log = opened.log else { return }
+  /// Empties the log, if possible.
+  private func empty(waiting patience: Duration) {
+    guard let opened = gate.current, let log = opened.log else { return }
     let end = ContinuousClock.now + patience
     // Read first: this emptying need not cover what other processes leave meanwhile.
     let known = residue.take()

@@ -1,12 +1,13 @@
 package import StorageCore
 
 extension VaultStorage {
-  /// Reads the header from the file, whatever is in memory.
+  /// Reads the header from the file, even if it is in memory.
   ///
-  /// - Throws: `StorageError`: `unavailable` when the file is gone or was replaced, or why it can't be read.
+  /// - Throws: `StorageError`: `unavailable` when the file is gone or was replaced, or why it can't
+  ///   be read.
   package func look() throws(StorageError) {
     let engine = try delegate.vault()
-    let isThere = try engine.reading(waiting: delegate.deadline) {
+    let isThere = try engine.follower.reading(waiting: delegate.deadline) {
       (connection) throws(StorageError) -> Bool in
       guard try !connection.hasMoved() else { return false }
       return try VaultRows.header(connection) != nil
@@ -19,6 +20,6 @@ extension VaultStorage {
     }
   }
 
-  /// Closes the file; whoever still uses the vault opens it anew.
-  package func letGo() throws(StorageError) { try delegate.vault().shutDown() }
+  /// Closes the file; the next use of the vault opens it again.
+  package func letGo() throws(StorageError) { try delegate.vault().gate.shutDown() }
 }
