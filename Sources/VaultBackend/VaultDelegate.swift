@@ -204,7 +204,7 @@ public final class VaultDelegate: ManifestPlace {
   public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
       let vault = try vault()
-      return vault.listeners.add(observer, of: vault)
+      return vault.observers.add(observer, of: vault)
     } catch {
       return ChangeObservation {}
     }

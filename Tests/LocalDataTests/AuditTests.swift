@@ -82,7 +82,9 @@ private struct Catalog: StorageKeyCatalog {
     let html = StorageAuditReport.renderHTML(for: Catalog.self)
     #expect(html.contains("The &lt;user&#39;s&gt; name &amp; title."))
     #expect(html.contains("PLAINTEXT"))
-    for figure in ["<dt>Keys</dt><dd class=\"\">8</dd>", "<dt>Declared as plaintext</dt><dd class=\"bad\">2<"] {
+    for figure in [
+      "<dt>Keys</dt><dd class=\"\">8</dd>", "<dt>Declared as plaintext</dt><dd class=\"bad\">2<",
+    ] {
       #expect(html.contains(figure), "\(figure)")
     }
     for word in ["<script", "src=", "http://", "https://", "@import", "url("] {

@@ -32,6 +32,7 @@ enum DeviceKey {
           return try bound(material)
         },
         keep: { do throws(StorageError) { try file().keep() } catch {} },
+        dependents: { () throws(StorageError) in try file().dependents() },
         path: { do throws(StorageError) { return try file().path() } catch { return nil } })
     ])
   }

@@ -124,7 +124,8 @@ extension StorageAuditReport {
     var cells = [
       (
         "Key",
-        name + Self.line("in", Self.code("\(key.domain)")) + "<p>\(AuditText.html(key.description))</p>"
+        name + Self.line("in", Self.code("\(key.domain)"))
+          + "<p>\(AuditText.html(key.description))</p>"
       ),
       ("Protection", protection),
     ]

@@ -34,8 +34,10 @@ package final class FileWatch: Sendable {
         UInt32(IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE)
           | UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
       case .file:
-        // Unlinking an open file changes its link count, which is an attribute.
-        UInt32(IN_ACCESS | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+        // Unlinking an open file changes its link count, which is an attribute. A process that was
+        // killed before it could touch the file is noticed when the system closes the file.
+        UInt32(IN_ACCESS | IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE)
+          | UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
           | UInt32(IN_DONT_FOLLOW)
       case .entry:
         UInt32(IN_MOVED_TO | IN_CREATE | IN_MOVED_FROM | IN_DELETE)

@@ -4,7 +4,7 @@ extension StoreKeys {
     of source: KeySource
   ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
     do throws(StorageError) {
-      return try source.materialForNewSlot()
+      return try source.materialForNewSlot(of: place.location)
     } catch {
       throw error.at(place.location)
     }

@@ -142,7 +142,7 @@ package final class StoreKeys: @unchecked Sendable {
       }
       // Another thread may have reserved seals just before.
       guard !keys.hasSeals else { return }
-      state.opener?.keep()
+      keep(state.opener)
       guard keys.primary.algorithm.countsSeals else { return keys.addSeals(1) }
       let block = state.nextBlock
       var isReserved = false
@@ -162,7 +162,14 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   /// Tells the source that its key is needed, because something is sealed with derived keys.
-  func keepOpener() { gate.withLock { $0.opener?.keep() } }
+  func keepOpener() { gate.withLock { keep($0.opener) } }
+
+  private func keep(_ opener: KeySource.Candidate?) {
+    opener?.keep()
+    do throws(StorageError) { try opener?.dependents()?.note(place.location) } catch {
+      // Best effort, as the marker of a key file: the folder of settings may be read-only.
+    }
+  }
 
   /// The key source of the store.
   package var source: KeySource { gate.withLock { $0.source } }
@@ -309,7 +316,7 @@ package final class StoreKeys: @unchecked Sendable {
   private func create(_ state: inout State) throws(StorageError) {
     try checkMaking()
     let (candidate, material) = try asking { () throws(StorageError) in
-      try state.source.materialForNewSlot()
+      try state.source.materialForNewSlot(of: place.location)
     }
     let store = try cryptography { () throws(CryptoError) in try StoreID.random() }
     let root = RootKey(
@@ -338,7 +345,7 @@ package final class StoreKeys: @unchecked Sendable {
       guard let open = try refresh(&state), let root = open.root else {
         throw Self.wasRemoved
       }
-      state.opener?.keep()
+      keep(state.opener)
       var isStale = false
       _ = try place.updateHeader { (bytes, records) throws(StorageError) in
         guard let current = bytes else {

@@ -6,7 +6,7 @@ internal import StorageCore
 /// It holds the parts that do the work. Each part owns its state:
 /// - `memory`: the known records, the header, and what tells whether they are current;
 /// - `seen`: the latest commits that this process has seen, and the last restoration;
-/// - `listeners`: the observers;
+/// - `observers`: the observers;
 /// - `gate`: the open file;
 /// - `follower`: brings memory up to date with other processes' commits;
 /// - `writer`: the queue of writers, their transactions, and the log after a commit.
@@ -19,7 +19,7 @@ final class VaultEngine: SharedPlace {
   let file: VaultFile
   let memory = SharedLock(VaultMemory())
   let seen: SeenCommits
-  let listeners: VaultListeners
+  let observers: VaultObservers
   let gate: VaultGate
   let follower: VaultFollower
   let writer: VaultWriter
@@ -29,11 +29,11 @@ final class VaultEngine: SharedPlace {
     self.file = file
     seen = SeenCommits.of(file)
     let notice = VaultNotice(file)
-    listeners = VaultListeners(file, notice)
-    gate = VaultGate(file, access, memory, listeners)
+    observers = VaultObservers(file, notice)
+    gate = VaultGate(file, access, memory, observers)
     let log = VaultLog(gate)
-    follower = VaultFollower(file, access, memory, seen, listeners, gate, log)
-    writer = VaultWriter(file, access, memory, seen, listeners, gate, follower, log, notice)
+    follower = VaultFollower(file, access, memory, seen, observers, gate, log)
+    writer = VaultWriter(file, access, memory, seen, observers, gate, follower, log, notice)
   }
 
   var path: String { file.path }

@@ -10,19 +10,19 @@ final class VaultFollower: Sendable {
   private let access: VaultAccess
   private let memory: SharedLock<VaultMemory>
   private let seen: SeenCommits
-  private let listeners: VaultListeners
+  private let observers: VaultObservers
   private let gate: VaultGate
   private let log: VaultLog
 
   init(
     _ file: VaultFile, _ access: VaultAccess, _ memory: SharedLock<VaultMemory>,
-    _ seen: SeenCommits, _ listeners: VaultListeners, _ gate: VaultGate, _ log: VaultLog
+    _ seen: SeenCommits, _ observers: VaultObservers, _ gate: VaultGate, _ log: VaultLog
   ) {
     self.file = file
     self.access = access
     self.memory = memory
     self.seen = seen
-    self.listeners = listeners
+    self.observers = observers
     self.gate = gate
     self.log = log
   }
@@ -37,17 +37,17 @@ final class VaultFollower: Sendable {
     return try gate.withLock { (opened) throws(StorageError) in
       do throws(StorageError) {
         let current = try follow(&opened, until: end, waiting: deadline)
-        if listeners.mustTellOfRecovery() {
+        if observers.mustTellOfRecovery() {
           memory.withLock { memory in
-            listeners.notifyAll()
-            listeners.notify(
+            observers.notifyAll()
+            observers.notify(
               memory.records.all.map { RecordChange(name: $0.key.name, record: $0.entry.record) },
               memory.headerVersion)
           }
         }
         return current
       } catch {
-        if listeners.mustTell(of: error) { memory.withLock { _ in listeners.notifyAll() } }
+        if observers.mustTell(of: error) { memory.withLock { _ in observers.notifyAll() } }
         throw error
       }
     }
@@ -144,26 +144,26 @@ final class VaultFollower: Sendable {
     // may differ.
     let isFollowable =
       !isSuspect && known >= stamps.horizon && known <= stamps.generation
-    let isListening = !listeners.isEmpty
+    let isObserved = !observers.isEmpty
     var changes: [Change] = []
     if known == 0 {
       // If memory was empty, report every record, except at the first look.
-      let isNews = isListening && hasFollowed
+      let isNews = isObserved && hasFollowed
       changes = isNews ? try VaultRows.changes(since: 0, withRecords: true, connection) : []
     } else if isFollowable {
-      changes = try VaultRows.changes(since: known, withRecords: isListening, connection)
-    } else if isListening {
+      changes = try VaultRows.changes(since: known, withRecords: isObserved, connection)
+    } else if isObserved {
       changes = try differences(connection)
       // The new file may have other name hashes.
       if isSuspect { changes += try additions(connection) }
     }
     if let store, !isOlder { seen.see(numbers, of: store) }
     memory.withLock { memory in
-      // Listeners hear of differences from memory, so memory keeps what they were told.
-      if known == 0 || !isFollowable && !isListening { memory.dropAll() }
+      // Observers hear of differences from memory, so memory keeps what they were told.
+      if known == 0 || !isFollowable && !isObserved { memory.dropAll() }
       var news: [RecordChange] = []
       for change in changes {
-        guard isListening else {
+        guard isObserved else {
           memory.drop(change.name)
           continue
         }
@@ -175,8 +175,8 @@ final class VaultFollower: Sendable {
       memory.adopt(header: header)
       memory.follow(
         stamps.generation, horizon: stamps.horizon, isOlder ? .unknown : currency)
-      guard !listeners.isEmpty else { return }
-      listeners.notify(news, memory.headerVersion)
+      guard !observers.isEmpty else { return }
+      observers.notify(news, memory.headerVersion)
     }
   }
 

@@ -10,18 +10,18 @@ final class VaultGate: Sendable {
   private let file: VaultFile
   private let access: VaultAccess
   private let memory: SharedLock<VaultMemory>
-  private let listeners: VaultListeners
+  private let observers: VaultObservers
   private let freshness = Freshness()
   private let opened = Lock<OpenedVault?>(nil)
 
   init(
     _ file: VaultFile, _ access: VaultAccess, _ memory: SharedLock<VaultMemory>,
-    _ listeners: VaultListeners
+    _ observers: VaultObservers
   ) {
     self.file = file
     self.access = access
     self.memory = memory
-    self.listeners = listeners
+    self.observers = observers
   }
 
   /// Lends the open file, or nil, to one thread at a time.
@@ -187,10 +187,10 @@ final class VaultGate: Sendable {
   func forget() {
     memory.withLock { memory in
       let gone =
-        listeners.isEmpty
+        observers.isEmpty
         ? [] : memory.records.all.filter { $0.entry.record != nil }.map(\.key.name)
       memory.reset()
-      listeners.notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
+      observers.notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
     }
   }
 }

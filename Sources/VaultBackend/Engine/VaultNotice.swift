@@ -99,7 +99,7 @@ final class VaultNotice: Sendable {
       else { return nil }
       return Held(file)
     } catch {
-      return nil  // without the file, other processes' listeners hear of the change later
+      return nil  // without the file, other processes' observers hear of the change later
     }
   }
 }

@@ -16,7 +16,7 @@ final class VaultWriter: Sendable {
   private let access: VaultAccess
   let memory: SharedLock<VaultMemory>
   private let seen: SeenCommits
-  private let listeners: VaultListeners
+  private let observers: VaultObservers
   let gate: VaultGate
   private let follower: VaultFollower
   let log: VaultLog
@@ -26,14 +26,14 @@ final class VaultWriter: Sendable {
 
   init(
     _ file: VaultFile, _ access: VaultAccess, _ memory: SharedLock<VaultMemory>,
-    _ seen: SeenCommits, _ listeners: VaultListeners, _ gate: VaultGate,
+    _ seen: SeenCommits, _ observers: VaultObservers, _ gate: VaultGate,
     _ follower: VaultFollower, _ log: VaultLog, _ notice: VaultNotice
   ) {
     self.file = file
     self.access = access
     self.memory = memory
     self.seen = seen
-    self.listeners = listeners
+    self.observers = observers
     self.gate = gate
     self.follower = follower
     self.log = log
@@ -260,8 +260,8 @@ final class VaultWriter: Sendable {
         seen.see(.init(rows: transaction.sequence, manifest: manifest), of: store)
       }
       memory.keep(isOurs ? transaction.manifest : nil, transaction.keys)
-      guard !listeners.isEmpty else { return }
-      listeners.notify(
+      guard !observers.isEmpty else { return }
+      observers.notify(
         transaction.changes.filter(\.isNews).map {
           RecordChange(name: $0.name, record: $0.new.record)
         }, memory.headerVersion)

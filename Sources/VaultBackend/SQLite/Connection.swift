@@ -118,7 +118,8 @@ final class Connection: @unchecked Sendable {
     try execute("PRAGMA cache_size = -2000")
     if mode == .readWrite {
       // Durable at every commit: https://sqlite.org/pragma.html#pragma_synchronous. WAL with NORMAL
-      // loses the last commits with the power.
+      // loses the last commits with the power. After a kill, the next opening ignores frames at the
+      // end of the log that no commit covers: https://sqlite.org/walformat.html.
       try execute("PRAGMA synchronous = FULL")
       // Deleted and replaced content is overwritten: an old key slot must not stay in a free page.
       try execute("PRAGMA secure_delete = ON")

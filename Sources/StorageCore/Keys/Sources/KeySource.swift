@@ -26,6 +26,10 @@ public struct KeySource: Sendable {
     ///
     /// The source can then mark its place, so that no new material is made there later.
     package var keep: @Sendable () -> Void = {}
+    /// The stores that would not open any more if ``make`` made new material; nil if none is known.
+    package var dependents: @Sendable () throws(StorageError) -> KeyDependents? = {
+      () throws(StorageError) in nil
+    }
     /// The path of the file that holds the material, for errors; nil if there is no file or it is not known.
     package var path: @Sendable () -> String? = { nil }
     /// Why the material is absent, for errors; nil if the reason is not known.
@@ -41,6 +45,9 @@ public struct KeySource: Sendable {
       read: @escaping @Sendable () throws(StorageError) -> KeyMaterial?,
       make: (@Sendable () throws(StorageError) -> KeyMaterial?)? = nil,
       keep: @escaping @Sendable () -> Void = {},
+      dependents: @escaping @Sendable () throws(StorageError) -> KeyDependents? = {
+        () throws(StorageError) in nil
+      },
       path: @escaping @Sendable () -> String? = { nil },
       absence: @escaping @Sendable () -> String? = { nil },
       trace: @escaping @Sendable () -> Int? = { nil }
@@ -51,6 +58,7 @@ public struct KeySource: Sendable {
       self.read = read
       self.make = make
       self.keep = keep
+      self.dependents = dependents
       self.path = path
       self.absence = absence
       self.trace = trace
@@ -221,6 +229,9 @@ public struct KeySource: Sendable {
         read: { () throws(StorageError) in try find().read() },
         make: { () throws(StorageError) in try find().make() },
         keep: { do throws(StorageError) { try find().keep() } catch {} },
+        dependents: { () throws(StorageError) in
+          try find().path.flatMap { KeyDependents(ofKeyFile: $0) }
+        },
         path: {
           do throws(StorageError) { return try find().path } catch { return nil }
         },
@@ -353,10 +364,14 @@ public struct KeySource: Sendable {
 
 extension KeySource {
   /// Reads or makes material with the first source that can give some, and returns both.
-  func materialForNewSlot() throws(StorageError) -> (Candidate, KeyMaterial) {
+  func materialForNewSlot(
+    of store: String?
+  ) throws(StorageError) -> (Candidate, KeyMaterial) {
     for candidate in candidates {
       if let material = try candidate.read() { return (candidate, material) }
-      if let make = candidate.make, let material = try make() { return (candidate, material) }
+      guard let make = candidate.make else { continue }
+      try candidate.dependents()?.requireNone(besides: store)
+      if let material = try make() { return (candidate, material) }
     }
     guard !candidates.isEmpty else {
       throw StorageError(.keyUnavailable, "the new key slot has no key source; give one")

@@ -3,10 +3,10 @@ internal import StorageCore
 internal import Synchronization
 
 /// The observers of a vault, and whether they know that the file can't be read.
-final class VaultListeners: Sendable {
+final class VaultObservers: Sendable {
   private let file: VaultFile
   private let notice: VaultNotice
-  private let observers = FileObservers()
+  private let watched = FileObservers()
   /// Whether observers were told that the file can't be read; changed under the gate.
   private let isFailureTold = Atomic<Bool>(false)
 
@@ -16,12 +16,12 @@ final class VaultListeners: Sendable {
   }
 
   /// Whether nobody observes the vault.
-  var isEmpty: Bool { observers.changes.isEmpty }
+  var isEmpty: Bool { watched.changes.isEmpty }
 
   /// Tells the observers, under the lock of memory.
   func notify(_ changes: [RecordChange], _ headerVersion: UInt64) {
     for change in changes {
-      observers.changes.notify(
+      watched.changes.notify(
         RecordChange(name: change.name, record: change.record, headerVersion: headerVersion))
     }
   }
@@ -43,7 +43,7 @@ final class VaultListeners: Sendable {
   /// of memory.
   func notifyAll() {
     guard let nobody = NameHash([UInt8](repeating: 0, count: NameHash.byteCount)) else { return }
-    observers.changes.notify(RecordChange(name: nobody, record: nil))
+    watched.changes.notify(RecordChange(name: nobody, record: nil))
   }
 
   /// Calls `observer` for each change, including other processes' changes, until the observation is
@@ -52,7 +52,7 @@ final class VaultListeners: Sendable {
     _ observer: @escaping @Sendable (RecordChange) -> Void, of engine: VaultEngine
   ) -> ChangeObservation {
     notice.prepare()
-    return observers.add(
+    return watched.add(
       observer, of: engine, watching: .file(file.noticePath), and: .entry(file.path),
       threadName: "SPS vault"
     ) { (engine) throws(StorageError) in try engine.follower.follow(waiting: .seconds(5)) }

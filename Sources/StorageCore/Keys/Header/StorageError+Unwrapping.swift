@@ -1,7 +1,7 @@
 /// The three reasons why an existing store does not open; each asks the user for another action.
 ///
 /// Each error names the file to look at: the key file if the source is a key file, else the store's
-/// file. The code that throws the error adds the path of the store.
+/// file. `StoreHeader.unwrapRoot` throws them and adds the path of the store.
 extension StorageError {
   /// A source gave a key or a passphrase of another store, or an old one of this store.
   static func wrongKey(

@@ -1,0 +1,98 @@
+import Foundation
+import SecurePropertyStorage
+import TestSupport
+import Testing
+
+/// The standard folders are the user's own unless scripts/private-env.sh made others.
+private let isPrivate = ProcessInfo.processInfo.environment["SPS_PRIVATE_ENVIRONMENT"] == "1"
+
+/// No key is made while a store exists that needs the key that is gone.
+@Suite(.enabled(if: isPrivate, "run by make test, which gives it folders of its own"))
+struct SecondKeyTests {
+  private let application = "com.example.second-key-\(UUID().uuidString)"
+  private let data: URL
+  private let settings: URL
+  private var key: KeySource { .file(data.appendingPathComponent("master.key")) }
+
+  init() throws {
+    func folder(_ variable: String, _ standard: String) -> URL {
+      let environment = ProcessInfo.processInfo.environment
+      return environment[variable].map { URL(fileURLWithPath: $0) }
+        ?? URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent(standard)
+    }
+    data = folder("XDG_DATA_HOME", ".local/share").appendingPathComponent(application)
+    settings = folder("XDG_CONFIG_HOME", ".config")
+  }
+
+  private func suite() -> UserDefaultsStorage {
+    UserDefaultsStorage(suiteName: application, keySource: key)
+  }
+
+  private func vault() -> VaultStorage {
+    VaultStorage(at: data.appendingPathComponent("default.vault"), keySource: key)
+  }
+
+  private func cleanUp() {
+    for name in [
+      "\(application).secure.plist", "\(application).secure.plist.lock",
+      "\(application).needs-master.key",
+    ] {
+      try? FileManager.default.removeItem(at: settings.appendingPathComponent(name))
+    }
+    try? FileManager.default.removeItem(at: data)
+  }
+
+  @Test func aVaultMakesNoKeyWhileASuiteNeedsTheOneThatIsGone() throws {
+    defer { cleanUp() }
+    try suite().save("dark", forKey: "theme")
+    let kept = try Data(contentsOf: data.appendingPathComponent("master.key"))
+    try FileManager.default.removeItem(at: data)
+
+    let error = #expect(throws: StorageError.self) { try vault().save("t", forKey: "token") }
+    #expect(error?.code == .keyUnavailable)
+    #expect(error?.path?.hasSuffix("\(application).secure.plist") == true)
+    #expect(!FileManager.default.fileExists(atPath: data.path + "/master.key"))
+    #expect(!FileManager.default.fileExists(atPath: data.path + "/default.vault"))
+
+    try FileManager.default.createDirectory(
+      at: data, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try kept.write(to: data.appendingPathComponent("master.key"))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o600], ofItemAtPath: data.path + "/master.key")
+    try vault().save("t", forKey: "token")
+    #expect(try suite().load(String.self, forKey: "theme") == "dark")
+  }
+
+  @Test func whoRemovesTheSuiteTooGetsANewKey() throws {
+    defer { cleanUp() }
+    try suite().save("dark", forKey: "theme")
+    try FileManager.default.removeItem(at: data)
+    try FileManager.default.removeItem(
+      at: settings.appendingPathComponent("\(application).secure.plist"))
+    try vault().save("t", forKey: "token")
+    #expect(try vault().load(String.self, forKey: "token") == "t")
+    try suite().save("light", forKey: "theme")
+    #expect(try suite().load(String.self, forKey: "theme") == "light")
+  }
+
+  @Test func storesBesideTheKeyAreNotNoted() throws {
+    defer { cleanUp() }
+    try vault().save("t", forKey: "token")
+    let list = settings.appendingPathComponent("\(application).needs-master.key")
+    #expect(!FileManager.default.fileExists(atPath: list.path))
+    try FileManager.default.removeItem(at: data)
+    try vault().save("new", forKey: "token")
+  }
+
+  /// The list of a process that was killed while it wrote ends in part of a path.
+  @Test func anUnfinishedLineIsPassedOver() throws {
+    defer { cleanUp() }
+    let list = settings.appendingPathComponent("\(application).needs-master.key")
+    try FileManager.default.createDirectory(at: settings, withIntermediateDirectories: true)
+    try Data("/unfinis".utf8).write(to: list)
+    try suite().save("dark", forKey: "theme")
+    try FileManager.default.removeItem(at: data)
+    let error = #expect(throws: StorageError.self) { try vault().save("t", forKey: "token") }
+    #expect(error?.code == .keyUnavailable)
+  }
+}
