@@ -6,9 +6,10 @@ public import struct Foundation.URL
 /// Sealed records in one file that loses nothing: SQLite with a write-ahead log.
 ///
 /// A write is durable before it returns, also against a loss of power; threads that write at the
-/// same time share the sync. Reads come from memory and see every write to the file that was done
-/// before they began, whatever process did it; one in each tick of the clock, 1 to 10 ms, looks whether it is
-/// still the same file. Any number of processes may share the file. Delegates of one file in a process share their memory. docs/file-format.md has the format.
+/// same time share the sync. Reads come from memory and see every write that any process finished
+/// before they began. One read in each tick of the clock, 1 to 10 ms, checks that the path still
+/// leads to the same file. Any number of processes may share the file. Delegates of one file in a
+/// process share their memory. docs/file-format.md has the format.
 public final class VaultDelegate: ManifestPlace {
   /// How long a call waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
@@ -19,7 +20,7 @@ public final class VaultDelegate: ManifestPlace {
     let trust: FolderTrust
     var access: VaultAccess { allowance == .readOnly ? .readOnly : .readWrite }
 
-    /// What a program was bootstrapped with, which is settled by asking for it.
+    /// The settings that the program was bootstrapped with. The first call settles them.
     static let bootstrapped: @Sendable () -> Use = {
       let configuration = SecureStorage.configuration
       return Use(allowance: configuration.access, trust: configuration.folderTrust)
@@ -33,7 +34,7 @@ public final class VaultDelegate: ManifestPlace {
 
   /// What the file is opened for.
   ///
-  /// That of a standard vault is what the program was bootstrapped with, which is settled by asking.
+  /// A standard vault has the access that the program was bootstrapped with. Asking settles it.
   public var access: VaultAccess { use().access }
   let deadline: Duration
   private let use: @Sendable () -> Use
@@ -41,14 +42,14 @@ public final class VaultDelegate: ManifestPlace {
 
   /// The delegate of a file, which is made at the first write.
   ///
-  /// Nothing is looked at before the first use.
+  /// The file is not looked at before the first use.
   ///
   /// - Parameters:
-  ///   - url: an absolute file URL; any other is the error `invalid` at every use. A missing folder
-  ///     is made for the owner alone.
+  ///   - url: an absolute file URL; with any other, every use throws `invalid`. A missing folder is
+  ///     made for the owner alone.
   ///   - access: what it is opened for.
   ///   - folderTrust: who may write to its folder, besides this user and root.
-  ///   - deadline: how long a call waits for other processes before it is the error `busy`.
+  ///   - deadline: how long a call waits for other processes before it throws `busy`.
   public convenience init(
     at url: URL, access: VaultAccess = .readWrite, folderTrust: FolderTrust = .owner,
     deadline: Duration = standardDeadline
@@ -57,7 +58,8 @@ public final class VaultDelegate: ManifestPlace {
     self.init(Use.of(access, folderTrust), deadline: deadline) { () throws(StorageError) in path }
   }
 
-  /// The delegate of the file that `path` gives at the first use, for what `use` says then.
+  /// The delegate of a file. The first use asks `path` for the file's path and `use` for the
+  /// access.
   init(
     _ use: @escaping @Sendable () -> Use, deadline: Duration = standardDeadline,
     path: @escaping @Sendable () throws(StorageError) -> String
@@ -85,7 +87,7 @@ public final class VaultDelegate: ManifestPlace {
   /// From now on no storage of this process makes the vault.
   public func makeNothing() { handle.makeNothing() }
 
-  /// The vault of this process that the file and the way of access share; nil when there is no place to
+  /// Equal for delegates that share a vault: same file, same access. Nil when there is no place to
   /// store at.
   public var identity: DelegateIdentity? {
     handle.identity
@@ -128,8 +130,8 @@ public final class VaultDelegate: ManifestPlace {
   public func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
-    // No reference is counted: there are weak ones to a vault, which make that slow, and `make bench`
-    // shows it in every read.
+    // Counts no reference: weak references to the vault make counting slow, and `make bench` shows
+    // it in every read.
     let known = unsafe handle.uncounted?._withUnsafeGuaranteedRef { $0.known(name) }
     if let known { return known }
     return try vault().lookup(name, waiting: deadline)
@@ -142,7 +144,7 @@ public final class VaultDelegate: ManifestPlace {
     unsafe handle.uncounted?._withUnsafeGuaranteedRef { unsafe $0.copy(name, into: buffer) }
   }
 
-  /// Makes all of `writes` or none, in one atomic step, if the header is that of the version.
+  /// Makes all of `writes` or none, in one atomic step, if the header has the given version.
   ///
   /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
   public func commit(
@@ -201,8 +203,8 @@ public final class VaultDelegate: ManifestPlace {
 
   /// Calls `observer` for each change, in order, under the delegate's lock.
   ///
-  /// The first observer starts a thread that waits for other processes' changes; the last one's end
-  /// stops it. When there is no place to store at, nothing is ever told.
+  /// The first observer starts a thread that waits for other processes' changes; the end of the
+  /// last observation stops it. Without a place to store at, `observer` is never called.
   public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     do throws(StorageError) {
       let vault = try vault()

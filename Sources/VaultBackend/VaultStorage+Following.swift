@@ -10,17 +10,17 @@ extension VaultStorage {
     } ?? 0
   }
 
-  /// What was written after a commit and is there now, and the number of the commit up to which that goes.
+  /// The values written after a commit that still exist, and the number of the last commit covered.
   ///
-  /// It costs as much as was written since, whatever else is in the vault.
+  /// The cost depends on what was written since, not on the size of the vault.
   ///
-  /// - Returns: nil when that can't be told: keys were changed, or a vault was restored or repaired.
+  /// - Returns: nil when this is unknown: keys were changed, or a vault was restored or repaired.
   package func listing(
     since number: Int64
   ) throws(StorageError) -> (listing: KeyListing, number: Int64)? {
     guard let (written, latest) = try written(since: number) else { return nil }
     let listing = try store.listing(of: written)
-    // Under keys that were changed meanwhile, a record that is there was not found.
+    // If keys were changed meanwhile, the listing may have missed an existing record.
     guard try self.written(since: number) != nil else { return nil }
     return (listing, latest)
   }
@@ -32,7 +32,7 @@ extension VaultStorage {
     let found = try engine.reading(waiting: delegate.deadline) {
       (connection) throws(StorageError) -> (names: [NameHash], latest: Int64)? in
       let stamps = try VaultRows.stamps(connection)
-      // As whoever follows the file decides: `VaultEngine.catchUp`.
+      // The same rule as in `VaultEngine.catchUp`.
       guard (stamps.horizon...stamps.generation).contains(number), stamps.header <= number else {
         return nil
       }

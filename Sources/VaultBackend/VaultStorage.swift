@@ -12,10 +12,11 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   // Adds an immutable reference to DelegatedStorage.
   let delegate: VaultDelegate
 
-  /// The storage that `@Vault` and its family use; in a test with stores of its own, the test's.
+  /// The storage that `@Vault` and its family use; in a test with stores of its own, the test's
+  /// storage.
   ///
-  /// Its file is ``standardPath(applicationID:)`` of the application, its key comes from the key
-  /// source of `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before.
+  /// Its file is ``standardPath(applicationID:)`` of the application. Its key comes from the key
+  /// source of `SecureStorage.bootstrap(applicationID:keySource:)`, which must be called first.
   public static var standard: VaultStorage {
     TestStores.inUse?.kept { VaultStorage(authenticationTag: nil) } ?? program
   }
@@ -28,15 +29,15 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   ///
   /// - Parameters:
   ///   - url: an absolute file URL. A missing folder is made for the owner alone; one that others
-  ///     can write to is refused. No vault is made whose name ends in `-wal`, `-shm`, `-journal` or
-  ///     `-notice`, as those of the files beside one do.
+  ///     can write to is refused. A new vault can't have a name that ends in `-wal`, `-shm`,
+  ///     `-journal` or `-notice`: files beside vaults have such names.
   ///   - keySource: where the key comes from.
   ///   - access: what it is opened for.
   ///   - folderTrust: who may write to its folder and those on the way, besides this user and root:
   ///     `.processGroup` for a volume of a container.
-  ///   - algorithm: what seals, if the vault is new; one that exists keeps its own.
+  ///   - algorithm: seals a new vault; an existing vault keeps its own algorithm.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  ///   - deadline: how long a call waits for other processes before it is the error `busy`.
+  ///   - deadline: how long a call waits for other processes before it throws `busy`.
   ///   - errorClosure: takes the errors of calls that can't throw.
   public convenience init(
     at url: URL, keySource: KeySource, access: VaultAccess = .readWrite,
@@ -80,7 +81,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   /// - Parameters:
   ///   - isBootstrapped: whether it is the program's own, used as `SecureStorage.bootstrap` says.
   ///   - keySource: where the key comes from.
-  ///   - access: what another one is opened for.
+  ///   - access: what any other vault is opened for.
   ///   - path: gives the path.
   package convenience init(
     isBootstrapped: Bool = false, keySource: KeySource, access: VaultAccess = .readWrite,
@@ -93,7 +94,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   /// What the file is opened for.
   package var access: VaultAccess { delegate.access }
 
-  /// Whether the vault has to be there, and is never made.
+  /// Whether a missing vault is an error and must not be created.
   package var isRequired: Bool {
     get throws(StorageError) { try delegate.vault().makesNothing }
   }
@@ -101,7 +102,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   /// Who may write to the folder, besides this user and root.
   package var folderTrust: FolderTrust { delegate.folderTrust }
 
-  /// The storage over a delegate, or over one in its place for the records.
+  /// The storage over a delegate; `records`, if given, holds the records in its place.
   init(
     _ delegate: VaultDelegate, records: (any RecordPlace)? = nil, keySource: KeySource,
     algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
@@ -125,7 +126,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   /// `XDG_DATA_HOME` is not set.
   ///
   /// - Parameter applicationID: the application's id, as given to `SecureStorage.bootstrap`.
-  /// - Returns: an absolute path; there need not be anything.
+  /// - Returns: an absolute path, where nothing need exist.
   /// - Throws: `StorageError`: `unavailable` when the environment names no such folder, `invalid` for
   ///   an application id that can't name one.
   public static func standardPath(applicationID: String) throws(StorageError) -> String {

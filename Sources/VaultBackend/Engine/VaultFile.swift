@@ -57,9 +57,9 @@ struct VaultFile: Hashable, Sendable {
     try self.init(url.isFileURL ? url.path(percentEncoded: false) : "", trust)
   }
 
-  /// Opens the folder, and refuses one that others could replace, or one above it.
+  /// Opens the folder; refuses it if others could replace it or a folder above it.
   ///
-  /// The path was resolved once. A link that is in its way now was put there since.
+  /// The path was resolved once, so a link in it now was put there since.
   ///
   /// - Returns: nil when it does not exist.
   /// - Throws: `denied`.
@@ -76,14 +76,14 @@ struct VaultFile: Hashable, Sendable {
       throw StorageError(
         .denied,
         "other users can write to the vault's folder; "
-          // Made for all users, as /tmp is, and to be left so.
+          // A folder for all users, such as /tmp, has to stay as it is.
           + (status.isSticky ? "use a folder of your own" : trust.advice(for: status)),
         path: folder)
     }
     try Folder.requirePrivate(status, path, trust)
   }
 
-  /// What tells the file that is in its place now from others; nil when there is none.
+  /// The identity of the file that is in place now; nil when there is no file.
   func place() throws(StorageError) -> FileStatus.Identity? {
     try openFolder()?.status(of: name)?.identity
   }
