@@ -23,8 +23,9 @@ extension VaultReport {
     let found = refused.map { "\($0.kind.rawValue): \($0.message)" }.joined(separator: "; ")
     throw StorageError(
       .damaged,
-      "the index is not sound, and a copy would make it so. Found: \(found). Nothing was copied. Verify the "
-        + "folder and repair it, or restore a backup. To copy it all the same, name what you accept: "
+      "the index is not sound, and a copy would hide that. Found: \(found). Nothing was copied. "
+        + "Verify the folder and repair it, or restore a backup. "
+        + "To copy it all the same, name what you accept: "
         + "accepting: [\(names.map { "." + $0 }.joined(separator: ", "))], or files backup "
         + "\(names.map { "--accept " + $0 }.joined(separator: " "))",
       key: first.keys.count == 1 ? first.keys[0] : nil, path: path)
