@@ -20,7 +20,9 @@ public final class VaultDelegate: ManifestPlace {
     let trust: FolderTrust
     var access: VaultAccess { allowance == .readOnly ? .readOnly : .readWrite }
 
-    /// The settings that the program was bootstrapped with. The first call settles them.
+    /// The settings that the program was bootstrapped with.
+    ///
+    /// The first call settles them.
     static let bootstrapped: @Sendable () -> Use = {
       let configuration = SecureStorage.configuration
       return Use(allowance: configuration.access, trust: configuration.folderTrust)
@@ -58,8 +60,9 @@ public final class VaultDelegate: ManifestPlace {
     self.init(Use.of(access, folderTrust), deadline: deadline) { () throws(StorageError) in path }
   }
 
-  /// The delegate of a file. The first use asks `path` for the file's path and `use` for the
-  /// access.
+  /// The delegate of a file.
+  ///
+  /// The first use asks `path` for the file's path and `use` for the access.
   init(
     _ use: @escaping @Sendable () -> Use, deadline: Duration = standardDeadline,
     path: @escaping @Sendable () throws(StorageError) -> String
@@ -87,8 +90,9 @@ public final class VaultDelegate: ManifestPlace {
   /// From now on no storage of this process makes the vault.
   public func makeNothing() { handle.makeNothing() }
 
-  /// Equal for delegates that share a vault: same file, same access. Nil when there is no place to
-  /// store at.
+  /// Equal for delegates that share a vault: same file, same access.
+  ///
+  /// Nil when there is no place to store at.
   public var identity: DelegateIdentity? {
     handle.identity
   }

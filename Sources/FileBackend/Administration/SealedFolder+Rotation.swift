@@ -57,8 +57,9 @@ extension SealedFolder {
     }
   }
 
-  /// The hash of a blob, even a damaged one. For a missing blob the hash is zeros, which no blob
-  /// has.
+  /// The hash of a blob, even a damaged one.
+  ///
+  /// For a missing blob the hash is zeros, which no blob has.
   private static func digest(
     of blob: BlobEntry, in place: BlobPlace
   ) throws(StorageError) -> [UInt8] {

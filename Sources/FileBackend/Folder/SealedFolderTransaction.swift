@@ -3,8 +3,9 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// Reads and writes of a sealed folder that take effect together or not at all. The body of
-/// ``SealedFolder/transaction(deadline:_:)`` gets it.
+/// Reads and writes of a sealed folder that take effect together or not at all.
+///
+/// The body of ``SealedFolder/transaction(deadline:_:)`` gets it.
 ///
 /// Values are sealed at once, into blobs that have no name until the body has ended. After that
 /// every call throws `invalid`. In a child of fork(2) every call and the end of the transaction
@@ -113,8 +114,9 @@ public final class SealedFolderTransaction {
     return try SealedFolder.read(&bytes, name)
   }
 
-  /// Lets the index name the blob that a writer has sealed. If that fails, the writer's owner goes
-  /// on.
+  /// Lets the index name the blob that a writer has sealed.
+  ///
+  /// If that fails, the writer's owner goes on.
   func put(
     _ entry: FileEntry, of writer: BlobWriter, named name: StoreKey
   ) throws(StorageError) {

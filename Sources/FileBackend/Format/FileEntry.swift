@@ -10,7 +10,9 @@ enum FileEntry: Sendable {
   case small(Data)
   case blob(BlobEntry)
 
-  /// The versions of entries. An entry with a small value has the first version.
+  /// The versions of entries.
+  ///
+  /// An entry with a small value has the first version.
   enum Version: UInt8 {
     /// A blob's entry says nothing about the segments between the first and the last.
     case first = 1

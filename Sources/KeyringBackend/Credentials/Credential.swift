@@ -1,7 +1,9 @@
 public import CryptoCore
 public import StorageCore
 
-/// The type of `$credential`. Its calls throw errors, which the property itself can't do.
+/// The type of `$credential`.
+///
+/// Its calls throw errors, which the property itself can't do.
 ///
 /// `Value` is the type of the stored value; the property is a `Value?`. A credential addresses an
 /// item and holds no secret. Copies share the account. Any thread may use it.

@@ -247,8 +247,8 @@ extension Keyring.Container {
     guard let sealed, sealed.secret.bytes != secret.bytes else { return }
     throw StorageError(
       .conflict,
-      "the other container has another value, which is sealed. A plain value does not replace it, and "
-        + "both stay: remove one of them, or call copy(to:)")
+      "the other container has another value, which is sealed. A plain value does not replace it, "
+        + "and both stay: remove one of them, or call copy(to:)")
   }
 
   /// Writes a secret.

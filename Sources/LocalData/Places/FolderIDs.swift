@@ -167,8 +167,9 @@ extension Ledger {
 }
 
 extension StorageDomain {
-  /// The same domain in another custom folder; `path` may be the path of its sealed folder. Nil for
-  /// other domains.
+  /// The same domain in another custom folder; `path` may be the path of its sealed folder.
+  ///
+  /// Nil for other domains.
   fileprivate func inFolder(_ path: String) -> StorageDomain? {
     switch kind {
     case .fileSystem(.custom):

@@ -81,7 +81,9 @@ struct KeyLock: Sendable {
       "another process is rotating the keys; wait for it, or end it and rotate again", body)
   }
 
-  /// Changes when the key is replaced. Reading it costs a look at the file instead of the ledger.
+  /// Changes when the key is replaced.
+  ///
+  /// Reading it costs a look at the file instead of the ledger.
   ///
   /// Only the kernel sets the time of a file's last change.
   struct Generation: Equatable {

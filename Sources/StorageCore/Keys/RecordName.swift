@@ -7,7 +7,9 @@ package final class RecordName: @unchecked Sendable {
   private let tag: [UInt8]
   /// The property's position in the program's source, if known.
   let place: SourcePlace?
-  /// Whether a property has this name. Otherwise a call gave it, which may have made it up.
+  /// Whether a property has this name.
+  ///
+  /// Otherwise a call gave it, which may have made it up.
   let isProperty: Bool
   /// The context under the first name key seen.
   ///

@@ -113,8 +113,10 @@ extension KeyAdministration {
     return replacement
   }
 
-  /// Seals all records that are under other data keys with the primary one. Drops unneeded data
-  /// keys, or retires them if the place does not prove that it lists all records.
+  /// Seals all records that are under other data keys with the primary one.
+  ///
+  /// Drops unneeded data keys, or retires them if the place does not prove that it lists all
+  /// records.
   ///
   /// Continues an interrupted rotation: ends the old data keys that the rotation had to end. In a vault,
   /// records in a part that the manifest does not account for stay unchanged.

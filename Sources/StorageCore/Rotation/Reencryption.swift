@@ -184,8 +184,9 @@ struct Reencryption {
     return writes
   }
 
-  /// The hash under which a record that is taken back is found from now on. It differs from the old
-  /// one if a rotation has replaced the key that hashes names.
+  /// The hash under which a record that is taken back is found from now on.
+  ///
+  /// It differs from the old one if a rotation has replaced the key that hashes names.
   ///
   /// - Returns: nil when the record can't be taken back: the new hash has a record already, or
   ///   there is no room for two writes.

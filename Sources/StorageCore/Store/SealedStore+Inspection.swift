@@ -156,7 +156,9 @@ package struct RootWatch: Sendable {
     try keys.mark(message)
   }
 
-  /// Whether the store still has that root key. Any process may have replaced it.
+  /// Whether the store still has that root key.
+  ///
+  /// Any process may have replaced it.
   ///
   /// Costs a look at the header in memory.
   ///

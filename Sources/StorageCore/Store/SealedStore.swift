@@ -1,6 +1,8 @@
 public import CryptoCore
 
-/// Hashes names, seals values, and hands records to a place. Every read and write takes this path.
+/// Hashes names, seals values, and hands records to a place.
+///
+/// Every read and write takes this path.
 public final class SealedStore: Sendable {
   package let keys: StoreKeys
   let place: any RecordPlace

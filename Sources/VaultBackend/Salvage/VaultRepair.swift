@@ -7,13 +7,16 @@ public struct VaultRepair: Hashable, Sendable {
   /// How many records stay that do not open: damaged ones, and those of another authentication tag.
   public let unreadableCount: Int
   /// How many of those were set aside, because the file was made anew before a rotation had ended
-  /// their data key. Check them, then `keyAdministration.reencrypt(readmitting: true)` takes them
-  /// back.
+  /// their data key.
+  ///
+  /// Check them, then `keyAdministration.reencrypt(readmitting: true)` takes them back.
   public let setAsideCount: Int
   /// How many of those were removed, because that was asked for.
   public let droppedCount: Int
   /// How many of the values that open were found only by searching all pages, because the file's
-  /// tree was broken. Each record proves itself by its seal.
+  /// tree was broken.
+  ///
+  /// Each record proves itself by its seal.
   public let walkedCount: Int
   /// How many of the records that stay are not proven by the manifest: they may be older than the
   /// last one written under their name, or removed since.

@@ -51,8 +51,9 @@ struct RecordOpener {
     return RecordOpener(inspector)
   }
 
-  /// The header that a connection sees, and an opener for it. The data keys that a rotation was
-  /// ending are retired in it.
+  /// The header that a connection sees, and an opener for it.
+  ///
+  /// The data keys that a rotation was ending are retired in it.
   func settled(
     in connection: Connection
   ) throws(StorageError) -> (header: [UInt8], opener: RecordOpener) {

@@ -90,7 +90,9 @@ struct VaultVerification {
       evidence: try actual.digest(keys), strays: strays, expected: self.keys)
   }
 
-  /// Runs a check. What it can't read becomes a finding; any other error is not about the vault.
+  /// Runs a check.
+  ///
+  /// What it can't read becomes a finding; any other error is not about the vault.
   ///
   /// - Returns: whether all of it could be read.
   @discardableResult
