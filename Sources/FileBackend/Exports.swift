@@ -1,4 +1,4 @@
-// Who imports this module uses the types of these in what it offers.
+// This module's API uses types of these modules.
 
 @_exported public import CryptoCore
 @_exported public import StorageCore

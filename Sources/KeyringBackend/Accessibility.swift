@@ -4,7 +4,7 @@
 /// restart: the desktop has to lock the collection then.
 ///
 /// `...ThisDeviceOnly` seals with a key file in the application's data folder and the machine's id,
-/// where the application gives no other key. There is no Secure Enclave here to hold it. A copy of
+/// unless the application gives another key. Linux has no Secure Enclave to hold the key. A copy of
 /// the keyring alone does not open. A copy of the whole home folder does, for anybody who has the
 /// machine's id: every program can read the id, and it is part of file names in many home folders.
 /// A secret that a copy of the home folder must not open needs a key from elsewhere: give one as

@@ -12,11 +12,12 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
   // The settings, which this class adds to DelegatedStorage, are behind a lock.
   private let settings: KeychainSettings
 
-  /// The collection that was asked for; nil for the one that the store is in, or the default one.
+  /// The requested collection; nil for the one that holds the store, or the default one for a new
+  /// store.
   ///
   /// Set it before the first use: before a value is read or stored, and before a live property is
-  /// made. Setting another value later is the error `unsupported` at every use, until the first one
-  /// is set again. So nothing is stored in another collection than the program asked for.
+  /// made. If you set another value later, every use throws `unsupported` until you set the first
+  /// one again. So nothing is stored in another collection than the program asked for.
   public var accessGroup: String? {
     get { settings.asked.accessGroup }
     @available(*, deprecated, message: "pass accessGroup to the initializer")
@@ -41,11 +42,11 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     set { settings.ask { $0.synchronizable = newValue } }
   }
 
-  /// The storage that `@Keychain` and its family use; in a test with stores of its own, the test's,
-  /// which is in memory and asks no service.
+  /// The storage that `@Keychain` and its family use; in a test with stores of its own, the test's
+  /// storage, which is in memory and asks no service.
   ///
-  /// Its service is the application's id, its key comes from the key source of
-  /// `SecureStorage.bootstrap(applicationID:keySource:)`, or from the keyring, where none was given
+  /// Its service is the application's id. Its key comes from the key source of
+  /// `SecureStorage.bootstrap(applicationID:keySource:)`, or from the keyring if none was given
   /// there.
   public static var standard: KeychainStorage {
     TestStores.inUse?.kept { KeychainStorage() } ?? program

@@ -127,7 +127,7 @@ public final class KeyringDelegate: RecordPlace {
 
   // MARK: - Header and records
 
-  /// True: the Secret Service answers, or its user does.
+  /// True: a call waits for the Secret Service, or for its user.
   public var asksOthers: Bool { true }
 
   /// One: the Secret Service has no transactions.

@@ -13,7 +13,7 @@ public struct KeyringTestingError: Error, Hashable, Sendable, CustomStringConver
     self.errorName = errorName
   }
 
-  /// What a GLib call says, whose error is freed.
+  /// Takes the message of a GLib error, and frees the error.
   init(taking error: UnsafeMutablePointer<GError>?) {
     guard let error = unsafe error else {
       self.init("it failed without an error")

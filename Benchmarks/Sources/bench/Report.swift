@@ -162,8 +162,8 @@ struct Report {
 
     A read of a dependency that was built before is compared with a dictionary of types behind a
     `Synchronization.Mutex`, which gives the same existential. Each round calls a method on the
-    result. "Opaque" means through a generic function that is not specialised; "overridden", that a
-    task-local override is active, of this dependency or of another one.
+    result. "Opaque" means through a generic function that is not specialised; "overridden" means
+    that a task-local override is active, of this dependency or of another one.
 
     | call | against | that, ns | ours, ns | ratio | target | allocations |
     |---|---|---:|---:|---:|---:|---:|

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What the copy of an index has.
+/// The entries of a copied index, and what is left out of the backup.
 struct CopiedEntries {
   var blobs: [(name: StoreKey, blob: BlobEntry)] = []
   private(set) var backup: SealedFolderBackup
@@ -12,7 +12,7 @@ struct CopiedEntries {
     backup.leftOut.append(.init(name: name, error: error.about(name)))
   }
 
-  /// Refuses an index of which not every entry can be read.
+  /// Refuses an index with an entry that can't be read.
   func requireReadable(_ path: String) throws(StorageError) {
     if let left = backup.leftOut.first { throw left.error.advisingToLeaveOut(left.name) }
     guard backup.unnamedCount == 0 else {
@@ -26,7 +26,7 @@ struct CopiedEntries {
 }
 
 extension StorageError {
-  /// The same error, with what a backup can do about it.
+  /// The same error, with advice on how to back up the rest.
   func advisingToLeaveOut(_ name: StoreKey?) -> StorageError {
     StorageError(
       code,

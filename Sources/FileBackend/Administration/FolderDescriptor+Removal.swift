@@ -2,7 +2,7 @@ internal import Glibc
 internal import StorageCore
 
 extension FolderDescriptor {
-  /// Removes an entry and, if it is a folder, all that is in it; follows no link.
+  /// Removes an entry and, if it is a folder, everything in it; follows no link.
   func removeAll(_ name: String) throws(StorageError) {
     guard let status = try status(of: name) else { return }
     guard status.isFolder else {

@@ -6,30 +6,32 @@ public import VaultBackend
 public import struct Foundation.URL
 
 extension SealedFolder {
-  /// How often the index is copied again, since a blob that it names was replaced meanwhile.
+  /// How often the index is copied again if a blob that it names was replaced meanwhile.
   private static let rounds = 100
   private static let unfinishedIndex = "index.vault.unfinished"
   private static let unfinishedFolder = "unfinished"
 
   /// Copies the folder, as it is at one moment, to a folder of its own.
   ///
-  /// Others may read and write meanwhile. The copy is a sealed folder that the same keys open, with every
-  /// blob as it is, sealed, also a damaged one; ``verify(expecting:progress:)`` of the copy finds that.
+  /// Others may read and write meanwhile. The copy is a sealed folder that the same keys open.
+  /// Every blob is copied as it is, sealed, even a damaged one; ``verify(expecting:progress:)`` of
+  /// the copy finds the damage.
   ///
   /// - Parameters:
-  ///   - url: where to: a folder that is not there, or empty. One that is missing is made for the owner
-  ///     alone.
-  ///   - leavesOutUnreadable: whether the copy has all that can be read as a whole, and nothing else, so
-  ///     that it is sound and can be restored; every segment is opened for that. Without it, what has no
-  ///     file, or an entry that can't be read, is an error.
-  ///   - kinds: what else the copy is repaired of that leaves out what can't be read, as rolled back, deleted
-  ///     or added records; what is not named is the error `damaged`. Entries that do not open need not be
-  ///     named. See ``SealedFolderBackup/accepted``.
-  ///   - progress: told how many bytes of blobs are done, of how many, now and then.
+  ///   - url: where to: a missing or empty folder. A missing folder is made for the owner alone.
+  ///   - leavesOutUnreadable: whether the copy has only the values that can be read as a whole, so
+  ///     that it is sound and can be restored; every segment is opened for that. Otherwise a value
+  ///     without a file, or an entry that can't be read, is an error.
+  ///   - kinds: with `leavesOutUnreadable`, the further findings that are repaired in the copy,
+  ///     such as rolled back, deleted or added records; a finding of another kind is the error
+  ///     `damaged`. Entries that do not open need not be named. See
+  ///     ``SealedFolderBackup/accepted``.
+  ///   - progress: told now and then how many of all blobs' bytes are done.
   /// - Returns: what was left out.
   /// - Throws: `StorageError`: `unavailable` when there is nothing to copy, `invalid` when the place is
-  ///   taken, `damaged` when a blob is gone or an entry can't be read, `busy` when large values are replaced
-  ///   all the time. What was copied is removed then; after a kill it stays, without an index.
+  ///   taken, `damaged` when a blob is gone or an entry can't be read, `busy` when others keep
+  ///   replacing large values. The unfinished copy is removed then; after a kill it stays, without
+  ///   an index.
   @discardableResult
   public func backup(
     to url: URL, leavingOutUnreadable leavesOutUnreadable: Bool = false,
@@ -60,7 +62,7 @@ extension SealedFolder {
     let unfinished = target.path + "/" + Self.unfinishedIndex
     for _ in 0..<Self.rounds {
       try index.backup(to: URL(fileURLWithPath: unfinished), replacing: true)
-      // What is refused is refused before the blobs, which may take long.
+      // Refuse before copying the blobs, which may take long.
       var (entries, report) = try entries(ofCopy: unfinished, verifying: leavesOutUnreadable)
       let accepted = try report?.findings(acceptedAs: kinds, try index.resolvedPath()) ?? []
       if !leavesOutUnreadable { try entries.requireReadable(try index.resolvedPath()) }
@@ -83,11 +85,11 @@ extension SealedFolder {
     throw StorageError(.busy, "the large values keep changing; try again")
   }
 
-  /// Removes what a backup that failed has made.
+  /// Removes what a failed backup has made.
   private static func removeUnfinished(_ target: BlobPlace, _ isNew: Bool) {
-    // What stays is in nobody's way but the next backup's, which says so.
+    // Leftovers are only in the way of the next backup, which reports them.
     do throws(StorageError) {
-      // The index may be in its place, and not known to be durable.
+      // The index may be in its place, although it is not known to be durable.
       guard let folder = try target.folder(), try !folder.contains("index.vault") else { return }
       let journals = ["", "-wal", "-shm", "-journal"].map { unfinishedIndex + $0 }
       for name in ["blobs", "pending", unfinishedFolder] + journals {
@@ -97,18 +99,19 @@ extension SealedFolder {
     if isNew { _ = unsafe rmdir(target.path) }  // an empty folder alone
   }
 
-  /// Makes the folder what a backup was.
+  /// Restores the folder from a backup.
   ///
-  /// All names, values and key slots are the backup's afterwards; the index changes in one atomic step.
-  /// The backup has to open and to be sound.
+  /// All names, values and key slots are the backup's afterwards; the index changes in one atomic
+  /// step. The backup must open and be sound.
   ///
   /// - Parameters:
   ///   - url: the backup; it is only read.
-  ///   - keySource: what opens the backup; nil is this folder's own.
-  ///   - progress: told how many bytes of blobs are done, of how many, now and then.
+  ///   - keySource: what opens the backup; nil means this folder's own source.
+  ///   - progress: told now and then how many of all blobs' bytes are done.
   /// - Returns: what became of the index.
-  /// - Throws: `StorageError`: as `VaultStorage.restore(from:keySource:progress:)`; the folder then has what
-  ///   it had, and may have blobs of the backup that no name has; the next restoration takes them.
+  /// - Throws: `StorageError`: as `VaultStorage.restore(from:keySource:progress:)`; the folder then
+  ///   has its old values, and may have unnamed blobs of the backup, which the next restoration
+  ///   uses.
   @discardableResult
   public func restore(
     from url: URL, keySource: KeySource? = nil, progress: Progress? = nil
@@ -131,7 +134,8 @@ extension SealedFolder {
     let place = try unpreparedPlace()
     try Folder.create(place.path)
     try place.create()
-    // The blobs have no name before the index is restored, and are removed under this lock alone.
+    // The blobs have no name before the index is restored. Only a holder of this lock may remove
+    // unnamed blobs.
     return try place.withUpkeepLock { () throws(StorageError) in
       var entries = try source.entries()
       try entries.requireReadable(from.path)
@@ -143,18 +147,19 @@ extension SealedFolder {
       let restoration = try index.restore(
         from: URL(fileURLWithPath: try source.index.resolvedPath()), keySource: keySource)
       try source.copyWhatWasDropped(of: entries.blobs.map(\.blob), from: from, to: place)
-      // What can't be removed is told by a verification, and the folder is restored.
+      // The folder is restored even if a blob can't be removed; a verification reports that blob.
       do throws(StorageError) { try removeAllUnnamed(in: place) } catch {}
       return restoration
     }
   }
 
-  /// Copies again what somebody removed who had replaced or removed a value before the restoration, after
-  /// its blob was compared or copied: the name has its blob again.
+  /// Copies blobs again that were removed after they were compared or copied, by somebody who had
+  /// replaced or removed their value before the restoration.
   private func copyWhatWasDropped(
     of blobs: [BlobEntry], from place: BlobPlace, to target: BlobPlace
   ) throws(StorageError) {
-    // Whoever is about to remove one has its marker from before the index was changed until it is gone.
+    // Whoever removes a blob holds its marker from before the change of the index until the blob is
+    // gone.
     let pending = Set(try target.pendingIDs())
     for id in blobs.map(\.id) {
       let isThere = try target.open(id) != nil
@@ -176,7 +181,7 @@ extension SealedFolder {
     }
   }
 
-  /// The entries of the copy of an index, and what a verification of it found, if that is asked for.
+  /// The entries of a copied index and, if requested, the report of its verification.
   ///
   /// The copy is closed afterwards, so that it can be replaced.
   private func entries(
@@ -193,7 +198,7 @@ extension SealedFolder {
       access: access, folderTrust: index.folderTrust)
   }
 
-  /// What the index has.
+  /// The entries of the index.
   private func entries() throws(StorageError) -> CopiedEntries {
     let listing = try index.listing()
     var entries = CopiedEntries(backup: SealedFolderBackup(unnamedCount: listing.unreadable))
@@ -208,7 +213,7 @@ extension SealedFolder {
     return entries
   }
 
-  /// - Returns: false when a blob is not there that the index does not name any more.
+  /// - Returns: false when a blob is missing that the index no longer names.
   private func copyBlobs(
     _ entries: inout CopiedEntries, from place: BlobPlace, to target: BlobPlace,
     leavingOutUnreadable leavesOutUnreadable: Bool = false, _ progress: Progress?
@@ -255,12 +260,12 @@ extension SealedFolder {
       try reader.forEachSegment { (_) throws(StorageError) in }
     } catch {
       guard error.code == .damaged else { throw error }
-      // The file to look after is the one that was copied.
+      // The error names the original file.
       throw StorageError(.damaged, error.message, path: place.file(of: blob.id))
     }
   }
 
-  /// Removes what a backup leaves out from the copy of the index, which `report` is of.
+  /// Removes what a backup leaves out from the copy of the index; `report` is about this copy.
   private func leaveOut(
     _ backup: SealedFolderBackup, _ report: VaultReport, of path: String, in target: BlobPlace
   ) throws(StorageError) {
@@ -281,7 +286,7 @@ extension SealedFolder {
 
   private static func requireFree(_ target: BlobPlace) throws(StorageError) {
     guard let folder = try target.folder() else { return }
-    // What an interrupted backup left has blobs and no index.
+    // An interrupted backup leaves blobs and no index.
     for name in ["index.vault", "blobs", "pending"] where try folder.contains(name) {
       throw StorageError(
         .invalid,
@@ -298,7 +303,7 @@ extension SealedFolder {
 }
 
 extension BlobPlace {
-  /// Copies a blob's file, durably, unless the same is there.
+  /// Copies a blob's file, durably, unless the same file exists.
   ///
   /// `progress` is told how many bytes are copied, every 4 MiB.
   fileprivate func copy(
@@ -358,7 +363,7 @@ extension BlobPlace {
     }
   }
 
-  /// Removes all blobs but some.
+  /// Removes all blobs except those with these ids.
   fileprivate func keep(_ ids: Set<BlobID>) throws(StorageError) {
     for id in try blobIDs() where !ids.contains(id) { try remove(id) }
   }

@@ -2,20 +2,20 @@ internal import CryptoCore
 public import StorageCore
 
 extension SealedFolder {
-  /// Takes the folder as it is, after a verification found it otherwise.
+  /// Accepts the folder as it is, after a verification had findings.
   ///
-  /// The index is repaired as a vault is. No name and no blob is removed unless that is asked for: a
-  /// damaged blob may come back from a backup, and a blob that nobody names may be one of an index that
-  /// does.
+  /// The index is repaired as a vault is. No name and no blob is removed unless you ask for that: a
+  /// damaged blob may come back from a backup, and an unnamed blob may belong to another version of
+  /// the index.
   ///
   /// - Parameters:
   ///   - report: what ``verify(expecting:progress:)`` found and the caller accepts.
-  ///   - removingUnreadable: whether the names are removed whose value can't be read as a whole, and the
+  ///   - removingUnreadable: whether to remove names whose value can't be read as a whole, and
   ///     records of the index that don't open.
-  ///   - removingUnnamed: whether blobs are removed that nobody names.
+  ///   - removingUnnamed: whether to remove blobs without a name.
   /// - Returns: what was done.
-  /// - Throws: `StorageError`: `busy` when somebody has written to the index since. What was done of the
-  ///   repair before stays done.
+  /// - Throws: `StorageError`: `busy` when somebody has written to the index since. Completed parts
+  ///   of the repair stay done.
   @discardableResult
   public func repair(
     accepting report: SealedFolderReport, removingUnreadable: Bool = false,
@@ -47,9 +47,9 @@ extension SealedFolder {
     return SealedFolderRepair(index: repair, removedNames: removed, removedBlobCount: count)
   }
 
-  /// Gives the space of what was removed from the index back to the file system.
+  /// Gives the space of entries removed from the index back to the file system.
   ///
-  /// Blobs are files: the space of those that were removed is free already.
+  /// Blobs are files: the space of removed ones is free already.
   ///
   /// - Throws: `StorageError`: as `VaultStorage.compact()`; the folder then holds what it held.
   public func compact() throws(StorageError) {

@@ -6,21 +6,22 @@ extension SealedFolder {
   /// then the key of every blob, which the index held.
   ///
   /// Blobs are sealed anew one by one, while others use the folder; each takes its space a second time
-  /// until it is done. Which ones are still to be sealed is told by marks that only holders of the new keys
-  /// can make. Whatever interrupts that, ``reencrypt(progress:)`` goes on; until then, each value that is
-  /// still to be sealed is compared with the hash in its entry before a byte of it is read. An entry that an
-  /// earlier release wrote gets the hash of its blob before the keys are replaced; no earlier release may use
-  /// the folder from then on. A damaged blob keeps its key, which may have leaked, so no part of it is read afterwards: save what can
-  /// be read of it before. Copies of the folder that were made before still open with the old secret.
+  /// until it is done. Marks that only holders of the new keys can make tell which ones are done.
+  /// After an interruption, ``reencrypt(progress:)`` goes on; until then, each value without a mark
+  /// is compared with the hash in its entry before a byte of it is given out. An entry of an
+  /// earlier release gets the hash of its blob before the keys are replaced; no earlier release may
+  /// use the folder from then on. A damaged blob keeps its key, which may have leaked, so no part
+  /// of it is read afterwards: save its readable parts first. Copies of the folder that were made
+  /// before still open with the old secret.
   ///
   /// - Parameters:
   ///   - source: what opens the folder from now on; nil keeps its own.
   ///   - names: whether names are hashed anew, in one step that others' writes wait for.
-  ///   - progress: told how many bytes of blobs are done, of how many, now and then.
+  ///   - progress: told now and then how many of all blobs' bytes are done.
   /// - Returns: what was sealed anew.
   /// - Throws: `StorageError`; the folder opens with the old source or with the new one, and every value
-  ///   stays readable. No key is replaced where the blob of an entry of an earlier release can't be read,
-  ///   for example `denied`: mend it, or remove the value.
+  ///   stays readable. No key is replaced if the blob of an entry of an earlier release can't be
+  ///   read, for example with `denied`: make it readable, or remove the value.
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false, progress: Progress? = nil
   ) throws(StorageError) -> SealedFolderRotation {
@@ -32,8 +33,8 @@ extension SealedFolder {
 
   /// Gives each entry of version 1 the hash of its blob as it is now.
   ///
-  /// Otherwise the index's rotation would seal such entries under the new keys. Somebody who has the keys of
-  /// their blobs could put one back later, with any bytes in the blob.
+  /// Otherwise the index's rotation would seal such entries under the new keys. Somebody with the
+  /// keys of their blobs could put such an entry back later, with any bytes in the blob.
   private func bindFormerEntries(in place: BlobPlace) throws(StorageError) {
     for name in try index.listing().keys {
       let found: BlobEntry?
@@ -56,7 +57,9 @@ extension SealedFolder {
     }
   }
 
-  /// The hash of a blob, also of one that is damaged; zeros, which no blob has, where there is none.
+  /// The hash of a blob, even a damaged one.
+  ///
+  /// For a missing blob the hash is zeros, which no blob has.
   private static func digest(
     of blob: BlobEntry, in place: BlobPlace
   ) throws(StorageError) -> [UInt8] {
@@ -70,10 +73,10 @@ extension SealedFolder {
     return try cryptography { () throws(CryptoError) in try digest.finish() }
   }
 
-  /// Seals anew what an interrupted rotation has not come to, in the index and of the blobs, and what an
+  /// Seals anew the entries and blobs that an interrupted rotation did not reach, and those that an
   /// earlier release has sealed.
   ///
-  /// - Parameter progress: as of ``rotate(openedBy:names:progress:)``.
+  /// - Parameter progress: as in ``rotate(openedBy:names:progress:)``.
   /// - Returns: what was sealed anew.
   /// - Throws: `StorageError`; every value stays readable.
   public func reencrypt(progress: Progress? = nil) throws(StorageError) -> SealedFolderRotation {
@@ -91,7 +94,8 @@ extension SealedFolder {
     var remaining: [StoreKey] = []
     for name in try index.listing().keys {
       do throws(StorageError) {
-        // Not by a number: whoever had the old keys could have written any.
+        // The mark decides and not a number: whoever had the old keys could have written any
+        // number.
         guard let blob = try entry(named: name)?.blob, try !blob.isMarked(by: index.store) else {
           continue
         }
@@ -119,7 +123,8 @@ extension SealedFolder {
   private func reseal(
     _ blob: BlobEntry, _ name: StoreKey, in place: BlobPlace, _ progress: (Int) -> Void
   ) throws(StorageError) -> Bool {
-    // Not hashed first: it is read once, and nobody sees the new blob before the hash was compared.
+    // Needs no hash first: the blob is read once, and nobody sees the new one before the hash is
+    // compared.
     guard
       let reader = try BlobReader(blob, in: place, store: storeID(), under: nil)
     else {

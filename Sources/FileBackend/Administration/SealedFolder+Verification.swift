@@ -5,12 +5,12 @@ extension SealedFolder {
   /// Looks at everything: the index, whether each name has its blob, whether each segment authenticates,
   /// and whether there are blobs that nobody names.
   ///
-  /// Nothing is changed, and others may read and write meanwhile. It costs reading and opening all that
-  /// is in the folder.
+  /// Nothing is changed, and others may read and write meanwhile. It reads and opens everything in
+  /// the folder.
   ///
   /// - Parameters:
   ///   - names: names that may have had a value, as for a vault's verification.
-  ///   - progress: told how many bytes are done, of how many, now and then.
+  ///   - progress: told now and then how many of all bytes are done.
   /// - Returns: what is not as it should be.
   /// - Throws: `StorageError`: `unavailable` when there is no index, or why it can't be opened;
   ///   `cancelled` when the task was.
@@ -19,7 +19,8 @@ extension SealedFolder {
   ) throws(StorageError) -> SealedFolderReport {
     let place = try unpreparedPlace()
     let indexReport = try index.verify(expecting: names)
-    // Before the names: a blob that is there now has a name then, or a marker, or is gone.
+    // List blobs before names: a blob listed now has a name or a marker when the names are listed,
+    // or is gone.
     let blobs = try place.blobIDs()
     var verification = FolderVerification(self, place)
     if indexReport.recordCount > 0 { try verification.run(progress) }
@@ -27,13 +28,13 @@ extension SealedFolder {
     return try verification.report(indexReport)
   }
 
-  /// Looks at what can be seen without reading the values: whether each name has its blob, as long as the
-  /// index says and with the same end, and whether there are blobs that nobody names.
+  /// Checks what can be checked without reading the values: whether each name has its blob, with
+  /// the length and the last tag that the index has, and whether there are blobs without a name.
   ///
-  /// Nothing is changed, and others may read and write meanwhile. It costs opening every entry of the index
-  /// and every blob's file; ``verify(expecting:progress:)`` finds a damaged segment, too.
+  /// Nothing is changed, and others may read and write meanwhile. It opens every entry of the index
+  /// and every blob's file. Only ``verify(expecting:progress:)`` finds damaged segments.
   ///
-  /// - Returns: what is not as it should be beside the index.
+  /// - Returns: what is wrong beside the index.
   /// - Throws: `StorageError`: why the index can't be opened.
   public func inspect() throws(StorageError) -> [SealedFolderReport.Finding] {
     let place = try unpreparedPlace()
@@ -50,16 +51,16 @@ extension SealedFolder {
     return verification.findings
   }
 
-  /// What lies beside the index, without a sweep.
+  /// The files beside the index, without a sweep.
   func unpreparedPlace() throws(StorageError) -> BlobPlace {
     BlobPlace(
       path: FilePath.folder(of: try index.resolvedPath()), trust: index.folderTrust)
   }
 }
 
-/// Goes through a sealed folder and gathers what does not fit.
+/// Goes through a sealed folder and collects what is wrong.
 private struct FolderVerification {
-  /// How often the index is looked at again where others write all the time.
+  /// How often the index is read again while others keep writing.
   private static let looks = 100
 
   private let folder: SealedFolder
@@ -101,7 +102,7 @@ private struct FolderVerification {
     progress?(byteCount, byteCount)
   }
 
-  /// The entry of a name, or nil when it is none or is gone.
+  /// The entry of a name, or nil when it can't be read or is gone.
   private mutating func entry(named name: StoreKey) throws(StorageError) -> FileEntry? {
     do throws(StorageError) {
       return try folder.entry(named: name)
@@ -163,7 +164,7 @@ private struct FolderVerification {
         do throws(StorageError) {
           try reader.open(number, in: buffers, hashing: digest)
         } catch {
-          // A disk that can't read a part says so with an error of its own.
+          // A disk that can't read a part reports `io`.
           guard error.code == .damaged || error.code == .io else { throw error }
           if let last = ranges.last, last.upperBound == bytes.lowerBound {
             ranges[ranges.count - 1] = last.lowerBound..<bytes.upperBound
@@ -181,8 +182,8 @@ private struct FolderVerification {
   mutating func addUnnamed(among ids: [BlobID]) throws(StorageError) {
     guard !hasUnknown else { return }
     var left = ids.filter { !named.contains($0) && hasNoMarker($0) }
-    // One that was renamed or written meanwhile has a name now; and one whose name was removed since has
-    // a marker, or is gone.
+    // A blob that was renamed or written meanwhile has a name now; a blob whose name was removed
+    // since has a marker, or is gone.
     guard !left.isEmpty, var now = try NamedBlobs(in: folder) else { return }
     for _ in 0..<Self.looks {
       guard try now.catchUp() else { return }
@@ -196,10 +197,10 @@ private struct FolderVerification {
     }
   }
 
-  /// Whether a blob is there, and neither being written nor removed, nor swept at the next opening.
+  /// Whether a blob exists, and is neither being written or removed nor waiting for the next sweep.
   private func hasNoMarker(_ id: BlobID) -> Bool {
-    // In this order: who removes a blob has its marker until it is gone.
-    // What can't be looked at is not called nobody's.
+    // In this order: whoever removes a blob holds its marker until it is gone.
+    // A blob that can't be looked at is not reported as unnamed.
     do throws(StorageError) {
       guard try !place.hasMarker(of: id) else { return false }
       return try place.hasFile(of: id)

@@ -7,18 +7,18 @@ public struct SealedFolderReport: Hashable, Sendable {
   public struct Finding: Hashable, Sendable {
     /// The kinds of findings.
     public enum Kind: String, Hashable, Sendable {
-      /// The index has something else under the name than an entry, or one of a newer release.
+      /// The index has no valid entry under the name, or an entry of a newer release.
       case damagedEntry
       /// The file of a value is gone.
       case missingBlob
-      /// The file is not the one that the index names: cut, longer, an older one in its place, or changed by
-      /// somebody who has its key.
+      /// The file is not the one that the index names: it was cut, made longer, replaced by an
+      /// older one, or changed by somebody who has its key.
       case otherBlob
       /// Parts of the file do not authenticate; the others can be read.
       case damagedBlob
       /// The file is a link, or another user's, or one that others can write to.
       case deniedBlob
-      /// A file that no name has and nobody writes: left by a restored index, or put there.
+      /// A file without a name, which nobody is writing: left by a restored index, or put there.
       case unnamedBlob
     }
 
@@ -28,7 +28,7 @@ public struct SealedFolderReport: Hashable, Sendable {
     public let name: StoreKey?
     /// The file concerned, if there is one.
     public let path: String?
-    /// The bytes of the value that can't be read, where only some can't.
+    /// The bytes of the value that can't be read, if the others can.
     public let ranges: [Range<Int>]
     /// What was found, in a sentence, without a value.
     public let message: String
@@ -44,13 +44,14 @@ public struct SealedFolderReport: Hashable, Sendable {
   public let byteCount: Int
   /// How many blobs were not sealed since the last rotation, or by an earlier release.
   ///
-  /// Who had the keys before the rotation may have theirs. ``SealedFolder/reencrypt(progress:)`` seals them
+  /// Whoever had the keys before the rotation may have the keys of these blobs.
+  /// ``SealedFolder/reencrypt(progress:)`` seals them
   /// anew.
   public let oldBlobCount: Int
   /// What is not as it should be beside the index.
   public let findings: [Finding]
 
-  /// Whether nothing was found, in the index neither.
+  /// Whether nothing was found, neither in the folder nor in the index.
   public var isSound: Bool { index.isSound && findings.isEmpty }
 }
 
@@ -74,7 +75,7 @@ public struct SealedFolderRotation: Hashable, Sendable {
   public let remaining: [StoreKey]
 }
 
-/// What a backup of a sealed folder has not, because that was asked for.
+/// What a backup of a sealed folder left out, because that was asked for.
 public struct SealedFolderBackup: Hashable, Sendable {
   /// A value that can't be read as a whole.
   public struct LeftOut: Hashable, Sendable {
@@ -86,20 +87,21 @@ public struct SealedFolderBackup: Hashable, Sendable {
 
   /// The values that were left out.
   public internal(set) var leftOut: [LeftOut] = []
-  /// How many entries of the index were left out besides, whose name can't be read either.
+  /// How many more entries of the index were left out, whose names can't be read either.
   public let unnamedCount: Int
-  /// What was wrong with the index and is not with the copy's, since the caller has named its kind; damaged
-  /// entries aside, which are left out.
+  /// The findings of the index that were repaired in the copy, since the caller named their kinds;
+  /// without damaged entries, which are left out.
   public private(set) var accepted: [VaultReport.Finding] = []
-  /// The names in the copy whose value may be older than what was written last, or removed since, sorted.
+  /// The names in the copy whose value may be older than the last one written, or removed since,
+  /// sorted.
   ///
-  /// An entry that is damaged, missing or old leaves the others of its part of the index, one of 64, unproven.
-  /// The copy is taken for what was written last from now on.
+  /// The index has 64 parts, and a damaged, missing or old entry leaves the others in its part
+  /// unproven. From now on the copy counts as the latest state.
   public private(set) var unprovenNames: [StoreKey] = []
 
   init(unnamedCount: Int) { self.unnamedCount = unnamedCount }
 
-  /// Notes what was accepted of the index that `report` is of.
+  /// Notes which findings of `report` were accepted.
   mutating func accept(_ findings: [VaultReport.Finding], of report: VaultReport) {
     accepted = findings
     let gone = Set(leftOut.map(\.name))

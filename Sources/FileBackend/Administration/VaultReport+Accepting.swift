@@ -2,8 +2,7 @@ internal import StorageCore
 internal import VaultBackend
 
 extension VaultReport {
-  /// What a backup accepts that leaves out what can't be read, whatever its caller names: such records are
-  /// what it leaves out.
+  /// Always accepted by a backup that leaves out what can't be read: it leaves out these records.
   private static let leftOut: Set<Finding.Kind> = [.damagedRecord]
 
   /// The findings that a backup accepts since its caller has named their kinds.
@@ -12,8 +11,8 @@ extension VaultReport {
   ///   - kinds: the kinds that the caller has named.
   ///   - path: the index that was verified, for the error.
   /// - Returns: the findings that are accepted, damaged entries aside.
-  /// - Throws: `damaged` when there are findings of other kinds: whoever repairs the copy makes an old record
-  ///   the latest one.
+  /// - Throws: `damaged` when there are findings of other kinds: repairing the copy would make an
+  ///   old record the latest one.
   func findings(acceptedAs kinds: Set<Finding.Kind>, _ path: String) throws(StorageError)
     -> [Finding]
   {
@@ -24,8 +23,9 @@ extension VaultReport {
     let found = refused.map { "\($0.kind.rawValue): \($0.message)" }.joined(separator: "; ")
     throw StorageError(
       .damaged,
-      "the index is not sound, and a copy would make it so. Found: \(found). Nothing was copied. Verify the "
-        + "folder and repair it, or restore a backup. To copy it all the same, name what you accept: "
+      "the index is not sound, and a copy would hide that. Found: \(found). Nothing was copied. "
+        + "Verify the folder and repair it, or restore a backup. "
+        + "To copy it all the same, name what you accept: "
         + "accepting: [\(names.map { "." + $0 }.joined(separator: ", "))], or files backup "
         + "\(names.map { "--accept " + $0 }.joined(separator: " "))",
       key: first.keys.count == 1 ? first.keys[0] : nil, path: path)

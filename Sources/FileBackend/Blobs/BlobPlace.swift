@@ -3,10 +3,11 @@ internal import Glibc
 internal import StorageCore
 internal import VaultBackend
 
-/// The folder of a sealed folder, and what lies in it beside the index.
+/// The folder of a sealed folder, and the files in it beside the index.
 ///
-/// The folders are opened once, component by component and without following a link, and checked. From then
-/// on only names in them are used, so nobody who may write to a folder on the way leads a call elsewhere.
+/// The folders are opened once, component by component and without following a link, and checked.
+/// From then on only names in them are used, so nobody who can write to a folder on the way can
+/// lead a call elsewhere.
 struct BlobPlace: Sendable {
   /// The folders, once they were opened.
   private struct Folders {
@@ -35,7 +36,7 @@ struct BlobPlace: Sendable {
 
   /// Opens the sealed folder; nil when it does not exist.
   ///
-  /// - Throws: `denied` for a way on which somebody else could put another folder.
+  /// - Throws: `denied` for a path on which somebody else could put another folder.
   func folder() throws(StorageError) -> FolderDescriptor? {
     try FolderDescriptor.open(path, links: .refused) { (status, path) throws(StorageError) in
       try Folder.requirePrivate(status, path, trust)
@@ -80,13 +81,13 @@ struct BlobPlace: Sendable {
       path: path)
   }
 
-  /// The folder of blobs, also where that of markers is missing.
+  /// The folder of blobs, even if the folder of markers is missing.
   private func blobsAlone() throws(StorageError) -> FolderDescriptor? {
     if let blobs = try known()?.blobs { return blobs }
     return try open(Self.blobsName)
   }
 
-  /// The folder of markers, also where that of blobs is missing.
+  /// The folder of markers, even if the folder of blobs is missing.
   private func pendingAlone() throws(StorageError) -> FolderDescriptor? {
     if let pending = try known()?.pending { return pending }
     return try open(Self.pendingName)
@@ -95,9 +96,10 @@ struct BlobPlace: Sendable {
   /// The folder of markers, open.
   func pending() throws(StorageError) -> FolderDescriptor { try folders().pending }
 
-  /// Runs `body` while nobody else removes blobs that no name has and that have no marker.
+  /// Runs `body` while nobody else removes blobs that have neither name nor marker.
   ///
-  /// - Throws: what `body` throws, or `StorageError`: `busy` when another one does that for long.
+  /// - Throws: what `body` throws, or `StorageError`: `busy` when somebody else does that for too
+  ///   long.
   func withUpkeepLock<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -110,7 +112,7 @@ struct BlobPlace: Sendable {
 
   /// Makes the folders, durably, where they are missing, and checks them.
   ///
-  /// To be called when the index is there, which makes and checks the folder around them.
+  /// Call it when the index exists: making the index makes and checks the folder around them.
   func create() throws(StorageError) {
     if try known() != nil { return }
     let folder = try existingFolder()
@@ -127,7 +129,7 @@ struct BlobPlace: Sendable {
 
   private func check(folder: FolderDescriptor) throws(StorageError) {
     let status = try folder.status()
-    // Root's can be read, as a vault's file.
+    // Root's folders can be read, as can root's vault files.
     guard status.owner == geteuid() || status.owner == 0 else {
       throw StorageError(
         .denied, "the folder belongs to another user: \(StorageError.ownerAdvice)",
@@ -163,7 +165,7 @@ struct BlobPlace: Sendable {
   /// Opens the file of a blob for reading.
   ///
   /// - Returns: nil when there is none.
-  /// - Throws: `denied` for what is no file of ours.
+  /// - Throws: `denied` for a file that is not ours.
   func open(_ id: BlobID) throws(StorageError) -> OpenFile? {
     guard let blobs = try known()?.blobs else { return nil }
     let path = blobs.path(of: id.fileName)
@@ -193,7 +195,7 @@ struct BlobPlace: Sendable {
   /// Removes the file of a blob.
   ///
   /// - Returns: whether it was there.
-  /// - Throws: `StorageError` when it is there still.
+  /// - Throws: `StorageError` when the file still exists.
   @discardableResult
   func remove(_ id: BlobID) throws(StorageError) -> Bool {
     try blobsAlone()?.remove(id.fileName) ?? false
@@ -204,12 +206,12 @@ struct BlobPlace: Sendable {
     try blobsAlone()?.contains(id.fileName) ?? false
   }
 
-  /// Whether there is a marker, which says that the index may not name a blob.
+  /// Whether a blob has a marker, which means that the index may not name the blob.
   func hasMarker(of id: BlobID) throws(StorageError) -> Bool {
     try pendingAlone()?.contains(id.fileName) ?? false
   }
 
-  /// Makes what was made and removed durable.
+  /// Makes the creation and removal of files durable.
   ///
   /// - Throws: also `busy` when the folders were exchanged since they were opened: the index would name a blob
   ///   that is elsewhere now.

@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// An open blob: its segments can be read in any order, also after the blob was replaced.
+/// An open blob: its segments can be read in any order, even after the blob was replaced.
 ///
 /// Any thread may use it, many at once.
 final class BlobReader: Sendable {
@@ -14,7 +14,7 @@ final class BlobReader: Sendable {
   private let root: RootWatch?
   /// The hash of each segment, cut to ``hashSize``, once the whole file was hashed.
   private let hashes = Lock<[UInt8]?>(nil)
-  /// Enough to find no other segment of the same hash; all of them are in memory.
+  /// Long enough that nobody finds another segment with the same hash; all hashes are in memory.
   private static let hashSize = 16
   /// The buffers of the last call, for the next one.
   private let spare = Lock<SegmentBuffers?>(nil)
@@ -25,12 +25,13 @@ final class BlobReader: Sendable {
   ///   - entry: where the blob is, and what opens it.
   ///   - place: where the blobs are.
   ///   - store: the id of the index.
-  ///   - root: the root key of the index. Where the entry has not its mark, the whole file is hashed first,
-  ///     since somebody else may have its key; where the root key is replaced later, before the next segment
-  ///     is given. Each segment is then compared when it is read, too. An entry of version 1 has no hash to
-  ///     compare with. Nil for who reads all segments and compares the hash.
-  /// - Throws: `StorageError`: `damaged` for a file that is not what the entry says, `denied` for what
-  ///   is no file of ours.
+  ///   - root: the root key of the index. If the entry lacks the mark of this key, the whole file
+  ///     is hashed first, since somebody else may have the blob's key. If the root key is replaced
+  ///     later, the file is hashed before the next segment is given out. Each segment is then
+  ///     compared when it is read, too. An entry of version 1 has no hash to compare with. Pass nil
+  ///     if you read all segments and compare the hash yourself.
+  /// - Throws: `StorageError`: `damaged` for a file that is not what the entry says, `denied` for a
+  ///   file that is not ours.
   init?(
     _ entry: BlobEntry, in place: BlobPlace, store: StoreID, under root: RootWatch?
   ) throws(StorageError) {
@@ -76,11 +77,11 @@ final class BlobReader: Sendable {
     return hashes
   }
 
-  /// The hashes to compare a segment with that was just read; nil while the index has the root key that it had
-  /// when the blob was opened.
+  /// The hashes to compare with a segment that was just read; nil while the index has the same root
+  /// key as when the blob was opened.
   ///
-  /// To be called when the bytes are in memory: if the key is the same then, they are those of before its
-  /// replacement.
+  /// Call it when the bytes are in memory: if the key is still the same then, the bytes are from
+  /// before any replacement of the key.
   private func hashesToCompare() throws(StorageError) -> [UInt8]? {
     guard let root else { return nil }
     if let hashes = hashes.withLock({ $0 }) { return hashes }
@@ -129,7 +130,7 @@ final class BlobReader: Sendable {
   ///   - number: the number of the segment.
   ///   - buffer: ``SegmentLayout/sealedSize`` bytes for what is read.
   ///   - output: as many bytes as the segment has; zero when this throws.
-  ///   - digest: takes the sealed segment, of whoever reads all of them in order.
+  ///   - digest: takes the sealed segment, for callers that read all segments in order.
   /// - Throws: `StorageError`: `damaged`, or why the file can't be read.
   func open(
     segment number: Int, by buffer: PlainBuffer, into output: inout MutableRawSpan,
@@ -163,7 +164,8 @@ final class BlobReader: Sendable {
     }
   }
 
-  /// Lends all segments, opened, to `body`, and compares the hash of the very bytes that were opened.
+  /// Lends all segments, opened, to `body`, and compares the hash of the same bytes that were
+  /// opened.
   ///
   /// - Throws: what `body` throws, or `StorageError`: `damaged` also after the last segment, when the blob is
   ///   not the one that was sealed.
@@ -226,7 +228,7 @@ extension OpenFile {
 }
 
 extension BlobEntry {
-  /// Refuses a blob of another hash; an entry of version 1 refuses none.
+  /// Refuses a blob with another hash; an entry of version 1 has no hash and refuses nothing.
   ///
   /// - Throws: `StorageError`: `damaged`.
   func require(_ found: StreamDigest, at path: String) throws(StorageError) {

@@ -4,12 +4,13 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// Seals a value as it comes, in constant memory, into a blob that nobody names yet.
+/// Seals a value as it arrives, in constant memory, into a blob that has no name yet.
 ///
 /// A value that turns out small gets no blob. In a child of fork(2) every call is an error, and nothing is
-/// cleaned up: blob, key and marker are the parent's, who goes on with them. For one thread at a time.
+/// cleaned up: blob, key and marker belong to the parent, which goes on with them. For one thread
+/// at a time.
 final class BlobWriter: @unchecked Sendable {
-  // The state is used by the owner of the writer alone, who hands it from thread to thread.
+  // Only the owner of the writer uses the state, and hands it from thread to thread.
   /// How many sealed segments are written at once.
   private static let batch = 4
 
@@ -18,7 +19,7 @@ final class BlobWriter: @unchecked Sendable {
   private let index: SealedStore
   let store: StoreID
   private let process = OwnProcess()
-  /// The segment that is not sealed yet: whether it is the last one is not known before more comes.
+  /// The segment that is not sealed yet: it may be the last one until more bytes arrive.
   private let plain = PlainBuffer(count: SegmentLayout.segmentSize)
   private var plainCount = 0
   private var sealed: SealedFile?
@@ -85,7 +86,7 @@ final class BlobWriter: @unchecked Sendable {
   /// Refuses to go on in a child of fork(2).
   func requireOwn() throws(StorageError) { try process.require("the writer") }
 
-  /// Refuses a blob that is no longer the file which was sealed, before the index names it.
+  /// Refuses a blob whose file was exchanged after it was sealed, before the index names it.
   ///
   /// - Throws: `StorageError`: `io` when the file was removed or replaced.
   func requireInPlace() throws(StorageError) {
@@ -103,7 +104,8 @@ final class BlobWriter: @unchecked Sendable {
     sealed = nil
   }
 
-  /// Leaves the blob, which `isNamed` says that the index names, and forgets it.
+  /// Keeps the blob and forgets it; ends the marker if `isNamed` says that the index names the
+  /// blob.
   func settle(if isNamed: () throws(StorageError) -> Bool) {
     if process.isCurrent { sealed?.marker.end(if: isNamed) }
     sealed = nil
@@ -185,7 +187,7 @@ final class BlobWriter: @unchecked Sendable {
       do throws(StorageError) {
         try file.synchronize()
       } catch {
-        // Nobody knows of the file yet, so nothing was changed.
+        // Nobody knows the file yet, so nothing was changed.
         guard error.code == .outcomeUnknown else { throw error }
         throw StorageError(.io, error.message, path: error.path, number: error.number)
       }

@@ -2,40 +2,41 @@ internal import CryptoCore
 internal import StorageCore
 internal import VaultBackend
 
-/// The blobs that the index names, which are listed once and then followed.
+/// The blobs that the index names: listed once, then kept up to date.
 ///
-/// Listing opens every entry; following costs as much as was written since.
+/// Listing opens every entry; an update costs as much as was written since.
 struct NamedBlobs {
-  /// How often the index is listed, where its keys are changed meanwhile.
+  /// How often the index is listed while others change its keys.
   private static let attempts = 10
 
   private let folder: SealedFolder
-  /// By which name, as far as that was looked at: it may be gone since, and none is missing.
+  /// The names that were seen for each blob: some may be gone since, but none is missing.
   private var names: [BlobID: StoreKey] = [:]
-  /// The commit of the index from which on it was not looked at yet.
+  /// The last commit of the index that was looked at.
   private var number: Int64 = 0
-  /// Whether nothing had been written when it was looked at last: then the names were those of one moment.
+  /// Whether the last look found nothing new: the names then were those of one moment.
   private(set) var isSettled = false
 
   /// Lists the index.
   ///
-  /// - Returns: nil when an entry of it can't be read, which may name any blob.
+  /// - Returns: nil when an entry can't be read, since it may name any blob.
   init?(in folder: SealedFolder) throws(StorageError) {
     self.folder = folder
     guard try list() else { return nil }
   }
 
-  /// Whether an entry named a blob, at one time since the index was listed.
+  /// Whether an entry named a blob at some time since the index was listed.
   func mayName(_ id: BlobID) -> Bool { names[id] != nil }
 
-  /// Whether an entry names a blob, of which nobody else has the marker.
+  /// Whether an entry names a blob whose marker nobody else has.
   ///
-  /// To be asked after the marker was claimed and then ``catchUp()`` called: until the marker is given
-  /// back, the answer stays.
+  /// Claim the marker and call ``catchUp()`` first: the answer then stays true until the marker is
+  /// given back.
   func name(_ id: BlobID) throws(StorageError) -> Bool {
     guard let name = names[id] else { return false }
     do throws(StorageError) {
-      // It may have been removed after it was listed, by somebody who was killed before the blob was.
+      // The entry may have been removed after it was listed, by somebody who was killed before
+      // removing the blob.
       return try folder.entry(named: name)?.blob?.id == id
     } catch {
       guard error.isOfEntry else { throw error }
@@ -43,10 +44,11 @@ struct NamedBlobs {
     }
   }
 
-  /// Takes in what was written since.
+  /// Takes in what was written since the last look.
   ///
-  /// Every entry that was there before and is there afterwards was looked at. One that goes from name to
-  /// name meanwhile may be missing until ``isSettled``; nobody does that to a blob whose marker is claimed.
+  /// Every entry that existed before and still exists afterwards was looked at. A blob that is
+  /// renamed meanwhile may be missing until ``isSettled``; nobody renames a blob whose marker is
+  /// claimed.
   ///
   /// - Returns: false when an entry can't be read.
   mutating func catchUp() throws(StorageError) -> Bool {
@@ -63,7 +65,7 @@ struct NamedBlobs {
   }
 
   private mutating func list() throws(StorageError) -> Bool {
-    // Before the names: what is renamed while they are listed is written later, and caught up with.
+    // Read before the names: a rename during the listing has a later number, so `catchUp` sees it.
     number = try folder.index.lastCommit()
     (names, isSettled) = ([:], false)
     return try take(try folder.index.listing())
@@ -84,9 +86,9 @@ struct NamedBlobs {
 }
 
 extension StorageError {
-  /// Whether an entry of the index can't be read, and the others can.
+  /// Whether the error is about one entry of the index, so that the others can be read.
   var isOfEntry: Bool { [.damaged, .unsupported, .typeMismatch].contains(code) }
 
-  /// Whether a value can't be read, and the others can.
+  /// Whether the error is about one value, so that the others can be read.
   var isOfValue: Bool { isOfEntry || code == .denied }
 }

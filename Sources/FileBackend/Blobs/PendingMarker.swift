@@ -2,16 +2,16 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// The empty file in `pending` which says that the index may not name a blob, with a lock on it.
+/// The empty file in `pending` which says that the index may not name a blob, and its lock.
 ///
-/// Whoever makes a blob, removes one, or gives it to another name has a share of the lock; who sweeps
-/// has all of it. So what the index says of a blob does not change while somebody sweeps, and nobody
-/// sweeps what is being written. The locks end with the process. A child of fork(2) has no share: there the
+/// Whoever makes, removes or renames a blob holds the lock shared; a sweep holds it exclusively. So
+/// the index's entry for a blob does not change during a sweep, and nobody sweeps a blob that is
+/// being written. The locks end with the process. A child of fork(2) holds no lock: there the
 /// marker does nothing.
 ///
 /// For one thread at a time.
 final class PendingMarker: @unchecked Sendable {
-  // Handed on from thread to thread by the writer that owns it, and used by one at a time.
+  // The writer that owns it hands it from thread to thread, and one thread at a time uses it.
   let id: BlobID
   private let folder: FolderDescriptor
   private let lock: LockFile
@@ -26,9 +26,9 @@ final class PendingMarker: @unchecked Sendable {
     self.lock = lock
   }
 
-  /// Makes the marker of a blob, or joins those who have it.
+  /// Makes the marker of a blob, or takes a share of an existing one.
   ///
-  /// - Throws: `StorageError`: `busy` when somebody sweeps for long.
+  /// - Throws: `StorageError`: `busy` when a sweep takes too long.
   static func share(_ id: BlobID, in place: BlobPlace) throws(StorageError) -> PendingMarker {
     let folder = try place.pending()
     let path = folder.path(of: id.fileName)
@@ -36,7 +36,7 @@ final class PendingMarker: @unchecked Sendable {
     repeat {
       let lock = try LockFile(id.fileName, in: folder)
       try place.check(try lock.file.status(), path)
-      // Who sweeps removes the file: a lock on that one excludes nobody.
+      // A sweep removes the file: a lock on a removed file excludes nobody.
       if try lock.file.tryShare(byte: 0) {
         if try lock.isInPlace() { return PendingMarker(id, folder, lock) }
       } else {
@@ -47,15 +47,15 @@ final class PendingMarker: @unchecked Sendable {
       .busy, "another process has been cleaning the folder for too long; try again", path: path)
   }
 
-  /// Takes the marker of a blob for itself alone; made, if there is none.
+  /// Takes the marker of a blob exclusively; makes a missing one.
   ///
-  /// - Returns: nil when somebody else has it until the deadline.
+  /// - Returns: nil when somebody else holds it until the deadline.
   static func claim(
     _ id: BlobID, in place: BlobPlace, waiting deadline: Duration = .zero
   ) throws(StorageError) -> PendingMarker? {
     let folder = try place.pending()
     if let status = try folder.status(of: id.fileName) {
-      // Anything else in its place is nobody's marker, and left.
+      // Anything else in its place is no marker, and is left alone.
       guard status.isRegular, status.owner == geteuid() else { return nil }
     }
     let lock = try LockFile(id.fileName, in: folder)
@@ -68,7 +68,7 @@ final class PendingMarker: @unchecked Sendable {
   /// Removes the marker, if nobody else has it and if `isSettled` then says that the blob is gone or
   /// that the index names it.
   ///
-  /// What stays is looked at by the next sweep, so no failure matters.
+  /// The next sweep looks at markers that stay, so no failure matters.
   func end(if isSettled: () throws(StorageError) -> Bool) {
     guard process.isCurrent else { return }
     do throws(StorageError) {

@@ -1,7 +1,6 @@
 internal import CryptoCore
 
-/// Bytes that are used again and again for one segment after another, and wiped at the end if they are
-/// secret.
+/// A buffer that is reused for one segment after another, and wiped at the end if it is secret.
 ///
 /// For one thread at a time.
 @safe
@@ -43,7 +42,7 @@ final class PlainBuffer {
   }
 }
 
-/// What the segments of a blob are read into: one of them sealed, and one opened.
+/// Buffers for reading the segments of a blob: one sealed segment, and one opened.
 ///
 /// For one thread at a time.
 final class SegmentBuffers: @unchecked Sendable {

@@ -5,12 +5,12 @@ extension SealedFolder {
   /// How many locks a sweep holds at once.
   private static let sweepBatch = 128
 
-  /// Removes the blobs that a writer left which was killed, and their markers.
+  /// Removes blobs that a killed writer left, and their markers.
   ///
-  /// As long as an entry of the index can't be read, nothing is removed: it may name any of them.
+  /// Removes nothing while an entry of the index can't be read: that entry may name any of them.
   func sweep(_ place: BlobPlace) throws(StorageError) {
     let ids = try place.pendingIDs()
-    // The index is listed if there is something that nobody is writing.
+    // The index is listed only if there is a marker that nobody holds.
     for (number, id) in ids.enumerated() {
       guard try place.hasMarker(of: id),
         try PendingMarker.claim(id, in: place) != nil
@@ -21,22 +21,22 @@ extension SealedFolder {
     }
   }
 
-  /// Removes the blobs that no entry names, and that nobody is writing; to be called under the lock for
-  /// that.
+  /// Removes blobs that no entry names and nobody is writing; the caller holds the upkeep lock.
   ///
   /// - Returns: how many were removed.
   @discardableResult
   func removeAllUnnamed(in place: BlobPlace) throws(StorageError) -> Int {
     let ids = try place.blobIDs()
     guard !ids.isEmpty, var named = try NamedBlobs(in: self) else { return 0 }
-    // The others stay: writers are to have their markers for themselves.
+    // Named blobs are left out, so that their markers stay free for writers.
     return try removeUnnamed(ids.filter { !named.mayName($0) }, in: place, &named)
   }
 
-  /// Removes those of some blobs that no entry names, and that nobody is writing.
+  /// Removes those of the given blobs that no entry names and nobody is writing.
   ///
-  /// The index was listed before, without a lock, so that nobody waits for that. It is followed once the
-  /// markers are claimed: what it says of these blobs then, it says until they are given back.
+  /// The index was listed before, without a lock, so that nobody waits for that. Once the markers
+  /// are claimed, the later changes are read: what the index then says of these blobs stays true
+  /// until the markers are given back.
   ///
   /// - Returns: how many blobs were removed.
   @discardableResult

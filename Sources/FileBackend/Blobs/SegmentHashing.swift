@@ -4,14 +4,15 @@ internal import StorageCore
 
 /// Hashes sealed segments on another thread, while they are written and the next ones are sealed.
 ///
-/// SHA-256 takes longer than sealing: done in turn, writing a long value would take half as long again. What
-/// fits into one batch is hashed where it is, without a thread. For one thread at a time.
+/// SHA-256 takes longer than sealing: on one thread, writing a long value would take half as long
+/// again. A value that fits into one batch is hashed without another thread. For one thread at a
+/// time.
 final class SegmentHashing: @unchecked Sendable {
   /// How many batches there are: one is being sealed, one written, one hashed.
   private static let batches = 3
 
-  // `digest` and `failure` are used by one block after another on `queue`, and by the owner after it has
-  // waited for the last one. The rest is the owner's.
+  // Blocks on `queue` use `digest` and `failure` one after another; the owner uses them after it
+  // has waited for the last block. The owner alone uses the rest.
   private let digest: StreamDigest
   private var failure: CryptoError?
   private let size: Int
@@ -36,7 +37,7 @@ final class SegmentHashing: @unchecked Sendable {
   /// Hashes the first bytes of the batch, which must not change until ``next()``.
   ///
   /// - Parameters:
-  ///   - count: how many bytes; whole sealed segments, of which the last one of the blob may be shorter.
+  ///   - count: how many bytes: whole sealed segments; the blob's last segment may be shorter.
   ///   - isLast: whether no batch follows.
   func hash(_ count: Int, isLast: Bool) {
     if isLast, running == 0 { return take(batch, count) }
@@ -52,23 +53,23 @@ final class SegmentHashing: @unchecked Sendable {
 
   /// A batch that is only read until it was hashed.
   private struct Lent: @unchecked Sendable {
-    // The owner writes to the batch again when `hashed` was signalled for it.
+    // The owner writes to the batch again only after `hashed` was signalled for it.
     let batch: PlainBuffer
   }
 
-  /// Goes on to a batch that was hashed, or was not used before.
+  /// Moves on to a batch that is hashed already, or was not used before.
   func next() {
     if ring.count < Self.batches {
       ring.append(PlainBuffer(count: size, isSecret: false))
       current = ring.count - 1
     } else {
-      // They are hashed in order, and this is the oldest one.
+      // Batches are hashed in order, and this is the oldest one.
       current = (current + 1) % Self.batches
       wait()
     }
   }
 
-  /// The hash of all that was given.
+  /// The hash of all bytes that were given.
   ///
   /// - Throws: `StorageError`: `io` for a failure of OpenSSL.
   func finish() throws(StorageError) -> [UInt8] {

@@ -3,15 +3,16 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// A value of a sealed folder, as it was when the reader was made: it reads on when the value is replaced
-/// or removed meanwhile.
+/// A value of a sealed folder, as it was when the reader was made; it stays readable when the value
+/// is replaced or removed meanwhile.
 ///
 ///     let reader = try folder.reader(named: "backup")!
 ///     let head = try reader.read(0..<4096)
 ///     for try await chunk in reader { ... }
 ///
-/// No byte is given before the segment of 64 KiB in which it lies was authenticated; a damaged segment
-/// leaves the others readable. An open file is held as long as the reader. Any thread may use it, many
+/// No byte is given out before its segment of 64 KiB was authenticated; a damaged segment leaves
+/// the others readable. The reader keeps a file open as long as it lives. Any thread may use it,
+/// many
 /// at once; each call has a buffer of its own.
 public final class SealedFileReader: Sendable, BlockingCalls {
   /// The name that the value was opened by.
@@ -41,8 +42,8 @@ public final class SealedFileReader: Sendable, BlockingCalls {
   ///
   /// - Parameter range: within `0..<size`.
   /// - Returns: as many bytes as the range has.
-  /// - Throws: `StorageError`: `invalid` for a range that the value does not have, `damaged` where a
-  ///   byte of these segments was altered.
+  /// - Throws: `StorageError`: `invalid` for a range outside the value, `damaged` if a byte of
+  ///   these segments was altered.
   public func read(_ range: Range<Int>) throws(StorageError) -> Data {
     guard range.lowerBound >= 0, range.upperBound <= size else {
       throw StorageError(
@@ -62,8 +63,8 @@ public final class SealedFileReader: Sendable, BlockingCalls {
 
   /// Lends the value to `body`, one part after another.
   ///
-  /// The memory is that of a segment whatever the size, and is used again: a part is of no use after
-  /// the call.
+  /// All parts use the same memory, the size of one segment: do not use a part after `body`
+  /// returns.
   ///
   /// - Parameters:
   ///   - range: within `0..<size`; the whole value unless said otherwise.
@@ -83,7 +84,7 @@ public final class SealedFileReader: Sendable, BlockingCalls {
     }
   }
 
-  /// How many segments the value has; a small one has one.
+  /// How many segments the value has; a small value has one.
   var segmentCount: Int {
     switch source {
     case .small: size == 0 ? 0 : 1
@@ -133,7 +134,7 @@ public final class SealedFileReader: Sendable, BlockingCalls {
           }
         }
       } catch {
-        // No part of a range is given, and none stays.
+        // On failure no part of the range is given out or stays in memory.
         unsafe Wipe.buffer(output)
         failure = error
       }
@@ -142,7 +143,7 @@ public final class SealedFileReader: Sendable, BlockingCalls {
     return data
   }
 
-  /// Opens a segment, straight into its place where all of it is wanted.
+  /// Opens a segment, directly into its place if all of it is wanted.
   private static func copy(
     _ wanted: Range<Int>, ofSegment number: Int, of blob: BlobReader, by buffers: SegmentBuffers,
     to output: UnsafeMutableRawBufferPointer
@@ -200,7 +201,7 @@ extension SealedFileReader: AsyncSequence {
 }
 
 extension SealedFileReader: RedactedDescription {
-  /// The name and the size, and no byte.
+  /// The name and the size, without any bytes of the value.
   public var description: String { "SealedFileReader(\"\(name)\", \(size) bytes)" }
 }
 

@@ -10,10 +10,11 @@ public import struct Foundation.Data
 ///     for row in rows { try writer.write(row) }
 ///     try writer.commit()
 ///
-/// Nobody sees the value before ``commit()`` has returned. What is neither committed nor abandoned is
-/// abandoned when the handle goes away, and after a kill when the folder is opened next. In a child of fork(2)
-/// a handle of the parent is of no use: every call is the error `unavailable`, and ``abandon()`` and the end of
-/// the handle leave the parent's value alone. Not for several threads at once.
+/// Nobody sees the value before ``commit()`` has returned. A value that is neither committed nor
+/// abandoned is abandoned when the handle goes away; after a kill, when the folder is opened next.
+/// A child of fork(2) can't use its parent's handle: every call is the error `unavailable`, and
+/// ``abandon()`` and the end of the handle leave the parent's value alone. Not for several threads
+/// at once.
 public final class SealedFileWriter {
   /// The name that the value gets.
   public let name: StoreKey
@@ -33,8 +34,8 @@ public final class SealedFileWriter {
 
   /// Takes more bytes.
   ///
-  /// - Throws: `StorageError`: `full` and the like, and the handle is abandoned; `invalid` for one that
-  ///   was committed or abandoned; `unavailable` in a child of fork(2).
+  /// - Throws: `StorageError`: `full` and the like, and the handle is abandoned; `invalid` for a
+  ///   handle that was committed or abandoned; `unavailable` in a child of fork(2).
   public func write(_ bytes: Data) throws(StorageError) { try write(bytes.bytes) }
 
   /// Takes more bytes.
@@ -50,11 +51,11 @@ public final class SealedFileWriter {
     }
   }
 
-  /// Gives the name the value that was written, durably; what it had is replaced.
+  /// Gives the name the value that was written, durably, in place of its old value.
   ///
   /// - Throws: `StorageError`: `io` when the new file was removed or replaced meanwhile, `unavailable` in a
-  ///   child of fork(2), and others; the name then has what it had, except with `outcomeUnknown`, and the
-  ///   handle is abandoned.
+  ///   child of fork(2), and others; the name then has its old value, except with `outcomeUnknown`,
+  ///   and the handle is abandoned.
   public func commit() throws(StorageError) {
     let blob = try current()
     end()
@@ -64,7 +65,7 @@ public final class SealedFileWriter {
         try transaction.put(entry, of: blob, named: name)
       }
     } catch {
-      // If the index names the blob is not known then, and found out by the next sweep.
+      // It is then unknown whether the index names the blob; the next sweep finds out.
       if error.code == .outcomeUnknown { blob.leave() } else { blob.abandon() }
       throw error.about(name)
     }
@@ -104,6 +105,6 @@ public final class SealedFileWriter {
 extension SealedFileWriter: Sendable {}
 
 extension SealedFileWriter: RedactedDescription {
-  /// The name, and no byte.
+  /// The name, without any bytes of the value.
   public var description: String { "SealedFileWriter(\"\(name)\")" }
 }

@@ -7,8 +7,8 @@ extension SealedFolder {
   /// As ``Progress``, for work on another thread.
   public typealias AsyncProgress = @Sendable (_ done: Int, _ total: Int?) -> Void
 
-  /// Gives a name what a sequence gives, in constant memory; what the name had is replaced at the end,
-  /// whole or not at all.
+  /// Gives a name the value from a sequence, in constant memory; the old value is replaced at the
+  /// end, whole or not at all.
   ///
   /// - Parameters:
   ///   - chunks: the value in parts, of any sizes.
@@ -33,7 +33,7 @@ extension SealedFolder {
   }
 }
 
-/// A writer that one call after another has.
+/// A writer that one call after another uses.
 private final class HandedWriter: @unchecked Sendable {
   // Each call is awaited before the next one is made.
   let writer: SealedFileWriter

@@ -3,10 +3,10 @@ public import StorageCore
 internal import struct Foundation.Data
 
 extension SealedFolder {
-  /// What a name has now, then after every change, without end; see `PropertyStates`.
+  /// The state of a name now, then after every change, without end; see `PropertyStates`.
   ///
-  /// All changes of this process come, in order; of those by another process at least the latest comes.
-  /// A value is told by its length: read it, if it is wanted.
+  /// All changes of this process are delivered in order; of other processes' changes, at least the
+  /// latest is. A state has the value's length, not its bytes: read the value if you need it.
   ///
   /// - Parameter name: the name.
   /// - Returns: a sequence for any number of listeners. It ends when its task is cancelled.
@@ -15,11 +15,11 @@ extension SealedFolder {
   }
 }
 
-/// What a name of a sealed folder has now, then after every change.
+/// The state of a name of a sealed folder now, then after every change.
 public struct SealedFileStates: AsyncSequence, Sendable {
-  /// What is iterated over.
+  /// A state of the name.
   public typealias Element = PropertyState<SealedFileInfo>
-  /// Iteration does not throw; what can't be read is a state.
+  /// Iteration does not throw; a failed read is a state.
   public typealias Failure = Never
 
   let name: StoreKey

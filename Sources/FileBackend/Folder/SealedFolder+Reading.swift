@@ -12,12 +12,12 @@ public struct SealedFileInfo: Hashable, Sendable {
 }
 
 extension SealedFolder {
-  /// How often a reader looks again after the value was replaced under its eyes.
+  /// How often a read is tried again after the value was replaced during the read.
   private static let attempts = 1000
 
   /// The value of a name, or nil when there is none.
   ///
-  /// It is in memory as a whole; for large values take ``reader(named:)``.
+  /// The whole value is in memory; for large values use ``reader(named:)``.
   ///
   /// - Throws: `StorageError`: `damaged`, or why the folder can't be read.
   public func read(named name: StoreKey) throws(StorageError) -> Data? {
@@ -27,8 +27,8 @@ extension SealedFolder {
 
   /// Opens the value of a name, or nil when there is none.
   ///
-  /// After a rotation that was interrupted, a value that it did not come to is read from its first to its
-  /// last byte before this returns, and takes 16 bytes of memory for each 64 KiB;
+  /// After an interrupted rotation, this reads a value that the rotation did not reach from its
+  /// first to its last byte before it returns, and keeps 16 bytes in memory for each 64 KiB;
   /// ``reencrypt(progress:)`` ends that.
   ///
   /// - Throws: `StorageError`: `damaged` when the file of the value is gone or is not the one that the
@@ -42,8 +42,8 @@ extension SealedFolder {
       case .small(let value): return SealedFileReader(name, .small(value))
       case .blob(let blob):
         if let reader = try open(blob, in: place, name) { return reader }
-        // Replaced between the look into the index and the opening, or gone: then the index says
-        // the same twice.
+        // The blob was replaced after the index was read, or it is missing: then the index names it
+        // twice in a row.
         guard missing != blob.id else { throw Self.missing(blob.id, in: place, name) }
         missing = blob.id
       }
@@ -51,7 +51,7 @@ extension SealedFolder {
     throw StorageError(.busy, "the value keeps changing; try again", key: name)
   }
 
-  /// Whether a name has a value, also one that can't be read.
+  /// Whether a name has a value, even one that can't be read.
   ///
   /// - Throws: `StorageError` when that can't be known.
   public func contains(_ name: StoreKey) throws(StorageError) -> Bool {
@@ -68,7 +68,7 @@ extension SealedFolder {
     return try index.keys()
   }
 
-  /// The names that have a value, as far as their entries can be opened, and how many there are besides.
+  /// The names whose entries can be opened, and the number of entries that can't be opened.
   ///
   /// - Throws: `StorageError`: why the folder can't be read.
   public func listing() throws(StorageError) -> KeyListing {
@@ -86,7 +86,8 @@ extension SealedFolder {
 
   /// Opens the blob of an entry; nil when it is not there.
   ///
-  /// What was not sealed since the last rotation is hashed as a whole first: somebody may have its key.
+  /// A blob that was not sealed since the last rotation is hashed as a whole first: somebody may
+  /// have its key.
   func open(
     _ blob: BlobEntry, in place: BlobPlace, _ name: StoreKey
   ) throws(StorageError) -> SealedFileReader? {

@@ -12,7 +12,8 @@ extension SealedFolder {
   /// How many bytes of a file are read at once.
   private static let chunkSize = 262_144
 
-  /// Gives a name a value, durably, before it returns; what it had is replaced whole or not at all.
+  /// Gives a name a value, durably, before it returns; the old value is replaced whole or not at
+  /// all.
   ///
   /// - Throws: `StorageError`; the old value is then still there, except with `outcomeUnknown`.
   public func write(_ value: Data, named name: StoreKey) throws(StorageError) {
@@ -69,8 +70,8 @@ extension SealedFolder {
     try change { (transaction) throws(StorageError) in try transaction.remove(name) }
   }
 
-  /// Gives a value another name, in one atomic step and without touching its bytes; what the new name
-  /// had is gone then.
+  /// Gives a value another name, in one atomic step and without touching its bytes; the new name's
+  /// old value is gone then.
   ///
   /// - Returns: whether there is a value of the old name.
   /// - Throws: `StorageError`; nothing is then changed, except with `outcomeUnknown`.
@@ -83,7 +84,7 @@ extension SealedFolder {
 
   /// Gives another name the same value, sealed anew, in constant memory.
   ///
-  /// The value is that of one moment; what the other name had is replaced.
+  /// The value is that of one moment; the other name's old value is replaced.
   ///
   /// - Parameters:
   ///   - name: the name that has the value.
@@ -105,7 +106,8 @@ extension SealedFolder {
     return true
   }
 
-  /// Changes a value in one atomic step, across threads and processes; it is in memory as a whole.
+  /// Changes a value in one atomic step, across threads and processes; the whole value is in
+  /// memory.
   ///
   /// - Parameters:
   ///   - name: the name.
@@ -172,7 +174,7 @@ extension SealedFolder {
     try Self.typed { try transaction { transaction in try body(transaction) } }
   }
 
-  /// Runs what throws `StorageError` and nothing else.
+  /// Runs a body that throws only `StorageError`.
   static func typed<Result>(_ body: () throws -> Result) throws(StorageError) -> Result {
     do {
       return try body()
@@ -194,7 +196,8 @@ extension SealedFileReader {
 }
 
 extension OpenFile {
-  /// Fills `span` from the current position on, and says how much there was; less only at the end.
+  /// Fills `span` from the current position and returns the count of bytes; less than asked only at
+  /// the end.
   func readNext(into span: inout MutableRawSpan) throws(StorageError) -> Int {
     let count = span.byteCount
     var done = 0

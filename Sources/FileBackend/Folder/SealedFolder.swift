@@ -16,7 +16,8 @@ public import struct Foundation.URL
 ///
 /// A vault in the folder, `index.vault`, has the names, the keys and the values of up to 16 KiB; each
 /// larger value is a file in `blobs`, sealed in segments of 64 KiB under a key of its own. A write is
-/// durable before it returns, and replaces the old value whole or not at all, also in a kill. Reading
+/// durable before it returns, and replaces the old value whole or not at all, even if the process
+/// is killed. Reading
 /// and writing take the same memory whatever the size. docs/file-format.md has the format.
 ///
 /// Any thread may use it, many at once. Calls block; `folder.async { try $0.names() }` does not.
@@ -25,19 +26,21 @@ public final class SealedFolder: Sendable, BlockingCalls {
   package let index: VaultStorage
   /// What the folder is opened for.
   ///
-  /// That of the standard folder is what the program was bootstrapped with, which is settled by asking.
+  /// The standard folder has the access that the program was bootstrapped with. Asking settles it.
   public var access: VaultAccess { index.access }
   let algorithm: AEADAlgorithm
   let failedReads = FailedReads()
   private let swept = SetOnce<Swept>()
 
-  /// That the folder was swept by this object.
+  /// Marks that this object has swept the folder.
   private final class Swept: Sendable {}
 
-  /// The folder that `@SealedFile` and its family use; in a test with stores of its own, the test's.
+  /// The folder that `@SealedFile` and its family use; in a test with stores of its own, the test's
+  /// folder.
   ///
-  /// It is ``standardPath(applicationID:)`` of the application, its key comes from the key source of
-  /// `SecureStorage.bootstrap(applicationID:keySource:)`, which is to be called before. A test whose stores
+  /// It is ``standardPath(applicationID:)`` of the application. Its key comes from the key source
+  /// of `SecureStorage.bootstrap(applicationID:keySource:)`, which must be called first. A test
+  /// whose stores
   /// are in memory has no folder: every call is the error `unsupported`.
   public static var standard: SealedFolder {
     guard let test = TestStores.inUse else { return program }
@@ -63,15 +66,15 @@ public final class SealedFolder: Sendable, BlockingCalls {
   /// The folder is looked at, or made, at the first use; `open()` does it now.
   ///
   /// - Parameters:
-  ///   - url: an absolute file URL of a folder. One that is missing is made for the owner alone; one
-  ///     that others can write to is refused.
+  ///   - url: an absolute file URL of a folder. A missing folder is made for the owner alone; a
+  ///     folder that others can write to is refused.
   ///   - keySource: where the key comes from.
   ///   - access: what it is opened for.
   ///   - folderTrust: who may write to the folder and those on the way, besides this user and root:
   ///     `.processGroup` for a volume of a container.
-  ///   - algorithm: what seals new blobs, `aes256GCM` or `chaCha20Poly1305`; and the index, if the
+  ///   - algorithm: seals new blobs, `aes256GCM` or `chaCha20Poly1305`; and the index, if the
   ///     folder is new.
-  ///   - deadline: how long a call waits for other processes before it is the error `busy`.
+  ///   - deadline: how long a call waits for other processes before it throws `busy`.
   ///   - errorClosure: takes the errors of properties, which can't throw.
   public convenience init(
     at url: URL, keySource: KeySource, access: VaultAccess = .readWrite,
@@ -90,9 +93,10 @@ public final class SealedFolder: Sendable, BlockingCalls {
     self.algorithm = algorithm
   }
 
-  /// How the folder is opened: its key slots, as those of a vault.
+  /// Manages what opens the folder: its key slots, like those of a vault.
   ///
-  /// To replace keys that leaked take ``rotate(openedBy:names:progress:)``, which seals the blobs anew, too.
+  /// To replace leaked keys use ``rotate(openedBy:names:progress:)``, which also seals the blobs
+  /// anew.
   public var keyAdministration: KeyAdministration { index.keyAdministration }
 
   /// Takes the errors of properties, which can't throw; when nil, `StorageDiagnostics` does.
@@ -104,18 +108,18 @@ public final class SealedFolder: Sendable, BlockingCalls {
   /// Where the standard folder of an application is: `files` beside the standard vault.
   ///
   /// - Parameter applicationID: the application's id, as given to `SecureStorage.bootstrap`.
-  /// - Returns: an absolute path; there need not be anything.
+  /// - Returns: an absolute path, where nothing need exist.
   /// - Throws: `StorageError`: as `VaultStorage.standardPath(applicationID:)`.
   public static func standardPath(applicationID: String) throws(StorageError) -> String {
     try StandardFolders.data(application: applicationID) + "/files"
   }
 
-  /// Opens the folder now, or makes it, so that a start-up fails where it should.
+  /// Opens the folder now, or makes it, so that a failure shows at start-up.
   ///
-  /// Blobs that a writer left which was killed are removed. So does the first use.
+  /// It removes blobs that a killed writer left; so does the first use.
   ///
   /// - Parameter existence: with `.mustExist` the folder is not made, now or later, whether this call
-  ///   succeeds or not: where its index is gone, reads and writes are the error `unavailable`.
+  ///   succeeds or not: if its index is gone, reads and writes throw `unavailable`.
   /// - Throws: `StorageError`: why it can't be opened.
   public func open(_ existence: StoreExistence = .madeIfMissing) throws(StorageError) {
     if existence == .mustExist { try index.open(.mustExist) }
@@ -125,22 +129,22 @@ public final class SealedFolder: Sendable, BlockingCalls {
 
   // MARK: - Inside
 
-  /// What lies beside the index, once the folder was looked at.
+  /// The files beside the index, after the folder was checked and swept.
   func prepared() throws(StorageError) -> BlobPlace {
     let path = try index.resolvedPath()
     let place = BlobPlace(path: FilePath.folder(of: path), trust: index.folderTrust)
     if try FileStatus.ofEntry(path) == nil {
       let hasBlobs = try place.hasBlobs()
-      // Looked for again: another process may have made the index, and then blobs, since.
+      // Check again: meanwhile another process may have made the index, and then blobs.
       if try FileStatus.ofEntry(path) == nil {
-        // A new index would hide that the keys of what is there are gone.
+        // A new index would hide that the keys of the existing blobs are gone.
         guard !hasBlobs else {
           throw StorageError(
             .damaged,
             "the index is gone, but its blobs are still there; put the index back from a backup",
             path: path)
         }
-        // Keys that are open would have blobs written where there is nothing.
+        // A store with open keys would otherwise write blobs into a missing folder.
         guard try !index.isRequired else { throw .missing(path) }
         return place
       }
@@ -150,7 +154,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
       do throws(StorageError) {
         try sweep(place)
       } catch {
-        // What can't be removed now is no reason not to read.
+        // Reading is possible even if nothing can be removed now.
         guard error.code == .readOnly || error.code == .full else { throw error }
         return place
       }
@@ -180,7 +184,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
     return BlobWriter(in: place, of: index.store, try storeID(), algorithm)
   }
 
-  /// What tells the index from others, once something was written or read.
+  /// The id of the index, known once something was written or read.
   func storeID() throws(StorageError) -> StoreID {
     guard let identity = try index.store.storeIdentity() else {
       throw StorageError(.busy, "the index was emptied meanwhile; try again")
@@ -188,7 +192,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
     return identity.store
   }
 
-  /// What the index has under a name, or nil.
+  /// The entry of a name in the index, or nil.
   func entry(named name: StoreKey) throws(StorageError) -> FileEntry? {
     guard var bytes = try index.load(Data.self, forKey: name) else { return nil }
     return try Self.read(&bytes, name)

@@ -3,18 +3,19 @@ public import StorageCore
 
 public import struct Foundation.Data
 
-/// Reads and writes of a sealed folder that take effect together or not at all: what the body of
-/// ``SealedFolder/transaction(deadline:_:)`` is given.
+/// Reads and writes of a sealed folder that take effect together or not at all.
 ///
-/// What is written is sealed at once, into blobs that nobody names before the body has ended. After
-/// that every call is the error `invalid`. In a child of fork(2) every call is the error `unavailable`, and so
-/// is the end of the transaction, which leaves the parent's values alone. Not for several threads at once.
+/// The body of ``SealedFolder/transaction(deadline:_:)`` gets it.
+///
+/// Values are sealed at once, into blobs that have no name until the body has ended. After that
+/// every call throws `invalid`. In a child of fork(2) every call and the end of the transaction
+/// throw `unavailable`, and leave the parent's values alone. Not for several threads at once.
 public final class SealedFolderTransaction {
   private let folder: SealedFolder
   private let place: BlobPlace
   private let entries: StorageTransaction
   private var blobs: [BlobID: TouchedBlob] = [:]
-  /// What was written or removed, perhaps more than once.
+  /// The names that were written or removed, perhaps more than once.
   private var changed: [StoreKey] = []
   private let process = OwnProcess()
 
@@ -49,14 +50,14 @@ public final class SealedFolderTransaction {
     }
   }
 
-  /// Whether a name has a value, also one that can't be read.
+  /// Whether a name has a value, even one that can't be read.
   ///
   /// - Throws: `StorageError` when that can't be known.
   public func contains(_ name: StoreKey) throws(StorageError) -> Bool {
     try entries.contains(name)
   }
 
-  /// How many bytes of a value are sealed between two looks whether the task was cancelled.
+  /// How many bytes of a value are sealed between two checks for cancellation.
   private static let pieceSize = 1 << 20
 
   /// Gives a name a value, when the transaction ends.
@@ -89,7 +90,7 @@ public final class SealedFolderTransaction {
     try entries.delete(forKey: name)
   }
 
-  /// Gives a value another name, when the transaction ends; what that name had is gone then.
+  /// Gives a value another name, when the transaction ends; the new name's old value is gone then.
   ///
   /// - Returns: whether there is a value of the old name.
   /// - Throws: `StorageError`: as ``SealedFolder/read(named:)``.
@@ -107,13 +108,15 @@ public final class SealedFolderTransaction {
 
   // MARK: - Entries
 
-  /// What the index has under a name, or will have.
+  /// The entry of a name in the index, or the one that it will get.
   func entry(named name: StoreKey) throws(StorageError) -> FileEntry? {
     guard var bytes = try entries.load(Data.self, forKey: name) else { return nil }
     return try SealedFolder.read(&bytes, name)
   }
 
-  /// Lets the index name what a writer has sealed, whose owner goes on if that fails.
+  /// Lets the index name the blob that a writer has sealed.
+  ///
+  /// If that fails, the writer's owner goes on.
   func put(
     _ entry: FileEntry, of writer: BlobWriter, named name: StoreKey
   ) throws(StorageError) {
@@ -125,14 +128,15 @@ public final class SealedFolderTransaction {
     _ entry: FileEntry, sealedBy writer: BlobWriter, named name: StoreKey
   ) throws(StorageError) {
     try put(entry, named: name)
-    // A restored index may be another store's, where nothing opens that is bound to this one.
+    // A restored index may be of another store, where blobs that are bound to this store do not
+    // open.
     guard try folder.storeID() == writer.store else {
       throw StorageError(
         .busy, "the index was replaced meanwhile; write the value again", key: name)
     }
   }
 
-  /// Lets the index say `entry` under a name, which may say more of the same blob than it said before.
+  /// Puts `entry` under a name; it may say more about the same blob than the old entry.
   func put(_ entry: FileEntry, named name: StoreKey) throws(StorageError) {
     try release(name)
     if let id = entry.blob?.id { blobs[id]?.newName = name }
@@ -148,7 +152,7 @@ public final class SealedFolderTransaction {
     do throws(StorageError) {
       old = try entry(named: name)
     } catch {
-      // What can't be read can be replaced and removed; nobody knows its blob, if it has one.
+      // An unreadable entry can be replaced and removed; its blob, if it has one, is unknown.
       guard error.isOfEntry else { throw error }
       return
     }
@@ -192,12 +196,12 @@ public final class SealedFolderTransaction {
 
   /// Removes the blobs that the index does not name, and the markers.
   ///
-  /// What can't be done now is done by the next sweep.
+  /// The next sweep does what can't be done now.
   func settle(_ outcome: Outcome) {
     guard process.isCurrent else { return }
     for (id, blob) in blobs { blob.settle(id, outcome, in: folder, place) }
     blobs = [:]
-    // What could not be read was replaced on purpose.
+    // An unreadable value was replaced on purpose.
     guard outcome == .done else { return }
     for name in changed { folder.failedReads.forget(name) }
   }

@@ -29,9 +29,9 @@ struct TouchedBlob {
       if case .writer(let writer, _) = holder { writer.leave() }
       return
     }
-    // A blob has one name at most, and nobody gives a name to one that has none.
+    // A blob has at most one name, and a blob without a name never gets one.
     guard let name = outcome == .done ? newName : oldName else { return remove(id, place) }
-    // It is gone where somebody else replaced it meanwhile.
+    // The blob is gone if somebody else replaced it meanwhile.
     let isSettled = { () throws(StorageError) in
       if try folder.entry(named: name)?.blob?.id == id { return true }
       return try !place.hasFile(of: id)

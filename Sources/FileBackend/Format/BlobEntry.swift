@@ -66,8 +66,8 @@ extension BlobEntry {
     return entry
   }
 
-  /// Whether the entry has the mark of an index's current root key: then nobody can have its blob's key who
-  /// could not open the index since its last rotation.
+  /// Whether the entry has the mark of an index's current root key: then only somebody who could
+  /// open the index since its last rotation can have the blob's key.
   ///
   /// An entry of version 1 never has.
   ///
@@ -76,14 +76,14 @@ extension BlobEntry {
     try isMarked(under: index.rootWatch().orEmptied())
   }
 
-  /// The same of the root key that the index had at one time.
+  /// The same for the root key that the index had at an earlier time.
   func isMarked(under root: RootWatch) throws(StorageError) -> Bool {
     guard case .digest(_, let found) = binding else { return false }
     let mark = try mark(under: root)
     return unsafe ConstantTime.equal(mark.span.bytes, found.span.bytes)
   }
 
-  /// The same blob, of which only the hash is known and nobody vouches for its key.
+  /// The same blob with its hash but without a mark: nobody vouches for its key.
   ///
   /// It is hashed before each use until a rotation has sealed it again.
   func unmarked(_ digest: [UInt8]) -> BlobEntry {
@@ -102,7 +102,7 @@ extension BlobEntry {
 }
 
 extension Optional {
-  /// What an index has as long as nobody empties it.
+  /// The wrapped value; `busy` if somebody has emptied the index.
   fileprivate func orEmptied() throws(StorageError) -> Wrapped {
     guard let self else {
       throw StorageError(.busy, "the index was emptied meanwhile; try again")
@@ -114,7 +114,7 @@ extension Optional {
 // MARK: - Bytes
 
 extension BlobEntry {
-  /// Reads what follows version and kind.
+  /// Reads the bytes after version and kind.
   init(
     reading bytes: RawSpan, at offset: inout Int, _ version: FileEntry.Version
   ) throws(StorageError) {
@@ -151,7 +151,7 @@ extension BlobEntry {
     }
   }
 
-  /// The bytes for the index, which are the caller's to wipe.
+  /// The bytes for the index; the caller wipes them.
   func encoded(withMark: Bool = true) -> Data {
     var bytes = Data(capacity: Self.byteCount)
     let version: FileEntry.Version = digest == nil ? .first : .withDigest

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// The random 16 bytes that tell one blob from all others, also the name of its file.
+/// The random 16 bytes that identify a blob and name its file.
 struct BlobID: Hashable, Sendable {
   static let byteCount = 16
 
@@ -12,7 +12,7 @@ struct BlobID: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// The id of a file's name, or nil for a name that no blob has.
+  /// The id in a file's name, or nil for a name that is no blob's.
   init?(fileName name: String) {
     let digits = Array(name.utf8)
     guard digits.count == 2 * Self.byteCount else { return nil }

@@ -2,17 +2,19 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// What the index has under a name: a small value, or where a large one is; see docs/file-format.md.
+/// An entry of the index: a small value, or the place of a large one; see docs/file-format.md.
 enum FileEntry: Sendable {
   /// A value of up to ``SegmentLayout/entryLimit`` bytes.
   ///
-  /// The bytes are the owner's to wipe.
+  /// The owner wipes the bytes.
   case small(Data)
   case blob(BlobEntry)
 
-  /// The versions of entries: a small value has only the first one.
+  /// The versions of entries.
+  ///
+  /// An entry with a small value has the first version.
   enum Version: UInt8 {
-    /// A blob's entry says nothing of what is between its first and its last segment.
+    /// A blob's entry says nothing about the segments between the first and the last.
     case first = 1
     /// A blob's entry has the hash of the blob, and a mark.
     case withDigest = 2
@@ -31,7 +33,7 @@ enum FileEntry: Sendable {
     if case .blob(let blob) = self { blob } else { nil }
   }
 
-  /// Reads what the index holds.
+  /// Reads an entry of the index.
   ///
   /// - Throws: `StorageError`: `unsupported` or `damaged`, as the format says.
   init(reading bytes: RawSpan) throws(StorageError) {
@@ -61,7 +63,7 @@ enum FileEntry: Sendable {
     }
   }
 
-  /// The bytes for the index, which are the caller's to wipe.
+  /// The bytes for the index; the caller wipes them.
   func encoded() -> Data {
     switch self {
     case .small(let value):

@@ -5,9 +5,9 @@ enum SegmentLayout {
   static let segmentSize = 65_536
   static let tagSize = AEADAlgorithm.tagSize
   static let sealedSize = segmentSize + tagSize
-  /// The longest value that the index holds itself.
+  /// The longest value that is stored in the index itself.
   static let entryLimit = 16_384
-  /// The longest value there is, 16 TiB.
+  /// The longest possible value, 16 TiB.
   static let valueLimit = 1 << 44
 
   /// How many segments a value of a length has.
@@ -16,7 +16,7 @@ enum SegmentLayout {
   /// How long the file of a value of a length is.
   static func fileSize(ofLength length: Int) -> Int { length + tagSize * count(ofLength: length) }
 
-  /// What the segments of a blob are bound to besides their number.
+  /// The associated data of a blob's segments, besides their number.
   static func associatedData(store: StoreID, blob: BlobID) -> [UInt8] {
     let label = Array("SPSseg".utf8)
     let size = bigEndian(UInt32(segmentSize))

@@ -13,7 +13,7 @@ public struct SealedFileCore<Value>: UpdatableSource, ObservedSource {
   public let name: StoreKey
   let coding: SealedFileCoding<Value>
 
-  /// What is remembered of the last read.
+  /// Remembers whether the last read failed.
   public var failedRead: FailedRead { FailedRead(name, in: home.failedReads) }
 
   /// Reads the file; nil when there is none.

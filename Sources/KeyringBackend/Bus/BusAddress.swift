@@ -6,9 +6,9 @@ enum BusAddress {
   /// The address that the environment gives: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in
   /// `XDG_RUNTIME_DIR`, as systemd makes it.
   ///
-  /// No bus is ever started, as dbus-launch(1) would: nobody else would be on it.
+  /// It never starts a bus, as dbus-launch(1) would: no other program would be on that bus.
   ///
-  /// - Throws: `noBus` when there is neither.
+  /// - Throws: `noBus` when neither exists.
   static func ofSession() throws(StorageError) -> String {
     if let address = StandardFolders.environment("DBUS_SESSION_BUS_ADDRESS") { return address }
     if let folder = StandardFolders.environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") {

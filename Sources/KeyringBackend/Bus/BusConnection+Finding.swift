@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// Finding items, and believing that there are none.
+/// Finds items, and decides when to believe an empty answer.
 ///
 /// Services also answer "absent" for an item in a locked collection, or in none. So the answer is
 /// believed only for collections that were seen to exist and to be unlocked.

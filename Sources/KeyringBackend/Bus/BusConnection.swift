@@ -92,7 +92,7 @@ final class BusConnection: @unchecked Sendable {
 
   /// Whether a failure to connect means that there is no bus.
   ///
-  /// A bus that refuses this process is there. Nothing may then be stored in a weaker place.
+  /// A bus that refuses this process exists. Nothing may then be stored in a weaker place.
   private static func isAbsence(_ error: GError) -> Bool {
     let (domain, code) = unsafe (error.domain, error.code)
     guard domain == g_io_error_quark() else { return domain != g_dbus_error_quark() }
@@ -159,7 +159,7 @@ final class BusConnection: @unchecked Sendable {
 
   /// The queue that ends calls at their deadlines.
   ///
-  /// It is not a shared queue, since calls may hold all threads of that.
+  /// It is not a shared queue, since calls may occupy all threads of a shared queue.
   private static let timing = DispatchQueue(label: "SecurePropertyStorage.KeyringBackend.timing")
 
   /// Runs a GLib call that has a cancellable and no timeout of its own.

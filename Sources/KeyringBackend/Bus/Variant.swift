@@ -112,7 +112,7 @@ final class Variant: @unchecked Sendable {
   /// The number of members of a tuple, an array or a dictionary.
   var count: Int { unsafe read { unsafe Int(g_variant_n_children($0)) } }
 
-  /// The member at a place that is there.
+  /// The member at an existing index.
   subscript(index: Int) -> Variant {
     precondition(index >= 0 && index < count, "a member that is not there")
     return unsafe read { unsafe Variant(adopting: g_variant_get_child_value($0, gsize(index))) }

@@ -1,4 +1,4 @@
-/// What happened to an item of the keyring, by whichever program.
+/// A change that any program made to an item of the keyring.
 public struct KeyringChange: Hashable, Sendable {
   /// What happens to an item.
   public enum Kind: Hashable, Sendable {

@@ -1,7 +1,7 @@
 public import CryptoCore
 internal import StorageCore
 
-/// What any program does to the items of the keyring, without end.
+/// The changes that any program makes to the items of the keyring, without end.
 ///
 /// Listening begins in the background, right after the iterator is made; earlier changes are not
 /// reported. All items of all collections are looked at then, and again when the service comes back
@@ -16,7 +16,7 @@ internal import StorageCore
 /// found another bus. A service that is not there yet is looked for again, at least once a minute.
 ///
 /// Any number of listeners may iterate, each with a queue of its own, without bound; iteration ends
-/// when its task is cancelled, and listening with the iterator.
+/// when its task is cancelled, and listening ends with the iterator.
 public struct KeyringChanges: AsyncSequence, Sendable {
   /// A change.
   public typealias Element = KeyringChange
@@ -66,10 +66,10 @@ public struct KeyringChanges: AsyncSequence, Sendable {
 extension KeyringChanges.Iterator: Sendable {}
 
 extension Keyring {
-  /// What any program does to the items of the session's keyring.
+  /// The changes that any program makes to the items of the session's keyring.
   public static var changes: KeyringChanges { KeyringChanges(client: .session) { _ in true } }
 
-  /// What any program does to the items of this service, in whichever group.
+  /// The changes that any program makes to the items of this service, in any group.
   public var changes: KeyringChanges {
     let given = service
     return KeyringChanges(client: client) { change in

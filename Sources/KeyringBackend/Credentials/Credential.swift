@@ -1,7 +1,9 @@
 public import CryptoCore
 public import StorageCore
 
-/// The type of `$credential`, with the calls that throw, which the property itself can't.
+/// The type of `$credential`.
+///
+/// Its calls throw errors, which the property itself can't do.
 ///
 /// `Value` is the type of the stored value; the property is a `Value?`. A credential addresses an
 /// item and holds no secret. Copies share the account. Any thread may use it.
@@ -9,7 +11,7 @@ public import StorageCore
 /// All calls throw `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut`,
 /// `cancelled`, `dismissed`, `duplicate` when several items match, `typeMismatch` for an item that
 /// a ``Keyring`` has sealed, `invalid` for a zero character in a name and for what the service
-/// refuses, `io` and the like; those that change something `outcomeUnknown` as well.
+/// refuses, `io` and the like; calls that change something also throw `outcomeUnknown`.
 public struct Credential<Value: Codable & Sendable>: OptionalStoredProperty, Sendable {
   /// The item and the coding.
   public let core: CredentialCore<Value>
@@ -29,9 +31,9 @@ public struct Credential<Value: Codable & Sendable>: OptionalStoredProperty, Sen
 
   /// The account that is looked for; if none was given, the account of the existing item.
   ///
-  /// Setting it changes the stored item, in one step and with all else kept, and looks for the new
+  /// Setting it changes the stored item in one step, keeps everything else, and looks for the new
   /// account from then on. A failure is reported, and the account then stays as it was; use
-  /// ``setAccount(_:)`` to have it thrown.
+  /// ``setAccount(_:)`` to get the error thrown.
   public var account: String? {
     get {
       do throws(StorageError) { return try core.item.storedAccount() } catch {
@@ -44,8 +46,8 @@ public struct Credential<Value: Codable & Sendable>: OptionalStoredProperty, Sen
     }
   }
 
-  /// Changes the account of the stored item, in one step and with all else kept, and looks for the
-  /// new account from then on; also when there is no item yet.
+  /// Changes the account of the stored item in one step, keeps everything else, and looks for the
+  /// new account from then on, even if there is no item yet.
   ///
   /// - Parameter account: the new one; nil removes the attribute, and any account is looked for
   ///   from then on.
@@ -57,7 +59,7 @@ public struct Credential<Value: Codable & Sendable>: OptionalStoredProperty, Sen
 
   // MARK: - Changes
 
-  /// The value now, then after every change by whichever program; see ``CredentialValues``.
+  /// The value now, then after every change by any program; see ``CredentialValues``.
   public var values: CredentialValues<Value> { CredentialValues(credential: self) }
 }
 

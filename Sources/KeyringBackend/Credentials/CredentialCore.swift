@@ -15,7 +15,7 @@ public struct CredentialCore<Value: Codable & Sendable>: PropertySource {
   /// How the keyring is accessed.
   public var home: KeyringAccess { item.access }
 
-  /// What is remembered of the last read.
+  /// Remembers whether the last read failed.
   public var failedRead: FailedRead { FailedRead(name, in: item.failedReads) }
 
   /// Reads the secret; nil when there is no item.

@@ -25,7 +25,7 @@ struct CredentialPlace: Sendable {
     Self.places.allSatisfy { item.attributes[$0] == filter[$0] }
   }
 
-  /// Whether an item is at another port or path, so that it is somebody else's to change.
+  /// Whether an item is at another port or path, so that this credential must not change it.
   func isElsewhere(_ item: ItemSnapshot) -> Bool {
     Self.places.contains { item.attributes[$0] != nil && item.attributes[$0] != filter[$0] }
   }

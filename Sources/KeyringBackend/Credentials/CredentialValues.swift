@@ -1,7 +1,7 @@
 public import CryptoCore
 internal import StorageCore
 
-/// The values of a credential: now, then after every change by whichever program, without end.
+/// The values of a credential: now, then after every change by any program, without end.
 ///
 /// Nil means that there is no value. A value that can't be read is left out, and the error is
 /// reported. The same value twice in a row is given once. The limits of the services that

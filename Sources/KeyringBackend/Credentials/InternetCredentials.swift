@@ -10,9 +10,10 @@ public import struct Foundation.URL
 ///     var password: String?
 ///
 /// A new item has the schema `org.gnome.keyring.NetworkPassword` and its attributes `server`,
-/// `user`, `protocol`, `port` and `object`, so that other programs recognise it. An item with exactly
-/// this port and path comes first; without one, any item with that server and account is read if its
-/// protocol, port and path, where it has them, are the same. An item of another port or path is never
+/// `user`, `protocol`, `port` and `object`, so that other programs recognise it. An item with
+/// exactly this port and path comes first. If there is none, an item with that server and account
+/// is read if its protocol, port and path are the same or missing. An item of another port or path
+/// is never
 /// replaced or removed: assigning then makes a new item.
 /// Otherwise as ``SecureCredentials``.
 @propertyWrapper
@@ -27,7 +28,7 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   /// - Parameters:
   ///   - label: what keyring programs show of a new item; nil for the host name.
   ///   - server: a URL with a host; nil, or one without, is the error `invalid` at every use.
-  ///   - account: its account; nil for any, of which there may be one.
+  ///   - account: its account; nil for any account, if only one item matches.
   ///   - protocol: the protocol; nil for the URL's scheme.
   ///   - group: the collection, by its alias or its label; nil for the default one.
   ///   - access: how calls wait, and whether they may ask the user.
@@ -51,7 +52,7 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   /// - Parameters:
   ///   - label: what keyring programs show of a new item; nil for the host name.
   ///   - server: a host name; an empty one is the error `invalid` at every use.
-  ///   - account: its account; nil for any, of which there may be one.
+  ///   - account: its account; nil for any account, if only one item matches.
   ///   - protocol: the protocol; nil for any.
   ///   - port: the port; nil for any.
   ///   - path: the path at the server; nil for any.
@@ -74,7 +75,8 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
 
   init(_ credential: Credential<Value>) { projectedValue = credential }
 
-  /// The stored value, or nil when there is none or it could not be read, which is reported.
+  /// The stored value, or nil when there is none or it could not be read; a failed read is
+  /// reported.
   ///
   /// Assigning nil deletes the item. Reading and assigning take three to six calls over the bus.
   public var wrappedValue: Value? {

@@ -25,7 +25,7 @@ public struct SecureCredentials<Value: Codable & Sendable>: Sendable {
   /// - Parameters:
   ///   - label: what keyring programs show of a new item; nil for the service.
   ///   - service: the attribute `service`.
-  ///   - account: its account; nil for any, of which there may be one.
+  ///   - account: its account; nil for any account, if only one item matches.
   ///   - group: the collection, by its alias or its label; nil for the default one.
   ///   - access: how calls wait, and whether they may ask the user.
   ///   - errorClosure: takes the errors of the property itself; nil for `StorageDiagnostics`.
@@ -42,7 +42,8 @@ public struct SecureCredentials<Value: Codable & Sendable>: Sendable {
 
   init(_ credential: Credential<Value>) { projectedValue = credential }
 
-  /// The stored value, or nil when there is none or it could not be read, which is reported.
+  /// The stored value, or nil when there is none or it could not be read; a failed read is
+  /// reported.
   ///
   /// Assigning nil deletes the item. Reading and assigning take three to six calls over the bus.
   public var wrappedValue: Value? {

@@ -21,9 +21,9 @@ public struct SecureItem<Value: Codable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - name: the attribute `item`, and the label of a new item.
-  ///   - account: its account; nil for any, of which there may be one.
-  ///   - encoder: makes the secret of a value; not to be changed any more.
-  ///   - decoder: makes a value of the secret; not to be changed any more.
+  ///   - account: its account; nil for any account, if only one item matches.
+  ///   - encoder: makes the secret of a value; do not change the encoder afterwards.
+  ///   - decoder: makes a value of the secret; do not change the decoder afterwards.
   ///   - group: the collection, by its alias or its label; nil for the default one.
   ///   - access: how calls wait, and whether they may ask the user.
   ///   - errorClosure: takes the errors of the property itself; nil for `StorageDiagnostics`.
@@ -44,9 +44,9 @@ public struct SecureItem<Value: Codable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - name: the attribute `item`, and the label of a new item.
-  ///   - account: its account; nil for any, of which there may be one.
-  ///   - encoder: makes the secret of a value; not to be changed any more.
-  ///   - decoder: makes a value of the secret; not to be changed any more.
+  ///   - account: its account; nil for any account, if only one item matches.
+  ///   - encoder: makes the secret of a value; do not change the encoder afterwards.
+  ///   - decoder: makes a value of the secret; do not change the decoder afterwards.
   ///   - group: the collection, by its alias or its label; nil for the default one.
   ///   - access: how calls wait, and whether they may ask the user.
   ///   - errorClosure: takes the errors of the property itself; nil for `StorageDiagnostics`.
@@ -65,7 +65,8 @@ public struct SecureItem<Value: Codable & Sendable>: Sendable {
 
   init(_ credential: Credential<Value>) { projectedValue = credential }
 
-  /// The stored value, or nil when there is none or it could not be read, which is reported.
+  /// The stored value, or nil when there is none or it could not be read; a failed read is
+  /// reported.
   ///
   /// Assigning nil deletes the item. Reading and assigning take three to six calls over the bus.
   public var wrappedValue: Value? {

@@ -41,7 +41,7 @@ extension BusConnection {
     return snapshots.sorted { ($0.created, $0.path.order) < ($1.created, $1.path.order) }
   }
 
-  /// What is known of an item, or nil when it is not there.
+  /// Everything about an item except its secret; nil when the item does not exist.
   func snapshot(of item: ObjectPath, _ call: Call) throws(BusFailure) -> ItemSnapshot? {
     let properties: [String: Variant]
     do throws(BusFailure) {
@@ -257,12 +257,12 @@ extension ObjectPath {
 }
 
 extension ReceivedSecret {
-  /// Whether these are the bytes.
+  /// Whether the secret has exactly these bytes.
   func holds(_ bytes: SecureBytes) -> Bool {
     withBytes { mine in bytes.withBytes { ConstantTime.equal(mine, $0) } }
   }
 
-  /// A copy that is wiped.
+  /// A copy in memory that is wiped.
   func secured() throws(BusFailure) -> SecureBytes {
     try storage { () throws(StorageError) in
       try cryptography { () throws(CryptoError) in

@@ -57,8 +57,8 @@ enum PropertyListShape {
       return Int(exactly: number)
     }
 
-    /// Whether no array or dictionary is in two places or within itself, and there are not too
-    /// many.
+    /// Whether each array or dictionary is in one place and not within itself, and there are not
+    /// too many.
     var isTree: Bool {
       var places = [Int](repeating: 0, count: offsets.count)
       var containers: [Int] = []

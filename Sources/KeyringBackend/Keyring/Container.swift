@@ -11,8 +11,8 @@ extension Keyring {
   ///
   /// All calls throw `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut`,
   /// `cancelled`, `dismissed`, `duplicate` when several items match the account, `invalid` for a
-  /// zero character in a name or what the service refuses, `io` and the like; those that change
-  /// something `outcomeUnknown` as well.
+  /// zero character in a name or what the service refuses, `io` and the like; calls that change
+  /// something also throw `outcomeUnknown`.
   public struct Container: Sendable, BlockingCalls {
     /// The keyring of the container.
     public let keyring: Keyring
@@ -53,7 +53,7 @@ extension Keyring {
       try about { () throws(StorageError) in try read()?.secret.value(of: type) }
     }
 
-    /// Whether there is no item.
+    /// Whether the account has no item.
     ///
     /// Several items, or one that is sealed in another way, count as not empty and are no error
     /// here.
@@ -109,8 +109,7 @@ extension Keyring {
     /// A sealed value is opened, and sealed anew as the other keyring seals.
     ///
     /// - Parameter container: the other one.
-    /// - Returns: whether there was a value; where there was none, the other container stays as it
-    ///   is.
+    /// - Returns: whether there was a value; if not, the other container stays as it is.
     /// - Throws: as ``Container``.
     @discardableResult
     public func copy(to container: Container) throws(StorageError) -> Bool {
@@ -130,10 +129,10 @@ extension Keyring {
     /// would decide the sealed value. ``copy(to:)`` replaces it.
     ///
     /// - Parameter container: the other one.
-    /// - Returns: whether there was a value; where there was none, the other container stays as it
-    ///   is.
-    /// - Throws: as ``Container``; `conflict` for a plain value where the other container has another
-    ///   one that is sealed, and both stay; `busy` when another program changed the value meanwhile,
+    /// - Returns: whether there was a value; if not, the other container stays as it is.
+    /// - Throws: as ``Container``; `conflict` when this value is plain and the other container has
+    ///   a different, sealed value: both stay; `busy` when another program changed the value
+    ///   meanwhile,
     ///   or the service was restarted: the value is then in both containers.
     @discardableResult
     public func move(to container: Container) throws(StorageError) -> Bool {
@@ -241,15 +240,15 @@ extension Keyring.Container {
     do throws(StorageError) {
       sealed = try read()
     } catch {
-      // Only an item that is sealed in another way, or plain: the one that is moved, perhaps.
+      // An item that is plain or sealed in another way may be the one that is moved.
       guard error.code == .typeMismatch else { throw error }
       return
     }
     guard let sealed, sealed.secret.bytes != secret.bytes else { return }
     throw StorageError(
       .conflict,
-      "there is another value already, which is sealed, and a plain one does not replace it. Both stay: "
-        + "remove one of them, or call copy(to:)")
+      "the other container has another value, which is sealed. A plain value does not replace it, "
+        + "and both stay: remove one of them, or call copy(to:)")
   }
 
   /// Writes a secret.

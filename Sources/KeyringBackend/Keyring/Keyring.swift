@@ -104,7 +104,8 @@ public final class Keyring: Sendable, BlockingCalls {
   ///   - group: as above.
   ///   - accessibility: as above; with `...ThisDeviceOnly` both a passcode and this machine are
   ///     needed.
-  ///   - authentication: what secrets need besides. An empty set means nothing.
+  ///   - authentication: what secrets need besides an unlocked collection. An empty set means
+  ///     nothing.
   ///   - isSynchronizable: as above.
   ///   - deviceKey: as above.
   ///   - access: as above; the time that the application takes to ask for the passcode does not
@@ -191,7 +192,7 @@ public final class Keyring: Sendable, BlockingCalls {
 
   /// The place of one secret.
   ///
-  /// Nothing is looked at.
+  /// This asks no service.
   ///
   /// - Parameter account: the attribute `account` of the item, any text without a zero character.
   /// - Returns: the container.

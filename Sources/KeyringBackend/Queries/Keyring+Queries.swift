@@ -35,9 +35,9 @@ extension Keyring {
   ///     query, and it needs a secret.
   ///   - queryable: the query. With the option to match all, all found items are changed.
   /// - Throws: `StorageError`: as ``search(for:with:)``, and `duplicate` when several items are
-  ///   found, of which none is changed; `invalid` for dates, for a new item without a secret, for a
-  ///   query without an attribute, and for what the service refuses, as KeePassXC the attribute
-  ///   `Password` and values with `{REF:`; `typeMismatch` for the secret,
+  ///   found: none is then changed; `invalid` for dates, for a new item without a secret, for a
+  ///   query without an attribute, and for anything that the service refuses (KeePassXC refuses the
+  ///   attribute `Password` and values with `{REF:`); `typeMismatch` for the secret,
   ///   the service and the account of a sealed item; `outcomeUnknown`.
   public static func modify(
     _ changes: KeyringAttributes, for queryable: some KeyringQueryable
@@ -62,7 +62,7 @@ extension Keyring {
   ///     let item = try Keyring.read(["service": "github.token"])
   ///
   /// - Parameters:
-  ///   - query: what the item has, among others.
+  ///   - query: attributes that the item has, among others.
   ///   - options: as ``search(for:with:)``.
   /// - Returns: the item that was made first, or nil when there is none.
   /// - Throws: `StorageError`: as ``search(for:with:)``.
@@ -78,7 +78,7 @@ extension Keyring {
   ///
   /// - Parameters:
   ///   - changes: as ``modify(_:for:)``.
-  ///   - query: what the item has, among others.
+  ///   - query: attributes that the item has, among others.
   ///   - options: how; see ``KeyringOption``.
   /// - Throws: `StorageError`: as ``modify(_:for:)``.
   public static func update(
@@ -91,7 +91,7 @@ extension Keyring {
   /// Deletes the item that has some attributes, if there is one.
   ///
   /// - Parameters:
-  ///   - query: what the item has, among others.
+  ///   - query: attributes that the item has, among others.
   ///   - options: how; see ``KeyringOption``.
   /// - Returns: whether there was one.
   /// - Throws: `StorageError`: as ``modify(_:for:)``.

@@ -12,7 +12,7 @@ internal import StorageCore
 public struct KeyringAttributes: Hashable, Sendable {
   private var values: [KeyringAttribute.Field: KeyringAttribute] = [:]
 
-  /// These attributes; of several of one name the last.
+  /// These attributes; if several have the same name, the last one.
   public init(_ attributes: some Sequence<KeyringAttribute>) {
     for attribute in attributes { values[attribute.field] = attribute }
   }
@@ -29,10 +29,11 @@ public struct KeyringAttributes: Hashable, Sendable {
 }
 
 extension KeyringAttributes: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-  /// These attributes; of several of one name the last.
+  /// These attributes; if several have the same name, the last one.
   public init(arrayLiteral elements: KeyringAttribute...) { self.init(elements) }
 
-  /// Attributes by the names that the service has for them; of several of one name the last.
+  /// Attributes by the names that the service has for them; if several have the same name, the last
+  /// one.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.map { KeyringAttribute.custom($0.0, $0.1) })
   }

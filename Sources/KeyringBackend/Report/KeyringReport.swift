@@ -49,12 +49,12 @@ public struct KeyringReport: Sendable {
 
   /// Looks at the keyring of the session; from async code in `SecureStorage.async { KeyringReport() }`.
   ///
-  /// When its task is cancelled there, the look that is made ends with `cancelled` and is the last.
+  /// If that task is cancelled, the current look ends with `cancelled`, and no other look follows.
   ///
   /// - Parameters:
   ///   - keys: the names of keys to look for.
-  ///   - deadline: how long each look may take; a look that takes longer is the last, so that the
-  ///     whole report does not take much longer.
+  ///   - deadline: how long each look may take; no other look follows one that takes longer, so
+  ///     that the whole report does not take much longer.
   public init(keys: [String] = [], deadline: Duration = .seconds(5)) {
     self.init(keys: keys, deadline: deadline, client: .session)
   }

@@ -13,7 +13,7 @@ struct KeyringStore {
     let connection: UInt64
   }
 
-  /// What is remembered of a store between calls.
+  /// What this process remembers about a store between calls.
   struct Memory {
     /// Nil until the header is found.
     var home: Home?
@@ -200,7 +200,7 @@ struct KeyringStore {
     return BusFailure(.damaged, message)
   }
 
-  /// Finds the header, or makes sure that there is none.
+  /// Finds the header, or makes sure that the store has none.
   ///
   /// - Returns: the place of the store; nil when there is none.
   @discardableResult
@@ -317,7 +317,8 @@ struct KeyringStore {
     case empty
   }
 
-  /// So few that the service's answer stays far below 64 MiB, where a bus closes the connection.
+  /// Few enough that the service's answer stays far below 64 MiB, at which a bus closes the
+  /// connection.
   private static let visitedAtOnce = 32
   /// The longest secret of a store: a value of 1 MiB, and the bytes that sealing adds.
   private static let longestSecret = (1 << 20) + (1 << 16)

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A D-Bus daemon of one's own, in a folder that nobody else can look into.
+/// A private D-Bus daemon, in a folder that nobody else can look into.
 ///
-/// It starts no service by itself unless it is told how. It and its folder are gone with the last
-/// reference, and when the process ends, however that happens. Any thread may use it.
+/// It starts no service unless you give it a command. The daemon and its folder are removed with
+/// the last reference, and when the process ends, even by a kill. Any thread may use it.
 public final class PrivateBus: Sendable {
   /// Where it listens, as for `DBUS_SESSION_BUS_ADDRESS`; the same after a restart.
   public let address: String
@@ -14,7 +14,7 @@ public final class PrivateBus: Sendable {
 
   /// Starts a bus.
   ///
-  /// - Parameter services: what it starts when a name is asked for: a command for each name.
+  /// - Parameter services: the command that starts each service when its name is requested.
   /// - Throws: ``KeyringTestingError`` when it does not answer within 30 seconds.
   public init(starting services: [String: String] = [:]) throws {
     folder = try TemporaryFolder()
@@ -51,7 +51,7 @@ public final class PrivateBus: Sendable {
     try start()
   }
 
-  /// What a client needs in its environment to use this bus.
+  /// The environment variables that a client needs to use this bus.
   public var environment: [String: String] { ["DBUS_SESSION_BUS_ADDRESS": address] }
 
   /// Ends the bus as a logout does; those connected to it see their connections end.
@@ -68,23 +68,23 @@ public final class PrivateBus: Sendable {
     try start()
   }
 
-  /// Stops the bus without ending it: it takes connections and calls, and answers nothing.
+  /// Stops the bus without ending it: it accepts connections and calls, but answers nothing.
   public func suspend() { daemon.withLock { $0?.suspend() } }
 
   /// Lets a suspended bus go on.
   public func resume() { daemon.withLock { $0?.send(SIGCONT) } }
 
-  /// A connection of one's own.
+  /// A new connection.
   func connect() throws(KeyringTestingError) -> BusConnection { try BusConnection(address) }
 
   private func start() throws(KeyringTestingError) {
-    // The old one's socket would be taken for the new one's.
+    // Otherwise the old bus's socket would be taken for the new one's.
     unsafe unlink(folder.path + "/bus")
     let child = try ChildProcess(
       ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile"],
       environment: plainEnvironment, log: folder.path + "/log")
     let answers = Deadline(.seconds(30)).holds {
-      // Why it does not answer yet is of no interest, and at the end the log says more.
+      // The reason for a missing answer does not matter yet; in the end the log says more.
       (try? BusConnection(address, within: .seconds(1))) != nil
         || child.hasEnded
     }
@@ -99,7 +99,7 @@ public final class PrivateBus: Sendable {
       defer { daemon = nil }
       return daemon
     }
-    // A suspended one takes no other signal than SIGKILL until it goes on.
+    // A suspended process reacts only to SIGKILL until it continues.
     child?.send(SIGCONT)
     child?.send(signal)
     if child?.hasEnded(within: .seconds(2)) == false { child?.kill() }

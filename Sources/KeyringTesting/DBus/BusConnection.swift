@@ -1,6 +1,6 @@
 internal import CLibsecret
 
-/// A connection to a bus that nobody else has.
+/// A private connection to a bus.
 @safe final class BusConnection: @unchecked Sendable {
   // Threads may share a GDBusConnection; the pointer itself never changes.
   private let connection: OpaquePointer
@@ -11,7 +11,7 @@ internal import CLibsecret
     let flags = GDBusConnectionFlags(
       rawValue: G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
         | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-    // A bus that hangs takes the connection and then says nothing.
+    // A bus that hangs accepts the connection and then says nothing.
     let cancellable = Cancellable()
     WorkThread.shared.post(after: timeout) { cancellable.cancel() }
     var error: UnsafeMutablePointer<GError>?
@@ -82,7 +82,7 @@ internal import CLibsecret
     }
   }
 
-  /// Ends the connection, after what was sent has left.
+  /// Ends the connection, after the sent messages have left.
   func close() {
     let last = filter.withLock { filter in
       defer { filter = nil }
@@ -92,7 +92,7 @@ internal import CLibsecret
       unsafe g_dbus_connection_remove_filter(connection, last.id)
       Handlers.remove(last.number)
     }
-    // A bus that hangs takes nothing more; then what is unsent is lost, as it is to be.
+    // A bus that hangs accepts nothing more; unsent messages are then lost, as intended.
     let cancellable = Cancellable()
     WorkThread.shared.post(after: .seconds(2)) { cancellable.cancel() }
     unsafe g_dbus_connection_flush_sync(connection, cancellable.pointer, nil)
@@ -107,7 +107,7 @@ internal import CLibsecret
     unsafe g_dbus_message_set_message_type(message, type)
     unsafe address(message)
     unsafe g_dbus_message_set_body(message, DBusValue.makeTuple(body))
-    // It fails when the connection is gone: who should have had it learns that from the bus.
+    // This fails when the connection is gone; the receiver learns that from the bus.
     unsafe g_dbus_connection_send_message(
       connection, message, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
   }
@@ -125,7 +125,7 @@ internal import CLibsecret
   func cancel() { unsafe g_cancellable_cancel(pointer) }
 }
 
-/// Who gets the calls, by number: a pointer to an object would need an owner on GLib's side.
+/// The receivers of calls, by number: a pointer to an object would need an owner on GLib's side.
 private enum Handlers {
   private static let all = Guarded<(next: Int, handlers: [Int: @Sendable (Request) -> Void])>(
     (1, [:]))
@@ -145,7 +145,7 @@ private enum Handlers {
   }
 }
 
-/// Takes the calls out of what comes in, and lets the rest through.
+/// Takes method calls out of the incoming messages, and lets the rest through.
 private let filterMessage: GDBusMessageFilterFunction = { _, message, incoming, data in
   guard incoming != 0, let message = unsafe message,
     unsafe g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL,

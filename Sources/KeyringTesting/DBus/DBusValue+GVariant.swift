@@ -1,7 +1,7 @@
 internal import CLibsecret
 
 extension DBusValue {
-  /// The value as GLib has it: a floating reference, for whoever takes it over.
+  /// The value as a GVariant: a floating reference, which the caller takes over.
   func makeVariant() -> OpaquePointer {
     switch self {
     case .boolean(let value): unsafe g_variant_new_boolean(value ? 1 : 0)
@@ -39,7 +39,7 @@ extension DBusValue {
     return unsafe g_variant_new_tuple(children, UInt(children.count))
   }
 
-  /// Reads what GLib has; nil for a type that the Secret Service has no use for.
+  /// Reads a GVariant; nil for a type that the Secret Service does not use.
   init?(_ variant: OpaquePointer) {
     switch unsafe String(cString: g_variant_get_type_string(variant)) {
     case "b": self = unsafe .boolean(g_variant_get_boolean(variant) != 0)

@@ -6,9 +6,9 @@ public indirect enum DBusValue: Hashable, Sendable {
   case uint32(UInt32)
   /// A number of 64 bits, `t`.
   case uint64(UInt64)
-  /// A text, `s`; what follows a NUL is not carried.
+  /// A text, `s`; text after a NUL is dropped.
   case string(String)
-  /// The path of an object, `o`; a precondition that it is well formed.
+  /// The path of an object, `o`; it must be well formed, or the program stops.
   case objectPath(String)
   /// Bytes, `ay`.
   case bytes([UInt8])
@@ -18,7 +18,7 @@ public indirect enum DBusValue: Hashable, Sendable {
   case entry(DBusValue, DBusValue)
   /// Some values, `(..)`.
   case tuple([DBusValue])
-  /// A value that says its type, `v`.
+  /// A value together with its type, `v`.
   case variant(DBusValue)
 
   /// Paths of objects, `ao`.

@@ -4,13 +4,13 @@ struct Request: Sendable {
   let serial: UInt32
   let expectsReply: Bool
   let path: String
-  /// The last part of the interface's name, as `Item`.
+  /// The last part of the interface's name, such as `Item`.
   let interface: String
   let member: String
   /// nil when a value has a type that no method here takes.
   let arguments: [DBusValue]?
 
-  /// The interface and the method, as `Item.Delete`.
+  /// The interface and the method, such as `Item.Delete`.
   var method: String { interface + "." + member }
 }
 
@@ -36,7 +36,7 @@ struct Refusal: Error, Sendable {
   static let noSession = Refusal(
     name: "org.freedesktop.Secret.Error.NoSession", message: "there is no such session")
 
-  /// For a call of a method that there is not, or not with these arguments.
+  /// For a call of an unknown method, or with unknown arguments.
   static func unusable(_ request: Request) -> Refusal {
     methods.contains(request.method)
       ? invalidArguments("\(request.method) takes other arguments")

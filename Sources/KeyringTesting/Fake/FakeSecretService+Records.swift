@@ -5,11 +5,11 @@ extension FakeSecretService {
     public let path: String
     /// What people call it.
     public var label: String
-    /// What it is found by, without what ``Manners/addedAttributes`` adds.
+    /// The attributes that it is found by, without those that ``Manners/addedAttributes`` adds.
     public var attributes: [String: String]
     /// The secret.
     public var secret: [UInt8]
-    /// What kind of secret it is said to be.
+    /// The declared content type of the secret.
     public var contentType: String
     /// When it was made, in seconds since 1970.
     public var created: UInt64

@@ -1,14 +1,14 @@
 extension FakeSecretService {
-  // What the user, or another program, does to the items: it is carried out whatever the manners
-  // say of calls, and told by signals as they say.
+  // Actions of the user, or of another program, on the items. They are carried out whatever the
+  // manners say about calls; the manners decide about their signals.
 
   /// Adds an item, as another program does.
   ///
   /// - Parameters:
   ///   - label: what people call it.
-  ///   - attributes: what it is found by.
+  ///   - attributes: the attributes that it is found by.
   ///   - secret: its secret, kept byte for byte.
-  ///   - contentType: what kind of secret it is said to be.
+  ///   - contentType: the declared content type of the secret.
   ///   - collection: the label, the alias or the path of its collection.
   /// - Returns: its path; nil when there is no such collection.
   @discardableResult
@@ -45,7 +45,7 @@ extension FakeSecretService {
   ///
   /// - Parameters:
   ///   - label: what people call it.
-  ///   - alias: a name that leads to it, if it is to have one.
+  ///   - alias: an alias that leads to it, if any.
   /// - Returns: its path.
   @discardableResult
   public func addCollection(label: String, alias: String = "") -> String {
@@ -65,7 +65,7 @@ extension FakeSecretService {
 
   /// Ends all prompts that are on the screen.
   ///
-  /// - Parameter answer: `answered` or `dismissed`; the others leave them.
+  /// - Parameter answer: `answered` or `dismissed`; other values leave the prompts open.
   public func answerPrompts(_ answer: PromptAnswer) {
     guard answer == .answered || answer == .dismissed else { return }
     update { state in

@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// A Secret Service in the test's own process, which behaves as well or as badly as it is told.
+/// A Secret Service in the test's own process, which behaves as well or as badly as ``manners``
+/// say.
 ///
 /// It owns `org.freedesktop.secrets` on a private bus, answers on a thread of its own, and keeps
-/// its items in memory. It speaks the algorithm `plain` alone and refuses the other, as the
-/// specification lets a service do; clients fall back. Any thread may use it.
+/// its items in memory. It knows only the algorithm `plain` and refuses the other one, as the
+/// specification allows; clients fall back. Any thread may use it.
 public final class FakeSecretService: Sendable {
   /// The bus that it is on.
   public let bus: PrivateBus
@@ -34,8 +35,8 @@ public final class FakeSecretService: Sendable {
 
   /// How it behaves; a change holds from the next call on.
   ///
-  /// Setting one property is a read and a write: ``change(_:)`` is for changes while calls come,
-  /// and keeps the count of those that a fault is still in.
+  /// Setting one property is a read and a write: ``change(_:)`` is for changes while calls arrive;
+  /// it keeps the count of calls that a fault still affects.
   public var manners: Manners {
     get { state.withLock { $0.manners } }
     set { state.withLock { $0.manners = newValue } }
@@ -48,13 +49,13 @@ public final class FakeSecretService: Sendable {
 
   // MARK: Looking
 
-  /// How many calls came, by names as `Service.GetSecrets` or `Properties.GetAll`; also those that
-  /// were not answered.
+  /// How many calls came, by names such as `Service.GetSecrets` or `Properties.GetAll`, including
+  /// calls that were not answered.
   public var calls: [String: Int] { state.withLock { $0.calls } }
 
   /// How many calls came.
   ///
-  /// - Parameter method: its name, as `GetSecrets` or `Item.Delete`; all of them when nil.
+  /// - Parameter method: its name, such as `GetSecrets` or `Item.Delete`; nil means all methods.
   /// - Returns: how many came since the start or ``forgetCalls()``.
   public func callCount(_ method: String? = nil) -> Int {
     calls.filter { name, _ in
@@ -65,10 +66,10 @@ public final class FakeSecretService: Sendable {
   /// Begins to count anew.
   public func forgetCalls() { state.withLock { $0.calls = [:] } }
 
-  /// The collections, also those that nobody sees over the bus.
+  /// The collections, including those that are hidden on the bus.
   public var collections: [Collection] { state.withLock { $0.collections } }
 
-  /// The items of all collections, also those that nobody sees over the bus.
+  /// The items of all collections, including those that are hidden on the bus.
   public var items: [Item] { collections.flatMap(\.items) }
 
   // MARK: Stopping
@@ -108,10 +109,10 @@ public final class FakeSecretService: Sendable {
 
   // MARK: Answering
 
-  /// Who takes the calls, while there is one.
+  /// Passes calls to the service, while it exists.
   ///
-  /// Not captured by the closure that gets them: GDBus calls that on a thread for which closing waits,
-  /// so that the last reference must not end there.
+  /// The closure that gets the calls must not capture the service: GDBus runs the closure on a
+  /// thread that closing waits for, so the last reference must not end there.
   private final class Receiver: @unchecked Sendable {
     // Unchecked, since a weak reference has to be a variable: both are set in `init` alone, and
     // reading a weak reference is safe on any thread.
@@ -162,7 +163,7 @@ public final class FakeSecretService: Sendable {
     if delay == .zero { send() } else { thread.post(after: delay, send) }
   }
 
-  /// Does what a call asks for; nil when it is not to be answered.
+  /// Carries out a call; nil when it must not be answered.
   private func carryOut(
     _ request: Request, _ connection: BusConnection
   ) -> Result<[DBusValue], Refusal>? {
@@ -181,7 +182,7 @@ public final class FakeSecretService: Sendable {
     }
   }
 
-  /// Changes the state, and sends what that leads to.
+  /// Changes the state, and sends the resulting signals.
   func update(_ change: (inout SecretState) -> Void) {
     let signals = state.withLock { state in
       change(&state)
@@ -193,7 +194,7 @@ public final class FakeSecretService: Sendable {
 }
 
 extension SecretState {
-  /// Carries out a call; nil when it is not to be answered.
+  /// Carries out a call; nil when it must not be answered.
   fileprivate mutating func carryOut(_ request: Request) -> Result<[DBusValue], Refusal>? {
     if request.method == "Service.SearchItems", manners.lockedSearchHangs,
       collections.allSatisfy(\.isLocked)

@@ -35,13 +35,13 @@ extension FakeSecretService {
       Fault(.refuse(Refusal(name: name, message: message)))
     }
 
-    /// The call does nothing and is answered with these values, whatever belongs there.
+    /// The call does nothing and is answered with these values, whether they fit or not.
     public static func answers(_ values: DBusValue...) -> Fault { Fault(.answer(values)) }
 
     /// The same fault, in some calls only.
     ///
     /// - Parameters:
-    ///   - times: how many calls it is in.
+    ///   - times: how many calls it affects.
     ///   - skipping: how many calls work before that.
     /// - Returns: a fault that counts its calls from the moment it is set.
     public func only(_ times: Int = 1, skipping: Int = 0) -> Fault {

@@ -1,5 +1,5 @@
 extension FakeSecretService.Manners {
-  /// As gnome-keyring 42 behaves: direct, locked items refuse, no sign of a changed secret.
+  /// As gnome-keyring 42 behaves: no prompts, locked items refuse, no signal for a changed secret.
   public static let gnomeKeyring = FakeSecretService.Manners().with {
     $0.prompts = [.unlock, .createCollection, .deleteCollection]
     $0.lockedItems = .refused
@@ -42,8 +42,8 @@ extension FakeSecretService.Manners {
 
   /// As KWallet 5 behaves: locked at first, and while it is, secrets are empty.
   ///
-  /// Deletes only say then that they succeeded; text is cut, an empty label refused, and there is
-  /// no sign of changed attributes.
+  /// While it is locked, deletes only claim to succeed. Text is cut, an empty label is refused, and
+  /// changed attributes send no signal.
   public static let kWallet = FakeSecretService.Manners().with {
     $0.prompts = [.unlock, .createCollection]
     $0.startsLocked = true

@@ -1,20 +1,20 @@
 extension FakeSecretService {
   /// How the fake behaves.
   ///
-  /// As it is made, it is a service as the specification wants it.
-  /// A method is named as `GetSecrets`, or with its interface as `Item.Delete`; `*` is all of them.
+  /// By default it behaves as the specification says. A method is named like `GetSecrets`, or with
+  /// its interface like `Item.Delete`; `*` means all methods.
   public struct Manners: Sendable {
-    /// A service as the specification wants it, which asks nobody for anything.
+    /// A service that behaves as the specification says and shows no prompts.
     public init() {}
 
     // MARK: Calls
 
-    /// What goes wrong with which methods.
+    /// The fault of each method.
     ///
-    /// The full name goes before the short one, and that before `*`.
+    /// The full name takes precedence over the short one, and the short one over `*`.
     public var faults: [String: Fault] = [:]
 
-    /// Is called before each call is carried out, with the name as `Item.Delete`.
+    /// Is called before each call is carried out, with a name such as `Item.Delete`.
     ///
     /// It runs on the fake's own thread and may use the fake: to lock a collection between a search
     /// and a read, for example.
@@ -23,11 +23,11 @@ extension FakeSecretService {
     /// How many times OpenSession fails at first, as KWallet's does now and then.
     public var failingSessions = 0
 
-    /// How many sessions at first have another key than the client, as KWallet's do once in 256: what
-    /// they give is for nobody, and an item is made, left empty, and refused.
+    /// How many of the first sessions have another key than the client, as KWallet's do once in
+    /// 256: nobody can decrypt their secrets, and CreateItem leaves an empty item and fails.
     public var foreignKeys = 0
 
-    /// The D-Bus error that answers calls of objects that are not there.
+    /// The D-Bus error that answers calls of missing objects.
     public var missingObjectError = "org.freedesktop.Secret.Error.NoSuchObject"
 
     // MARK: Collections
@@ -35,22 +35,23 @@ extension FakeSecretService {
     /// Whether the alias `default` leads to a collection.
     public var hasDefaultCollection = true
 
-    /// Whether there is any collection at all; what is stored stays, and nobody sees it.
+    /// Whether callers see any collection at all; stored items stay, but are hidden.
     public var hasCollections = true
 
     /// Whether collections that are made from now on are locked.
     public var startsLocked = false
 
-    /// What is seen of the items of a locked collection.
+    /// What callers see of the items of a locked collection.
     public var lockedItems = LockedItems.refused
 
     /// Whether searches in all collections are never answered while all of them are locked.
     public var lockedSearchHangs = false
 
-    /// Whether GetSecrets refuses all items for one that is locked.
+    /// Whether one locked item makes GetSecrets refuse all items.
     public var refusesSecretsForLocked = false
 
-    /// What GetSecrets refuses all items with for one that is not there; nil to leave that one out.
+    /// The error with which GetSecrets refuses all items if one is missing; nil to leave out that
+    /// one.
     public var missingSecretError: String?
 
     // MARK: Prompts
@@ -64,7 +65,7 @@ extension FakeSecretService {
     /// How long a prompt takes.
     public var promptDelay = Duration.zero
 
-    /// Whether Completed is broadcast, so that only who asked the bus for it hears of it.
+    /// Whether Completed is broadcast, so that only clients that asked the bus for it receive it.
     public var broadcastsCompleted = false
 
     // MARK: Items
@@ -72,22 +73,22 @@ extension FakeSecretService {
     /// Attributes that an item has beside those that were given; those given do not replace them.
     public var addedAttributes: (@Sendable (Item) -> [String: String])?
 
-    /// Whether a search for no attributes finds nothing, and not everything.
+    /// Whether a search for no attributes finds nothing instead of everything.
     public var emptySearchFindsNothing = false
 
-    /// Names of attributes that are refused, as `Password`.
+    /// Names of attributes that are refused, such as `Password`.
     public var refusedAttributes: Set<String> = []
 
-    /// What no value of an attribute may contain, as `{REF:`.
+    /// Texts that no value of an attribute may contain, such as `{REF:`.
     public var refusedValues: Set<String> = []
 
     /// Whether an item without a label is refused.
     public var refusesEmptyLabel = false
 
-    /// Whether replacing takes an item that has the given attributes *and others*.
+    /// Whether replacing also takes an item that has the given attributes *and others*.
     public var replacesSupersets = false
 
-    /// What becomes of secrets that are stored as `text/plain`.
+    /// How secrets that are stored as `text/plain` are kept.
     public var textSecrets = TextSecrets.kept
 
     /// Whether every secret is said to be `text/plain`.
@@ -109,7 +110,7 @@ extension FakeSecretService {
 
     // MARK: Lies
 
-    /// What is not true in the answers.
+    /// Which parts of the answers are false.
     public var lies: Lies = []
 
     /// These manners, with a fault in some methods.
@@ -129,7 +130,7 @@ extension FakeSecretService {
     }
   }
 
-  /// What is seen of the items of a locked collection.
+  /// What callers see of the items of a locked collection.
   public enum LockedItems: Sendable {
     /// They are found, and reading or changing one fails with IsLocked.
     case refused
@@ -167,17 +168,17 @@ extension FakeSecretService {
     case never
   }
 
-  /// What becomes of secrets that are stored as `text/plain`.
+  /// How secrets that are stored as `text/plain` are kept.
   public enum TextSecrets: Sendable {
     /// They stay as they are.
     case kept
-    /// What is not UTF-8 in them is replaced.
+    /// Bytes that are not UTF-8 are replaced.
     case repaired
     /// They are empty when they are not UTF-8, and end at a NUL.
     case cut
   }
 
-  /// What is not true in the answers.
+  /// Which parts of the answers are false.
   ///
   /// Secrets stay as they are stored: ``FakeSecretService/items`` shows them.
   public struct Lies: OptionSet, Hashable, Sendable {
@@ -201,7 +202,7 @@ extension FakeSecretService {
     public static let foreignPaths = Lies(rawValue: 64)
     /// Searches find every item, whatever its attributes.
     public static let foundItems = Lies(rawValue: 128)
-    /// Every answer, and every prompt's result, has one number in place of what belongs there.
+    /// Every answer, and every prompt's result, has one number in place of the right values.
     public static let wrongTypes = Lies(rawValue: 256)
     /// Collections and items say that they are unlocked when they are not.
     public static let unlocked = Lies(rawValue: 512)

@@ -36,7 +36,7 @@ extension SecretState {
     if label.isEmpty, manners.refusesEmptyLabel { throw .invalidArguments("a label is needed") }
     try check(attributes)
     if foreignSessions.contains(arguments[1].elements?.first?.text ?? "") {
-      // As KWallet does it: before it finds that it can't read the secret, the item is there.
+      // As KWallet does: it makes the item before it finds that it can't read the secret.
       let item = Item(
         path: "\(collection.path)/\(nextNumber())", label: label, attributes: attributes,
         secret: [], contentType: "", created: Self.now, modified: Self.now)

@@ -48,7 +48,7 @@ extension SecretState {
     return .tuple([.objectPath(named), .bytes([]), .bytes(bytes), .string(contentType)])
   }
 
-  /// A secret that was sent, and its content type, as it is kept.
+  /// The bytes of a received secret, and its content type, as they are kept.
   func readSecret(_ value: DBusValue) throws(Refusal) -> (secret: [UInt8], contentType: String) {
     guard let parts = value.elements, parts.count == 4, let session = parts[0].text,
       let bytes = parts[2].bytes, let contentType = parts[3].text
@@ -64,7 +64,7 @@ extension SecretState {
 }
 
 extension FakeSecretService.TextSecrets {
-  /// What is left of a text.
+  /// The part of a text that is kept.
   fileprivate func kept(_ bytes: [UInt8]) -> [UInt8] {
     switch self {
     case .kept: return bytes

@@ -1,7 +1,7 @@
 extension SecretState {
   /// Does something now, or makes a prompt for it.
   ///
-  /// - Returns: the path that came of it and "/", or "/" and the prompt's path.
+  /// - Returns: the resulting path and "/", or "/" and the prompt's path.
   mutating func prompting(
     _ kind: FakeSecretService.PromptedOperation, _ request: Request, orElse nothing: DBusValue,
     _ operation: @escaping @Sendable (inout SecretState) -> DBusValue

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// All that the fake knows, and what a call leaves to be sent.
+/// All state of the fake, and the signals that a call leaves to be sent.
 struct SecretState: Sendable {
   typealias Item = FakeSecretService.Item
   typealias Collection = FakeSecretService.Collection
@@ -10,7 +10,7 @@ struct SecretState: Sendable {
     let caller: String
     /// Whether Prompt was called: it is on the screen.
     var isShown = false
-    /// What it is for; gives the result.
+    /// Does what the prompt is for, and returns the result.
     let operation: @Sendable (inout SecretState) -> DBusValue
     /// The result when it is dismissed, of the same type: a client may not look at which it is.
     let nothing: DBusValue
@@ -50,7 +50,7 @@ struct SecretState: Sendable {
   /// The collections that callers see.
   var visibleCollections: [Collection] { manners.hasCollections ? collections : [] }
 
-  /// Where an alias leads; nil where it leads nowhere.
+  /// The path that an alias leads to; nil if it leads nowhere.
   func target(ofAlias alias: String) -> String? {
     guard alias != "default" || manners.hasDefaultCollection, let path = aliases[alias]
     else { return nil }
@@ -94,7 +94,7 @@ struct SecretState: Sendable {
 
   func says(isLocked: Bool) -> Bool { isLocked && !manners.lies.contains(.unlocked) }
 
-  /// What a call of an object that is not there is answered with.
+  /// The answer to a call of a missing object.
   func missing(_ path: String) -> Refusal {
     Refusal(name: manners.missingObjectError, message: "there is no \(path)")
   }

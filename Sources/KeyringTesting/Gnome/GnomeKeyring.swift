@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The real `gnome-keyring-daemon` on a private bus, with a home of its own.
 ///
-/// Nobody is asked for anything: what would prompt is done with the password. It ends with its bus,
+/// It shows no prompts: actions that would prompt use the password instead. It ends with its bus,
 /// with its last reference and with the process. Any thread may use it.
 public final class GnomeKeyring: Sendable {
   /// The bus that it is on.
@@ -32,13 +32,15 @@ public final class GnomeKeyring: Sendable {
     try start(unlocked: hasDefaultCollection)
   }
 
-  // First of all: a daemon whose bus goes away removes files of its own while the folder is removed.
+  // This comes first: a daemon whose bus goes away removes its own files while the folder is
+  // removed.
   deinit { kill() }
 
   /// Where its files are: a folder that holds `keyrings`.
   public var dataFolder: String { folder.path + "/data" }
 
-  /// What a client needs in its environment to use this daemon and nothing of the user's own.
+  /// The environment variables that a client needs to use this daemon, and nothing of the user's
+  /// own.
   public var environment: [String: String] {
     bus.environment.merging([
       "HOME": folder.path + "/home", "XDG_DATA_HOME": dataFolder,
@@ -65,8 +67,8 @@ public final class GnomeKeyring: Sendable {
   public func resume() { daemon.withLock { $0?.send(SIGCONT) } }
 
   private func start(unlocked: Bool) throws(KeyringTestingError) {
-    // gnome-keyring 42 to 50 abort when a program's first call comes before they have noted the
-    // program, as one does that comes while they start: its record of the caller is missing.
+    // gnome-keyring 42 to 50 abort if a program's first call comes before they have noted the
+    // program, for example while they start: their record of the caller is missing.
     for _ in 1...5 where try serves(unlocked: unlocked) { return }
     throw KeyringTestingError("gnome-keyring-daemon aborts: \(folder.contents(of: "log"))")
   }
@@ -98,9 +100,10 @@ public final class GnomeKeyring: Sendable {
 
   /// Copies the daemon, because the installed one may have a capability to lock memory.
   ///
-  /// prctl(2): executing a file that has capabilities undoes that it dies with its parent; in a
-  /// container without the capability it does not start at all. A child copies it: execve(2) refuses
-  /// a file that anyone has open for writing, as a program that another thread starts meanwhile would.
+  /// prctl(2): executing a file that has capabilities cancels the signal at its parent's death; in
+  /// a container without the capability the file does not start at all. A child makes the copy:
+  /// execve(2) refuses a file that anyone has open for writing, and a program that another thread
+  /// starts meanwhile would inherit ours.
   private func copyProgram() throws(KeyringTestingError) {
     let name = "gnome-keyring-daemon"
     let folders = plainEnvironment["PATH", default: ""].split(separator: ":")

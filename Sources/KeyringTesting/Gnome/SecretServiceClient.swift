@@ -16,7 +16,7 @@ enum SecretServiceName {
   }
 }
 
-/// The few calls that driving a Secret Service takes.
+/// The few calls that controlling a Secret Service takes.
 struct SecretServiceClient {
   private let connection: BusConnection
 

@@ -11,8 +11,8 @@ internal import Foundation
   /// - Parameters:
   ///   - command: the program and its arguments.
   ///   - environment: all of its environment.
-  ///   - input: what it finds on its standard input, at most 4,096 bytes.
-  ///   - log: the file that takes what it says.
+  ///   - input: its standard input, at most 4,096 bytes.
+  ///   - log: the file that takes its output.
   /// - Throws: what kept it from starting.
   init(
     _ command: [String], environment: [String: String], input: String = "", log: String
@@ -78,7 +78,8 @@ internal import Foundation
     defer { unsafe g_object_unref(UnsafeMutableRawPointer(launcher)) }
     unsafe g_subprocess_launcher_take_stdin_fd(launcher, try openPipe(with: input))
     unsafe g_subprocess_launcher_set_stdout_file_path(launcher, log)
-    // What a dispatch thread blocks, threads that it starts block too, and their children.
+    // Signals that a dispatch thread blocks are also blocked in threads that it starts and in their
+    // children.
     var (none, before) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&none)
     unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
@@ -98,16 +99,17 @@ internal import Foundation
     return unsafe process
   }
 
-  /// The end to read of a pipe that holds `input`.
+  /// The read end of a pipe that holds `input`.
   private static func openPipe(with input: String) throws(KeyringTestingError) -> Int32 {
     var ends: [Int32] = [-1, -1]
-    // Whoever else starts a child at this moment must not hand it the end that keeps this one open.
+    // A child that another thread starts at this moment must not inherit the end that keeps this
+    // one open.
     guard unsafe g_unix_open_pipe(&ends, FD_CLOEXEC, nil) != 0 else {
       throw KeyringTestingError("there is no pipe")
     }
     defer { close(ends[1]) }
     let bytes = Array(input.utf8)
-    // pipe(7): so many are kept without a reader.
+    // pipe(7): a pipe keeps this many bytes without a reader.
     precondition(bytes.count <= 4_096, "too long for a pipe")
     let written = unsafe bytes.withUnsafeBytes { unsafe write(ends[1], $0.baseAddress, $0.count) }
     precondition(written == bytes.count, "a pipe with room took no more")
@@ -125,7 +127,7 @@ internal import Foundation
   }
 }
 
-/// The variables that a child needs of ours, and nothing that leads to the user's own session.
+/// Those of our variables that a child needs, without any that leads to the user's own session.
 let plainEnvironment = [
   "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
   "LANG": "C.UTF-8",

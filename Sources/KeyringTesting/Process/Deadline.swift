@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A point in time until which something may take.
+/// A point in time by which something has to happen.
 struct Deadline: Sendable {
   private let end: ContinuousClock.Instant
 
@@ -13,7 +13,7 @@ struct Deadline: Sendable {
     while true {
       if try condition() { return true }
       if isOver { return false }
-      // What other processes do is asked for again and again: nothing tells when it is done.
+      // Ask again and again: nothing signals when another process is done.
       usleep(2_000)
     }
   }

@@ -27,7 +27,8 @@ final class TemporaryFolder: Sendable {
   /// Foundation gives up at a file that is gone already, and a daemon that ends removes its own at that time.
   fileprivate static func remove(_ path: String) {
     _ = Deadline(.seconds(1)).holds {
-      // Nobody is there to be told, at the end of a reference or of the process; the next line looks.
+      // Nobody can handle an error at the end of a reference or of the process; the next line
+      // checks.
       try? FileManager.default.removeItem(atPath: path)
       return !FileManager.default.fileExists(atPath: path)
     }
@@ -52,14 +53,14 @@ final class TemporaryFolder: Sendable {
     return file
   }
 
-  /// What a file in it says, for a message; nothing when it is not there.
+  /// The content of a file in it, for a message; empty when the file is missing.
   func contents(of name: String) -> String {
     let data = FileManager.default.contents(atPath: path + "/" + name) ?? Data()
     return String(decoding: data.suffix(2_000), as: UTF8.self)
   }
 }
 
-/// The folders that are there: what a global variable holds is never released, the exit sees to it.
+/// The existing folders: a global variable is never released, so exit(3) removes its folder.
 private enum LeftFolders {
   private static let paths: Guarded<(owner: pid_t, all: Set<String>)> = {
     atexit { LeftFolders.removeAll() }

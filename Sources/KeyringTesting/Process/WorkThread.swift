@@ -18,7 +18,7 @@ final class WorkThread: Sendable {
     thread.start()
   }
 
-  // The thread ends by itself: it may be the one that is here.
+  // The thread ends by itself: this code may be running on it.
   deinit { jobs.end() }
 
   /// Runs `body` after that time, behind what is due before it.

@@ -16,7 +16,7 @@ extension Audit {
     return container
   }
 
-  /// Searches the places of the declared keys and of the ledger's entries, and the standard places.
+  /// Searches the standard places, and those of the declared keys and of the ledger's entries.
   mutating func lookForStrays(_ addresses: [PlaceAddress]) {
     let all = Set((addresses + recorded.map(\.address) + standardAddresses()).map { shared($0) })
     let containers = all.sorted { $0.order.lexicographicallyPrecedes($1.order) }

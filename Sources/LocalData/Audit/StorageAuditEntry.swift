@@ -43,7 +43,7 @@ public struct StorageAuditEntry: Hashable, Sendable {
   public internal(set) var size: Int?
   /// When the file that holds the value was last changed; nil if there is none.
   public internal(set) var modified: Date?
-  /// Whether that is the value's own file or its store's.
+  /// Whether ``modified`` is the time of the value's own file or of its store's file.
   public internal(set) var modifiedOf: TimeOrigin?
 
   init(catalog: String, key: StorageKeyDescriptor) {

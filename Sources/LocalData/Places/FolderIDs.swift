@@ -44,7 +44,8 @@ struct FolderIDs: Sendable {
     return try ledger.settle(id, ofFolder: path)
   }
 
-  /// The id of the program's own choice: that of the file, also if another folder had it.
+  /// Accepts the id in the folder's file because the program asks for that, even if another folder
+  /// had it.
   func adopt(_ path: String) throws(StorageError) {
     guard let ledger, try FileStatus.of(path) != nil else { return }
     let id = try Self.inFile(of: path)
@@ -154,8 +155,8 @@ extension Ledger {
     try storage.delete(forKey: Self.folderPrefix + path)
   }
 
-  /// Whether a value of the key was stored that is bound to its place: from then on, an older form is not
-  /// the key's value.
+  /// Whether the key had a value that is bound to its place: from then on, an older form is not the
+  /// key's value.
   func isBound(_ domain: StorageDomain, _ name: String) throws(StorageError) -> Bool {
     try storage.contains(Self.bound(domain, name))
   }
@@ -166,8 +167,9 @@ extension Ledger {
 }
 
 extension StorageDomain {
-  /// The same domain in another custom folder, whose path may be that of its sealed folder; nil for other
-  /// domains.
+  /// The same domain in another custom folder; `path` may be the path of its sealed folder.
+  ///
+  /// Nil for other domains.
   fileprivate func inFolder(_ path: String) -> StorageDomain? {
     switch kind {
     case .fileSystem(.custom):

@@ -41,7 +41,8 @@ struct GroupRoot {
     status.permissions & 0o2070 == 0o2070 && status.permissions & 0o007 == 0
   }
 
-  /// Refuses a folder below the group's folder that is not the group's, or that others can use.
+  /// Refuses a folder below the group's folder if it does not belong to the group, or if others can
+  /// use it.
   func check(_ child: FolderDescriptor) throws(StorageError) {
     let status = try child.status()
     guard Self.isShared(status), status.group == id else {
@@ -52,7 +53,7 @@ struct GroupRoot {
     }
   }
 
-  /// Whether it is a folder of this user whose maker died before it was shared, and which is still empty.
+  /// Whether a folder of this user is still empty, because its maker died before sharing it.
   func isUnfinished(_ child: FolderDescriptor) throws(StorageError) -> Bool {
     let status = try child.status()
     guard status.owner == geteuid(), status.group == id, status.permissions & 0o777 == 0o700 else {

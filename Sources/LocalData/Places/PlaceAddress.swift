@@ -1,4 +1,6 @@
-/// The place of a value; recorded, so that the value is found again after a change of configuration.
+/// The place of a value.
+///
+/// The ledger records it, so that the value is found after a change of configuration.
 package struct PlaceAddress: Hashable, Sendable, Codable {
   package enum Kind: String, Sendable, Codable {
     /// A sealed suite in the user's configuration folder; the container is its name.

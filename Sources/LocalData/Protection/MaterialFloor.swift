@@ -51,7 +51,8 @@ enum MaterialFloor {
       .invalid, "\(fault). The value was not stored: someone with a copy could guess the secret")
   }
 
-  /// Reports, once for each key, that an older value was opened that is weaker than a new one.
+  /// Reports, once for each key, that an older value was opened which is weaker than new ones may
+  /// be.
   static func report(_ material: SecureBytes, _ sealing: Envelope.Sealing, of name: String) {
     guard let fault = fault(of: material, sealing) else { return }
     PassphraseFloor.report(

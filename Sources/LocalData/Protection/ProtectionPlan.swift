@@ -9,7 +9,7 @@ struct ProtectionPlan: Sendable {
     case plain
     /// The place seals.
     case place
-    /// The master key in the keychain, or the group's.
+    /// The master key in the keychain, or the group's key.
     case masterKey
     case groupKey
     case provider(KeyMaterialSource)

@@ -26,7 +26,7 @@ extension StoredProtection: CustomStringConvertible {
   }
 }
 
-/// Names a master key: where it is, and under what.
+/// Names a master key: its place, service and account.
 package struct MasterKeyID: Hashable, Sendable, Codable, CustomStringConvertible {
   let kind: PlaceAddress.Kind
   let service: String
@@ -40,7 +40,7 @@ package struct MasterKeyID: Hashable, Sendable, Codable, CustomStringConvertible
 
   var address: PlaceAddress { PlaceAddress(kind: kind, container: service, name: account) }
 
-  /// Where the new key is while the key is replaced; no key that a program declares has such a name.
+  /// Where the new key is while the key is replaced; no declared key has such a name.
   var next: PlaceAddress {
     PlaceAddress(kind: kind, container: service, name: account + "\u{1F}next")
   }

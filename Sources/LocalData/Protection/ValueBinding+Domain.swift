@@ -75,7 +75,7 @@ extension GroupContainer {
       let groups = try locations.groups()
       return String(address.container.dropFirst(groups.count + 1).prefix { $0 != "/" })
     }
-    // The default may have been another one when the value was stored.
+    // The default group may have been another one when the value was stored.
     if let id = storage.defaultAppGroupIdentifier, let folder = storage.groupFolders[id],
       try PathText.absolute(folder) == root
     {

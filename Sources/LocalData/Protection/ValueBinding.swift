@@ -27,7 +27,7 @@ struct ValueBinding: Sendable {
 
   /// The bytes that a stored value must be bound to.
   ///
-  /// No value is bound to an empty id, so one of a place without an id does not open.
+  /// No value is bound to an empty id, so a value at a place without an id does not open.
   func bytes(of envelope: Envelope) throws(StorageError) -> [UInt8] {
     guard envelope.isBound else { return bytes(nil) }
     return bytes(try place?.id(false) ?? [])
@@ -47,7 +47,7 @@ struct ValueBinding: Sendable {
 struct BoundPlace: Sendable {
   /// The id of the place; nil if it has none yet, which happens only for reading.
   let id: @Sendable (_ isWriting: Bool) throws(StorageError) -> [UInt8]?
-  /// Throws `damaged` unless a value that is bound to no place may be one of this place.
+  /// Throws `damaged` unless a value that is bound to no place may belong to this place.
   let requireOldForm: @Sendable () throws(StorageError) -> Void
   /// What to do if a value belongs to another place; part of an error.
   let advice: String

@@ -27,12 +27,12 @@ extension GroupKey: RotatedKey {
       try locked.write(file, to: Self.rotation)
       try Self.write(new, locked)
     }
-    // From now on, this program refuses the old key, also if somebody puts it back before the end.
+    // From now on, this program refuses the old key, even if somebody puts it back before the end.
     try noteFormer(old)
   }
 
   func dropFormer() throws(StorageError) {
-    // Its replacement may have died before that.
+    // The program that replaced the key may have died before noting it.
     if let former = try former() { try noteFormer(former.key) }
     try folder.locked { (locked) throws(StorageError) in try locked.remove(Self.rotation) }
   }

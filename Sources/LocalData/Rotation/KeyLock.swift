@@ -81,9 +81,11 @@ struct KeyLock: Sendable {
       "another process is rotating the keys; wait for it, or end it and rotate again", body)
   }
 
-  /// Changes when the key is replaced: costs a look at the file instead of the ledger.
+  /// Changes when the key is replaced.
   ///
-  /// Nobody but the kernel sets the time of a file's last change.
+  /// Reading it costs a look at the file instead of the ledger.
+  ///
+  /// Only the kernel sets the time of a file's last change.
   struct Generation: Equatable {
     private let file: FileStatus.Identity
     private let changed: Int64

@@ -148,7 +148,8 @@ struct Resealer {
 extension ProviderCall {
   /// Seals a value again if it is under former material.
   ///
-  /// - Returns: whether it was; false for a value that is absent, or under the present material.
+  /// - Returns: whether it was sealed again; false for a value that is absent, or under the present
+  ///   material.
   /// - Throws: `StorageError`: `wrongKey` if no material opens it, or why the provider gave none.
   func reseal(_ value: SealedValue, _ core: RouterCore) async throws(StorageError) -> Bool {
     let present = try await material()

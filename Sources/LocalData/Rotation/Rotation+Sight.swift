@@ -1,8 +1,8 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What a rotation requires before it changes anything: every value is in sight, so that none is lost with
-/// the key that seals it.
+/// Checks that every value is in sight before a rotation changes anything, so that no value is lost
+/// with the key that seals it.
 extension Rotation {
   /// Refuses to continue an interrupted rotation with another key.
   func requireSameSource(_ stores: [RotatedStore]) throws(StorageError) {

@@ -172,7 +172,7 @@ struct Rotation {
       guard Resealer.isOfValue(error) || error.code == .keyUnavailable else { throw error }
       return keep(key.title, folder.path, error)
     }
-    // A program that dies keeps nobody else from rotating the group's key.
+    // A program that dies does not keep others from rotating the group's key.
     try key.lock?.rotating { () throws(StorageError) in
       try rotate(key) { [self] () throws(StorageError) in try values(in: folder, entries) }
     }
@@ -240,7 +240,7 @@ struct Rotation {
     let resealer = try Resealer(core, present, former)
     let (before, found) = (report.left.count, try values())
     let known = Set(found.map(\.address.label))
-    // What was listed counts, also if it is neither in the ledger nor declared now.
+    // Listed values count, even if they are neither in the ledger nor declared now.
     let listed = former?.manifest.values(in: key.group) ?? []
     // A value that has several possible places is in one of them.
     var (seen, absent): (Set<String>, [SealedValue]) = ([], [])

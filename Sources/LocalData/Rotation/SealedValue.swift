@@ -19,7 +19,7 @@ struct SealedValue: Hashable, Sendable {
     self.init(address, [domain], isKnown: true)
   }
 
-  /// A value that may be of any of these domains, of which there is at least one.
+  /// A value that may be of any of these domains; there is at least one.
   init(_ address: PlaceAddress, _ domains: [StorageDomain], isKnown: Bool = false) {
     self.address = address
     self.domains = domains
@@ -67,7 +67,7 @@ struct GroupValues {
 
   private static let settings = "defaults.plist"
 
-  /// The folders that programs choose as their `subDirectory`; a link is none.
+  /// The folders that programs choose as their `subDirectory`; links don't count.
   private static func subfolders(of path: String) throws(StorageError) -> [String] {
     var folders: [String] = []
     for name in try entries(of: path) where !name.hasPrefix(".") {

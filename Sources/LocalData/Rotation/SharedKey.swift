@@ -86,8 +86,8 @@ struct RotationManifest: Codable, Equatable, Sendable {
       ? address.kind.isSealing : digest == Data(ValueDigest.of(stored))
   }
 
-  /// The listed values, with every domain that such a place can have; those of a group with the id that its
-  /// folder's name is.
+  /// The listed values, with every domain that such a place can have; the name of a group's folder
+  /// is the id of the group.
   func values(in group: SharedFolder?) -> [SealedValue] {
     digests.keys.sorted().compactMap { label in
       let fields = label.components(separatedBy: "\u{1F}")

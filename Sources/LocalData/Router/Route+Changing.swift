@@ -60,7 +60,8 @@ extension Route {
     var material: SecureBytes?
     if value != nil {
       let isOfPasscode = sealer?.sealing?.pattern.origin == .passcode
-      // A user who is asked twice may mistype the passcode, and the value would be under an unknown one.
+      // A user who is asked twice may mistype the passcode, and then nobody would know the value's
+      // passcode.
       if isOfPasscode { material = found?.material }
       // A shared key may be replaced meanwhile, so `replace` asks for it.
       if case .shared = materials {

@@ -171,7 +171,9 @@ final class RouterCore: Sendable {
       })
   }
 
-  /// The router of a route, which whoever calls the router or has a property of it keeps.
+  /// The router of a route.
+  ///
+  /// Callers of the router, and its properties, keep it alive.
   private static func alive(_ core: RouterCore?) throws(StorageError) -> RouterCore {
     if let core { return core }
     throw StorageError(

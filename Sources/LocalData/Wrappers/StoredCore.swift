@@ -19,7 +19,7 @@ public struct StoredCore<Key: StorageKey>: UpdatableSource {
   /// The name of the key.
   public var name: StoreKey { key.name }
 
-  /// What is remembered of the last read.
+  /// Remembers whether the last read failed.
   public var failedRead: FailedRead { home.core.failedRead(of: key) }
 
   private func route() throws(StorageError) -> Route<Key.Value> {
@@ -68,7 +68,7 @@ public struct StoredCore<Key: StorageKey>: UpdatableSource {
 }
 
 extension RouterCore {
-  /// What is remembered of the last read of a key.
+  /// Remembers whether the last read of a key failed.
   ///
   /// Keys of one domain and name have one value, whatever their types.
   func failedRead(of key: some StorageKey) -> FailedRead {

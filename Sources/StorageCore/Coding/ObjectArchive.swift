@@ -20,7 +20,7 @@ enum ObjectArchive {
     try data.append(to: &bytes)
   }
 
-  /// Refuses a class that Foundation has no name for: its archiver ends the process then.
+  /// Refuses a class that Foundation has no name for: Foundation's archiver would end the process.
   private static func requireName(of type: AnyClass) throws(StorageError) {
     // NSStringFromClass takes `Module.Class` alone, and private classes are "Module.(context).Class".
     guard String(reflecting: type).split(separator: ".").count != 2 else { return }
@@ -30,7 +30,7 @@ enum ObjectArchive {
         + "the top level of its file, or store a Codable type")
   }
 
-  /// The classes of property lists and two more, none of which does anything when it is made.
+  /// The classes of property lists and two more; creating one of their objects has no side effect.
   private static let plainClasses: [AnyClass] = [
     NSString.self, NSNumber.self, NSData.self, NSDate.self, NSURL.self, NSUUID.self, NSNull.self,
     NSArray.self, NSDictionary.self, NSSet.self,

@@ -151,7 +151,8 @@ struct ValueCoder<Value>: @unchecked Sendable {
 }
 
 extension ValueCoder where Value == Any {
-  /// The coder of values whose type nobody names, archives of Foundation's objects among them.
+  /// The coder of values whose type the caller does not name, including archives of Foundation's
+  /// objects.
   static var objects: ValueCoder {
     ValueCoder(append: dynamic.append) { (bytes, offset) throws(StorageError) in
       if let object = try ObjectArchive.readPlain(bytes, at: &offset) { return object }

@@ -23,7 +23,7 @@ package enum DurableFile {
   ///   - bytes: the new content.
   ///   - sibling: the name of the sibling; nil for `<name>.new`.
   ///   - permissions: the mode of the new file; the umask does not apply to a mode that is not 0600.
-  ///   - span: for how many nanoseconds at least the new file has been in place when this returns.
+  ///   - span: how many nanoseconds the new file has at least been in place when this returns.
   /// - Returns: the new file, open for reading.
   /// - Throws: `StorageError`. The old file is unchanged, except after `outcomeUnknown`.
   @discardableResult

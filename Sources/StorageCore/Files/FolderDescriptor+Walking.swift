@@ -49,14 +49,14 @@ extension FolderDescriptor {
     throw StorageError(.unavailable, "the folder does not exist; create it first", path: path)
   }
 
-  /// The path of a folder without links; what does not exist yet is kept as it is.
+  /// The path of a folder without links; components that do not exist yet are kept as they are.
   ///
   /// - Parameters:
   ///   - path: the absolute path of the folder.
   ///   - trust: who may write to a folder with a link in it, besides this user and root.
   /// - Returns: the absolute path.
-  /// - Throws: `denied` for a link that is not followed, `unavailable` for a link that leads nowhere: what is
-  ///   made there later, such as a disk that is mounted, would not be found.
+  /// - Throws: `denied` for a link that is not followed, `unavailable` for a link that leads
+  ///   nowhere: a folder that appears there later, such as a mounted disk, would not be found.
   package static func resolve(
     _ path: String, _ trust: FolderTrust
   ) throws(StorageError) -> String {
@@ -80,7 +80,7 @@ extension FolderDescriptor {
   }
 }
 
-/// A way to a folder, as far as it was gone.
+/// A walk along a path to a folder, and how far it has come.
 private struct FolderWalk {
   /// As many links as the kernel follows on one way: path_resolution(7).
   private static let linkLimit = 40
@@ -89,9 +89,9 @@ private struct FolderWalk {
   private(set) var folder: FolderDescriptor
   /// The names that are left, the next one last.
   private var rest: [String]
-  /// How many of these names are part of what a link leads to.
+  /// How many of these names come from the target of a link.
   private var linkedCount = 0
-  /// Whether the last name was part of what a link leads to.
+  /// Whether the last name came from the target of a link.
   private var isLinked = false
   private var linkCount = 0
   /// Why no link is followed from here: others may write to a folder on the way.
@@ -109,7 +109,7 @@ private struct FolderWalk {
     try look(at: folder.status(), folder.path)
   }
 
-  /// Notes whether somebody else could put a link in a folder, or in the place of it.
+  /// Notes whether somebody else could put a link into a folder, or in its place.
   private mutating func look(at status: FileStatus, _ path: String) {
     do throws(StorageError) {
       try Folder.requirePrivate(status, path, trust)
@@ -145,7 +145,8 @@ private struct FolderWalk {
       path: folder.path)
   }
 
-  /// The path of the folder that was reached, with a name that is not there and the names that are left.
+  /// The path of the folder that was reached, followed by a missing name and the names that are
+  /// left.
   func path(withMissing name: String) throws(StorageError) -> String {
     let path = ([name] + rest.reversed()).reduce(folder.path) { path, name in
       path == "/" ? "/" + name : path + "/" + name
@@ -187,7 +188,7 @@ private struct FolderWalk {
     return true
   }
 
-  /// Opens an entry, also a link; nil when there is none.
+  /// Opens an entry, which may be a link; nil when there is no such entry.
   private func step(_ name: String) throws(StorageError) -> FolderDescriptor? {
     let flags = FolderDescriptor.place | O_NOFOLLOW | O_CLOEXEC
     let opened = unsafe openat(folder.descriptor, name, flags, 0)
@@ -212,7 +213,7 @@ private struct FolderWalk {
         .denied, "another user owns the link to the folder; give the path that the link leads to",
         path: link.path)
     }
-    // Where others may write, they can put a link of ours that they found elsewhere.
+    // Others can move a link of ours from elsewhere into a folder that they may write to.
     if let doubt { throw doubt }
     linkCount += 1
     guard linkCount <= Self.linkLimit else {

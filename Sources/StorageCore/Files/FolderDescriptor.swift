@@ -2,8 +2,9 @@ package import Glibc
 
 /// An open folder, and the calls for names in it.
 ///
-/// A call with a path looks up every folder on the way again. Whoever may write to one of these folders can
-/// exchange a folder and a link between a check and the use. The calls here look up one name in the folder
+/// A call with a path looks up every folder on the way again. Anyone who may write to one of these
+/// folders can replace a folder by a link between a check and the use. The calls here look up one
+/// name in the folder
 /// that was opened and checked, and they follow no link.
 package final class FolderDescriptor: Sendable {
   /// The descriptor; this object owns it and closes it.
@@ -108,15 +109,15 @@ package final class FolderDescriptor: Sendable {
     }
   }
 
-  /// Takes all permissions for a file from others (0600), without following a link.
+  /// Removes other users' permissions for a file (0600), without following a link.
   ///
   /// The file is not opened for that: closing a descriptor gives back the process's locks on it (fcntl(2)).
   ///
   /// - Returns: false when that failed; errno says why.
   package func setPrivate(_ name: String) -> Bool {
     if unsafe fchmodat(descriptor, name, 0o600, AT_SYMLINK_NOFOLLOW) == 0 { return true }
-    // Before Linux 6.6, Glibc needs /proc for that. A link whose place is exchanged in between can then lead
-    // to another file of this user, from which others lose their permissions.
+    // Before Linux 6.6, Glibc needs /proc for that. A link that is exchanged in between can then
+    // lead to another file of this user, and others lose their permissions for that file.
     guard errno == EOPNOTSUPP || errno == ENOSYS else { return false }
     return unsafe fchmodat(descriptor, name, 0o600, 0) == 0
   }

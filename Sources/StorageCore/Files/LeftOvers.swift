@@ -1,9 +1,11 @@
 internal import Glibc
 
-/// Names sibling files, as which files are made, and removes the siblings that dead writers have left.
+/// Names the sibling files from which files are made, and removes siblings that dead writers have
+/// left.
 ///
-/// A sibling that was linked is a second name of the file, so removing the file, and with it a key, would
-/// leave the content there. Earlier releases made every file as a sibling; this release does so only where
+/// A sibling that was linked is a second name of the file: if a user removes the file, and so a
+/// key, the content would stay. Earlier releases made every file as a sibling; this release does so
+/// only where
 /// the file system can't make files without a name.
 package enum LeftOvers {
   /// How old a sibling that was never linked must be, in nanoseconds.
@@ -11,7 +13,7 @@ package enum LeftOvers {
   /// Its writer may still live, for instance in a container, where process numbers differ.
   private static let age: Int64 = 3600 * 1_000_000_000
 
-  /// The name as which this process makes a file: `<name>.<process>.<number>.new`.
+  /// The name of the sibling that this process makes for a file: `<name>.<process>.<number>.new`.
   static func sibling(of name: String) -> String {
     "\(name).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
   }

@@ -1,7 +1,7 @@
 package import CryptoCore
 
 extension OwnProcess {
-  /// Refuses to go on in a forked child with what its parent made.
+  /// Refuses to let a forked child continue with something that its parent made.
   ///
   /// - Parameters:
   ///   - what: what the parent made, for the message: "the transaction".

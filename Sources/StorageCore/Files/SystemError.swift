@@ -112,8 +112,7 @@ package struct FileStatus: Hashable, Sendable {
 
   /// A time in nanoseconds; exact for the years 1678 to 2261.
   ///
-  /// Any other time, which a user can give a file,
-  /// wraps around.
+  /// Any other time wraps around; a user can give a file any time.
   private static func nanoseconds(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }

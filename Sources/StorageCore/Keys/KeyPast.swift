@@ -13,7 +13,8 @@ struct KeyPast {
   /// The number of the last restoration that was accepted.
   private var restoration = 0
 
-  /// The error to throw when a header does not open; another one if its root key was replaced before.
+  /// The error to throw when a header does not open: `error`, or another one if its root key was
+  /// replaced before.
   func failure(_ error: StorageError, of header: StoreHeader) -> StorageError {
     let isBack = header.store == store && replaced.contains(header.rootCheck)
     return isBack && [.wrongKey, .keyUnavailable].contains(error.code) ? Self.wentBack : error

@@ -70,7 +70,7 @@ final class OpenKeys: Sendable {
       // One object for a key, however many headers have it.
       if let known = previous?.entries[entry.id]?.key, known == entry.key { entry.key = known }
       entries[entry.id] = entry
-      // There may be many, and few are ever used.
+      // There may be many retired keys, and few are ever used.
       guard entry.state != .retired else { continue }
       keys[entry.id] = try cryptography { () throws(CryptoError) in
         try DataKey(entry.key, id: entry.id, algorithm: entry.algorithm)
@@ -157,7 +157,7 @@ final class OpenKeys: Sendable {
     try key.withOpened(record, for: context, body)
   }
 
-  /// The same, also with a retired key; for a caller that takes the record back.
+  /// The same, but also opens with a retired key; for a caller that takes the record back.
   func withReadmitted(
     _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
@@ -171,8 +171,8 @@ final class OpenKeys: Sendable {
 
   /// Whether this process made these keys.
   ///
-  /// A forked child reads with the keys of its parent. It seals with keys of its own; otherwise it would
-  /// use the seals that the parent has reserved a second time.
+  /// A forked child reads with its parent's keys, but seals with its own: otherwise parent and
+  /// child would both use the seals that the parent has reserved.
   @inline(__always)
   var isOwn: Bool { forks.current == maker }
 

@@ -7,7 +7,9 @@ package final class RecordName: @unchecked Sendable {
   private let tag: [UInt8]
   /// The property's position in the program's source, if known.
   let place: SourcePlace?
-  /// Whether a property has this name, and not only a call that may have made it up.
+  /// Whether a property has this name.
+  ///
+  /// Otherwise a call gave it, which may have made it up.
   let isProperty: Bool
   /// The context under the first name key seen.
   ///
@@ -32,7 +34,7 @@ package final class RecordName: @unchecked Sendable {
   /// The key, and its property's position in the source, if known.
   var title: String { "\"\(text)\"" + (place.map { " at \($0)" } ?? "") }
 
-  /// Whether this is the given name, or one of all names, which nil means.
+  /// Whether this is the given name; nil means any name.
   ///
   /// Names are compared by their bytes, as in the store.
   func isMeant(by name: String?) -> Bool {

@@ -31,8 +31,8 @@ private struct OldRecords {
 extension SealedStore {
   /// Drops the data keys that no record uses, and retires the keys in `ending`, while no one else writes.
   ///
-  /// A key that no record uses is retired, and not dropped, unless the delegate proves that it has shown all
-  /// records: one that was withheld may be back tomorrow, and would be lost.
+  /// A key that no record uses is retired, and not dropped, unless the delegate proves that it has
+  /// shown all records: a withheld record may come back tomorrow, and would then be lost.
   ///
   /// A pass over all records has sealed again all possible records of the keys in `ending`. Other keys that
   /// are ending belong to a rotation that began later, whose pass is not over.

@@ -7,8 +7,9 @@ extension KeyAdministration {
   /// ``rotate(openedBy:names:keepingOldKeys:progress:)``, which ends the old data keys.
   ///
   /// A data key that no listed record needs afterwards is dropped where the place proves that it lists all
-  /// records, as a sound vault does. Elsewhere it is retired: a record that the place has withheld reads as
-  /// `damaged` when it is back, and ``reencrypt(readmitting:expecting:progress:)`` takes it back.
+  /// records, as a sound vault does. Elsewhere it is retired: if the place has withheld a record
+  /// and shows it later, reading it throws `damaged`, and
+  /// ``reencrypt(readmitting:expecting:progress:)`` takes it back.
   ///
   /// - Parameter progress: as in ``reencrypt(readmitting:expecting:progress:)``.
   /// - Returns: how many records were sealed again, and how many stay under old data keys.
@@ -25,8 +26,9 @@ extension KeyAdministration {
 
   /// Replaces all keys: makes a new root key, one new slot and a new data key, and seals all records again.
   ///
-  /// Use it after a key, a passphrase or a root key leaked. It removes all slots, also those of recovery
-  /// keys, because their secrets lead to the old root key; export a new recovery key afterwards. Someone
+  /// Use it after a key, a passphrase or a root key leaked. It removes all slots, including those
+  /// of recovery keys, because their secrets lead to the old root key; export a new recovery key
+  /// afterwards. Someone
   /// with the old root key can read nothing that is written from now on. After this call has returned, they
   /// can't read the existing records either, and a record that they sealed is not read as a value.
   ///
@@ -111,8 +113,10 @@ extension KeyAdministration {
     return replacement
   }
 
-  /// Seals all records with the primary data key that are not, and drops unneeded data keys, or retires them
-  /// where the place does not prove that it lists all records.
+  /// Seals all records that are under other data keys with the primary one.
+  ///
+  /// Drops unneeded data keys, or retires them if the place does not prove that it lists all
+  /// records.
   ///
   /// Continues an interrupted rotation: ends the old data keys that the rotation had to end. In a vault,
   /// records in a part that the manifest does not account for stay unchanged.
@@ -122,8 +126,9 @@ extension KeyAdministration {
   ///     that a vault's manifest does not account for. Pass true only after a person has checked these
   ///     records: someone with a leaked key may have written them. Delete the unwanted records first. The
   ///     storage of each authentication tag takes back only its own records.
-  ///   - keys: keys that may have a record which the place does not list: they are looked at besides. A vault
-  ///     proves its list, so it looks at them only when records are taken back.
+  ///   - keys: keys that may have a record which the place does not list: these are looked at too.
+  ///     A vault proves its list, so there these keys are looked at only when records are taken
+  ///     back.
   ///   - progress: called from time to time with the number of records done and the number of all records.
   /// - Returns: how many records were sealed again, how many stay, and how many are set aside.
   /// - Throws: `StorageError`; all records that were readable stay readable.
@@ -136,13 +141,15 @@ extension KeyAdministration {
 
   /// Drops the retired data keys that no listed record names, for good.
   ///
-  /// Where a place could have withheld records, as a provider, a keyring or a file that others can write to,
-  /// nothing proves that no record needs a retired key, so it stays. This call says that all records are listed.
-  /// Make sure of it first: compare the listed keys with what the application knows. A record that needs a
+  /// A provider, a keyring or a file that others can write to could have withheld records. Nothing
+  /// then proves that no record needs a retired key, so the key stays. By this call you say that
+  /// all records are listed. Make sure first: compare the listed keys with what the application
+  /// knows. A record that needs a
   /// dropped key and comes back later is lost.
   ///
-  /// It is needed where a rotation is `full`, after hundreds of them. It also makes sure that copies of the
-  /// records from before the last rotations can't be opened with what the store holds now.
+  /// You need this call when a rotation throws `full`, after hundreds of rotations. It also makes
+  /// sure that old copies of records, from before the last rotations, can't be opened with the keys
+  /// that the store holds now.
   ///
   /// - Returns: how many keys were dropped.
   /// - Throws: `StorageError`; nothing is then changed: `damaged` when a listed record can't be read at all,

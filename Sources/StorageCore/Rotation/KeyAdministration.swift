@@ -119,7 +119,8 @@ public struct KeyAdministration: Sendable, BlockingCalls {
 
   /// Makes a recovery key and a slot that it opens.
   ///
-  /// - Returns: the key, to be written down and kept elsewhere; it can't be exported a second time.
+  /// - Returns: the key; write it down and keep it elsewhere, since it can't be exported a second
+  ///   time.
   /// - Throws: `StorageError`: `full` when the store has 32 slots.
   public func exportRecoveryKey() throws(StorageError) -> RecoveryKey {
     let key = try RecoveryKey.random()

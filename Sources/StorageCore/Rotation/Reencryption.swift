@@ -18,7 +18,7 @@ struct Reencryption {
   }
 
   private let store: SealedStore
-  /// Whether all records that open are sealed again, also with retired keys.
+  /// Whether all records that open are sealed again, even if only a retired key opens them.
   private let isReadmitting: Bool
   /// Keys that may have a record which the place does not list.
   private let expected: [StoreKey]
@@ -67,7 +67,7 @@ struct Reencryption {
     return count
   }
 
-  /// The names that are listed, and those that are expected besides.
+  /// The listed names, and the expected names that are not listed.
   private func allNames() throws(StorageError) -> [NameHash] {
     let listed = try store.place.names()
     guard !expected.isEmpty, let open = try store.keys.forReading() else { return listed }
@@ -128,7 +128,8 @@ struct Reencryption {
 
   // MARK: - Sealing
 
-  /// Seals records with the primary data key; skips those that are already, and those that don't open.
+  /// Seals records with the primary data key; skips those that are under it already, and those that
+  /// don't open.
   ///
   /// - Returns: how many records were sealed.
   private func seal(_ batch: [Candidate]) throws(StorageError) -> Int {
@@ -139,7 +140,7 @@ struct Reencryption {
       switch try store.place.commit(writes, headerVersion: open.headerVersion) {
       case .committed: return writes.count { $0.record != nil }
       case .conditionFailed where batch.count > 1:
-        // Another writer changed one of the records, and has sealed it with the primary key, or will soon.
+        // Another writer changed one of the records, and seals it with the primary key.
         var count = 0
         for candidate in batch { count += try seal([candidate]) }
         return count
@@ -183,10 +184,12 @@ struct Reencryption {
     return writes
   }
 
-  /// The hash under which a record that is taken back is found from now on: another one after a rotation that
-  /// has replaced the key of names.
+  /// The hash under which a record that is taken back is found from now on.
   ///
-  /// - Returns: nil when the record can't be taken back: there is another one, or no room for two writes.
+  /// It differs from the old one if a rotation has replaced the key that hashes names.
+  ///
+  /// - Returns: nil when the record can't be taken back: the new hash has a record already, or
+  ///   there is no room for two writes.
   private func presentName(
     of payload: [UInt8], under name: NameHash, _ open: OpenKeys
   ) throws(StorageError) -> NameHash? {

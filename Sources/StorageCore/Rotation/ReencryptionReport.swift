@@ -20,8 +20,8 @@ public struct ReencryptionReport: Hashable, Sendable {
   /// The number of retired data keys that the store keeps.
   ///
   /// They open nothing unless a record is taken back. A key stays as long as a listed record names it, and,
-  /// where nothing proves that all records are listed, until ``KeyAdministration/dropRetiredKeys()``. Only a
-  /// vault that is sound, and memory, prove that.
+  /// where nothing proves that all records are listed, until
+  /// ``KeyAdministration/dropRetiredKeys()``. Only a sound vault and memory prove that.
   public let retiredKeyCount: Int
   /// The key names of records that were set aside, sorted: at most 1,000.
   ///

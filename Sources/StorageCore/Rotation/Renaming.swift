@@ -10,8 +10,8 @@ extension SealedStore {
   ///   - records: the records of the store.
   ///   - keyset: gets a fresh name key. Its primary key is new and seals the records.
   /// - Returns: how many records were sealed.
-  /// - Throws: `damaged` when a record does not open that someone with the keys may have written: that
-  ///   record could not be found under the new hash of its name.
+  /// - Throws: `damaged` when a record does not open although someone with the keys may have
+  ///   written it: nobody could find that record under the new hash of its name.
   func rename(
     _ records: HeldRecords, _ keyset: inout Keyset
   ) throws(StorageError) -> Int {

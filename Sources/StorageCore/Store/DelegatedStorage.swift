@@ -49,15 +49,16 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
       authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
 
-  /// A storage over `delegate` with the key of a source, for `SymmetricKey.generate()` without `try`.
+  /// Creates a storage over `delegate` with the key of a source, for `SymmetricKey.generate()`
+  /// without `try`.
   ///
-  /// New code says ``init(_:keySource:algorithm:authenticationTag:errorClosure:)``.
+  /// New code uses ``init(_:keySource:algorithm:authenticationTag:errorClosure:)``.
   ///
   /// - Parameters:
-  ///   - delegate: where the records live. Nil is the error `unavailable` at every use.
-  ///   - symmetricKey: where the key comes from. Why it can't be had is the error of every use.
+  ///   - delegate: stores the records. With nil, every use is the error `unavailable`.
+  ///   - symmetricKey: supplies the key. If it can't supply one, every use throws the reason.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  ///   - errorClosure: takes the errors of calls that can't throw.
+  ///   - errorClosure: receives the errors of calls that can't throw.
   public convenience init(
     _ delegate: (any StorageDelegate)? = nil, symmetricKey: KeySource,
     authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil

@@ -108,7 +108,7 @@ package final class FailedReads: Sendable {
   }
 }
 
-/// What is remembered of the last read of one name.
+/// Remembers whether the last read of one name failed.
 ///
 /// Opaque; only ``PropertySource`` needs it.
 public struct FailedRead: Sendable {

@@ -33,8 +33,8 @@ extension SealedStore {
     }
   }
 
-  /// The keys and context under which a change is one of the record of `name`; nil when the change
-  /// is of another name.
+  /// The keys and the context that assign a change to the record of `name`; nil when the change
+  /// belongs to another name.
   ///
   /// The keys may be former ones, which must not open the record; use ``opening(_:named:)`` for
   /// that.

@@ -24,8 +24,8 @@ extension SealedStore {
 
   /// The mark of a message, which only holders of the store's current root key can compute: 64 bytes.
   ///
-  /// A rotation replaces the root key; a new data key alone does not. So what has this mark was marked after
-  /// the last rotation, by somebody who can open the store now.
+  /// A rotation replaces the root key; a new data key alone does not. So somebody who can open the
+  /// store now has made this mark after the last rotation.
   ///
   /// - Returns: nil when the store is new and has no keys, or has no root key.
   /// - Throws: `StorageError`: the reason why the store can't be opened.
@@ -156,7 +156,9 @@ package struct RootWatch: Sendable {
     try keys.mark(message)
   }
 
-  /// Whether the store still has that root key, in whichever process it may have been replaced.
+  /// Whether the store still has that root key.
+  ///
+  /// Any process may have replaced it.
   ///
   /// Costs a look at the header in memory.
   ///

@@ -5,7 +5,7 @@ extension SealedStore {
     try telling { () throws(StorageError) in try removeAllQuietly() }
   }
 
-  /// Tells the store's watchers of a write of as many values as `body` returns, or why it failed.
+  /// Tells the store's watchers that `body` wrote as many values as it returns, or why it failed.
   func telling(_ body: () throws(StorageError) -> Int) throws(StorageError) {
     do throws(StorageError) {
       let count = try body()
@@ -19,9 +19,9 @@ extension SealedStore {
   private func removeAllQuietly() throws(StorageError) -> Int {
     var failures = 0
     while failures < Self.attempts {
-      // A place needs open keys to keep its manifest in step; one without a manifest works
-      // without keys. The version is read first, so that its keys are open when something is
-      // written for it.
+      // A place needs open keys to keep its manifest in step; a place without a manifest works
+      // without keys. The version is read first, so that its keys are open before anything is
+      // written under it.
       let version = try place.header().version
       var refusal: StorageError?
       do throws(StorageError) { try keys.refresh() } catch { refusal = error }

@@ -1,6 +1,6 @@
 internal import CryptoCore
 
-// Writing: a payload is sealed and committed.
+// Writes values: seals a payload and commits it.
 extension SealedStore {
   /// Seals a value and keeps it.
   ///
@@ -17,7 +17,7 @@ extension SealedStore {
 
   /// Seals what `body` appends to a payload, and keeps it.
   ///
-  /// Not generic, as ``withPayload(_:_:)``.
+  /// Not generic, for the same reason as ``withPayload(_:_:)``.
   @usableFromInline
   func writePayload(
     _ name: RecordName, if condition: RecordWrite.Condition,
@@ -51,7 +51,7 @@ extension SealedStore {
     }
   }
 
-  /// The payload of a value, which is the caller's to wipe.
+  /// The payload of a value; the caller must wipe it.
   static func payload<Value>(
     _ value: Value, _ name: String, _ coder: ValueCoder<Value>
   ) throws(StorageError) -> [UInt8] {
@@ -130,7 +130,7 @@ extension SealedStore {
       to: identity, name?.text, name.map { "\(call) of \($0.title)" } ?? call)
   }
 
-  /// The sealed payload, or nil when the keys have to be looked at again first.
+  /// The sealed payload, or nil when the keys must be read again first.
   @inline(__always)
   func seal(
     _ payload: [UInt8], _ context: RecordContext, _ open: OpenKeys, _ name: String

@@ -1,6 +1,8 @@
 public import CryptoCore
 
-/// Hashes names, seals values, and hands records to a place: the one path of every read and write.
+/// Hashes names, seals values, and hands records to a place.
+///
+/// Every read and write takes this path.
 public final class SealedStore: Sendable {
   package let keys: StoreKeys
   let place: any RecordPlace
@@ -15,8 +17,8 @@ public final class SealedStore: Sendable {
 
   /// A store over `delegate`, whose keys come from `source`.
   ///
-  /// A delegate that is no ``RecordPlace`` has no header; an adapter makes a place of it. `clear`
-  /// gets the names, if the delegate stores them unencrypted.
+  /// A delegate that is no ``RecordPlace`` has no header; an adapter turns it into a place. `clear`
+  /// gets the names if the delegate stores them unencrypted.
   package init(
     _ delegate: any StorageDelegate, source: KeySource, algorithm: AEADAlgorithm, tag: [UInt8],
     clear: ClearRecords? = nil
@@ -33,7 +35,7 @@ public final class SealedStore: Sendable {
   /// A name of this store.
   package func name(_ text: String) -> RecordName { RecordName(text, tag: tag) }
 
-  /// The name of a property, which is at `place` in the program's source, if that is known.
+  /// The name of a property; `place` is its position in the program's source, if known.
   func name(ofProperty text: String, at place: SourcePlace? = nil) -> RecordName {
     RecordName(text, tag: tag, at: place, isProperty: true)
   }

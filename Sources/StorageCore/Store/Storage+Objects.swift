@@ -9,22 +9,22 @@ extension Storage {
   /// - Parameters:
   ///   - object: the value.
   ///   - key: the key.
-  /// - Throws: `StorageError`: `unsupported` for a value that is none of these. The old value is then
-  ///   still there, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`: `unsupported` for any other value. The old value is then still
+  ///   there, except with `outcomeUnknown`.
   public func set(object: Any?, forKey key: StoreKey) throws(StorageError) {
     try save(object, forKey: key)
   }
 
-  /// The value of a key, whatever it was stored as, or nil when there is none.
+  /// The value of a key, in whatever form it was stored; nil when there is none.
   ///
-  /// An archive is opened if it holds nothing but objects of Foundation that a property list can hold, or
-  /// `NSURL` and `NSUUID`. For another class, name it: `load(Palette.self, forKey: "palette")`. So
-  /// whoever writes the store does not choose which class is made.
+  /// An archive is opened if it holds only Foundation objects that a property list can hold,
+  /// `NSURL` and `NSUUID`. To load another class, name it: `load(Palette.self, forKey: "palette")`.
+  /// So nobody who can write to the store chooses which class is created.
   ///
   /// - Parameter key: the key.
   /// - Returns: the value, to be cast with `as?`, or nil.
-  /// - Throws: `StorageError`: `typeMismatch` for a class that has to be named and for what was stored as
-  ///   `Codable`, `damaged`, or why the store can't be read.
+  /// - Throws: `StorageError`: `typeMismatch` for a class that has to be named and for a value that
+  ///   was stored as `Codable`, `damaged`, or why the store can't be read.
   public func object(forKey key: StoreKey) throws(StorageError) -> Any? {
     try store.read(store.name(key), ValueCoder<Any>.objects)
   }

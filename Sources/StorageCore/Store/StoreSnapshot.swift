@@ -42,7 +42,8 @@ package struct StoreSnapshot: Sendable {
 extension SealedStore {
   /// Reads all records.
   ///
-  /// In a vault, a suite and memory, all records are from one moment. Elsewhere they are read one after the other, and others may write meanwhile.
+  /// In a vault, in a suite and in memory, all records are from one moment. Elsewhere they are read
+  /// one after the other, and others may write meanwhile.
   ///
   /// - Throws: `StorageError`: `unsupported` when the place can't list its records, or the reason
   ///   why the store can't be read.

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Finds calls that a thread makes from inside a call which they would break.
+/// Finds calls that would break an outer call of the same thread.
 ///
-/// A body that changes a value may write to that value itself, and the key source of a store may
-/// read that store: the one would start over for ever, and the other would wait for itself. Both
+/// A body that changes a value may write to that value itself: it would start over for ever. The
+/// key source of a store may read that store: it would wait for itself. Both
 /// are found at the inner call, which throws `invalid`.
 package enum Reentry {
   /// A call that runs code of the program.

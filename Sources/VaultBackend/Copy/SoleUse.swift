@@ -4,7 +4,7 @@ internal import StorageCore
 
 /// The right to replace a vault's file: nobody has it open, and nobody can open it, until this ends.
 struct SoleUse: ~Copyable {
-  /// Of these bytes every connection in write-ahead mode has a share, for as long as it is open:
+  /// Every open connection in write-ahead mode holds a shared lock on these bytes:
   /// https://sqlite.org/src/file/src/os.h, SHARED_FIRST.
   private static var shared: Int { 0x4000_0002 }
 
@@ -15,19 +15,19 @@ struct SoleUse: ~Copyable {
     init(_ file: consuming OpenFile) { self.file = file }
   }
 
-  /// Those of paths that this process may still have open itself.
+  /// The holders of files that this process itself may still have open.
   ///
-  /// Closing one would give back the locks that its connections have (fcntl(2)), and the next attempt
-  /// would find nobody.
+  /// Closing a holder would release the locks of this process's connections (fcntl(2)), and the
+  /// next attempt would find the file unused.
   private static let refused = Lock<[String: Holder]>([:])
 
   private let holder: Holder
 
-  /// Waits to be alone with a file, and takes its log into it.
+  /// Waits until nobody else has the file open, and merges its log into it.
   ///
-  /// A file that SQLite can't make sense of keeps its log.
+  /// A file that SQLite can't read keeps its log.
   ///
-  /// - Throws: `busy` when another process has it open, or a storage of this one.
+  /// - Throws: `busy` when another process, or another storage of this process, has it open.
   init(of vault: VaultFile, until end: ContinuousClock.Instant) throws(StorageError) {
     while true {
       let isSound = try Self.endLog(of: vault, until: end)
@@ -37,7 +37,7 @@ struct SoleUse: ~Copyable {
         throw Self.busy(vault)
       }
       Self.refused.withLock { $0[vault.path] = nil }
-      // Between the two somebody may have come, written and gone.
+      // In between, somebody may have opened the vault, written and closed it.
       let hasLog = try vault.hasLog()
       if !isSound || !hasLog {
         self.holder = holder
@@ -61,7 +61,7 @@ struct SoleUse: ~Copyable {
     return Holder(file)
   }
 
-  /// - Returns: whether SQLite could make sense of the file.
+  /// - Returns: whether SQLite could read the file.
   private static func endLog(
     of vault: VaultFile, until end: ContinuousClock.Instant
   ) throws(StorageError) -> Bool {

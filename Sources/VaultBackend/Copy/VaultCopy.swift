@@ -2,19 +2,20 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// Files that are made beside their place and put there when they are whole and durable.
+/// Makes files beside their place, and moves them there when they are whole and durable.
 enum VaultCopy {
   /// Makes a vault's file by `body` and puts it at `file`'s path.
   ///
   /// - Parameters:
   ///   - file: the place.
-  ///   - replacing: whether a file that is there is replaced; else it is the error `invalid`.
+  ///   - replacing: whether an existing file is replaced; otherwise it is the error `invalid`.
   ///   - keepingOld: whether the file that is replaced gets another name.
-  ///   - end: how long those are waited for that have the file open which is replaced.
-  ///   - body: is given a connection to an empty file, while nobody has the one open that is replaced.
-  ///     What it writes is durable when it returns.
+  ///   - end: how long to wait for others who have the old file open.
+  ///   - body: gets a connection to an empty file, while nobody has the old file open. Its writes
+  ///     are durable when this call returns.
   /// - Returns: the other name that the old file got, if any.
-  /// - Throws: `StorageError`; there is then what was there before, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`; the place then holds what it held before, except with
+  ///   `outcomeUnknown`.
   @discardableResult
   static func make(
     _ file: VaultFile, replacing: Bool, keepingOld: Bool = false,
@@ -26,12 +27,12 @@ enum VaultCopy {
     let isFree = try folder.status(of: file.name) == nil
     guard replacing || isFree else { throw taken(file.path) }
     if isFree { try file.requireOwnName() }
-    // From here on, since what is written to a file while the other is made would be lost with it.
+    // Alone from here on: a write to the old file while the new one is made would be lost.
     let sole = isFree ? nil : try SoleUse(of: file, until: end)
     let sibling = "\(file.name).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     let process = OwnProcess()
     defer {
-      // The caller's code is told of progress, and may fork there.
+      // The caller's `body` may have called fork(2).
       if process.isCurrent {
         for suffix in ["", "-journal", "-wal", "-shm"] { folder.discard(sibling + suffix) }
       }
@@ -69,7 +70,7 @@ enum VaultCopy {
       try removeLog(of: file, in: folder)
       try folder.rename(sibling, to: file.name, putting)
     } catch {
-      // The file is still in its place. Its log may be gone; then it is the other name's.
+      // The file is still in its place. If its log is gone, the log under the other name is needed.
       if let kept {
         var isWhole = true
         for log in logs(of: file, keptAs: kept)
@@ -102,7 +103,8 @@ enum VaultCopy {
     throw StorageError(.full, "there are too many old files; move them away", path: file.path)
   }
 
-  /// What belongs to the contents of a file, and its name beside the one that the file is kept under.
+  /// The files that belong to the content of a vault's file, with the names that they are kept
+  /// under.
   private static func logs(
     of file: VaultFile, keptAs name: String
   ) -> [(name: String, kept: String)] {
@@ -112,7 +114,8 @@ enum VaultCopy {
     ]
   }
 
-  /// Removes what lies beside a file that is to be replaced, and would be taken for the new one's.
+  /// Removes the files beside a file that is to be replaced: they would be taken for the new
+  /// file's.
   private static func removeLog(
     of file: VaultFile, in folder: FolderDescriptor
   ) throws(StorageError) {
@@ -124,7 +127,7 @@ enum VaultCopy {
   private static func write(
     _ path: String, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) {
-    // Nobody else knows of it.
+    // Nobody else knows this file.
     let connection = try Connection(path, .readWrite, until: .now)
     try body(connection)
     // One file that stands alone: no log beside it.
@@ -142,7 +145,7 @@ enum VaultCopy {
 
   /// Makes a file durable that nothing has open any more.
   ///
-  /// - Throws: also when it is not the file that was made: SQLite knows paths alone.
+  /// - Throws: also when the path leads to another file than the one made: SQLite knows only paths.
   private static func synchronize(
     _ name: String, in folder: FolderDescriptor, _ made: FileStatus.Identity
   ) throws(StorageError) {
@@ -157,8 +160,8 @@ enum VaultCopy {
       .io, "the new file disappeared while it was being made; try again", path: path)
   }
 
-  /// Gives the vault in a new file a number and a manifest of what it holds, and has every process read it
-  /// anew; in a transaction of the caller's.
+  /// Gives the vault in a new file a number and a manifest of its content, and makes every process
+  /// read it again; in a transaction of the caller's.
   static func number(
     _ number: Int64, _ connection: Connection, _ keys: ManifestKeys
   ) throws(StorageError) {

@@ -13,10 +13,11 @@ extension VaultStorage {
   ///
   /// - Parameters:
   ///   - url: where to; a missing folder is made for the owner alone.
-  ///   - replacing: whether a file that is there is replaced, by a copy whose structure SQLite finds whole;
-  ///     else it is the error `invalid`. What the records say is not looked at, which takes their keys:
+  ///   - replacing: whether an existing file is replaced, if SQLite finds the copy's structure
+  ///     whole; otherwise an existing file is the error `invalid`. The records are not opened,
+  ///     since that takes their keys:
   ///     ``verify(expecting:progress:)`` does that.
-  ///   - progress: told how many pages are done, of how many, now and then.
+  ///   - progress: told now and then how many of all pages are done.
   /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `damaged` when the copy is
   ///   to replace another file and its structure is broken, `busy` when the file that
   ///   is replaced is a vault that somebody has open, `full` and the like.
@@ -51,22 +52,23 @@ extension VaultStorage {
     }
   }
 
-  /// Makes the vault what a backup was.
+  /// Restores the vault from a backup.
   ///
-  /// All records and all key slots are the backup's afterwards, in one atomic step that other
-  /// processes see as any other change; when there was no vault, the backup is copied. A file that
-  /// is too broken for that is replaced, for which no other program may have it open, and stays as
-  /// `<vault>.damaged-<number>`. The backup has to open and to be sound.
+  /// One atomic step replaces all records and key slots by the backup's; other processes see it as
+  /// any other change. If there was no vault, the backup is copied. A file that is too broken for
+  /// that is replaced and stays as `<vault>.damaged-<number>`; no other program may have it open
+  /// then. The backup must open and be sound.
   ///
   /// - Parameters:
-  ///   - url: the backup; it is read alone, as with ``VaultAccess/readOnly``.
-  ///   - keySource: what opens the backup; nil is this storage's own, which has to open it in any
-  ///     case to use the vault afterwards.
-  ///   - progress: told how many records of the backup are checked, of how many, now and then.
+  ///   - url: the backup; it is only read, as with ``VaultAccess/readOnly``.
+  ///   - keySource: what opens the backup; nil means this storage's own source. That source must
+  ///     open the backup in any case, since it opens the vault afterwards.
+  ///   - progress: told now and then how many of the backup's records are checked, and how many
+  ///     there are.
   /// - Returns: what the vault holds now, and where the old file is.
   /// - Throws: `StorageError`: `unavailable` when there is no backup, `wrongKey` and the like when
-  ///   it does not open, `damaged` when it is not sound, `busy` when it was changed after it was looked
-  ///   at, or when somebody has a broken vault open; nothing is then changed.
+  ///   it does not open, `damaged` when it is not sound, `busy` when the backup was changed after
+  ///   it was verified, or when somebody has a broken vault open; nothing is then changed.
   @discardableResult
   public func restore(
     from url: URL, keySource: KeySource? = nil, progress: ((Int, Int) -> Void)? = nil
@@ -109,7 +111,7 @@ extension VaultStorage {
     do throws(StorageError) {
       try replaceRecords(with: backup, engine, of: report)
     } catch {
-      // What is wrong with the backup is no reason to put a vault aside.
+      // Damage in the backup is no reason to set the vault aside.
       guard error.code == .damaged, error.path == engine.file.path else { throw error }
       oldFile = try replaceFile(with: backup, engine, of: report)
     }
@@ -117,7 +119,7 @@ extension VaultStorage {
     return VaultRestoration(recordCount: report.recordCount, oldFile: oldFile)
   }
 
-  /// In the place of a file that SQLite can make no sense of.
+  /// Puts the backup in the place of a file that SQLite can't read.
   private func replaceFile(
     with backup: VaultStorage, _ engine: VaultEngine, of report: VaultReport
   ) throws(StorageError) -> String? {
@@ -130,7 +132,7 @@ extension VaultStorage {
     }
   }
 
-  /// The number of the last commit of a file that is to be replaced; 0 where SQLite can make no sense of it.
+  /// The number of the last commit of a file that is to be replaced; 0 if SQLite can't read it.
   private static func lastNumber(of file: VaultFile) -> Int64 {
     do throws(StorageError) {
       return try VaultSalvage.lastNumber(of: try Connection(file.path, .immutable, until: .now))
@@ -176,8 +178,8 @@ extension VaultStorage {
   /// - Parameters:
   ///   - destination: the empty file.
   ///   - report: what was verified.
-  ///   - latest: the number of the latest commit that is known of what was in the file's place.
-  /// - Throws: `busy` when it is not what was verified.
+  ///   - latest: the number of the latest known commit of the file that is replaced.
+  /// - Throws: `busy` when the backup has changed since it was verified.
   private func copy(
     to destination: Connection, asIn report: VaultReport, beyond latest: Int64
   ) throws(StorageError) {
@@ -195,7 +197,7 @@ extension VaultStorage {
         try VaultSchema.raiseVersion(destination)
         try destination.commit()
       } catch {
-        // Nobody knows of the copy: what is damaged is what was copied.
+        // Callers don't know the copy: name the file that was copied.
         throw StorageError(error.code, error.message, path: connection.path, number: error.number)
       }
     }

@@ -57,9 +57,9 @@ struct VaultFile: Hashable, Sendable {
     try self.init(url.isFileURL ? url.path(percentEncoded: false) : "", trust)
   }
 
-  /// Opens the folder, and refuses one that others could replace, or one above it.
+  /// Opens the folder; refuses it if others could replace it or a folder above it.
   ///
-  /// The path was resolved once. A link that is in its way now was put there since.
+  /// The path was resolved once, so a link in it now was put there since.
   ///
   /// - Returns: nil when it does not exist.
   /// - Throws: `denied`.

@@ -1,22 +1,22 @@
 internal import CSQLite
 
-/// The version of the SQLite library that this process keeps vaults with.
+/// The version of the SQLite library that this process uses for vaults.
 public struct SQLiteVersion: Hashable, Sendable, CustomStringConvertible {
   /// SQLite's own number for it: 3,040,001 for 3.40.1.
   let number: Int32
 
-  /// That of the library that is in use.
+  /// The version of the library in use.
   public static var current: SQLiteVersion { SQLiteVersion(number: sqlite3_libversion_number()) }
 
   /// Whether a version of this number can lose commits when a checkpoint meets a new log:
   /// <https://sqlite.org/wal.html#walresetbug>, 3.7.0 to 3.51.2 but 3.44.6 and 3.50.7.
   ///
-  /// Programs that use this package are not concerned: while one copies a vault's log, none can
-  /// write. Other programs that use a vault by SQLite itself, and earlier releases of this
-  /// package, do not keep to that. A distribution may have mended its SQLite without another number.
+  /// Programs that use this package are not affected: while one copies a vault's log, none can
+  /// write. Programs that open a vault with SQLite directly, and earlier releases of this package,
+  /// don't follow this rule. A distribution may have fixed its SQLite without changing the number.
   public var hasLogResetFault: Bool {
     guard (3_007_000...3_051_002).contains(number) else { return false }
-    // The same mend, on two older branches.
+    // The same fix, on two older branches.
     return !(3_044_006..<3_045_000).contains(number) && !(3_050_007..<3_051_000).contains(number)
   }
 

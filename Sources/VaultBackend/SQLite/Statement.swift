@@ -15,7 +15,7 @@ final class Statement {
     self.connection = connection
   }
 
-  // In a child of fork(2) as the connection: it stays.
+  // In a child of fork(2) it stays open, as the connection does.
   deinit { if process.isCurrent { unsafe sqlite3_finalize(handle) } }
 
   /// Compiles and runs a statement once, and hands its first row to `body`.

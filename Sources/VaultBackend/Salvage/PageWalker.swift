@@ -1,12 +1,12 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Finds the rows of the table of records on the pages of a file, whatever leads to these.
+/// Finds the rows of the table of records by searching all pages of a file.
 ///
-/// For a file whose tree is broken: https://sqlite.org/fileformat2.html#b_tree_pages. A parser of what
-/// anybody may have written: each number is compared with what is there before it is used, each page of a
-/// chain is counted, and no row is believed. What a row holds proves itself by its seal, and which of two
-/// is the newer one is for ``RowChoice`` to find out.
+/// For a file whose tree is broken: https://sqlite.org/fileformat2.html#b_tree_pages. Anybody may
+/// have written the file: each number is checked against the bytes present before it is used, each
+/// page of a chain is counted, and no row is trusted. A record proves itself by its seal, and
+/// ``RowChoice`` finds out which of two is newer.
 struct PageWalker {
   /// A row as some page has it.
   struct Row {
@@ -14,7 +14,7 @@ struct PageWalker {
     let name: NameHash
     /// How many bytes its record has; nil for a removal.
     let recordCount: Int?
-    /// Whether the page is one that the file says holds nothing any more.
+    /// Whether the file lists the page as free.
     let isFree: Bool
     /// Where its record begins, how many bytes of it are on this page, and the page that has the next.
     fileprivate let start: Int
@@ -24,8 +24,8 @@ struct PageWalker {
 
   /// How often a page may be part of a chain.
   ///
-  /// It is once in a sound file, and a few times where old rows are left; hostile chains cost no more than so
-  /// many times the file.
+  /// A page is in one chain in a sound file, and in a few where old rows are left. Hostile chains
+  /// cost at most this many passes over the file.
   private static let useLimit: UInt8 = 8
   /// The column `sequence` is the row's number, and has no bytes; the column `name` is a blob of 64.
   private static let (noBytes, nameType): (UInt64, UInt64) = (0, 140)
@@ -38,7 +38,7 @@ struct PageWalker {
   private let free: Set<Int>
   private var uses: [UInt8]
 
-  /// - Returns: nil when the file's head says of no pages how large they are.
+  /// - Returns: nil when the file's header has no valid page size.
   init?(_ image: FileImage) {
     // https://sqlite.org/fileformat2.html#the_database_header
     guard let field = image.number(at: 16, of: 2), let reserved = image.number(at: 20, of: 1)
@@ -53,7 +53,7 @@ struct PageWalker {
     free = Self.freePages(image, pageSize: size, usable: usable, count: pageCount)
   }
 
-  /// The pages that the file's list of free ones names.
+  /// The pages in the file's list of free pages.
   ///
   /// https://sqlite.org/fileformat2.html#the_freelist
   private static func freePages(
@@ -77,7 +77,7 @@ struct PageWalker {
 
   /// Goes through all rows, page after page.
   func visit(_ body: (Row) -> Void) {
-    // The first page is of the schema.
+    // The first page holds the schema.
     guard pageCount >= 2 else { return }
     for page in 2...pageCount {
       let base = (page - 1) * pageSize
@@ -113,7 +113,7 @@ struct PageWalker {
       varint(&offset, localEnd) == Self.nameType, let type = varint(&offset, localEnd),
       headSize == UInt64(offset - payload)
     else { return nil }
-    // A blob's type is even and 12 or more, that of nothing is 0.
+    // A blob's type is even and at least 12; the type of NULL is 0.
     guard type == 0 || type >= 12 && type % 2 == 0 else { return nil }
     let recordCount = type == 0 ? nil : (type - 12) / 2
     let head = UInt64(offset - payload + NameHash.byteCount)
@@ -140,16 +140,16 @@ struct PageWalker {
     return count <= longest ? count : least
   }
 
-  /// The record of a row, of which more may be on other pages.
+  /// The record of a row, with the parts of it on other pages.
   ///
-  /// - Returns: nil for a removal, and where the chain leads out of the file, or through a page that is part
-  ///   of many others.
+  /// - Returns: nil for a removal, and if the chain leads out of the file, or through a page that
+  ///   is part of many other chains.
   mutating func record(of row: Row) -> [UInt8]? {
     guard let count = row.recordCount else { return nil }
     var record: [UInt8] = []
     guard image.append(row.start..<row.start + row.localCount, to: &record) else { return nil }
     var page = row.overflow
-    // Each page adds some, so a loop ends when the record is as long as it is said to be.
+    // Each page adds bytes, so a loop of pages ends when the record has its stated length.
     while record.count < count {
       guard page >= 2, page <= pageCount, uses[page] < Self.useLimit else { return nil }
       uses[page] += 1
@@ -162,7 +162,7 @@ struct PageWalker {
     return record
   }
 
-  /// Lets each page be part of as many chains again.
+  /// Counts the chains of each page from zero again.
   mutating func forgetUses() {
     uses = [UInt8](repeating: 0, count: pageCount + 1)
   }

@@ -1,12 +1,12 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Decides which of the rows that were found in a broken file are the ones that were written last.
+/// Decides which rows of a broken file are the ones that were written last.
 ///
-/// A row may be an old one: of a name that was written anew since, or removed. Who wrote the file may have put
-/// old ones anywhere, with any sequence number, also where the tree leads to them. The manifest has a sum for
-/// each bucket that only one set of records gives; where it agrees the choice is proven, and elsewhere the
-/// greater number counts.
+/// A row may be old: its name was written again or removed since. An attacker may have put old rows
+/// anywhere, with any sequence number, even where the tree leads to them. The manifest has a sum
+/// for each bucket that only one set of records gives. If the sum agrees, the choice is proven;
+/// otherwise the greater number counts.
 struct RowChoice {
   /// A record that was found.
   struct Candidate {
@@ -16,12 +16,12 @@ struct RowChoice {
     let share: UInt64
     /// Nil for a record that does not open.
     let clearName: String?
-    /// Where a page has it; nil for the record that was taken for the name already.
+    /// Its place on a page; nil for the record that was taken for the name already.
     let row: PageWalker.Row?
 
     private var isFree: Bool { row?.isFree ?? false }
 
-    /// Whether it is the likelier one of two of a name.
+    /// Whether it is the likelier of two candidates for a name.
     func precedes(_ other: Candidate) -> Bool {
       if isFree != other.isFree { return !isFree }
       if (clearName == nil) != (other.clearName == nil) { return clearName != nil }
@@ -41,7 +41,7 @@ struct RowChoice {
   /// What is taken for a name.
   struct Settled {
     let name: NameHash
-    /// Nil when nothing is to be taken, nor kept.
+    /// Nil when no record is taken or kept.
     let candidate: Candidate?
     let isProven: Bool
   }
@@ -56,7 +56,7 @@ struct RowChoice {
     }
   }
 
-  /// One candidate of a name, or none, in the place of another choice, and what that adds.
+  /// Another choice for one name, perhaps none, and what the exchange adds to the sum.
   private struct Change {
     let name: Int
     let option: Int?
@@ -66,7 +66,7 @@ struct RowChoice {
   private var names: [NameKey: [Candidate]] = [:]
   private var removals: [NameKey: Int64] = [:]
 
-  /// Whether a candidate of a name adds this to the sum: then it is the same record.
+  /// Whether a candidate of a name has this share, and so is the same record.
   func has(_ share: UInt64, of name: NameHash) -> Bool {
     names[NameKey(name)]?.contains { $0.share == share } ?? false
   }
@@ -75,7 +75,7 @@ struct RowChoice {
     names[NameKey(candidate.name), default: []].append(candidate)
   }
 
-  /// Notes that a name was removed, if the page is one in use.
+  /// Notes that a name was removed, if the page is in use.
   mutating func add(removal row: PageWalker.Row) {
     guard !row.isFree else { return }
     removals[NameKey(row.name)] = max(removals[NameKey(row.name)] ?? .min, row.sequence)
@@ -84,9 +84,9 @@ struct RowChoice {
   /// What to take for each name.
   ///
   /// - Parameters:
-  ///   - told: what the manifest tells of, or nil where it can't be read.
-  ///   - isTakenPreferred: whether what was taken already stays where nothing is proven; else the greater
-  ///     number counts.
+  ///   - told: the stored manifest, or nil if it can't be read.
+  ///   - isTakenPreferred: whether the record that was taken already stays if nothing is proven;
+  ///     otherwise the greater number counts.
   /// - Returns: one choice for each name.
   func settled(by told: Manifest?, preferringTaken isTakenPreferred: Bool) -> [Settled] {
     var settled: [Settled] = []
@@ -129,8 +129,8 @@ struct RowChoice {
     return sorted.firstIndex { $0.isLikely(removedAt: removal) }
   }
 
-  /// The choice whose sum is the one that is told, if it is one of `choices` or differs from one of them in
-  /// two names at most.
+  /// The choice that gives the manifest's sum, if it is one of `choices` or differs from one of
+  /// them in at most two names.
   private static func proven(
     _ target: Sum, _ options: [[Candidate]], _ choices: [[Int?]]
   ) -> [Int?]? {

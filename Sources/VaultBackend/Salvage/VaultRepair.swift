@@ -6,23 +6,27 @@ public struct VaultRepair: Hashable, Sendable {
   public let valueCount: Int
   /// How many records stay that do not open: damaged ones, and those of another authentication tag.
   public let unreadableCount: Int
-  /// How many of those were set aside, since the file was made anew while a rotation was to end their data
-  /// key: `keyAdministration.reencrypt(readmitting: true)` takes them back, after somebody has looked.
+  /// How many of those were set aside, because the file was made anew before a rotation had ended
+  /// their data key.
+  ///
+  /// Check them, then `keyAdministration.reencrypt(readmitting: true)` takes them back.
   public let setAsideCount: Int
   /// How many of those were removed, because that was asked for.
   public let droppedCount: Int
-  /// How many of the values that open nothing but their own page led to: the file's tree was broken, and all
-  /// pages were searched for records, each of which proves itself by its seal.
-  public let walkedCount: Int
-  /// How many of the records that stay may be older than what was written last under their name, or removed
-  /// since: the manifest does not prove them.
+  /// How many of the values that open were found only by searching all pages, because the file's
+  /// tree was broken.
   ///
-  /// The manifest proves the records of a part of the vault, one of 64, together: where one of them is gone or
-  /// old, all of its part count, however they were found.
+  /// Each record proves itself by its seal.
+  public let walkedCount: Int
+  /// How many of the records that stay are not proven by the manifest: they may be older than the
+  /// last one written under their name, or removed since.
+  ///
+  /// The vault has 64 parts, and the manifest proves the records of a part together: if one of them
+  /// is missing or old, all records of its part count here, however they were found.
   public let unprovenCount: Int
-  /// The key names of those of them that open, sorted.
+  /// The key names of the unproven records that open, sorted.
   public let unprovenKeys: [StoreKey]
-  /// How many records there were when they were written last, or nil when that can't be known.
+  /// How many records there were after the last write, or nil if that is unknown.
   public let expectedCount: Int?
   /// The path under which the old file stays, or nil when it was not replaced.
   public let oldFile: String?

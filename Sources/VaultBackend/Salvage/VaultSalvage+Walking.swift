@@ -2,16 +2,17 @@ internal import CryptoCore
 internal import StorageCore
 
 extension VaultSalvage {
-  /// A file that is longer is not walked: all of it is in memory then.
+  /// A longer file is not walked, because walking takes all of it into memory.
   private static let walkLimit = 1 << 30
 
-  /// Holds what was taken, and what pages have besides, against the manifest, bucket by bucket.
+  /// Compares the records that were taken, and others found on pages, with the manifest, bucket by
+  /// bucket.
   ///
   /// - Parameters:
-  ///   - isTreeWhole: whether the tree could be read to its end: then what it leaves out is taken only where
-  ///     the manifest proves that it belongs there.
+  ///   - isTreeWhole: whether the tree could be read to its end: a record that it leaves out is
+  ///     then taken only if the manifest proves it.
   ///   - take: is handed each record that takes the place of another one, or of none.
-  /// - Throws: what `take` throws, or `StorageError` for what says nothing about the records.
+  /// - Throws: what `take` throws, or `StorageError` for an error that is not about the records.
   mutating func settle(isTreeWhole: Bool, _ take: Taking) throws(StorageError) {
     guard let keys = opener.manifestKeys else { return }
     let told = try Self.manifest(of: source, keys)
@@ -24,7 +25,7 @@ extension VaultSalvage {
     }
     var walker = try walker()
     try walker?.addRows(to: &choice, keys, opener) { indexNames(of: $0) }
-    // Chains that were followed to find the rows are followed once more, for those that are taken.
+    // The search followed all chains; the chains of rows that are taken are followed once more.
     walker?.forgetUses()
     for settled in choice.settled(by: told, preferringTaken: isTreeWhole) {
       var isProven = settled.isProven
@@ -45,7 +46,7 @@ extension VaultSalvage {
     }
   }
 
-  /// What searches the pages; nil where they can't be searched.
+  /// Searches the pages; nil if they can't be searched.
   private func walker() throws(StorageError) -> PageWalker? {
     var found: FileImage?
     let isReadable = try Self.skippingDamage { () throws(StorageError) in
@@ -66,7 +67,7 @@ extension VaultSalvage {
 }
 
 extension PageWalker {
-  /// Adds the rows of all pages to a choice, but for records that it has.
+  /// Adds the rows of all pages to a choice, except for records that it already has.
   fileprivate mutating func addRows(
     to choice: inout RowChoice, _ keys: ManifestKeys, _ opener: RecordOpener,
     _ indexNames: (Int64) -> [NameHash]
@@ -81,7 +82,7 @@ extension PageWalker {
       for name in [row.name] + indexNames(row.sequence).filter({ $0 != row.name }) {
         options.append((name, try RecordShare(of: record, name, keys).bucket))
       }
-      // Most are what the tree led to, or copies of it.
+      // Most rows are those that the tree led to, or copies of them.
       guard !options.contains(where: { choice.has($0.share, of: $0.name) }) else { continue }
       var clearName: String?
       for option in options where clearName == nil {

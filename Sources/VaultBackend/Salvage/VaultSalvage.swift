@@ -3,10 +3,11 @@ internal import StorageCore
 
 /// Reads what can still be read of a vault whose file is broken.
 ///
-/// Each row has its name twice, in the table and in the index, on different pages: a record is taken
-/// under the one that it opens under. One that opens under neither may be of another authentication
-/// tag, so it is taken under both. Every page is searched for rows besides, and the manifest decides between
-/// these and what the table's tree or the index led to: what leads to a row proves nothing.
+/// Each row has its name twice, in the table and in the index, on different pages: a record is
+/// taken under the name that it opens under. A record that opens under neither may be of another
+/// authentication tag, so it is taken under both. Every page is also searched for rows. The
+/// manifest decides between these rows and those that the table's tree or the index led to: the way
+/// to a row proves nothing.
 struct VaultSalvage {
   /// Is handed a record to take for a name, in the place of an earlier one; nil takes back the earlier one.
   typealias Taking = (NameHash, [UInt8]?) throws(StorageError) -> Void
@@ -15,15 +16,15 @@ struct VaultSalvage {
   struct Result {
     /// How many records were taken that open.
     var opened = 0
-    /// How many records were taken that do not.
+    /// How many records were taken that do not open.
     var closed = 0
-    /// How many of those that do not are under a data key that was retired.
+    /// How many of those that do not open are under a retired data key.
     var setAside = 0
-    /// How many of those that open nothing but their page led to.
+    /// How many of those that open were found only by searching the pages.
     var walked = 0
     /// How many records, of both kinds, the manifest does not prove to be the ones written last.
     var unproven = 0
-    /// The key names of those of them that open.
+    /// The key names of the unproven records that open.
     var unprovenKeys: [String] = []
   }
 
@@ -35,7 +36,7 @@ struct VaultSalvage {
     /// Nil for a record that does not open.
     let clearName: String?
     let isSetAside: Bool
-    /// Whether nothing but its page led to it.
+    /// Whether only the search of the pages found it.
     let isWalked: Bool
   }
 
@@ -84,7 +85,7 @@ struct VaultSalvage {
   ///   - source: the broken file, which nobody else can change.
   ///   - destination: the empty file.
   ///   - opener: what opens the records by the header of `source`.
-  ///   - latest: the number of the latest commit that is known of the vault.
+  ///   - latest: the number of the latest known commit of the vault.
   ///   - droppingUnreadable: whether rows that do not open are left out.
   /// - Returns: what was taken.
   /// - Throws: `damaged` when the header can't be read, or why the keys can't be opened.
@@ -92,7 +93,7 @@ struct VaultSalvage {
     _ source: Connection, to destination: Connection, openedBy opener: RecordOpener,
     beyond latest: Int64, droppingUnreadable: Bool
   ) throws(StorageError) -> Result {
-    // Whatever is under a key that was to end may be of whoever it was ended for.
+    // Records under an ending key may be forged by the person who stole it.
     let (header, opener) = try opener.settled(in: source)
     guard let keys = opener.manifestKeys else {
       throw StorageError(.io, "a header has no keys; this is a bug", path: source.path)
@@ -116,7 +117,7 @@ struct VaultSalvage {
         try remove(name.name, from: destination)
       }
     }
-    // What is gone is not known, so every process has to read everything anew.
+    // Nobody knows which records are lost, so every process has to read everything again.
     try VaultCopy.number(last + 1, destination, keys)
     try destination.commit()
     return salvage.result
@@ -153,10 +154,10 @@ struct VaultSalvage {
   /// A later record of the same name is to replace the earlier.
   ///
   /// - Parameters:
-  ///   - walking: whether the pages are searched for rows that nothing leads to, and all is held against the
-  ///     manifest.
+  ///   - walking: whether the pages are searched for rows that nothing leads to, and all rows are
+  ///     compared with the manifest.
   ///   - take: is handed each record.
-  /// - Throws: what `take` throws, or `StorageError` for what says nothing about the records.
+  /// - Throws: what `take` throws, or `StorageError` for an error that is not about the records.
   mutating func run(walking: Bool, _ take: Taking) throws(StorageError) {
     try readIndex()
     // By the table from both ends, and then by the index.
@@ -251,7 +252,7 @@ struct VaultSalvage {
     try take(name, nil)
   }
 
-  /// What the index calls a row.
+  /// The names that the index has for a row.
   func indexNames(of sequence: Int64) -> [NameHash] {
     var (low, high) = (0, entries.count)
     while low < high {
@@ -261,7 +262,7 @@ struct VaultSalvage {
     return entries[low...].prefix { $0.sequence == sequence }.map(\.name)
   }
 
-  /// - Returns: whether no damage ended it.
+  /// - Returns: whether it was read without meeting damage.
   @discardableResult
   static func skippingDamage(
     _ body: () throws(StorageError) -> Void

@@ -2,28 +2,30 @@ internal import CryptoCore
 public import StorageCore
 
 extension VaultStorage {
-  /// Takes the vault as it is, after a verification found it otherwise: the manifest is made anew.
+  /// Accepts the vault as it is, after a verification had findings: the manifest is made anew.
   ///
-  /// No record is removed unless that is asked for: a damaged one stays as it is, and is read as
-  /// `damaged` until its key is saved or removed; it counts from then on as one of another
-  /// authentication tag, from which it can't be told apart. A file whose structure is broken is made
-  /// anew out of the records that can still be read, for which no other program may have the vault
-  /// open; the old one stays beside it. All pages of such a file are searched for records, see
-  /// ``VaultRepair/walkedCount``, if it has at most 1 GiB, which takes as much memory. Where a name has several
-  /// records, that one is taken which the manifest proves, wherever it was found, and else the one of the
-  /// greatest sequence number; ``VaultRepair/unprovenKeys`` are those that the manifest does not prove. Of such
-  /// a file nobody can tell what a rotation that was interrupted had still to seal anew, and what somebody put
-  /// there who has the old keys: those records are set aside, as ``VaultRepair/setAsideCount`` says. Rows that
-  /// are no records are removed.
+  /// No record is removed unless you ask for that. A damaged record stays as it is: reading it
+  /// throws `damaged` until its key is saved or removed, and verifications count it as a record of
+  /// another authentication tag, since the two can't be told apart. A file whose structure is
+  /// broken is made anew from the records that can still be read; no other program may have the
+  /// vault open then, and the old file stays beside the new one. If such a file has at most 1 GiB,
+  /// all its pages are searched for records, see ``VaultRepair/walkedCount``, which takes as much
+  /// memory. If a name has several records, the one that the manifest proves is taken, wherever it
+  /// was found, or else the one with the greatest sequence number; ``VaultRepair/unprovenKeys``
+  /// lists those that the manifest does not prove. In such a file, records that an interrupted
+  /// rotation had still to seal anew look like records planted by somebody with the old keys: all
+  /// of them are set aside, as ``VaultRepair/setAsideCount`` says. Rows that are no records are
+  /// removed.
   ///
-  /// It looks at everything once more, so it takes as long again as ``verify(expecting:progress:)``: only
-  /// what was found is accepted, and nothing that changed since. Others wait to write for as long.
+  /// A repair verifies everything once more, which takes as long as
+  /// ``verify(expecting:progress:)``: it accepts only what was found, and nothing that changed
+  /// since. Other writers wait meanwhile.
   ///
   /// - Parameters:
   ///   - report: what ``verify(expecting:progress:)`` found and the caller accepts.
-  ///   - droppingUnreadable: whether all records are removed for good that do not open here, also
-  ///     where the vault is sound: those of other authentication tags are among them. It is the way
-  ///     out for a record whose key nobody knows any more.
+  ///   - droppingUnreadable: whether all records that do not open here are removed for good, even
+  ///     if the vault is sound. This includes records of other authentication tags. Use it for a
+  ///     record whose key nobody knows any more.
   /// - Returns: what the vault holds now, and where the old file is.
   /// - Throws: `StorageError`: `busy` when the vault is not in the very state that was verified; nothing
   ///   is then changed.
@@ -50,7 +52,7 @@ extension VaultStorage {
         let connection = transaction.connection
         let closed = try VaultVerification.requireSame(
           as: report, on: connection, openedBy: opener, besides: engine.seen.all)
-        // With the keys of this very header: under others a record that is well would not open.
+        // With the keys of this header: under other keys a sound record would not open.
         let opener = try opener.following(connection)
         let expected = try opener.expectedCount(in: connection)
         if droppingUnreadable { try transaction.drop(closed) }
@@ -83,15 +85,15 @@ extension VaultStorage {
 
   /// What ``repair(accepting:droppingUnreadable:)`` would leave, without changing anything.
   ///
-  /// It reads and opens all that can be read. Of a file whose structure is broken others may write
-  /// meanwhile, so it need not be what becomes of it.
+  /// It reads and opens all that can be read. If the file's structure is broken, others may write
+  /// meanwhile, and a repair may then have another result.
   ///
   /// - Parameters:
   ///   - report: what ``verify(expecting:progress:)`` found.
   ///   - droppingUnreadable: whether what does not open is to be removed.
   /// - Returns: what the vault would hold; without a place for the old file.
-  /// - Throws: `StorageError`: why that can't be known, as when the header can't be read; then there
-  ///   is nothing to repair with.
+  /// - Throws: `StorageError`: why that can't be known. If the header can't be read, for example,
+  ///   no repair is possible.
   public func previewRepair(
     accepting report: VaultReport, droppingUnreadable: Bool = false
   ) throws(StorageError) -> VaultRepair {

@@ -5,11 +5,11 @@ extension Connection {
   ///
   /// It reads all of the file: https://sqlite.org/pragma.html#pragma_integrity_check. Needs no key.
   ///
-  /// - Throws: `StorageError` when that can't be known, as of a file that can't be read.
+  /// - Throws: `StorageError` when that can't be known, for example because the file can't be read.
   func fileFault() throws(StorageError) -> String? {
     var rows: [String] = []
     do throws(StorageError) {
-      // What it says names pages and rows.
+      // Its answer names pages and rows.
       try statement("PRAGMA integrity_check(8)").run {
         rows.append($0.text(0) ?? "")
         return true

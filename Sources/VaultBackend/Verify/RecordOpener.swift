@@ -1,14 +1,14 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// What opens the records of a vault by its header, whatever the rest of its file is like.
+/// Opens the records of a vault by its header, even if the rest of its file is broken.
 struct RecordOpener {
   let inspector: RecordInspector
 
   /// Opens the keys of a vault.
   ///
-  /// To be made before other writers are kept away: it asks the key source, which may take its time,
-  /// and waits for the lock of the store's keys, whose holder may wait for its turn to write.
+  /// Make it before keeping other writers away: it asks the key source, which may be slow, and
+  /// waits for the lock of the store's keys, whose holder may wait for its turn to write.
   ///
   /// - Throws: `StorageError`: `damaged` when there is no header, or why its keys can't be opened.
   init(
@@ -20,7 +20,7 @@ struct RecordOpener {
         return
       }
     } catch {
-      // Its rows may be what keeps the store from being opened.
+      // Damaged rows may be the reason why the store can't be opened.
       guard error.code == .damaged else { throw error }
     }
     let connection = try Connection(engine.file.path, .readOnly, until: end)
@@ -36,10 +36,10 @@ struct RecordOpener {
     self.inspector = inspector
   }
 
-  /// What opens records by keys that are open already.
+  /// Opens records by keys that are open already.
   init(_ inspector: RecordInspector) { self.inspector = inspector }
 
-  /// The same with the keys of the header that a connection sees; asks nobody.
+  /// The same with the keys of the header that a connection sees; asks no key source.
   ///
   /// - Throws: `StorageError`: `busy` when the root key was replaced since.
   func following(_ connection: Connection) throws(StorageError) -> RecordOpener {
@@ -51,8 +51,9 @@ struct RecordOpener {
     return RecordOpener(inspector)
   }
 
-  /// The header that a connection sees, with the data keys retired that a rotation was ending, and what
-  /// opens records by it.
+  /// The header that a connection sees, and an opener for it.
+  ///
+  /// The data keys that a rotation was ending are retired in it.
   func settled(
     in connection: Connection
   ) throws(StorageError) -> (header: [UInt8], opener: RecordOpener) {
@@ -67,7 +68,7 @@ struct RecordOpener {
   /// The keys of the manifest.
   var manifestKeys: ManifestKeys? { inspector.manifestKeys }
 
-  /// How many records the manifest tells of, or nil when it can't be read.
+  /// How many records the manifest counts, or nil when it can't be read.
   func expectedCount(in connection: Connection) throws(StorageError) -> Int? {
     guard let manifestKeys else { return nil }
     return try Manifest.count(in: connection, manifestKeys)

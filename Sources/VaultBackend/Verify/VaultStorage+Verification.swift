@@ -5,17 +5,17 @@ extension VaultStorage {
   /// Looks at everything: the file's structure, whether each record opens, and whether the records
   /// are those that were written last.
   ///
-  /// It reads one snapshot, so others may read and write meanwhile. It costs reading and opening
-  /// the whole vault. What it can't find is the whole file put back as it was, unless this process has
-  /// seen what came after it.
+  /// It reads one snapshot, so others may read and write meanwhile. It reads and opens the whole
+  /// vault. It can't tell that the whole file was replaced by an older one, unless this process has
+  /// seen a later commit.
   ///
   /// - Parameters:
-  ///   - keys: keys that may have had a value. They are not looked for; but when somebody removed a
-  ///     record, nothing in the vault says its name any more, and these are tried.
-  ///   - progress: told how many records are done, of how many, now and then.
+  ///   - keys: keys that may have had a value. They need not have one now. But if somebody removed
+  ///     a record, the vault no longer has its name, and these names are tried.
+  ///   - progress: told now and then how many of all records are done.
   /// - Returns: what is not as it should be.
-  /// - Throws: `StorageError`: `unavailable` when there is no vault, `busy` when others change its keys
-  ///   all the time, or why it can't be opened, as without its key.
+  /// - Throws: `StorageError`: `unavailable` when there is no vault, `busy` when others keep
+  ///   changing its keys, or why it can't be opened, for example without its key.
   public func verify(
     expecting keys: [StoreKey] = [], progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> VaultReport {
@@ -32,7 +32,7 @@ extension VaultStorage {
         lookPastMemory(engine, keys, progress)
         ?? VaultReport(
           generation: 0, recordCount: 0, otherTagCount: 0, oldKeyCount: 0, findings: [])
-      // Whatever the rows are like, there is a reason why they can't be used.
+      // Even if the rows look sound, the vault can't be used, and the report must say why.
       if !report.findings.contains(where: { [.damagedFile, .rolledBackVault].contains($0.kind) }) {
         report.findings.append(
           .init(kind: .damagedFile, count: 0, keys: [], message: error.finding))
@@ -42,10 +42,10 @@ extension VaultStorage {
     throw Self.changingKeys(engine)
   }
 
-  /// Looks at a file that this process can't follow, as one that is older than it was or one whose
+  /// Looks at a file that this process can't follow, because it is older than it was or because its
   /// numbers contradict each other.
   ///
-  /// - Returns: nil when nothing more can be said than why it can't be followed.
+  /// - Returns: nil when only the reason why it can't be followed is known.
   private func lookPastMemory(
     _ engine: VaultEngine, _ keys: [StoreKey], _ progress: ((Int, Int) -> Void)?
   ) -> VaultReport? {

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Goes through a vault, in one snapshot of it, and gathers what does not fit.
+/// Goes through a vault in one snapshot, and collects what is wrong.
 struct VaultVerification {
   private struct Seen {
     /// The clear name, or what the caller expects under its hash.
@@ -22,9 +22,10 @@ struct VaultVerification {
   /// The records by bucket.
   private var seen = [[Seen]](repeating: [], count: Manifest.bucketCount)
   private var actual = Manifest()
-  /// How many records open whose bucket differs anyway, since another one does not.
+  /// How many records open although their bucket differs, because another record in it does not
+  /// open.
   private var unknownCount = 0
-  /// How many records open by a data key that seals no more.
+  /// How many records open with a data key that no longer seals.
   private var oldKeyCount = 0
   /// The buckets that are as they were written.
   private var soundBuckets: Set<Int> = []
@@ -46,19 +47,19 @@ struct VaultVerification {
   ///
   /// - Parameters:
   ///   - connection: sees the vault.
-  ///   - keys: those of its manifest.
+  ///   - keys: the keys of its manifest.
   ///   - latest: the latest commit that this process had seen before.
-  ///   - progress: told how many records are done, of how many, now and then.
+  ///   - progress: told now and then how many of all records are done.
   /// - Returns: what is not as it should be.
-  /// - Throws: `StorageError` for what says nothing about the vault.
+  /// - Throws: `StorageError` for an error that is not about the vault.
   mutating func run(
     _ connection: Connection, _ keys: ManifestKeys, latest: SeenCommits.Numbers,
     _ progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> VaultReport {
     if let fault = try connection.fileFault() { add(.damagedFile, 0, [], fault) }
     var generation: UInt64?
-    // Each on its own: what one of them can't read is no reason not to look at the rest, or somebody could
-    // hide what they did to a record behind a row that can't be read.
+    // Each check runs even if another one could not read something: otherwise somebody could hide a
+    // changed record behind a row that can't be read.
     try noting { (_) throws(StorageError) in
       generation = UInt64(try VaultRows.stamps(connection).generation)
     }
@@ -89,8 +90,9 @@ struct VaultVerification {
       evidence: try actual.digest(keys), strays: strays, expected: self.keys)
   }
 
-  /// Looks at something, of which it is part of the answer what can't be read; any other error is not about
-  /// the vault.
+  /// Runs a check.
+  ///
+  /// What it can't read becomes a finding; any other error is not about the vault.
   ///
   /// - Returns: whether all of it could be read.
   @discardableResult
@@ -131,7 +133,7 @@ struct VaultVerification {
       }
     }
     if !isWhole {
-      // What a repair would find is to be compared with the manifest, and none of it left out.
+      // Compares what a repair would find with the manifest, leaving out no record.
       let findings = findings
       self = beginning
       self.findings = findings
@@ -197,7 +199,7 @@ struct VaultVerification {
         + (unknownCount == 0 ? "" : "; it is unknown whether \(unknown)"))
   }
 
-  /// So many rows are named by their numbers.
+  /// At most this many rows are named by their numbers.
   private static let namedRows = 8
 
   /// A row that is no record hides nothing, and has no name or value to lose.
@@ -244,8 +246,8 @@ struct VaultVerification {
     return manifest
   }
 
-  /// That of a name whose record was put back is gone, since a name has one row: then it is told of as an
-  /// added record.
+  /// If the record of a removed name was put back, the removal is gone, since a name has one row:
+  /// that is reported as an added record.
   private mutating func compareRemovals(_ manifest: Manifest) {
     var (missing, surplus, isExplained) = (0, 0, false)
     var keys: [String] = []
@@ -288,7 +290,7 @@ struct VaultVerification {
   private mutating func compare(_ index: Int, _ should: Manifest.Bucket) {
     let (records, sum) = (seen[index], actual.buckets[index].sum)
     let surplus = records.count - Int(should.count)
-    // A damaged record is why its bucket differs, and is told of as such.
+    // The bucket differs because of the damaged record, which is reported as such.
     if surplus == 0, records.contains(where: { !$0.opens }) {
       unknownCount += records.count(where: \.opens)
       return
@@ -300,7 +302,7 @@ struct VaultVerification {
         (surplus == -1 ? "1 record is missing" : "\(-surplus) records are missing")
           + ". No program with the keys removed \(surplus == -1 ? "it" : "them")")
     } else if surplus > 0 {
-      // A single one that is too much is the one that makes the difference.
+      // If exactly one record is too much, it is the one that makes the difference.
       let culprit = records.filter { surplus == 1 && sum &- $0.sum == should.sum }
       add(
         .addedRecord, surplus, (culprit.isEmpty ? records : culprit).compactMap(\.key),

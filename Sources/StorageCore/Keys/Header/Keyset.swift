@@ -6,8 +6,8 @@ internal import CryptoCore
 /// docs/file-format.md, section "Keyset".
 struct Keyset: Sendable {
   static let entryLimit = 1024
-  /// A rotation leaves room for keys that replace one which has sealed often enough: without these, nothing
-  /// could be written.
+  /// A rotation leaves room for later data keys: when a key has sealed often enough, writing needs
+  /// a new one.
   static let rotationLimit = 1000
   private static let entrySize = 4 + 1 + 8 + 32
 
@@ -23,7 +23,8 @@ struct Keyset: Sendable {
     case open = 0
     /// The key opens records until a re-encryption has processed all records; then it is retired.
     case ending = 1
-    /// The key is kept only to open records that are taken back on purpose, and that may be out of sight.
+    /// The key is kept only to open records that are taken back on purpose. Such records may be out
+    /// of sight.
     case retired = 2
   }
 

@@ -401,7 +401,7 @@ extension KeySource {
 }
 
 extension KeySource: RedactedDescription {
-  /// The kinds of the sources, in their order, and nothing that they hold.
+  /// The kinds of the sources, in their order, without their content.
   public var description: String {
     "KeySource(\(candidates.map(\.title).joined(separator: ", ")))"
   }

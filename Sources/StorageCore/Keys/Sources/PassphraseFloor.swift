@@ -78,7 +78,7 @@ package enum PassphraseFloor {
   /// The other weak data that was reported in this process.
   private static let saidOfData = Lock<Set<StorageError>>([])
 
-  /// Reports, once in this process, that data was opened that is weaker than new data may be.
+  /// Reports, once in this process, that data was opened which is weaker than new data may be.
   package static func report(_ error: StorageError) {
     guard saidOfData.withLock({ $0.insert(error).inserted }) else { return }
     StorageDiagnostics.report(error)

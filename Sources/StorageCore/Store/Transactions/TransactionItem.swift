@@ -1,4 +1,4 @@
-/// What a transaction knows of one name.
+/// What a transaction read and wrote under one name.
 struct TransactionItem {
   /// What the first read found.
   enum Seen {

@@ -55,7 +55,7 @@ struct TransactionNames {
     return position
   }
 
-  /// Refuses to go on in a child of fork(2): the parent goes on with the same transaction.
+  /// Refuses to continue in a child of fork(2): the parent continues with the same transaction.
   func requireOwn(_ key: StoreKey? = nil) throws(StorageError) {
     try process.require("the transaction", key: key)
   }
