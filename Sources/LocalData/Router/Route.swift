@@ -187,6 +187,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// Stores a value on a thread that may block.
   func save(_ value: Value) throws(StorageError) {
     do throws(StorageError) {
+      try checkWrite("save")
       var bytes = try serializer.encode(value)
       defer { Wipe.data(&bytes) }
       guard let sealer else {
@@ -306,6 +307,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   func replace(
     _ old: Data?, by value: Value?, _ material: SecureBytes?, _ sealer: ValueSealer?
   ) throws(StorageError) -> Bool {
+    try checkWrite("update")
     guard let value else { return try exchange(old, nil) }
     var bytes = try serializer.encode(value)
     defer { Wipe.data(&bytes) }
@@ -328,6 +330,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// Removes the value, if there is one.
   func remove() throws(StorageError) {
     do throws(StorageError) {
+      try checkWrite("removal")
       try requireNoConflict()
       defer { changes.tell() }
       try place.remove()
