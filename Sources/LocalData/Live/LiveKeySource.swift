@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import StorageCore
 
 /// A typed key as the source of live properties of a type.
@@ -61,13 +62,53 @@ struct LiveKeySource<Key: StorageKey, Value: Sendable & Equatable>: LiveSource {
   }
 
   var states: PropertyStates<Value> {
-    PropertyStates(of: name) {
-      AsyncStream { continuation in
-        let listener = LiveKeyListener(self, core.key, continuation)
-        continuation.onTermination = { _ in listener.end() }
-        listener.begin()
+    PropertyStates(of: name) { LiveKeyStates(self) }
+  }
+
+  /// Calls `receiver` with the state now, and after each change until the observation is released.
+  ///
+  /// A change of this process is read before the call that made it returns, so none is missed.
+  ///
+  /// - Returns: nil if the place can't be observed; the state then has the error.
+  func observe(
+    _ receiver: @escaping @Sendable (PropertyState<Value>) -> Void
+  ) -> ChangeObservation? {
+    // Locked while the place is read, so that states stay in order.
+    let last = Lock<PropertyState<Value>?>(nil)
+    let look = { @Sendable (isOwn: Bool) in
+      last.withLock { last in
+        let state = PropertyState { () throws(StorageError) in try load() }
+        // A failure is told once, and a value that is there already only if this process stored it.
+        if state == last {
+          guard isOwn else { return }
+          if case .failed = state { return }
+        }
+        last = state
+        receiver(state)
       }
     }
+    var observation: ChangeObservation?
+    do throws(StorageError) { observation = try home.core.observe(core.key, look) } catch {}
+    look(false)
+    return observation
+  }
+}
+
+/// Iterates over the states of a typed key; listening starts with the first call to `next`.
+private struct LiveKeyStates<Key: StorageKey, Value: Sendable & Equatable>: AsyncIteratorProtocol {
+  private let source: LiveKeySource<Key, Value>
+  private var states: AsyncStream<PropertyState<Value>>.Iterator?
+  private var observation: ChangeObservation?
+
+  init(_ source: LiveKeySource<Key, Value>) { self.source = source }
+
+  mutating func next(isolation actor: isolated (any Actor)?) async -> PropertyState<Value>? {
+    if states == nil {
+      let (stream, continuation) = AsyncStream.makeStream(of: PropertyState<Value>.self)
+      states = stream.makeAsyncIterator()
+      observation = await Blocking.run { [source] in source.observe { continuation.yield($0) } }
+    }
+    return await states?.next(isolation: actor)
   }
 }
 

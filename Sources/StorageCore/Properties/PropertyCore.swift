@@ -75,7 +75,8 @@ public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, Observ
 
   /// The state now, then after every change.
   public var states: PropertyStates<Value> {
-    PropertyStates(store: home.store, name: recordName, coder: coder)
+    let states = RecordStates(store: home.store, name: recordName, coder: coder)
+    return PropertyStates(of: name) { RecordStates.Iterator(states) }
   }
 
   /// Passes an error to the storage's error closure.

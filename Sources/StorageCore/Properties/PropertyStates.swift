@@ -7,56 +7,36 @@ public import CryptoCore
 /// replaced before the listener read the change, the listener gets the current state instead.
 ///
 /// Any number of listeners may iterate, from any isolation. Each listener has its own unbounded
-/// queue of sealed records. Iteration ends when its task is cancelled.
+/// queue of sealed records; that of a typed key has the values in the clear. Iteration ends when its task is cancelled.
 public struct PropertyStates<Value>: AsyncSequence, Sendable {
   /// The type of the elements.
   public typealias Element = PropertyState<Value>
 
-  private enum Origin: Sendable {
-    case records(RecordStates<Value>)
-    case stream(@Sendable () -> AsyncStream<PropertyState<Value>>)
-  }
-
   let key: StoreKey
-  private let origin: Origin
+  private let listen: @Sendable () -> Iterator.Base
 
-  init(store: SealedStore, name: RecordName, coder: ValueCoder<Value>) {
-    key = name.text
-    origin = .records(RecordStates(store: store, name: name, coder: coder))
-  }
-
-  /// The states that a place of its own kind tells; each listener gets its own stream.
+  /// The states that `listen` gives to each new listener.
   package init(
-    of key: StoreKey, _ listen: @escaping @Sendable () -> AsyncStream<PropertyState<Value>>
+    of key: StoreKey,
+    _ listen: @escaping @Sendable () -> any AsyncIteratorProtocol<PropertyState<Value>, Never>
   ) {
     self.key = key
-    origin = .stream(listen)
+    self.listen = listen
   }
 
   /// Starts listening.
   ///
   /// If the storage asks a service, listening starts with the first call to `next()`.
   public func makeAsyncIterator() -> Iterator {
-    switch origin {
-    case .records(let states): Iterator(key, .records(states.makeAsyncIterator()))
-    case .stream(let listen): Iterator(key, .stream(listen().makeAsyncIterator()))
-    }
+    Iterator(key: key, base: listen())
   }
 
   /// Iterates over the states of a property.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate enum Base {
-      case records(RecordStates<Value>.Iterator)
-      case stream(AsyncStream<PropertyState<Value>>.Iterator)
-    }
+    fileprivate typealias Base = any AsyncIteratorProtocol<PropertyState<Value>, Never>
 
     fileprivate let key: StoreKey
-    private var base: Base
-
-    fileprivate init(_ key: StoreKey, _ base: Base) {
-      self.key = key
-      self.base = base
-    }
+    fileprivate var base: Base
 
     /// The next state; nil when the task is cancelled.
     public mutating func next() async -> PropertyState<Value>? {
@@ -67,16 +47,7 @@ public struct PropertyStates<Value>: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async -> PropertyState<Value>? {
-      switch base {
-      case .records(var states):
-        let state = await states.next(isolation: actor)
-        base = .records(states)
-        return state
-      case .stream(var states):
-        let state = await states.next(isolation: actor)
-        base = .stream(states)
-        return state
-      }
+      await base.next(isolation: actor)
     }
   }
 }

@@ -1,19 +1,10 @@
 internal import CryptoCore
 
 /// The states of a property that is a record of a store.
-struct RecordStates<Value>: AsyncSequence, Sendable {
-  typealias Element = PropertyState<Value>
-
+struct RecordStates<Value>: Sendable {
   let store: SealedStore
   let name: RecordName
   let coder: ValueCoder<Value>
-
-  /// Starts listening.
-  ///
-  /// If the storage asks a service, listening starts with the first call to `next()`.
-  func makeAsyncIterator() -> Iterator {
-    Iterator(self)
-  }
 
   /// Iterates over the states of a property.
   struct Iterator: AsyncIteratorProtocol {
@@ -30,18 +21,13 @@ struct RecordStates<Value>: AsyncSequence, Sendable {
     private var readRecord: [UInt8]?
     private var told = Told()
 
-    fileprivate init(_ states: RecordStates) {
+    init(_ states: RecordStates) {
       self.states = states
       // A service may take long to answer, and this may be a thread of Swift concurrency.
       if !states.asksOthers {
         beginning = states.begin(queue)
         observation = beginning?.observation
       }
-    }
-
-    /// The next state; nil when the task is cancelled.
-    mutating func next() async -> PropertyState<Value>? {
-      await next(isolation: nil)
     }
 
     /// The next state; nil when the task is cancelled.
