@@ -97,84 +97,35 @@ private let launches = key("launches", .userDefaults, .none, of: Int.self)
   }
 }
 
-@Suite struct LiveStoredTests {
+@Suite struct StoredReentryTests {
   private let folder = TestFolder()
 
-  /// Waits until `condition` holds, for ten seconds at most.
-  private func eventually(_ condition: () -> Bool) async throws -> Bool {
-    for _ in 0..<2000 {
-      if condition() { return true }
-      try await Task.sleep(for: .milliseconds(5))
+  @Test(arguments: ["save", "remove", "update"], [false, true])
+  func aWriteOfTheValueInsideItsUpdateIsRefusedAtOnce(_ call: String, _ isAsync: Bool) async throws
+  {
+    let router = folder.router()
+    let property = UnwrappedStored(wrappedValue: 0, launches, router: router)
+    let other = UnwrappedStored(
+      wrappedValue: 0, key("other", .userDefaults, .none, of: Int.self), router: router)
+    try property.save(1)
+    let runs = Lock(0)
+    @Sendable func body(_ value: inout Int) throws {
+      runs.withLock { $0 += 1 }
+      try other.save(7)
+      switch call {
+      case "save": try property.save(5)
+      case "remove": try property.remove()
+      default: try property.update { $0 += 1 }
+      }
+      value += 1
     }
-    return condition()
-  }
-
-  static let domains =
-    Combination.plain + [
-      Combination(domain: .userDefaults, security: .recommended),
-      Combination(domain: .keychain(service: "s"), security: .recommended),
-      Combination(domain: .encryptedFileSystem(directory: .documents), security: .recommended),
-      Combination(domain: .fileSystem(directory: .documents), security: .recommended),
-    ]
-
-  @Test(arguments: domains)
-  func everyReaderSeesEveryChangeOfThisProcess(_ case: Combination) async throws {
-    let router = folder.router()
-    let key = key("live", `case`.domain, `case`.security)
-    @LiveStored(key, router: router) var theme = "dark"
-    @LiveStored(key, router: router) var optional: String?
-    #expect(theme == "dark")
-    #expect(optional == nil)
-    theme = "light"
-    #expect(optional == "light")
-    #expect(try await router.get(key) == "light")
-    try await router.set("blue", for: key)
-    #expect(theme == "blue")
-    #expect(optional == "blue")
-    optional = nil
-    #expect(theme == "dark")
-    #expect(try await router.get(key) == nil)
-    try await router.update(key) { $0 = "x" }
-    #expect(theme == "x")
-    try await router.remove(key)
-    #expect(theme == "dark")
-  }
-
-  @Test(arguments: domains)
-  func changesOfAnotherRouterAreSeen(_ case: Combination) async throws {
-    let router = folder.router()
-    let key = key("live", `case`.domain, `case`.security)
-    try await router.set("1", for: key)
-    @LiveStored(key, router: router) var value: String?
-    #expect(value == "1")
-    try await folder.router().set("2", for: key)
-    #expect(try await eventually { value == "2" })
-    try await folder.router().remove(key)
-    #expect(try await eventually { value == nil })
-  }
-
-  @Test func aValueOfAPropertyListIsLiveAsWell() async throws {
-    let key = key("list", .userDefaults, .none, .plist, of: [String].self)
-    let router = folder.router()
-    @LiveStored(key, router: router) var list: [String]?
-    list = ["a"]
-    #expect(try await router.get(key) == ["a"])
-  }
-
-  @Test func whatIsDamagedIsAFailureAndNotAbsent() async throws {
-    let key = key("x", .fileSystem(directory: .documents))
-    let router = folder.router()
-    try await router.set("1", for: key)
-    let file = folder.url.appendingPathComponent("data/com.example.app/Documents/x")
-    try Data("nonsense".utf8).write(to: file)
-    @LiveStored(key, router: router) var value = "default"
-    #expect(value == "default")
-    guard case .failed(let error) = $value.state else {
-      Issue.record("not a failure")
-      return
+    let refusal = await error {
+      if isAsync { try await property.updateAsync(body) } else { try property.update(body) }
     }
-    #expect(error.code == .damaged)
-    value = "assigned"
-    #expect(try Data(contentsOf: file) == Data("nonsense".utf8))
+    #expect(refusal?.code == .invalid && refusal?.key == "launches")
+    #expect(runs.withLock { $0 } == 1)
+    #expect(try property.load() == 1 && other.load() == 7)
+    try property.update { $0 += 1 }
+    #expect(try property.load() == 2)
   }
 }

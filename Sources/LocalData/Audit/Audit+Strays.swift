@@ -340,14 +340,6 @@ extension Audit {
 }
 
 extension PlaceAddress {
-  /// The address of a key in the same place.
-  fileprivate func named(_ name: String) -> PlaceAddress {
-    var address = PlaceAddress(kind: kind, container: container, name: name)
-    address.groupRoot = groupRoot
-    address.isPurgeable = isPurgeable
-    return address
-  }
-
   fileprivate var order: [String] { [kind.rawValue, container, groupRoot ?? "", "\(isPurgeable)"] }
 }
 

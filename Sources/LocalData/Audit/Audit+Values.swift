@@ -193,9 +193,6 @@ extension Audit {
 }
 
 extension PlaceAddress.Kind {
-  /// Whether the place seals its contents.
-  var isSealing: Bool { self != .file && self != .plainSuite }
-
   /// How a value is protected in this place, in words.
   func protection(_ sealing: Envelope.Sealing?, isOfGroup: Bool) -> String {
     guard let sealing else { return isSealing ? "its place" : "plaintext" }

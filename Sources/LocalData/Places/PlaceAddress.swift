@@ -28,7 +28,23 @@ package struct PlaceAddress: Hashable, Sendable, Codable {
   package var isPurgeable = false
 }
 
+extension PlaceAddress.Kind {
+  /// Whether the place seals its contents.
+  var isSealing: Bool { self != .file && self != .plainSuite }
+}
+
 extension PlaceAddress {
+  /// The address of a key in the same place.
+  func named(_ name: String) -> PlaceAddress {
+    var address = PlaceAddress(kind: kind, container: container, name: name)
+    address.groupRoot = groupRoot
+    address.isPurgeable = isPurgeable
+    return address
+  }
+
+  /// The store, which several keys share.
+  var storeDescription: String { kind == .vault ? "the vault of the keychain" : description }
+
   /// Names the place in a list; unlike the address, it depends only on where the value is.
   var label: String { "\(kind.rawValue)\u{1F}\(container)\u{1F}\(name)" }
 }

@@ -25,18 +25,27 @@ struct RecordPlace: ValuePlace {
   }
 
   func observe(_ onChange: @escaping @Sendable () -> Void) -> ChangeObservation {
-    follow(record.states, onChange)
+    follow(record.storage, record.key, onChange)
   }
 }
 
-/// Observes the states of a record or a file, on threads that may block.
-func follow<States: AsyncSequence & Sendable>(
-  _ states: States, _ onChange: @escaping @Sendable () -> Void
-) -> ChangeObservation where States.Failure == Never {
+/// Calls `onChange` now and after changes of a record, on a thread that may block.
+///
+/// Opens no record. Changes that arrive during a call lead to one more call.
+func follow(
+  _ storage: some Storage, _ name: StoreKey, _ onChange: @escaping @Sendable () -> Void
+) -> ChangeObservation {
+  let store = storage.store
   let task = Task.detached {
-    for await _ in states {
-      await Blocking.run { onChange() }
+    let (hints, continuation) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    // A service may take long to answer.
+    let observation = await Blocking.run {
+      store.observe(store.name(name)) { continuation.yield() }
     }
+    continuation.yield()
+    for await _ in hints { await Blocking.run { onChange() } }
+    withExtendedLifetime(observation) {}
   }
   return ChangeObservation { task.cancel() }
 }

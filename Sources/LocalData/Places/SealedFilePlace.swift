@@ -72,7 +72,7 @@ struct SealedFilePlace: ValuePlace {
   }
 
   func observe(_ onChange: @escaping @Sendable () -> Void) -> ChangeObservation {
-    follow(folder.states(named: name), onChange)
+    follow(folder.index, name, onChange)
   }
 
   /// Whether the error is about a missing blob, in a folder where blobs may disappear.

@@ -108,7 +108,7 @@ struct Resealer {
   private func exchange(
     _ old: Data, _ new: Data, _ value: SealedValue, _ place: any ValuePlace
   ) throws(StorageError) -> Bool {
-    defer { core.changes(at: value.address).tell() }
+    defer { core.changes(at: value.address).notify(()) }
     guard try replace(old, new, value, place) else { return false }
     try core.noteBinding(of: new, value)
     return true

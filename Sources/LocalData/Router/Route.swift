@@ -14,7 +14,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   let sealer: ValueSealer?
   let materials: Materials
   /// Notified after each write.
-  let changes: PlaceChanges
+  let changes: Observers<Void>
   /// Refuses a key whose value is stored in another way than its route expects.
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
   /// Called before each write; records where the value is.
@@ -26,7 +26,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
 
   init(
     _ name: String, _ place: any ValuePlace, _ serializer: Serializer, _ sealer: ValueSealer?,
-    _ materials: Materials, _ changes: PlaceChanges,
+    _ materials: Materials, _ changes: Observers<Void>,
     requireNoConflict: @escaping @Sendable () throws(StorageError) -> Void,
     beforeWriting: @escaping @Sendable () throws(StorageError) -> Void,
     afterBinding: @escaping @Sendable () throws(StorageError) -> Void
@@ -187,6 +187,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// Stores a value on a thread that may block.
   func save(_ value: Value) throws(StorageError) {
     do throws(StorageError) {
+      try checkWrite("save")
       var bytes = try serializer.encode(value)
       defer { Wipe.data(&bytes) }
       guard let sealer else {
@@ -195,7 +196,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
       }
       var isTried = false
       // The lock of the key is no longer held when observers are notified.
-      defer { if isTried { changes.tell() } }
+      defer { if isTried { changes.notify(()) } }
       try materials.sharing { () throws(StorageError) in
         let material = try material(isWriting: true)
         if sealer.sealing?.pattern.origin == .passcode, let material {
@@ -216,7 +217,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
 
   private func write(_ bytes: Data) throws(StorageError) {
     // Observers are notified after a failed write too: its outcome may be unknown.
-    defer { changes.tell() }
+    defer { changes.notify(()) }
     try place.write(bytes)
   }
 
@@ -238,7 +239,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// - Returns: whether the bytes were `old`; also false if a rotation replaced the key that `new` is
   ///   sealed under, so seal again.
   func exchange(_ old: Data?, _ new: Data?) throws(StorageError) -> Bool {
-    defer { changes.tell() }
+    defer { changes.notify(()) }
     return try materials.sharing { () throws(StorageError) in
       if let new, try !isUnderPresentKey(new) { return false }
       guard try place.replace(old, by: new) else { return false }
@@ -306,11 +307,12 @@ final class Route<Value: Codable & Sendable>: Sendable {
   func replace(
     _ old: Data?, by value: Value?, _ material: SecureBytes?, _ sealer: ValueSealer?
   ) throws(StorageError) -> Bool {
+    try checkWrite("update")
     guard let value else { return try exchange(old, nil) }
     var bytes = try serializer.encode(value)
     defer { Wipe.data(&bytes) }
     var isTried = false
-    defer { if isTried { changes.tell() } }
+    defer { if isTried { changes.notify(()) } }
     return try materials.sharing { () throws(StorageError) in
       var material = material
       if case .shared(let key, _) = materials { material = try key.material(isWriting: true) }
@@ -328,8 +330,9 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// Removes the value, if there is one.
   func remove() throws(StorageError) {
     do throws(StorageError) {
+      try checkWrite("removal")
       try requireNoConflict()
-      defer { changes.tell() }
+      defer { changes.notify(()) }
       try place.remove()
     } catch {
       throw error.about(name)

@@ -10,10 +10,11 @@ final class RouterCore: Sendable {
   let state = Lock(RouterState())
   /// The connection to a shared store, which sends values to other machines.
   let sync = Lock(SyncLinks())
-  let live = LiveStorages()
+  /// The shared values of live properties, for each key.
+  let liveHubs = WeakTable<RouteKey, LiveHub>()
   /// The keys that a property could not read at the last attempt, with the errors.
   let failedReads = FailedReads()
-  private let changes = Lock<[PlaceAddress: PlaceChanges]>([:])
+  private let changes = Lock<[PlaceAddress: Observers<Void>]>([:])
 
   init(_ places: Places, _ storage: StorageConfiguration = StorageConfiguration()) {
     self.places = places
@@ -22,10 +23,10 @@ final class RouterCore: Sendable {
   }
 
   /// The observers of this process's writes at a place.
-  func changes(at address: PlaceAddress) -> PlaceChanges {
+  func changes(at address: PlaceAddress) -> Observers<Void> {
     changes.withLock { all in
       if let known = all[address] { return known }
-      let new = PlaceChanges()
+      let new = Observers<Void>()
       all[address] = new
       return new
     }

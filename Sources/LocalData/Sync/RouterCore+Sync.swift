@@ -43,7 +43,7 @@ extension RouterCore {
     let name = "\(erased) in \(address)"
     guard sync.withLock({ $0.followed[name] == nil }) else { return }
     // If another thread adds a second observation at the same time, it ends at once.
-    let observation = changes(at: address).add { [weak self] in
+    let observation = changes(at: address).add { [weak self] _ in
       self?.sync.withLock { $0.link }?.worker.note(erased)
     }
     sync.withLock { $0.followed[name] = observation }

@@ -12,7 +12,7 @@ public import StorageCore
 /// `unsupported`.
 @propertyWrapper
 public struct LiveStored<Property: Sendable & Equatable>: Sendable {
-  private let live: Live<Property, DelegatedStorage>
+  private let live: Live<Property, StorageRouter>
 
   /// Creates a property with a default, which is never written.
   ///
@@ -23,8 +23,8 @@ public struct LiveStored<Property: Sendable & Equatable>: Sendable {
   public init<Key: StorageKey<Property>>(
     wrappedValue: Property, _ key: Key, router: StorageRouter = .shared
   ) where Property: Codable {
-    let core = router.core
-    live = Live(wrappedValue: wrappedValue, core.live.storage(of: key, core), key.name)
+    let source = LiveKeySource(StoredCore(key, router))
+    live = Live(wrappedValue: wrappedValue, router, defaulted: source.optional())
   }
 
   /// Creates a property that is nil if there is no value.
@@ -35,8 +35,7 @@ public struct LiveStored<Property: Sendable & Equatable>: Sendable {
   public init<Key: StorageKey>(
     _ key: Key, router: StorageRouter = .shared
   ) where Property == Key.Value? {
-    let core = router.core
-    live = Live(core.live.storage(of: key, core), key.name)
+    live = Live(router, optional: LiveKeySource(StoredCore(key, router)).optional())
   }
 
   /// The value in memory, which equals the value at the place.
@@ -46,7 +45,7 @@ public struct LiveStored<Property: Sendable & Equatable>: Sendable {
   }
 
   /// The live property: `$property.load()`, `$property.states` and the like.
-  public var projectedValue: Live<Property, DelegatedStorage> { live }
+  public var projectedValue: Live<Property, StorageRouter> { live }
 }
 
 extension LiveStored: RedactedDescription {

@@ -2,16 +2,8 @@ extension Live {
   /// The key.
   public var key: StoreKey {
     switch form {
-    case .optional(let anchor): anchor.key
-    case .defaulted(let anchor, _): anchor.key
-    }
-  }
-
-  /// The storage.
-  public var storage: StorageType {
-    switch form {
-    case .optional(let anchor): anchor.storage
-    case .defaulted(let anchor, _): anchor.storage
+    case .optional(let anchor): anchor.source.name
+    case .defaulted(let anchor, _): anchor.source.name
     }
   }
 
@@ -54,8 +46,8 @@ extension Live {
   ///   or may not have been removed.
   public func remove() throws(StorageError) {
     switch form {
-    case .optional(let anchor): try anchor.live.remove(from: anchor.storage.store)
-    case .defaulted(let anchor, _): try anchor.live.remove(from: anchor.storage.store)
+    case .optional(let anchor): try anchor.live.remove(from: anchor.source)
+    case .defaulted(let anchor, _): try anchor.live.remove(from: anchor.source)
     }
   }
 
@@ -70,9 +62,9 @@ extension Live {
   public func update<Result>(_ body: (inout Property) throws -> Result) throws -> Result {
     switch form {
     case .optional(let anchor):
-      return try anchor.live.update(in: anchor.storage.store, body)
+      return try anchor.live.update(in: anchor.source, body)
     case .defaulted(let anchor, let fallback):
-      return try anchor.live.update(in: anchor.storage.store) { stored in
+      return try anchor.live.update(in: anchor.source) { stored in
         var value = stored ?? fallback
         let result = try body(&value)
         stored = value
@@ -102,8 +94,8 @@ extension Live {
   /// this process.
   public var states: PropertyStates<Property> {
     switch form {
-    case .optional(let anchor): anchor.states(anchor.coder)
-    case .defaulted(let anchor, _): anchor.states(anchor.coder.unwrapped())
+    case .optional(let anchor): anchor.source.states
+    case .defaulted(let anchor, _): anchor.source.unwrapped().states
     }
   }
 
@@ -111,10 +103,18 @@ extension Live {
   public var values: PropertyValues<Property, Property> {
     switch form {
     case .optional(let anchor):
-      PropertyValues(states, report: anchor.storage.report, fallback: anchor.absent) { $0 }
+      PropertyValues(states, report: { anchor.source.report($0) }, fallback: anchor.absent) { $0 }
     case .defaulted(let anchor, let value):
-      PropertyValues(states, report: anchor.storage.report, fallback: value) { $0 }
+      PropertyValues(states, report: { anchor.source.report($0) }, fallback: value) { $0 }
     }
+  }
+}
+
+extension Live where StorageType: Storage {
+  /// The storage.
+  public var storage: StorageType {
+    let isGiven = optional?.source.isOfGivenPlace ?? defaulted?.source.isOfGivenPlace ?? true
+    return isGiven ? given : given.inUse
   }
 }
 
@@ -163,7 +163,7 @@ extension Live {
   @_disfavoredOverload
   public var live: LiveValue<Property?> {
     switch form {
-    case .optional(let anchor): anchor.live(anchor.coder.optional, absent: nil)
+    case .optional(let anchor): anchor.source.optional().live(absent: nil)
     case .defaulted(let anchor, _): anchor.live
     }
   }
@@ -174,7 +174,7 @@ extension Live where Property: ExpressibleByNilLiteral {
   public var live: LiveValue<Property> {
     switch form {
     case .optional(let anchor): anchor.live
-    case .defaulted(let anchor, _): anchor.live(anchor.coder.unwrapped(), absent: nil)
+    case .defaulted(let anchor, _): anchor.source.unwrapped().live(absent: nil)
     }
   }
 }

@@ -24,44 +24,47 @@ public import CryptoCore
 /// memory in the clear as long as such a property exists; use ``Store`` for values that must not
 /// be.
 @propertyWrapper
-public struct Live<Property: Sendable & Equatable, StorageType: Storage>: Sendable, BlockingCalls {
+public struct Live<Property: Sendable & Equatable, StorageType: Sendable>: Sendable, BlockingCalls {
   /// The two forms of a live property.
   enum Form: Sendable {
     /// `Property` is optional, and nil means that there is no value.
-    case optional(LiveAnchor<Property, StorageType>)
+    case optional(LiveAnchor<Property>)
     /// The second element is the default, which the property has when there is no value.
-    case defaulted(LiveAnchor<Property?, StorageType>, Property)
+    case defaulted(LiveAnchor<Property?>, Property)
   }
 
   // Three properties rather than a `Form`: taking an object out of such an enumeration retains it,
   // and threads that read one property would contend for its reference count.
 
   /// The anchor of an optional property; nil for the other form.
-  @usableFromInline let optional: LiveAnchor<Property, StorageType>?
+  @usableFromInline let optional: LiveAnchor<Property>?
   /// The anchor of a property with a default; nil for the other form.
-  @usableFromInline let defaulted: LiveAnchor<Property?, StorageType>?
+  @usableFromInline let defaulted: LiveAnchor<Property?>?
   /// The default of a property that has one; nil for the other form.
   @usableFromInline let fallback: Property?
 
-  private init(_ form: Form) {
-    switch form {
-    case .optional(let anchor): (optional, defaulted, fallback) = (anchor, nil, nil)
-    case .defaulted(let anchor, let value): (optional, defaulted, fallback) = (nil, anchor, value)
-    }
+  /// The place that the property was created with: a storage, or a router of typed keys.
+  let given: StorageType
+
+  /// Creates an optional property.
+  package init(_ given: StorageType, optional source: any LiveSource<Property>)
+  where Property: ExpressibleByNilLiteral {
+    self.given = given
+    (optional, defaulted, fallback) = (LiveAnchor(source, absent: nil), nil, nil)
+  }
+
+  /// Creates a property with a default.
+  package init(
+    wrappedValue: Property, _ given: StorageType, defaulted source: any LiveSource<Property?>
+  ) {
+    self.given = given
+    (optional, defaulted, fallback) = (nil, LiveAnchor(source, absent: nil), wrappedValue)
   }
 
   var form: Form {
     if let optional { return .optional(optional) }
     guard let defaulted, let fallback else { preconditionFailure("a property is of one form") }
     return .defaulted(defaulted, fallback)
-  }
-
-  /// The same property, following the standard storage in use.
-  private var followingTests: Live {
-    switch form {
-    case .optional(let anchor): Live(.optional(anchor.followingTests))
-    case .defaulted(let anchor, let value): Live(.defaulted(anchor.followingTests, value))
-    }
   }
 
   /// The value in memory, which follows the storage.
@@ -86,9 +89,8 @@ public struct Live<Property: Sendable & Equatable, StorageType: Storage>: Sendab
   /// The value while a test has its own stores, which this property may have to use.
   @usableFromInline var valueInTests: Property {
     switch form {
-    case .optional(let anchor): anchor.followsTests ? anchor.getSlowly() : anchor.get()
-    case .defaulted(let anchor, let value):
-      (anchor.followsTests ? anchor.getSlowly() : anchor.get()) ?? value
+    case .optional(let anchor): anchor.getInTest()
+    case .defaulted(let anchor, let value): anchor.getInTest() ?? value
     }
   }
 
@@ -98,7 +100,7 @@ public struct Live<Property: Sendable & Equatable, StorageType: Storage>: Sendab
 
 // MARK: - Properties with a default
 
-extension Live where Property: Codable {
+extension Live where Property: Codable, StorageType: Storage {
   /// Creates a property with a default.
   ///
   /// The storage is not accessed before the first use.
@@ -108,8 +110,16 @@ extension Live where Property: Codable {
   ///   - storage: the storage that holds the value.
   ///   - key: the property's key.
   public init(wrappedValue: Property, _ storage: StorageType, _ key: StoreKey) {
+    self.init(wrappedValue: wrappedValue, storage, key, followsTests: false)
+  }
+
+  fileprivate init(
+    wrappedValue: Property, _ storage: StorageType, _ key: StoreKey, followsTests: Bool
+  ) {
     let coder: ValueCoder<Property> = storage.store.liveCoder()
-    self.init(.defaulted(LiveAnchor(storage, key, coder.optional, absent: nil), wrappedValue))
+    let source = PropertyCore(
+      storage, storage.store.name(ofProperty: key), coder.optional, followsTests: followsTests)
+    self.init(wrappedValue: wrappedValue, storage, defaulted: source)
   }
 
   /// Creates a property with a default, whose key is a case of an enumeration over `String`.
@@ -128,19 +138,19 @@ extension Live where Property: Codable {
 extension Live where Property: Codable, StorageType: StandardStorage {
   /// Creates a property of the standard storage with a default.
   public init(wrappedValue: Property, _ key: StoreKey) {
-    self = Live(wrappedValue: wrappedValue, .standard, key).followingTests
+    self.init(wrappedValue: wrappedValue, .standard, key, followsTests: true)
   }
 
   /// Creates a property of the standard storage with a default, whose key is a case of an
   /// enumeration over `String`.
   public init<Key: RawRepresentable<String>>(wrappedValue: Property, _ key: Key) {
-    self = Live(wrappedValue: wrappedValue, .standard, key.rawValue).followingTests
+    self.init(wrappedValue: wrappedValue, .standard, key.rawValue, followsTests: true)
   }
 }
 
 // MARK: - Optional properties
 
-extension Live where Property: Codable & ExpressibleByNilLiteral {
+extension Live where Property: Codable & ExpressibleByNilLiteral, StorageType: Storage {
   /// Creates a property without an initial value.
   ///
   /// The storage is not accessed before the first use.
@@ -149,13 +159,25 @@ extension Live where Property: Codable & ExpressibleByNilLiteral {
   ///   - storage: the storage that holds the value.
   ///   - key: the property's key.
   public init(_ storage: StorageType, _ key: StoreKey) {
+    self.init(storage, key, followsTests: false)
+  }
+
+  fileprivate init(_ storage: StorageType, _ key: StoreKey, followsTests: Bool) {
     if let coder: ValueCoder<Property> = storage.store.optionalCoder() {
-      self.init(.optional(LiveAnchor(storage, key, coder, absent: nil)))
+      let source = PropertyCore(
+        storage, storage.store.name(ofProperty: key), coder, followsTests: followsTests)
+      self.init(storage, optional: source)
     } else {
       // A type of the program that has its own nil.
-      let coder: ValueCoder<Property> = storage.store.liveCoder()
-      self.init(.defaulted(LiveAnchor(storage, key, coder.optional, absent: nil), nil))
+      self.init(wrappedValue: nil, storage, key, followsTests: followsTests)
     }
+  }
+
+  fileprivate init(
+    initial: Property, _ storage: StorageType, _ key: StoreKey, followsTests: Bool
+  ) {
+    self.init(storage, key, followsTests: followsTests)
+    if case .optional(let anchor) = form { anchor.register(initial) }
   }
 
   /// Creates a property with an initial value, which is stored if the key has no value.
@@ -165,8 +187,7 @@ extension Live where Property: Codable & ExpressibleByNilLiteral {
   ///   - storage: the storage that holds the value.
   ///   - key: the property's key.
   public init(wrappedValue: Property, _ storage: StorageType, _ key: StoreKey) {
-    self.init(storage, key)
-    if case .optional(let anchor) = form { anchor.register(wrappedValue) }
+    self.init(initial: wrappedValue, storage, key, followsTests: false)
   }
 
   /// Creates a property whose key is a case of an enumeration over `String`.
@@ -186,25 +207,25 @@ extension Live
 where Property: Codable & ExpressibleByNilLiteral, StorageType: StandardStorage {
   /// Creates a property of the standard storage.
   public init(_ key: StoreKey) {
-    self = Live(.standard, key).followingTests
+    self.init(.standard, key, followsTests: true)
   }
 
   /// Creates a property of the standard storage with an initial value, which is stored if the key
   /// has no value.
   public init(wrappedValue: Property, _ key: StoreKey) {
-    self = Live(wrappedValue: wrappedValue, .standard, key).followingTests
+    self.init(initial: wrappedValue, .standard, key, followsTests: true)
   }
 
   /// Creates a property of the standard storage whose key is a case of an enumeration over
   /// `String`.
   public init<Key: RawRepresentable<String>>(_ key: Key) {
-    self = Live(.standard, key.rawValue).followingTests
+    self.init(.standard, key.rawValue, followsTests: true)
   }
 
   /// Creates a property of the standard storage with an initial value, whose key is a case of an
   /// enumeration over `String`.
   public init<Key: RawRepresentable<String>>(wrappedValue: Property, _ key: Key) {
-    self = Live(wrappedValue: wrappedValue, .standard, key.rawValue).followingTests
+    self.init(initial: wrappedValue, .standard, key.rawValue, followsTests: true)
   }
 }
 

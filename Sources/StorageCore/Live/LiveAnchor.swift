@@ -4,41 +4,14 @@ public import CryptoCore
 ///
 /// Creating a property accesses nothing. All copies of a wrapper share the anchor.
 @usableFromInline
-final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Sendable {
-  private let made: StorageType
-  @usableFromInline let key: StoreKey
-  let coder: ValueCoder<Value>
+final class LiveAnchor<Value: Sendable & Equatable>: Sendable {
+  let source: any LiveSource<Value>
   let absent: Value
-  /// Whether this is a property of the standard storage.
-  ///
-  /// In a test, such a property uses the test's own standard storage.
-  let followsTests: Bool
   @usableFromInline let resolved = SetOnce<LiveValue<Value>>()
 
-  init(
-    _ storage: StorageType, _ key: StoreKey, _ coder: ValueCoder<Value>, absent: Value,
-    followsTests: Bool = false
-  ) {
-    made = storage
-    self.key = key
-    self.coder = coder
+  init(_ source: any LiveSource<Value>, absent: Value) {
+    self.source = source
     self.absent = absent
-    self.followsTests = followsTests
-  }
-
-  /// The same property, of the standard storage that is in use.
-  var followingTests: LiveAnchor {
-    LiveAnchor(made, key, coder, absent: absent, followsTests: true)
-  }
-
-  /// The storage in use.
-  ///
-  /// It differs from `made` when a test that has its own stores uses the property.
-  var storage: StorageType {
-    guard followsTests, TestStores.inUse != nil,
-      let family = StorageType.self as? any StandardStorage.Type
-    else { return made }
-    return family.standard as? StorageType ?? made
   }
 
   /// The value; on an error, reports the error and returns `absent`.
@@ -55,50 +28,33 @@ final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Senda
   }
 
   @usableFromInline
-  func getSlowly() -> Value { live.read(orReport: storage.report).value }
+  func getSlowly() -> Value { live.read(orReport: { [source] in source.report($0) }) }
+
+  /// The value while a test has its own stores, which this property may have to use.
+  func getInTest() -> Value { source.isOfGivenPlace ? get() : getSlowly() }
 
   /// The shared value.
   var live: LiveValue<Value> {
     // The value of another storage is not cached here; it lives as long as someone holds it.
-    guard storage === made else { return live(coder, absent: absent) }
-    return resolved.load() ?? resolved.storeIfNil(live(coder, absent: absent))
-  }
-
-  /// The shared value of this key and of another type.
-  func live<Other>(_ coder: ValueCoder<Other>, absent: Other) -> LiveValue<Other> {
-    let hub = LiveHub.hub(of: storage.store)
-    let storage = storage
-    return hub.value(storage.store.name(ofProperty: key)) { node in
-      LiveValue(hub, node, coder, absent: absent, report: { storage.report($0) })
-    }
+    guard source.isOfGivenPlace else { return source.live(absent: absent) }
+    return resolved.load() ?? resolved.storeIfNil(source.live(absent: absent))
   }
 
   /// Implements the property's setter.
   func set(_ value: Value) {
     do throws(StorageError) {
-      try live.write(value, to: storage.store, isDeliberate: false)
+      try live.write(value, to: source, isDeliberate: false)
     } catch {
-      storage.report(error)
+      source.report(error)
     }
   }
 
   func save(_ value: Value) throws(StorageError) {
-    try live.write(value, to: storage.store, isDeliberate: true)
+    try live.write(value, to: source, isDeliberate: true)
   }
 
   /// Stores a value only if the key has none.
   func register(_ value: Value) {
-    guard value != absent else { return }
-    do throws(StorageError) {
-      let name = storage.store.name(key)
-      guard try storage.store.fetch(name) == nil else { return }
-      try storage.store.write(value, name, coder, if: .absent)
-    } catch {
-      storage.report(error.about(key))
-    }
-  }
-
-  func states<Stored>(_ coder: ValueCoder<Stored>) -> PropertyStates<Stored> {
-    PropertyStates(store: storage.store, name: storage.store.name(key), coder: coder)
+    if value != absent { source.register(value) }
   }
 }

@@ -21,7 +21,7 @@ extension LiveHub {
         return known
       }
       for hub in known where !asked.contains(where: { $0 === hub }) {
-        if hub.store.opensAlike(store) { return hub }
+        if hub.store?.opensAlike(store) == true { return hub }
         asked.append(hub)
       }
       let new = LiveHub(store)

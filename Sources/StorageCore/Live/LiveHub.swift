@@ -8,7 +8,7 @@ public import Synchronization
 /// notice costs one look-up, however many live values exist. The hub marks the value; the hub's
 /// queue updates the value later, unless a reader does so first.
 @usableFromInline
-final class LiveHub: Sendable {
+package final class LiveHub: Sendable {
   /// Identifies a shared value: one object for each key and type.
   struct Key: Hashable, Sendable {
     /// The bytes of the name, because `String` comparison ignores normalisation.
@@ -29,31 +29,54 @@ final class LiveHub: Sendable {
     var isStarting = false
   }
 
-  let store: SealedStore
+  /// What the hub observes.
+  enum Origin: Sendable {
+    /// A store, whose notices name the changed record.
+    case store(SealedStore)
+    /// One key of a place that only tells that something may have changed.
+    case hints(Hints)
+  }
+
+  /// Calls its argument after each change that may be of the hub's key.
+  ///
+  /// A change of this process is told before the call that made it returns. The argument is true
+  /// for such a change.
+  package typealias Hints =
+    @Sendable (@escaping @Sendable (_ isOwn: Bool) -> Void) throws(StorageError)
+    -> ChangeObservation
+
+  let origin: Origin
   let state = Lock(State())
   /// Whether a notice arrived that could not be matched to a name, because the keys were changed.
   @usableFromInline let isDoubtful = Atomic<Bool>(false)
   private let queue = DispatchQueue(label: "SecurePropertyStorage.live")
 
-  init(_ store: SealedStore) { self.store = store }
+  init(_ store: SealedStore) { origin = .store(store) }
+
+  /// Creates the hub of one key of a place that only tells that something may have changed.
+  package init(_ hints: @escaping Hints) { origin = .hints(hints) }
+
+  var store: SealedStore? {
+    if case .store(let store) = origin { store } else { nil }
+  }
 
   // MARK: - Values
 
-  /// The value of a key and type; if there is none, `make` creates it in the same locked step.
-  func value<Value>(
-    _ name: RecordName, _ make: (LiveNode) -> LiveValue<Value>
-  ) -> LiveValue<Value> {
+  /// The value of a key and type; if there is none, it is created in the same locked step.
+  func value<Value>(of source: any LiveSource<Value>, absent: Value) -> LiveValue<Value> {
+    let name = RecordName(source.name, tag: store?.tag ?? [], isProperty: true)
     let key = Key(name: Array(name.text.utf8), type: ObjectIdentifier(Value.self))
     let value = state.withLock { state in
       if let value = unsafe state.nodes[key]?.target as? LiveValue<Value> { return value }
       // A value that is being released finds another node in its place, and leaves that node.
       let node = LiveNode(name, key)
-      let value = make(node)
+      let value = LiveValue(self, node, source, absent: absent)
       unsafe node.target = value
       state.nodes[key] = node
       return value
     }
-    start()
+    // After an error the next read starts again, and throws the error.
+    do throws(StorageError) { try start() } catch {}
     return value
   }
 
@@ -70,15 +93,21 @@ final class LiveHub: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Starts to observe the store, unless this hub already does.
-  private func start() {
+  /// Starts to observe the place, unless this hub already does.
+  private func start() throws(StorageError) {
     let isFirst = state.withLock { state in
       guard state.observation == nil, !state.isStarting, !state.nodes.isEmpty else { return false }
       state.isStarting = true
       return true
     }
     guard isFirst else { return }
-    let observation = store.observe { [self] change in take(change) }
+    let observation: ChangeObservation
+    do throws(StorageError) {
+      observation = try observe()
+    } catch {
+      state.withLock { $0.isStarting = false }
+      throw error
+    }
     let unused = state.withLock { state -> ChangeObservation? in
       state.isStarting = false
       guard !state.nodes.isEmpty else { return observation }
@@ -90,6 +119,16 @@ final class LiveHub: Sendable {
     withExtendedLifetime(unused) {}
   }
 
+  private func observe() throws(StorageError) -> ChangeObservation {
+    switch origin {
+    case .store(let store): store.observe { [self] change in take(change, in: store) }
+    case .hints(let hints):
+      // Weak, so that the place does not keep the hub. What others did is read on the queue:
+      // readers don't wait for that.
+      try hints { [weak self] isOwn in self?.note(.look, isUrgent: isOwn) }
+    }
+  }
+
   /// Marks a value for a new read if it was written while the hub observed nothing.
   func noteUnobservedWrite(_ node: LiveNode) {
     if state.withLock({ $0.observation == nil }) { node.note(.look) }
@@ -98,7 +137,7 @@ final class LiveHub: Sendable {
   // MARK: - Notices
 
   /// Called under the delegate's lock, in the order of the changes.
-  private func take(_ change: RecordChange) {
+  private func take(_ change: RecordChange, in store: SealedStore) {
     let open = store.keys.current
     let isWaking = state.withLock { state in
       guard !state.nodes.isEmpty else { return false }
@@ -116,6 +155,21 @@ final class LiveHub: Sendable {
         isDoubtful.store(true, ordering: .releasing)
       }
       return state.schedule()
+    }
+    if isWaking { wake() }
+  }
+
+  /// Gives a notice to all values, or to some, and queues them for an update.
+  private func note(
+    _ notice: LiveNode.Notice, isUrgent: Bool = true,
+    where isMeant: (LiveNode) -> Bool = { _ in true }
+  ) {
+    let isWaking = state.withLock { state in
+      let nodes = state.nodes.values.filter(isMeant)
+      for node in nodes { node.note(notice, isUrgent: isUrgent) }
+      // Those that this thread is writing are brought up to date by it.
+      state.queue(nodes.filter { !$0.isWrittenHere })
+      return !state.dirty.isEmpty && state.schedule()
     }
     if isWaking { wake() }
   }
@@ -150,6 +204,7 @@ final class LiveHub: Sendable {
   ///
   /// A new store has no hashes yet, so the notice of its first write can't be matched to a name.
   func bind(_ node: LiveNode) throws(StorageError) {
+    guard let store else { return try start() }
     guard let open = try store.keys.forReading() else { return }
     let hash = try node.name.context(in: open).name
     let isBound = state.withLock { state in
@@ -164,10 +219,11 @@ final class LiveHub: Sendable {
   func settleDoubts() {
     let doubts = state.withLock { $0.doubts }
     do throws(StorageError) {
-      try rebind(try store.keys.refresh())
-      lookAgainAtFailed()
+      try rebind(try store?.keys.refresh())
+      // Those whose last read failed, or that have a notice.
+      note(.look) { $0.attention.load(ordering: .acquiring) }
     } catch {
-      noteAll(.failed(error))
+      note(.failed(error))
     }
     state.withLock { state in
       if state.doubts == doubts { isDoubtful.store(false, ordering: .releasing) }
@@ -199,26 +255,6 @@ final class LiveHub: Sendable {
       for (node, hash) in hashes { state.bind(node, hash) }
       // In the same locked step: a caller that finds all nodes bound relies on these notices.
       for node in state.nodes.values { node.note(.look) }
-      state.queue(state.nodes.values)
-      return state.schedule()
-    }
-    if isWaking { wake() }
-  }
-
-  /// Marks all values whose last read failed, or that have a notice, for a new read.
-  private func lookAgainAtFailed() {
-    let isWaking = state.withLock { state in
-      let nodes = state.nodes.values.filter { $0.attention.load(ordering: .acquiring) }
-      for node in nodes { node.note(.look) }
-      state.queue(nodes)
-      return state.schedule()
-    }
-    if isWaking { wake() }
-  }
-
-  private func noteAll(_ notice: LiveNode.Notice) {
-    let isWaking = state.withLock { state in
-      for node in state.nodes.values { node.note(notice) }
       state.queue(state.nodes.values)
       return state.schedule()
     }

@@ -54,11 +54,13 @@ final class LiveNode: Sendable {
   }
 
   /// Records a notice; it replaces an earlier one that was not handled yet.
-  func note(_ notice: Notice) {
+  ///
+  /// - Parameter isUrgent: whether the next reader handles the notice, if the queue has not.
+  func note(_ notice: Notice, isUrgent: Bool = true) {
     state.withLock { state in
       state.notice = notice
       state.noticed += 1
-      attention.store(true, ordering: .releasing)
+      if isUrgent { attention.store(true, ordering: .releasing) }
     }
   }
 

@@ -4,19 +4,12 @@ internal import Observation
 internal import Synchronization
 
 extension LiveValue {
-  /// The result of reading the store.
-  enum Finding {
-    case value(Value)
-    case absent
-    case failed(StorageError)
-  }
-
   /// Replaces the value in memory with a finding, unless memory already reflects a later notice.
   ///
   /// Observers are notified before the change, while no lock is held. The observers of the old
   /// value are notified again after the change, because one that read in between registered too
   /// late for the first notice.
-  func publish(_ finding: Finding, _ number: UInt64) {
+  func publish(_ finding: PropertyState<Value>, _ number: UInt64) {
     while true {
       let old = snapshot
       let new = snapshot(of: finding, after: old)
@@ -26,6 +19,8 @@ extension LiveValue {
       let isDone = node.settle(number) {
         guard current.isTo(old) else { return (false, false) }
         if let new {
+          // Before readers find the error, they must know to take the slow path.
+          if new.error != nil { node.attention.store(true, ordering: .releasing) }
           let replaced = current.replace(by: new)
           retired.withLock { $0.append(replaced) }
           isReplaced = true
@@ -50,7 +45,7 @@ extension LiveValue {
   /// An equal value may still be a different one, so it replaces the old value. It stays in the
   /// same generation, and observers are not notified.
   private func snapshot(
-    of finding: Finding, after old: LiveSnapshot<Value>
+    of finding: PropertyState<Value>, after old: LiveSnapshot<Value>
   ) -> LiveSnapshot<Value>? {
     let isRead = old.generation > 0
     let generation = old.generation + 1

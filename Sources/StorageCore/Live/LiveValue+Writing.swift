@@ -5,27 +5,28 @@ internal import CryptoCore
 extension LiveValue {
   /// Stores a value, or removes it when `value` equals `absent`.
   ///
-  /// Writes through the property's own store, which may be another store of the same place. A value
+  /// Writes to the property's own source, which may be another store of the same place. A value
   /// that can't be read is replaced only if `isDeliberate` is true.
-  func write(_ value: Value, to store: SealedStore, isDeliberate: Bool) throws(StorageError) {
+  func write(
+    _ value: Value, to target: any LiveSource<Value>, isDeliberate: Bool
+  ) throws(StorageError) {
     // Checked first: the value may be readable again, but the new value may have been computed from
     // the default of the failed read.
-    if !isDeliberate { try hub.store.checkAssignment(node.name) }
+    if !isDeliberate { try source.checkAssignment() }
     for _ in 0..<1000 {
       let old = upToDate()
       // A value of another type is never replaced: the type that was stored first stays.
       if let error = old.error {
         guard error.code != .typeMismatch else { throw Self.otherType(key) }
         if !isDeliberate {
-          try hub.store.checkAssignment(node.name)
+          try source.checkAssignment()
           throw error
         }
       }
-      guard value != absent else { return try remove(from: store) }
+      guard value != absent else { return try remove(from: target) }
       // When there is no value, another writer may store another type first.
-      let condition = old.isAbsent ? RecordWrite.Condition.absent : .always
       let isWritten = try writing { () throws(StorageError) in
-        try store.write(value, node.name, coder, if: condition)
+        try target.write(value, onlyIfAbsent: old.isAbsent)
       }
       if isWritten { return }
       node.note(.look)
@@ -42,15 +43,15 @@ extension LiveValue {
   }
 
   /// Removes the value, whatever its type.
-  func remove(from store: SealedStore) throws(StorageError) {
-    try writing { () throws(StorageError) in try store.remove(node.name) }
+  func remove(from target: any LiveSource<Value>) throws(StorageError) {
+    try writing { () throws(StorageError) in try target.save(nil) }
   }
 
   /// Changes the value in one atomic step.
   func update<Result>(
-    in store: SealedStore, _ body: (inout Value) throws -> Result
+    in target: any LiveSource<Value>, _ body: (inout Value) throws -> Result
   ) throws -> Result {
-    let result = try store.update(node.name, coder) { stored in
+    let result = try target.update { stored in
       var value = stored ?? absent
       let result = try body(&value)
       stored = value == absent ? nil : value

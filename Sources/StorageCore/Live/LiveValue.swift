@@ -20,11 +20,10 @@ public import Synchronization
 public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable {
   @usableFromInline let hub: LiveHub
   @usableFromInline let node: LiveNode
-  let coder: ValueCoder<Value>
+  /// Reads the value.
+  let source: any LiveSource<Value>
   /// The value that stands for an absent one.
   let absent: Value
-  private let report: @Sendable (StorageError) -> Void
-
   @usableFromInline let gate = ReadGate.shared
   @usableFromInline let current: LivePointer<Value>
   @usableFromInline let registrar = ObservationRegistrar()
@@ -34,13 +33,11 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   let retired = Lock<[LiveSnapshot<Value>]>([])
 
   init(
-    _ hub: LiveHub, _ node: LiveNode, _ coder: ValueCoder<Value>, absent: Value,
-    report: @escaping @Sendable (StorageError) -> Void
+    _ hub: LiveHub, _ node: LiveNode, _ source: any LiveSource<Value>, absent: Value
   ) {
     (self.hub, self.node) = (hub, node)
-    self.coder = coder
+    self.source = source
     self.absent = absent
-    self.report = report
     current = LivePointer(LiveSnapshot(absent, isAbsent: false, generation: 0))
   }
 
@@ -55,7 +52,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   /// changes. A read sees everything that any thread of this process has written before. After a
   /// failed read, each further read asks the storage again.
   public var value: Value {
-    @inlinable get { isClean ? observed() : read().value }
+    @inlinable get { isClean ? observed() : read() }
   }
 
   /// The current state; unlike ``value``, it tells absent from failed.
@@ -104,13 +101,13 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
 
   /// The value after all notices; an error goes to `receiver`, or to the storage's error closure.
   @usableFromInline
-  func read(orReport receiver: ((StorageError) -> Void)? = nil) -> (value: Value, isFailed: Bool) {
+  func read(orReport receiver: ((StorageError) -> Void)? = nil) -> Value {
     let snapshot = readUpToDate()
     if let error = snapshot.error {
-      hub.store.rememberDefault(node.name, error)
-      if let receiver { receiver(error) } else { report(error) }
+      source.failedRead.remember(error, gaveDefault: true)
+      if let receiver { receiver(error) } else { source.report(error) }
     }
-    return (snapshot.value, snapshot.error != nil)
+    return snapshot.value
   }
 
   /// The snapshot after all notices; a failed read is tried again.

@@ -1,26 +1,21 @@
 extension ValueCoder {
-  /// A coder for an optional of this type that is not nil: nil is never written and never read.
-  var optional: ValueCoder<Value?> {
-    ValueCoder<Value?>(
+  /// A coder for another type, whose values become values of this type.
+  func mapped<New>(
+    _ wrap: @escaping @Sendable (Value) throws(StorageError) -> New,
+    _ unwrap: @escaping @Sendable (New) throws(StorageError) -> Value
+  ) -> ValueCoder<New> {
+    ValueCoder<New>(
       append: { [self] (value, bytes) throws(StorageError) in
-        guard let value else {
-          throw StorageError(.invalid, "nil can't be stored; remove the value instead")
-        }
-        try append(value, &bytes)
+        try append(try unwrap(value), &bytes)
       },
-      read: { [self] (bytes, offset) throws(StorageError) in try read(bytes, &offset) })
+      read: { [self] (bytes, offset) throws(StorageError) in
+        try wrap(try read(bytes, &offset))
+      })
   }
 
-  /// A coder for the wrapped type of this optional.
-  func unwrapped<Wrapped>() -> ValueCoder<Wrapped> where Value == Wrapped? {
-    ValueCoder<Wrapped>(
-      append: { [self] (value, bytes) throws(StorageError) in try append(value, &bytes) },
-      read: { [self] (bytes, offset) throws(StorageError) in
-        guard let value = try read(bytes, &offset) else {
-          throw StorageError(.damaged, "the stored value decodes to nil, which is never stored")
-        }
-        return value
-      })
+  /// A coder for an optional of this type that is not nil: nil is never written and never read.
+  var optional: ValueCoder<Value?> {
+    mapped({ (value) throws(StorageError) in value }, requireValue)
   }
 }
 

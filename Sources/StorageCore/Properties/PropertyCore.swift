@@ -13,10 +13,17 @@ public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, Observ
   @usableFromInline let followsTests: Bool
 
   init(_ storage: StorageType, _ key: StoreKey, _ coder: ValueCoder<Value>) {
+    self.init(storage, storage.store.name(ofProperty: key), coder)
+  }
+
+  init(
+    _ storage: StorageType, _ name: RecordName, _ coder: ValueCoder<Value>,
+    followsTests: Bool = false
+  ) {
     self.storage = storage
-    self.recordName = storage.store.name(ofProperty: key)
+    recordName = name
     self.coder = coder
-    followsTests = false
+    self.followsTests = followsTests
   }
 
   /// The key.
@@ -26,12 +33,7 @@ public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, Observ
   ///
   /// It differs from the given one when a test that has its own stores uses a wrapper that the
   /// program or another test created.
-  public var home: StorageType {
-    guard followsTests, TestStores.inUse != nil,
-      let family = StorageType.self as? any StandardStorage.Type
-    else { return storage }
-    return family.standard as? StorageType ?? storage
-  }
+  public var home: StorageType { followsTests ? storage.inUse : storage }
 
   /// What is remembered of the last read.
   public var failedRead: FailedRead { FailedRead(name, in: home.store.failedReads) }
@@ -73,7 +75,8 @@ public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, Observ
 
   /// The state now, then after every change.
   public var states: PropertyStates<Value> {
-    PropertyStates(store: home.store, name: recordName, coder: coder)
+    let states = RecordStates(store: home.store, name: recordName, coder: coder)
+    return PropertyStates(of: name) { RecordStates.Iterator(states) }
   }
 
   /// Passes an error to the storage's error closure.
@@ -83,10 +86,20 @@ public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, Observ
 extension PropertyCore where StorageType: StandardStorage {
   /// Creates a property of the standard storage; `place` is its position in the program's source.
   init(standard key: StoreKey, _ coder: ValueCoder<Value>, at place: SourcePlace) {
-    storage = .standard
-    recordName = storage.store.name(ofProperty: key, at: place)
-    self.coder = coder
-    followsTests = true
+    let storage = StorageType.standard
+    self.init(
+      storage, storage.store.name(ofProperty: key, at: place), coder, followsTests: true)
+  }
+}
+
+extension Storage {
+  /// The standard storage in use, for a property of the standard storage.
+  ///
+  /// It is another one than this when a test has its own stores.
+  var inUse: Self {
+    guard TestStores.inUse != nil, let family = Self.self as? any StandardStorage.Type
+    else { return self }
+    return family.standard as? Self ?? self
   }
 }
 

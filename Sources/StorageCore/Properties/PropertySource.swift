@@ -70,11 +70,17 @@ extension PropertySource {
   @inlinable
   package func set(_ value: Value?) {
     do throws(StorageError) {
-      try failedRead.checkAssignment { () throws(StorageError) in try contains() }
+      try checkAssignment()
       try save(value)
     } catch {
       report(error)
     }
+  }
+
+  /// Throws if an assigned value may be computed from the default of a failed read.
+  @usableFromInline
+  package func checkAssignment() throws(StorageError) {
+    try failedRead.checkAssignment { () throws(StorageError) in try contains() }
   }
 
   /// Reads the value on a thread that may block.

@@ -59,7 +59,7 @@ extension PropertyValues.Iterator: Sendable {}
 
 extension PropertyValues: RedactedDescription {
   /// The key, and neither value nor default.
-  public var description: String { "PropertyValues(\"\(states.name.text)\")" }
+  public var description: String { "PropertyValues(\"\(states.key)\")" }
 }
 
 extension PropertyValues.Iterator: RedactedDescription {

@@ -174,17 +174,3 @@ extension FailedReads {
     remember(name.text, error, gaveDefault: gaveDefault, isProperty: name.isProperty)
   }
 }
-
-extension SealedStore {
-  /// Remembers a read whose caller got nil or a default instead of the error.
-  func rememberDefault(_ name: RecordName, _ error: StorageError) {
-    failedReads.remember(name, error, gaveDefault: true)
-  }
-
-  /// Throws if an assignment to `name` may be computed from a read that failed.
-  func checkAssignment(_ name: RecordName) throws(StorageError) {
-    try failedReads.checkAssignment(to: name.text) { () throws(StorageError) in
-      try fetch(name) != nil
-    }
-  }
-}
