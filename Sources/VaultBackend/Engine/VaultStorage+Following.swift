@@ -5,7 +5,8 @@ extension VaultStorage {
   /// The number of the last commit; 0 when there is no vault.
   package func lastCommit() throws(StorageError) -> Int64 {
     let engine = try delegate.vault()
-    return try engine.follower.reading(waiting: delegate.deadline) { (connection) throws(StorageError) in
+    return try engine.follower.reading(waiting: delegate.deadline) {
+      (connection) throws(StorageError) in
       try VaultRows.stamps(connection).generation
     } ?? 0
   }

@@ -132,7 +132,8 @@ extension VaultStorage {
   ) throws(StorageError) -> VaultRepair {
     var found = VaultSalvage.Result()
     var expected: Int?
-    let oldFile = try engine.writer.alone(waiting: delegate.deadline) { (end) throws(StorageError) in
+    let oldFile = try engine.writer.alone(waiting: delegate.deadline) {
+      (end) throws(StorageError) in
       try engine.writer.replaceFile(until: end) { (connection) throws(StorageError) in
         // Nobody else has the file open, nor can, until the new one is in its place.
         let source = try Connection(engine.file.path, .immutable, until: end)

@@ -34,6 +34,7 @@ package struct KeyDependents: Sendable {
   ///
   /// - Parameter store: the path of the store's file; nothing is noted for a store in no file, or in
   ///   the folder of the key file.
+  /// - Throws: `StorageError` when the list can't be read or written.
   func note(_ store: String?) throws(StorageError) {
     guard let store, store.hasPrefix("/"), !store.hasPrefix(keyFolder + "/"),
       !store.utf8.contains(where: { $0 < 32 }), try !noted().contains(store)
