@@ -45,7 +45,8 @@ struct DotenvTests {
     "A=b;c", "A=b;", "A=b>c", "A=<b>", "A=b && c", "A=b||c", "A=(b c)", "A=b B=c", "A= B=c",
     "export A=b c", "export A= b", "export A= 'b'", "export A={b,c}", "export A={1..3}",
     // Libraries read it as an escape, a line end or nothing.
-    "A=\"\\a\"", "A=\"\\'\"", "A=b\rB=c", "# c\rA=b", "A='b\rc'", "A=\"b\rc\"", "A=b\u{A0}",
+    "A=\"\\a\"", "A=\"\\'\"", "A=b\rB=c", "# c\rA=b", "A='b\rc'", "A=\"b\rc\"",
+    "A=b\u{A0}",
     "A=\u{3000}b", "A=b\u{B}", "A=b\u{A0}#c", "A='b'\u{A0}", "A=b\0c",
   ])
   func whatShellsAndLibrariesReadDifferentlyIsRefusedWithItsLine(_ text: String) {
@@ -66,7 +67,9 @@ struct DotenvTests {
   }
 
   @Test func everyValueIsReadBackAsItWasWritten() throws {
-    let pieces = ["'", "\"", "\\", "$", "`", "\n", "\r", "\t", "#", " ", "a", "=", "é", "\u{1}", "~"]
+    let pieces = [
+      "'", "\"", "\\", "$", "`", "\n", "\r", "\t", "#", " ", "a", "=", "é", "\u{1}", "~",
+    ]
     for first in pieces {
       for second in pieces {
         for third in pieces {

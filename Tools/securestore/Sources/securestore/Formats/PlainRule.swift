@@ -39,17 +39,21 @@ struct PlainRule {
       switch byte {
       case UInt8(ascii: "\r"): return carriageReturn
       case UInt8(ascii: "\\") where next == nil:
-        return "a shell joins a line that ends in a backslash with the next line; put the value in quotes"
+        return "a shell joins a line that ends in a backslash with the next line; put the value "
+          + "in quotes"
       case UInt8(ascii: "\\"):
-        return "a shell removes a backslash outside quotes; put the value in single quotes to keep it"
+        return "a shell removes a backslash outside quotes; put the value in single quotes to "
+          + "keep it"
       case UInt8(ascii: "'"), UInt8(ascii: "\""):
-        return "a shell removes quotes inside a value; put the whole value in quotes of the other kind"
+        return "a shell removes quotes inside a value; put the whole value in quotes of the other "
+          + "kind"
       case UInt8(ascii: "`"): return command
       case UInt8(ascii: "$") where isReplaced(next, inQuotes: false): return replaced
       case UInt8(ascii: ";"), UInt8(ascii: "<"), UInt8(ascii: ">"),
         UInt8(ascii: "&") where next == byte, UInt8(ascii: "|") where next == byte,
         UInt8(ascii: "(") where isFirst:
-        return "a shell ends the value at ; < > && || and reads ( as a list; put the value in quotes"
+        return "a shell ends the value at ; < > && || and reads ( as a list; put the value in "
+          + "quotes"
       case UInt8(ascii: "~") where isFirst || value[index - 1] == UInt8(ascii: ":"):
         return "a shell replaces ~ by a home folder; put the value in quotes to keep it"
       default: break
@@ -74,7 +78,9 @@ struct PlainRule {
       return name.count < word.count && VariableNames.isVariable(String(name))
     }
     return others.isEmpty || !isAllAssignments
-      ? nil : "a shell sets several variables here; put each on a line of its own, or the value in quotes"
+      ? nil
+      : "a shell sets several variables here; put each on a line of its own, or the value in "
+        + "quotes"
   }
 
   private static func objection(toSpaces text: String) -> String? {
