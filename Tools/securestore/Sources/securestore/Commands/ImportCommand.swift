@@ -186,7 +186,7 @@ struct ImportCommand: ParsableCommand {
             "line \(scalar.place.line): null is not a value; write it in quotes if it is text",
             key: name)
         }
-        return (name, .plain(scalar.located(in: path)))
+        return (name, .plain(scalar.located(in: path, name)))
       default: return (name, given)
       }
     }

@@ -38,11 +38,12 @@ struct PlainScalar {
     if case .success(.string) = value { !isTextSince12 } else { false }
   }
 
-  /// The scalar with the file's path in its error.
-  func located(in path: String) -> PlainScalar {
+  /// The scalar with the file's path and the value's name in its error.
+  func located(in path: String, _ name: String) -> PlainScalar {
     var located = self
     located.value = value.mapError { failure in
       var failure = failure
+      failure.key = name
       failure.path = path
       return failure
     }
@@ -81,11 +82,11 @@ struct PlainScalar {
       if body.contains("_") {
         let plain = body.filter { $0 != "_" }
         return decimal(plain[...], "") == nil && !isSexagesimal(plain[...])
-          ? .text : .refused(differing + "a number with _")
+          ? .text : .refused(differing("a number with _"))
       }
       if isSexagesimal(body) { return .laterText }
       guard let number = decimal(body, sign) else { return .text }
-      guard number.isUnambiguous else { return .refused(differing + "a number that begins with 0") }
+      guard number.isUnambiguous else { return .refused(differing("a number that begins with 0")) }
       // In JSON's notation, the reader of JSON decides whether it is kept.
       guard let json = JSONValue(exactly: number.digits) else {
         return .refused("the number is too large or has too many digits; " + advice)
@@ -93,9 +94,11 @@ struct PlainScalar {
       return .json(json)
     }
 
-    private static let advice = "write it in quotes, or give --type, if it is text"
-    private static let differing =
-      "\(advice), and in plain decimal digits otherwise: readers of YAML differ on "
+    private static let advice = "put it in quotes, or give --type string, if it is text"
+
+    private static func differing(_ what: String) -> String {
+      "readers of YAML differ on \(what); \(advice), or write a number in plain decimal digits"
+    }
 
     /// A number after `0x`, `0o` or `0b`.
     private static func radix(
@@ -107,7 +110,7 @@ struct PlainScalar {
         digits.allSatisfy({ $0 == "_" || Int(String($0), radix: radix) != nil && $0.isASCII })
       else { return .text }
       guard radix == 16, !isSigned, !digits.contains("_") else {
-        return .refused(differing + "such a number after 0\(marker)")
+        return .refused(differing("a number after \(isSigned ? "a sign and " : "")0\(marker)"))
       }
       guard let value = UInt64(digits, radix: radix) else {
         return .refused("the number is too large; " + advice)

@@ -112,7 +112,8 @@ struct YAMLReader {
     guard [.int, .float, .bool, .null].contains(tag) else {
       throw malformed(
         scalar.mark,
-        EncodedText.Tool(of: scalar.string).map { "a value is still encrypted by \($0.name)" }
+        EncodedText.Tool(of: scalar.string)
+          .map { "a value is still encrypted by \($0.name); \($0.advice)" }
           ?? "a value has a tag that is not known here")
     }
     switch (tag, try plain.value.get()) {

@@ -17,10 +17,10 @@ struct EncodedText {
     }
 
     private static let dotenvx = Tool("dotenvx", "decrypt it with dotenvx decrypt")
-    private static let dotenvVault = Tool("dotenv-vault", "import the decrypted file")
+    private static let dotenvVault = Tool("dotenv-vault", "decrypt the file with it")
     fileprivate static let kubernetes = Tool(
-      "Kubernetes, in Base64", "decode it, or use stringData")
-    fileprivate static let sealedSecrets = Tool("Sealed Secrets", "import the Secret itself")
+      "Kubernetes, in Base64", "decode the text")
+    fileprivate static let sealedSecrets = Tool("Sealed Secrets", "take the Secret itself")
 
     /// The tool that a value's name belongs to; nil for other names.
     fileprivate static func ofName(_ name: String) -> Tool? {

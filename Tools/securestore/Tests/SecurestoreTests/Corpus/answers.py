@@ -42,7 +42,7 @@ def in_shell(shell, path):
         return {name.decode(): value.decode() for name, value in pairs}
     usual = variables("exec /usr/bin/env -0")
     found = variables(f"set -a; . ./{path.name}; exec /usr/bin/env -0")
-    return {name: value for name, value in found.items() if name not in usual or name == "A"}
+    return {name: value for name, value in sorted(found.items()) if name not in usual or name == "A"}
 
 
 def in_python_dotenv(path):
@@ -58,7 +58,9 @@ def plain(value):
     if isinstance(value, dict):
         return {name if isinstance(name, str) else json.dumps(name): plain(inner)
                 for name, inner in value.items()}
-    if isinstance(value, (list, set, tuple)):
+    if isinstance(value, set):
+        return sorted(plain(inner) for inner in value)
+    if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
     if isinstance(value, (datetime.date, datetime.datetime)):
         return f"a date: {value.isoformat()}"
