@@ -48,7 +48,7 @@ let package = Package(
         .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
         .product(name: "StorageTesting", package: "SecurePropertyStorage"),
       ],
-      exclude: ["Fixtures"]),
+      exclude: ["Corpus", "Fixtures"]),
   ],
   swiftLanguageModes: [.v6]
 )

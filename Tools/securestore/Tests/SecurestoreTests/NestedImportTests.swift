@@ -10,7 +10,7 @@ struct NestedImportTests {
     database:
       host: db.example.com
       port: 5432
-      tls: yes
+      tls: true
       timeout: 1.5
       replicas: [a, b]
       limits: {daily: [1, 2], share: [0.5, 1]}
@@ -51,7 +51,7 @@ struct NestedImportTests {
   }
 
   @Test(arguments: [
-    ("a: 1\na: 2\n", "twice"), ("a: [1\n", "line 3"), ("a: 0x1F\n", "line 2"),
+    ("a: 1\na: 2\n", "twice"), ("a: [1\n", "line 3"), ("a: 0o17\n", "line 2"),
     ("a: !!binary aGk=\n", "line 2"), ("? [1, 2]\n: 3\n", "name"), ("- 1\n", "YAML"),
     ("a: null\n", "null"), ("a:\n  b: 1\na.b: 2\n", "a.b"),
     ("a: *nowhere\n", "YAML"),

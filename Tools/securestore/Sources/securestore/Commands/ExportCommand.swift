@@ -139,7 +139,12 @@ struct ExportCommand: ParsableCommand {
         .unsupported,
         "a dotenv file can't hold a \(value.type); use --format json, or --skip", key: name)
     }
-    return Dotenv.line(name, text)
+    guard let line = Dotenv.line(name, text) else {
+      throw Failure(
+        .unsupported, "a dotenv file can't hold a zero byte; use --format json, or --skip",
+        key: name)
+    }
+    return line
   }
 
   private static func isUnsuited(_ error: any Error) -> Bool {

@@ -79,8 +79,9 @@ struct ImportCommand: ParsableCommand {
 
   func run() throws {
     let storage = try vault.place().openForValues(key)
-    let entries = try read()
+    let (entries, laterTexts) = try read()
     let types = try TypeOfName.Table(types, of: entries.map(\.name))
+    warn(of: entries, laterTexts, types)
     let kept = try Progress.showing("import", output.output) { progress in
       try storage.transaction { transaction in
         var there: [String] = []
@@ -133,7 +134,10 @@ struct ImportCommand: ParsableCommand {
         + "; give --type NAME=TYPE to set the new type of a value")
   }
 
-  private func read() throws -> [(name: String, given: GivenValue)] {
+  private typealias Entries = [(name: String, given: GivenValue)]
+
+  /// The values of the file, and the places of texts that YAML 1.1 takes for other values.
+  private func read() throws -> (entries: Entries, laterTexts: Set<PlainScalar.Place>) {
     let bytes =
       file == "-"
       ? try SecretInput.all(of: STDIN_FILENO)
@@ -143,29 +147,69 @@ struct ImportCommand: ParsableCommand {
         throw Failure(
           .malformedInput, "it is empty, and nothing was imported; --allow-empty accepts it")
       }
-      guard bytes.count > 0 else { return [] }
+      guard bytes.count > 0 else { return ([], []) }
+      if let failure = EncodedText.failure(of: bytes.array) { throw failure }
       guard let text = bytes.text else {
         throw Failure(.malformedInput, "it is not UTF-8")
       }
       switch format ?? ImportFormat(ofFile: file) {
-      case .dotenv: return try Dotenv(text).entries.map { ($0.name, .text($0.value)) }
-      case .json: return try values(of: JSONReader.value(of: text, hasValueNames: true))
-      case .yaml: return try values(of: YAMLReader.value(of: text))
+      case .dotenv: return (try Dotenv(text).entries.map { ($0.name, .text($0.value)) }, [])
+      case .json:
+        let json = try JSONReader.value(of: text, hasValueNames: true)
+        return (try entries(of: .json(json)), [])
+      case .yaml:
+        var reader = YAMLReader()
+        let value = try reader.value(of: text)
+        return (try entries(of: value), reader.laterTexts)
       }
     } catch var failure as Failure {
-      failure.path = file == "-" ? "standard input" : file
+      failure.path = path
       throw failure
     }
   }
 
-  private func values(of json: JSONValue) throws -> [(name: String, given: GivenValue)] {
-    guard case .object(var members) = json else {
+  private var path: String { file == "-" ? "standard input" : file }
+
+  private func entries(of value: FileValue) throws -> Entries {
+    guard var members = value.members else {
       throw Failure(.malformedInput, "the file is not an object of names and values")
     }
-    if isNested { members = try NestedValues.entries(of: members).map { ($0.name, $0.json) } }
-    return try members.map { name, json in
-      if case .null = json { throw Failure(.malformedInput, "null is not a value", key: name) }
-      return (name, .json(json))
+    if isNested { members = try NestedValues.entries(of: members).map { ($0.name, $0.value) } }
+    return try members.map { name, value in
+      let given = try value.given()
+      switch given {
+      case .json(.null): throw Failure(.malformedInput, "null is not a value", key: name)
+      case .plain(let scalar):
+        if case .success(.null) = scalar.value {
+          throw Failure(
+            .malformedInput,
+            "line \(scalar.place.line): null is not a value; write it in quotes if it is text",
+            key: name)
+        }
+        return (name, .plain(scalar.located(in: path, name)))
+      default: return (name, given)
+      }
     }
+  }
+
+  /// Warns of values that may not be what the file's author means.
+  private func warn(
+    of entries: Entries, _ laterTexts: Set<PlainScalar.Place>, _ types: TypeOfName.Table
+  ) {
+    for warning in EncodedText(in: entries).warnings {
+      output.output.warn(.unsupported, "\(path): \(warning)")
+    }
+    var places = laterTexts
+    for (name, given) in entries where types.names(name) {
+      if case .plain(let scalar) = given { places.remove(scalar.place) }
+    }
+    guard !places.isEmpty else { return }
+    let lines = Set(places.map(\.line)).sorted()
+    output.output.warn(
+      .typeMismatch,
+      "\(path): read as text, as in YAML 1.2, although YAML 1.1 has a truth value or a number there: line "
+        + lines.prefix(10).map { "\($0)" }.joined(separator: ", ")
+        + (lines.count > 10 ? " and \(lines.count - 10) more" : "")
+        + "; write true or false, or quotes around text, or give --type")
   }
 }

@@ -1,7 +1,8 @@
 /// A file of `NAME=value` lines, as shells and dotenv libraries read it.
 ///
 /// Supports comments, `export`, single quotes (without escapes), double quotes (with escapes), and quoted
-/// values over several lines. A `$` stands for itself: nothing is substituted.
+/// values over several lines. Nothing is substituted: text that a shell or a dotenv library would replace is
+/// refused, and so is text that they read differently; see ``PlainRule``.
 struct Dotenv {
   /// The names and their values, in order; if a name repeats, its last value counts.
   private(set) var entries: [(name: String, value: String)] = []
@@ -9,16 +10,19 @@ struct Dotenv {
   private var positions: [String: Int] = [:]
   private let bytes: [UInt8]
   private var position = 0
+  /// The name whose value is being read, for errors.
+  private var name: String?
 
   /// Reads a file.
   ///
   /// - Throws: `Failure` that names the line of the error but quotes nothing from it.
   init(_ text: String) throws {
     bytes = text.bytesWithoutMark
+    if let place = bytes.firstIndex(of: 0) { throw malformed("there is a zero byte", at: place) }
     while let byte = next {
       switch byte {
-      case _ where Self.isSpace(byte), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1
-      case UInt8(ascii: "#"): skipLine()
+      case _ where Self.isSpace(byte), UInt8(ascii: "\n"): position += 1
+      case UInt8(ascii: "#"), UInt8(ascii: "\r"): try skipLine()
       default: try readEntry()
       }
     }
@@ -30,11 +34,22 @@ struct Dotenv {
 
   private func malformed(_ what: String, at place: Int? = nil) -> Failure {
     let line = bytes[..<(place ?? position)].count { $0 == UInt8(ascii: "\n") } + 1
-    return Failure(.malformedInput, "line \(line): \(what)")
+    return Failure(.malformedInput, "line \(line): \(what)", key: name)
   }
 
-  private mutating func skipLine() {
-    while let byte = next, byte != UInt8(ascii: "\n") { position += 1 }
+  /// Skips the rest of the line, which some programs would end at a lone carriage return.
+  private mutating func skipLine() throws {
+    while let byte = next, byte != UInt8(ascii: "\n") {
+      guard byte != UInt8(ascii: "\r") || isLineEnd else {
+        throw malformed(PlainRule.carriageReturn)
+      }
+      position += 1
+    }
+  }
+
+  /// Whether the carriage return here ends a line together with LF, or the file.
+  private var isLineEnd: Bool {
+    position + 1 == bytes.count || bytes[position + 1] == UInt8(ascii: "\n")
   }
 
   private mutating func skipSpace() {
@@ -43,10 +58,12 @@ struct Dotenv {
 
   private mutating func readEntry() throws {
     var name = readName()
-    let end = position
+    var end = position
     skipSpace()
-    if name == "export", position > end, next != UInt8(ascii: "=") {
+    let isExported = name == "export" && position > end && next != UInt8(ascii: "=")
+    if isExported {
       name = readName()
+      end = position
       skipSpace()
     }
     guard next == UInt8(ascii: "="), !name.isEmpty else {
@@ -55,9 +72,15 @@ struct Dotenv {
           ? "this is not NAME=value: \(Self.nameRule)"
           : "an = must follow the name: \(Self.nameRule)")
     }
+    let hasSpaceBefore = position > end
     position += 1
+    self.name = name
+    let start = position
     skipSpace()
-    let value = try readValue()
+    let rule = PlainRule(
+      isExported: isExported, hasSpaceBefore: hasSpaceBefore, hasSpaceAfter: position > start)
+    let value = try readValue(rule)
+    self.name = nil
     if let known = positions[name] {
       entries[known].value = value
     } else {
@@ -76,7 +99,7 @@ struct Dotenv {
   private static let nameRule =
     "a name has ASCII letters, digits, _, . and -, and begins with a letter or _"
 
-  private static func isName(_ byte: UInt8, first: Bool) -> Bool {
+  static func isName(_ byte: UInt8, first: Bool) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
       UInt8(ascii: "_"):
@@ -88,32 +111,42 @@ struct Dotenv {
 
   // MARK: - Values
 
-  private mutating func readValue() throws -> String {
+  private mutating func readValue(_ rule: PlainRule) throws -> String {
     guard let quote = next, quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") else {
-      return readPlain()
+      return try readPlain(rule)
+    }
+    if rule.isExported, rule.hasSpaceAfter, !rule.hasSpaceBefore {
+      throw malformed(PlainRule.spaces)
     }
     let start = position
     position += 1
     var value: [UInt8] = []
     while let byte = next {
       position += 1
-      if byte == quote {
+      switch byte {
+      case quote:
         try requireEnd()
         return String(decoding: value, as: UTF8.self)
-      }
-      if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
-        readEscape(&value)
-      } else if byte == UInt8(ascii: "\r"), next == UInt8(ascii: "\n") {
-        continue  // CR LF is read as LF
-      } else {
-        value.append(byte)
+      case UInt8(ascii: "\r"):
+        guard next == UInt8(ascii: "\n") else {
+          throw malformed(PlainRule.carriageReturn, at: position - 1)
+        }
+      // CR LF is read as LF.
+      case _ where quote == UInt8(ascii: "'"): value.append(byte)
+      case UInt8(ascii: "\\"): try readEscape(&value)
+      case UInt8(ascii: "`"): throw malformed(PlainRule.command, at: position - 1)
+      case UInt8(ascii: "$") where PlainRule.isReplaced(next, inQuotes: true):
+        throw malformed(PlainRule.replaced, at: position - 1)
+      default: value.append(byte)
       }
     }
     throw malformed("a quote is not closed", at: start)
   }
 
-  /// Reads the character after a backslash between double quotes; other backslashes stay.
-  private mutating func readEscape(_ value: inout [UInt8]) {
+  /// Reads the character after a backslash between double quotes.
+  ///
+  /// Shells and dotenv libraries keep a backslash before any character that is not listed here.
+  private mutating func readEscape(_ value: inout [UInt8]) throws {
     guard let byte = next else { return }
     position += 1
     switch byte {
@@ -124,67 +157,46 @@ struct Dotenv {
       value.append(byte)
     case UInt8(ascii: "\n"): break  // the line continues
     case UInt8(ascii: "\r") where next == UInt8(ascii: "\n"): position += 1
-    default: value += [UInt8(ascii: "\\"), byte]
+    case UInt8(ascii: "a"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "v"),
+      UInt8(ascii: "'"):
+      throw malformed(
+        "shells keep the backslash before this character, and dotenv libraries read an escape; write two "
+          + "backslashes for a backslash", at: position - 1)
+    default:
+      value.append(UInt8(ascii: "\\"))
+      position -= 1  // a carriage return, for instance, has its own rule
     }
   }
 
   /// Reads a value without quotes: to the end of the line, or to a space and a `#`.
-  private mutating func readPlain() -> String {
+  private mutating func readPlain(_ rule: PlainRule) throws -> String {
     let start = position
+    var end = position
     while let byte = next, byte != UInt8(ascii: "\n") {
-      if byte == UInt8(ascii: "#"), position == start || Self.isSpace(bytes[position - 1]) { break }
+      if byte == UInt8(ascii: "#"),
+        position == start ? rule.hasSpaceAfter : Self.isSpace(bytes[position - 1])
+      {
+        break
+      }
+      if !Self.isSpace(byte), byte != UInt8(ascii: "\r") || !isLineEnd { end = position + 1 }
       position += 1
     }
-    var end = position
-    while end > start, Self.isSpace(bytes[end - 1]) || bytes[end - 1] == 0x0D { end -= 1 }
-    skipLine()
-    return String(decoding: bytes[start..<end], as: UTF8.self)
+    let value = bytes[start..<end]
+    if let reason = rule.objection(to: value) { throw malformed(reason) }
+    try skipLine()
+    return String(decoding: value, as: UTF8.self)
   }
 
-  /// Refuses anything but a comment after a closing quote.
+  /// Refuses anything but a space and a comment after a closing quote.
   private mutating func requireEnd() throws {
+    let start = position
     skipSpace()
-    if next == UInt8(ascii: "\r") { position += 1 }
+    let isApart = position > start
+    if next == UInt8(ascii: "\r"), isLineEnd { position += 1 }
     switch next {
     case nil, UInt8(ascii: "\n"): return
-    case UInt8(ascii: "#"): skipLine()
+    case UInt8(ascii: "#") where isApart: try skipLine()
     default: throw malformed("something follows the closing quote")
     }
-  }
-}
-
-// MARK: - Writing
-
-extension Dotenv {
-  /// Whether a name is valid in such a file and in a shell.
-  static func isName(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.enumerated().allSatisfy { isName($1, first: $0 == 0) }
-  }
-
-  /// A line that reads back as `value` here and in most dotenv libraries, and in shells if the value has no
-  /// line break.
-  static func line(_ name: String, _ value: String) -> String {
-    "\(name)=\(quoted(value))\n"
-  }
-
-  private static func quoted(_ value: String) -> String {
-    let scalars = value.unicodeScalars
-    let isPlain = scalars.allSatisfy {
-      $0.isASCII
-        && ($0.properties.isAlphabetic || $0.properties.numericType != nil
-          || "_./:@%+,=-".unicodeScalars.contains($0))
-    }
-    if isPlain, !value.isEmpty { return value }
-    if !scalars.contains(where: { $0 == "'" || $0 == "\n" || $0 == "\r" }) { return "'\(value)'" }
-    var quoted = "\""
-    for scalar in scalars {
-      switch scalar {
-      case "\n": quoted += "\\n"
-      case "\r": quoted += "\\r"
-      case "\"", "\\", "$", "`": quoted += "\\\(scalar)"
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
   }
 }

@@ -1,75 +1,160 @@
 internal import Yams
 
-/// Reads YAML 1.1, as Yams parses it, into JSON values.
+/// Reads one document of YAML 1.2.
 ///
-/// Its errors give the position, and quote nothing from the text.
-enum YAMLReader {
+/// Yams parses the text. The types of scalars are those of the core schema, and a mapping gets the members
+/// that a merge key `<<` names. The reader's errors give the position, and quote nothing from the text.
+struct YAMLReader {
   private static let depthLimit = 128
   /// The largest number of values: an alias repeats its whole anchor, so a few lines may stand for billions.
   private static let countLimit = 100_000
+  /// What Yams calls a scalar without quotes and without a tag.
+  private static let plain = Tag.Name(rawValue: "plain")
+
+  /// The scalars that are text here, but not in YAML 1.1.
+  private(set) var laterTexts: Set<PlainScalar.Place> = []
+  private var count = 0
 
   /// The value of a text with one document.
   ///
   /// - Throws: `Failure` with the position where the text is not YAML, or has something that JSON lacks.
-  static func value(of text: String) throws -> JSONValue {
+  mutating func value(of text: String) throws -> FileValue {
+    let text = String(decoding: text.bytesWithoutMark, as: UTF8.self)
+    try Self.requireVersion(text)
     let node: Node?
     do {
-      node = try Yams.compose(yaml: text)
+      let resolver = try Resolver.basic.appending(Self.plain, "^")
+      node = try Yams.compose(yaml: text, resolver, .default, .utf8)
     } catch let error as YamlError {
-      throw failure(error)
+      throw Self.failure(error)
     }
     guard let node else { return .object([]) }
-    var count = 0
-    return try value(node, depth: 0, &count)
+    return try value(node, depth: 0)
   }
 
-  private static func value(_ node: Node, depth: Int, _ count: inout Int) throws -> JSONValue {
+  private mutating func value(_ node: Node, depth: Int) throws -> FileValue {
     count += 1
-    guard depth < depthLimit, count <= countLimit else {
-      throw malformed(node.mark, "it has too many values, or they are nested too deep")
+    guard depth < Self.depthLimit, count <= Self.countLimit else {
+      throw Self.malformed(node.mark, "it has too many values, or they are nested too deep")
     }
     switch node {
-    case .scalar(let scalar): return try value(scalar, node)
+    case .scalar(let scalar): return try value(scalar)
     case .sequence(let sequence):
+      try Self.requireTag(.seq, of: node)
       var values: [JSONValue] = []
-      for node in sequence { values.append(try value(node, depth: depth + 1, &count)) }
-      return .array(values)
+      for node in sequence { values.append(try value(node, depth: depth + 1).json()) }
+      return .json(.array(values))
     case .mapping(let mapping):
-      var members: [(String, JSONValue)] = []
-      var names: Set<String> = []
-      for (key, node) in mapping {
-        guard case .scalar(let scalar) = key else {
-          throw malformed(key.mark, "a name is not text")
-        }
-        guard names.insert(scalar.string).inserted else {
-          throw malformed(key.mark, "a name occurs twice")
-        }
-        members.append((scalar.string, try value(node, depth: depth + 1, &count)))
-      }
-      return .object(members)
-    case .alias: throw malformed(node.mark, "an alias has no anchor")
+      try Self.requireTag(.map, of: node)
+      return .object(try members(mapping, depth))
+    case .alias: throw Self.malformed(node.mark, "an alias has no anchor")
     }
   }
 
-  private static func value(_ scalar: Node.Scalar, _ node: Node) throws -> JSONValue {
-    switch Tag.Name(rawValue: node.tag.description) {
-    case .null: return .null
-    case .bool:
-      guard let value = Bool.construct(from: scalar) else { break }
-      return .bool(value)
-    case .int, .float:
-      // Only numbers in JSON's notation are accepted: not 0x1F, 0o17, 1_000 or 190:20:30.
-      guard let json = JSONValue(exactly: scalar.string), case .number = json else {
-        throw malformed(
-          scalar.mark,
-          "a number is not in JSON's notation, is too large or has too many digits; write it in "
-            + "decimal digits, or in quotes as text")
+  private mutating func members(
+    _ mapping: Node.Mapping, _ depth: Int
+  ) throws -> [(String, FileValue)] {
+    var members: [(String, FileValue)] = []
+    var names: Set<[UInt8]> = []
+    var merged: Node?
+    for (key, node) in mapping {
+      guard case .scalar(let scalar) = key else {
+        throw Self.malformed(key.mark, "a name is not text")
       }
-      return json
-    case .str, .timestamp, .implicit: return .string(scalar.string)
-    default: break
+      if scalar.string == "<<", Self.isPlain(scalar) {
+        merged = node
+        continue
+      }
+      guard names.insert(Array(scalar.string.utf8)).inserted else {
+        throw Self.malformed(key.mark, "a name occurs twice")
+      }
+      members.append((scalar.string, try value(node, depth: depth + 1)))
     }
-    throw malformed(scalar.mark, "a value has an unsupported tag")
+    for mapping in try merged.map(Self.mappings) ?? [] {
+      for (name, value) in try self.members(mapping, depth + 1)
+      where names.insert(Array(name.utf8)).inserted {
+        members.append((name, value))
+      }
+    }
+    return members
+  }
+
+  /// The mappings that a merge key names; the first one that has a name counts.
+  private static func mappings(_ node: Node) throws -> [Node.Mapping] {
+    let nodes = if case .sequence(let sequence) = node { Array(sequence) } else { [node] }
+    return try nodes.map { node in
+      guard case .mapping(let mapping) = node else {
+        throw malformed(node.mark, "<< merges a mapping or a list of mappings, and this is neither")
+      }
+      return mapping
+    }
+  }
+
+  // MARK: - Scalars
+
+  private static func isPlain(_ scalar: Node.Scalar) -> Bool {
+    scalar.tag.rawValue.isEmpty || scalar.tag.rawValue == plain.rawValue
+  }
+
+  private mutating func value(_ scalar: Node.Scalar) throws -> FileValue {
+    let place = PlainScalar.Place(
+      line: scalar.mark?.line ?? 0, column: scalar.mark?.column ?? 0)
+    let plain = PlainScalar(scalar.string, at: place)
+    guard Self.isPlain(scalar) else { return .json(try Self.tagged(scalar, plain)) }
+    if plain.isTextSince12 { laterTexts.insert(place) }
+    return plain.isText ? .json(.string(scalar.string)) : .plain(plain)
+  }
+
+  /// The value of a scalar in quotes or with a tag.
+  private static func tagged(_ scalar: Node.Scalar, _ plain: PlainScalar) throws -> JSONValue {
+    let tag = Tag.Name(rawValue: scalar.tag.rawValue)
+    guard tag != .str else { return .string(scalar.string) }
+    guard [.int, .float, .bool, .null].contains(tag) else {
+      throw malformed(
+        scalar.mark,
+        EncodedText.Tool(of: scalar.string)
+          .map { "a value is still encrypted by \($0.name); \($0.advice)" }
+          ?? "a value has a tag that is not known here")
+    }
+    switch (tag, try plain.value.get()) {
+    case (.null, .null): return .null
+    case (.bool, .bool(let value)): return .bool(value)
+    case (.int, .number(let digits)) where !digits.contains(where: { ".eE".contains($0) }):
+      return .number(digits)
+    case (.float, .number(let digits)):
+      return .number(digits.contains(where: { ".eE".contains($0) }) ? digits : digits + ".0")
+    default: throw malformed(scalar.mark, "a value does not fit its tag")
+    }
+  }
+
+  private static func requireTag(_ tag: Tag.Name, of node: Node) throws {
+    guard node.tag.rawValue == tag.rawValue else {
+      throw malformed(node.mark, "a list or a mapping has a tag that is not known here")
+    }
+  }
+
+  // MARK: - Errors
+
+  /// Refuses what the parser would read by the rules of YAML 1.1.
+  private static func requireVersion(_ text: String) throws {
+    var line = 1
+    for scalar in text.unicodeScalars {
+      if scalar == "\n" { line += 1 }
+      guard !["\u{85}", "\u{2028}", "\u{2029}"].contains(scalar) else {
+        throw Failure(
+          .malformedInput,
+          "line \(line): the character U+\(String(scalar.value, radix: 16)) ends a line in YAML 1.1 and "
+            + "not in YAML 1.2; write it as an escape between double quotes")
+      }
+    }
+    let lines = text.split(whereSeparator: \.isNewline)
+    for directive in lines.prefix(while: { $0.hasPrefix("%") || $0.hasPrefix("#") })
+    where directive.hasPrefix("%YAML") && !directive.dropFirst(5).contains("1.2") {
+      throw Failure(
+        .malformedInput,
+        "the %YAML directive names another version than 1.2, which this program reads; remove it if no "
+          + "value depends on it")
+    }
   }
 
   private static func malformed(_ mark: Mark?, _ what: String) -> Failure {
@@ -80,10 +165,15 @@ enum YAMLReader {
   private static func failure(_ error: YamlError) -> Failure {
     switch error {
     // The problem is one of libyaml's own texts, which quote nothing from the input.
+    case .composer(_, "but found another document", let mark, _):
+      malformed(mark, "a second document begins; import each document from a file of its own")
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
       .composer(_, let problem, let mark, _):
       malformed(mark, "it is not YAML: \(problem)")
-    case .duplicatedKeysInMapping: Failure(.malformedInput, "a name occurs twice")
+    case .duplicatedKeysInMapping(_, let context):
+      malformed(
+        context.mark,
+        "a name occurs twice, or two names differ only in the encoding of their accents")
     default: Failure(.malformedInput, "it is not YAML")
     }
   }

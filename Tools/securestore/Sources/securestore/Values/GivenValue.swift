@@ -10,6 +10,8 @@ enum GivenValue {
   case text(String)
   /// A value of a JSON file; an object of `$type` and `$value` names its type.
   case json(JSONValue)
+  /// A scalar of a YAML file without quotes: as text, it is what the file has.
+  case plain(PlainScalar)
 
   /// The type that it would be stored as by default, for people.
   var ownType: String {
@@ -18,6 +20,11 @@ enum GivenValue {
     case .json(.bool): "Bool"
     case .json(.number(let digits)): Int(digits) == nil && UInt(digits) == nil ? "Double" : "Int"
     case .json(let json): TypedJSON.type(of: json) ?? json.title
+    case .plain(let scalar):
+      switch scalar.value {
+      case .success(let json): GivenValue.json(json).ownType
+      case .failure: "String"
+      }
     }
   }
 
@@ -29,6 +36,7 @@ enum GivenValue {
     case .bytes: try value(of: .string, exactly: false, name)
     case .text(let text): .value(text)
     case .json(let json): try TypedJSON.value(of: json, name)
+    case .plain(let scalar): try TypedJSON.value(of: try scalar.value.get(), name)
     }
   }
 
@@ -56,6 +64,9 @@ enum GivenValue {
       return try Self.value(text, kind, exactly, old)
     case .text(let text): return try Self.value(text, kind, exactly, old)
     case .json(let json): return try Self.value(json, kind, exactly, name, old)
+    case .plain(let scalar):
+      if kind.isText { return .value(scalar.text) }
+      return try Self.value(try scalar.value.get(), kind, exactly, name, old)
     }
   }
 

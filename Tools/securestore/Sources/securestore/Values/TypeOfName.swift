@@ -54,6 +54,9 @@ struct TypeOfName: ExpressibleByArgument {
       }
     }
 
+    /// Whether an option gives the value a type.
+    func names(_ name: String) -> Bool { types[Array(name.utf8)] != nil || others != nil }
+
     /// The value to store.
     ///
     /// - Throws: as `newValue` of a transaction.
