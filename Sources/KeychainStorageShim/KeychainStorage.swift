@@ -3,7 +3,8 @@ public import StorageCore
 
 /// A property that a ``/ProviderBackend/KeychainProvider`` keeps as JSON.
 ///
-/// All properties of one key and type share the value.
+/// All properties of one key and type follow a write through any of them, also if each made its own
+/// object of the provider's type.
 ///
 ///     @KeychainStorage(provider: MyKeychain.shared, key: "someKey") private var someValue = false
 ///

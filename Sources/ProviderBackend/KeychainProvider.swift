@@ -12,8 +12,11 @@ public import struct Foundation.Data
 /// caller gets an error, and so do further callers until the call returns. The calls can't throw:
 /// if the provider's own place throws, return false or nil.
 ///
-/// A provider that is a class is one place for each object. A value type without stored properties
-/// is one place for the type. For any other value, each storage is a separate place.
+/// Providers that are equal are one place: make yours `Hashable`, by its service or account, if the
+/// program makes more than one. Without that, a class is one place for each object, a value without
+/// stored properties is one place for its type, and any other value is a place for each storage. If
+/// several such places lead to the same data, live values still see what is written through any
+/// of them, at the cost of one read for each place. Only calls through one place take turns.
 public protocol KeychainProvider: Sendable {
   /// Stores data under a key, and replaces any older data.
   ///

@@ -46,6 +46,8 @@ final class PlainProviderDelegate: ObservableDelegate {
   ) throws(StorageError) -> Bool {
     let key = try records.name(of: name)
     let json = try records.json(of: record, name)
+    // Also after an error, since the provider may have done a part.
+    defer { place.lookElsewhere(name, within: deadline) }
     return try perform(.outcomeUnknown) { [place] () throws(StorageError) in
       guard isReplacing || place.data(key) == nil else { return false }
       try place.set(json, key)
@@ -56,6 +58,7 @@ final class PlainProviderDelegate: ObservableDelegate {
 
   func remove(_ name: NameHash) throws(StorageError) {
     let key = try records.name(of: name)
+    defer { place.lookElsewhere(name, within: deadline) }
     try perform(.outcomeUnknown) { [place] () throws(StorageError) in
       try place.delete(key)
       try place.follow(name, nil, isOwn: true, version: nil) { nil }
@@ -63,18 +66,16 @@ final class PlainProviderDelegate: ObservableDelegate {
   }
 
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
-    place.add(observer, every: polling) { [weak place, records] in
+    place.add(observer, every: polling) { [weak place, records] name in
       guard let place else { return }
-      for name in place.followed {
-        // An observer can't receive an error; a reader of the key gets it.
-        do throws(StorageError) {
-          let key = try records.name(of: name)
-          let json = place.data(key)
-          try place.follow(name, json, version: nil) { () throws(StorageError) in
-            try json.map { (json) throws(StorageError) in try records.seal(json, key, name) }
-          }
-        } catch {}
-      }
+      // An observer can't receive an error; a reader of the key gets it.
+      do throws(StorageError) {
+        let key = try records.name(of: name)
+        let json = place.data(key)
+        try place.follow(name, json, version: nil) { () throws(StorageError) in
+          try json.map { (json) throws(StorageError) in try records.seal(json, key, name) }
+        }
+      } catch {}
     }
   }
 

@@ -7,10 +7,10 @@ internal import StorageCore
 /// A running call keeps this object alive. While a provider has not returned, it therefore gets no
 /// call through another object.
 final class ProviderCalls: Sendable {
-  private static let all = WeakTable<DelegateIdentity, ProviderCalls>()
+  private static let all = WeakTable<ProviderIdentity, ProviderCalls>()
 
   /// The calls of a provider, shared by all storages that it serves.
-  static func of(_ provider: DelegateIdentity) -> ProviderCalls {
+  static func of(_ provider: ProviderIdentity) -> ProviderCalls {
     all.object(provider) { ProviderCalls() }
   }
 

@@ -91,6 +91,12 @@ package final class ProviderDelegate: RecordPlace {
       throw StorageError(
         .unsupported, "a provider has no transactions: write one key at a time, or use a vault")
     }
+    // Also after an error, since the provider may have done a part.
+    defer {
+      for write in writes where !write.isCheck {
+        place.lookElsewhere(write.name, within: deadline)
+      }
+    }
     return try write { [place] () throws(StorageError) in
       var change: (write: RecordWrite, old: [UInt8]?)?
       for write in writes {
@@ -114,12 +120,10 @@ package final class ProviderDelegate: RecordPlace {
 
   package func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
   {
-    place.add(observer, every: polling) { [weak place] in
-      // An observer can't receive an error; a reader of the key gets it.
+    place.add(observer, every: polling) { [weak place] name in
       guard let place else { return }
-      for name in place.followed {
-        do throws(StorageError) { _ = try Self.lookup(name, place) } catch {}
-      }
+      // An observer can't receive an error; a reader of the key gets it.
+      do throws(StorageError) { _ = try Self.lookup(name, place) } catch {}
     }
   }
 

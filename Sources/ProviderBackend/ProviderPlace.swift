@@ -7,34 +7,38 @@ internal import struct Foundation.Data
 ///
 /// "The queue" below is that of ``ProviderCalls``. It runs one call at a time, so observers are
 /// notified of changes in the order in which these take effect.
+///
+/// Two places may still lead to the same data, if a program makes a provider anew for each storage.
+/// After a write through one place, the others of the same provider type therefore look again, each
+/// on its own queue. The last look is later than the last write, so no follower stays behind.
 final class ProviderPlace: Sendable {
   private struct Key: Hashable {
-    let identity: DelegateIdentity
+    let identity: ProviderIdentity
+    let isPlain: Bool
+  }
+  /// What places have in common that may lead to the same data.
+  private struct Kind: Hashable {
+    let type: ObjectIdentifier
     let isPlain: Bool
   }
   private static let places = WeakTable<Key, ProviderPlace>()
+  /// The places that somebody follows.
+  private static let followed = Lock<[Kind: [ObjectIdentifier: ProviderPlace]]>([:])
 
   /// The place of a provider; it exists while anybody uses it.
   static func of(_ provider: any KeychainProvider, isPlain: Bool) -> ProviderPlace {
-    guard let identity = identity(of: provider) else {
-      return ProviderPlace(provider, ProviderCalls())
+    let kind = Kind(type: ObjectIdentifier(type(of: provider)), isPlain: isPlain)
+    guard let identity = ProviderIdentity(of: provider) else {
+      return ProviderPlace(provider, ProviderCalls(), kind)
     }
     return places.object(Key(identity: identity, isPlain: isPlain)) {
       // A provider gets one call at a time, even when it serves both kinds of storages.
-      ProviderPlace(provider, .of(identity))
+      ProviderPlace(provider, .of(identity), kind)
     }
   }
 
-  private static func identity(of provider: some KeychainProvider) -> DelegateIdentity? {
-    let type = type(of: provider)
-    if type is AnyClass { return DelegateIdentity(of: provider as AnyObject) }
-    // Two values of such a type can't differ.
-    let isStateless = MemoryLayout.size(ofValue: provider) == 0
-    return isStateless
-      ? DelegateIdentity(String(reflecting: type), of: ProviderDelegate.self) : nil
-  }
-
   let provider: any KeychainProvider
+  private let kind: Kind
   let calls: ProviderCalls
   let observers = ChangeObservers()
   /// Held while the header is changed, so that only one change happens at a time.
@@ -55,11 +59,16 @@ final class ProviderPlace: Sendable {
   /// Its identity tells a polling turn whether it is still current.
   private final class Watch: Sendable {
     let notices = Lock<ChangeObservation?>(nil)
+    /// Checks on the queue whether the record of a name is another one now.
+    let look: @Sendable (NameHash) -> Void
+
+    init(_ look: @escaping @Sendable (NameHash) -> Void) { self.look = look }
   }
 
-  private init(_ provider: any KeychainProvider, _ calls: ProviderCalls) {
+  private init(_ provider: any KeychainProvider, _ calls: ProviderCalls, _ kind: Kind) {
     self.provider = provider
     self.calls = calls
+    self.kind = kind
   }
 
   // MARK: - On the queue
@@ -112,23 +121,26 @@ final class ProviderPlace: Sendable {
     observers.notify(RecordChange(name: name, record: try record(), headerVersion: version))
   }
 
-  /// The names that observers may want to follow.
-  var followed: [NameHash] { memory.withLock { Array($0.told.keys) } }
-
   // MARK: - Observing
 
   /// Adds an observer, until the observation is released.
   ///
-  /// `look` checks on the queue what others changed: every `interval` (never when nil), and
-  /// whenever the provider reports a change.
+  /// `look` checks on the queue what others did to a name: to each name every `interval` (never
+  /// when nil), and whenever the provider reports a change.
   func add(
     _ observer: @escaping @Sendable (RecordChange) -> Void, every interval: Duration?,
-    _ look: @escaping @Sendable () -> Void
+    _ look: @escaping @Sendable (NameHash) -> Void
   ) -> ChangeObservation {
     let registration = Lock<ChangeObservation?>(observers.add(observer))
+    Self.followed.withLock { $0[kind, default: [:]][ObjectIdentifier(self)] = self }
     start(every: interval, look)
     return ChangeObservation { [self] in
       registration.withLock { $0 = nil }
+      Self.followed.withLock { followed in
+        guard observers.isEmpty else { return }
+        followed[kind]?[ObjectIdentifier(self)] = nil
+        if followed[kind]?.isEmpty == true { followed[kind] = nil }
+      }
       let ended = memory.withLock { memory -> Watch? in
         guard observers.isEmpty else { return nil }
         memory.told = [:]
@@ -139,33 +151,65 @@ final class ProviderPlace: Sendable {
     }
   }
 
-  private func start(every interval: Duration?, _ look: @escaping @Sendable () -> Void) {
+  private func start(every interval: Duration?, _ look: @escaping @Sendable (NameHash) -> Void) {
     let watch = memory.withLock { memory -> Watch? in
       guard memory.watch == nil else { return nil }
-      memory.watch = Watch()
+      memory.watch = Watch(look)
       return memory.watch
     }
     guard let watch else { return }
     if let provider = provider as? any ObservableKeychainProvider {
       // On the queue, like every call, so that no reader waits longer than its own deadline.
       // Changes made before `observe` has returned are not reported.
-      calls.begin { [calls] in
-        let notices = provider.observe { [calls] _ in calls.begin(look) }
+      calls.begin { [self] in
+        let notices = provider.observe { [weak self, calls] _ in
+          calls.begin { [weak self] in self?.lookAtAll(look) }
+        }
         watch.notices.withLock { $0 = notices }
-        look()
+        lookAtAll(look)
       }
     } else if let interval {
-      poll(watch, every: max(interval, .milliseconds(10)), look)
+      poll(watch, every: max(interval, .milliseconds(10)))
     }
   }
 
-  private func poll(
-    _ watch: Watch, every interval: Duration, _ look: @escaping @Sendable () -> Void
-  ) {
+  private func poll(_ watch: Watch, every interval: Duration) {
     calls.begin(after: interval) { [weak self, weak watch] in
       guard let self, let watch, memory.withLock({ $0.watch === watch }) else { return }
-      look()
-      poll(watch, every: interval, look)
+      lookAtAll(watch.look)
+      poll(watch, every: interval)
     }
+  }
+
+  private func lookAtAll(_ look: (NameHash) -> Void) {
+    for name in memory.withLock({ Array($0.told.keys) }) { look(name) }
+  }
+
+  // MARK: - Other places
+
+  /// Has the places that may have the same data look at a name, after a write through this place.
+  ///
+  /// Not to be called on the queue. A place whose provider does not answer tells its followers
+  /// that the record is unreadable, and they ask again when they need it.
+  func lookElsewhere(_ name: NameHash, within deadline: Duration) {
+    let places = Self.followed.withLock { followed -> [ProviderPlace] in
+      guard let alike = followed[kind], alike.count > 1 || alike[ObjectIdentifier(self)] == nil
+      else { return [] }
+      return alike.values.filter { $0 !== self }
+    }
+    for place in places { place.lookAgain(name, within: deadline) }
+  }
+
+  private func lookAgain(_ name: NameHash, within deadline: Duration) {
+    let (watch, isKnown, version) = memory.withLock { memory in
+      (memory.watch, memory.told[name] != nil, memory.version)
+    }
+    guard let watch, isKnown || !kind.isPlain else { return }
+    do throws(StorageError) {
+      try calls.perform(within: deadline, late: .timedOut) { watch.look(name) }
+      // Under another header, followers may have the name under another hash, or under none yet.
+      if memory.withLock({ $0.version == version }) { return }
+    } catch {}
+    observers.notify(RecordChange(name: name, record: []))
   }
 }

@@ -7,7 +7,8 @@ public import struct Foundation.Data
 ///     let storage = ProviderStorage(MyKeychain.shared, keySource: .automatic)
 ///     @Live(storage, "token") var token: String?
 ///
-/// Storages over one provider see each other's changes. Each read of `@Store` sees what others did
+/// Storages over one provider, equal providers, or providers of one type that lead to the same data
+/// see each other's changes. Each read of `@Store` sees what others did
 /// with the provider's data. A live property sees it when the provider is an
 /// ``ObservableKeychainProvider``, at the next turn of `polling`, or when anybody reads the key
 /// again.

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainStorageShim
+import Observation
 import StorageCore
 import Synchronization
 import Testing
@@ -111,5 +112,78 @@ struct SeedTests {
     #expect(limits.wrappedValue == Limits(requests: 5))
     limits.wrappedValue.requests += 1
     #expect(keychain.contents["limits"] == Data(#"{"requests":6}"#.utf8))
+  }
+
+  // MARK: - A provider made anew by each property
+
+  /// What a program's keychain is: any object of a service leads to the same items.
+  private final class Shared: Sendable { let items = Mutex<[String: Data]>([:]) }
+
+  private final class AnewClass: KeychainProvider {
+    let base: Shared
+    init(_ base: Shared) { self.base = base }
+    func setData(_ data: Data, forKey key: String) -> Bool {
+      base.items.withLock { $0[key] = data }
+      return true
+    }
+    func getData(forKey key: String) -> Data? { base.items.withLock { $0[key] } }
+    func deleteData(forKey key: String) -> Bool {
+      base.items.withLock { $0.removeValue(forKey: key) != nil }
+    }
+  }
+
+  private struct AnewValue: KeychainProvider {
+    let base: AnewClass
+    func setData(_ data: Data, forKey key: String) -> Bool { base.setData(data, forKey: key) }
+    func getData(forKey key: String) -> Data? { base.getData(forKey: key) }
+    func deleteData(forKey key: String) -> Bool { base.deleteData(forKey: key) }
+  }
+
+  @Test func noUpdateIsLostIfEachPropertyMakesItsProvider() throws {
+    let data = Shared()
+    func check(_ make: () -> some KeychainProvider) {
+      let one = KeychainStorage(wrappedValue: 0, provider: make(), key: "count")
+      let two = KeychainStorage(wrappedValue: 0, provider: make(), key: "count")
+      let text = KeychainStorage<String?>(provider: make(), key: "other")
+      #expect(one.wrappedValue == 0 && two.wrappedValue == 0 && text.wrappedValue == nil)
+      one.wrappedValue += 1
+      two.wrappedValue += 1
+      one.wrappedValue += 1
+      #expect(one.wrappedValue == 3 && two.wrappedValue == 3 && text.wrappedValue == nil)
+      #expect(data.items.withLock { $0 } == ["count": Data("3".utf8)])
+      data.items.withLock { $0 = [:] }
+    }
+    check { AnewClass(data) }
+    check { AnewValue(base: AnewClass(data)) }
+  }
+
+  @Test func aRemovalThroughOneProviderIsSeenThroughTheOther() throws {
+    let data = Shared()
+    let one = KeychainStorage<Int?>(wrappedValue: 1, provider: AnewClass(data), key: "key")
+    let two = KeychainStorage<Int?>(provider: AnewClass(data), key: "key")
+    #expect(two.wrappedValue == 1)
+    one.wrappedValue = nil
+    #expect(two.wrappedValue == nil)
+    #expect(two.projectedValue.state == .absent, "\(two.projectedValue.state)")
+  }
+
+  @Test func providersOfOneTypeWithOtherDataKeepTheirOwnValues() throws {
+    let one = KeychainStorage(wrappedValue: 0, provider: AnewClass(Shared()), key: "count")
+    let two = KeychainStorage(wrappedValue: 0, provider: AnewClass(Shared()), key: "count")
+    #expect(one.wrappedValue == 0 && two.wrappedValue == 0)
+    one.wrappedValue = 7
+    two.wrappedValue += 1
+    #expect(one.wrappedValue == 7 && two.wrappedValue == 1)
+  }
+
+  @Test func anObserverSeesAWriteThroughAnotherProvider() throws {
+    let data = Shared()
+    let one = KeychainStorage(wrappedValue: 0, provider: AnewClass(data), key: "count")
+    let two = KeychainStorage(wrappedValue: 0, provider: AnewClass(data), key: "count")
+    let isTold = Mutex(false)
+    withObservationTracking { _ = two.wrappedValue } onChange: { isTold.withLock { $0 = true } }
+    one.wrappedValue = 5
+    while !isTold.withLock({ $0 }) { usleep(1_000) }
+    #expect(two.wrappedValue == 5)
   }
 }

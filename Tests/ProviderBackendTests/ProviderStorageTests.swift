@@ -167,6 +167,73 @@ struct ProviderStorageTests {
     #expect(one == 3)
   }
 
+  /// One of a service, which the program makes wherever it needs one.
+  private struct OfService: KeychainProvider {
+    let base: TestProvider
+
+    func setData(_ data: Data, forKey key: String) -> Bool { base.setData(data, forKey: key) }
+    func deleteData(forKey key: String) -> Bool { base.deleteData(forKey: key) }
+    func getData(forKey key: String) -> Data? { base.getData(forKey: key) }
+  }
+
+  @Test func storagesOverProvidersMadeAnewAreInStep() throws {
+    let storages = (0..<2).map { _ in
+      ProviderStorage(OfService(base: provider), keySource: key, deadline: .seconds(60))
+    }
+    @Live(storages[0], "key") var one = 0
+    @Live(storages[1], "key") var two = 0
+    // Neither has a header yet.
+    #expect(one == 0 && two == 0)
+    one = 1
+    #expect(two == 1)
+    two += 1
+    #expect(one == 2)
+    try storages[0].update(Int.self, forKey: "key") { $0 = ($0 ?? 0) + 1 }
+    #expect(two == 3)
+    _ = try storages[1].keyAdministration.rotate()
+    two += 1
+    #expect(one == 4)
+    try storages[0].removeAll()
+    #expect(two == 0)
+  }
+
+  private final class EqualProvider: KeychainProvider, Hashable {
+    let (service, base): (String, TestProvider)
+
+    init(_ service: String, _ base: TestProvider) { (self.service, self.base) = (service, base) }
+    static func == (one: EqualProvider, two: EqualProvider) -> Bool { one.service == two.service }
+    func hash(into hasher: inout Hasher) { hasher.combine(service) }
+    func setData(_ data: Data, forKey key: String) -> Bool { base.setData(data, forKey: key) }
+    func deleteData(forKey key: String) -> Bool { base.deleteData(forKey: key) }
+    func getData(forKey key: String) -> Data? { base.getData(forKey: key) }
+  }
+
+  @Test func equalProvidersAreOnePlaceAndTakeTurns() throws {
+    let service = UUID().uuidString
+    let storages = (0..<2).map { _ in
+      ProviderStorage(
+        EqualProvider(service, provider), keySource: key, deadline: .seconds(60))
+    }
+    let other = ProviderStorage(
+      EqualProvider(service + "!", TestProvider()), keySource: key, deadline: .seconds(60))
+    let live = storages.map { Live(wrappedValue: 0, $0, "count") }
+    let stranger = Live(wrappedValue: 0, other, "count")
+    #expect(live[0].live === live[1].live)
+    #expect(stranger.wrappedValue == 0)
+    Threads.run(8) { thread in
+      for _ in 0..<20 {
+        do {
+          try storages[thread % 2].update(Int.self, forKey: "count") { $0 = ($0 ?? 0) + 1 }
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    #expect(provider.insideAtMost == 1)
+    #expect(live[0].wrappedValue == 160 && live[1].wrappedValue == 160)
+    #expect(stranger.wrappedValue == 0)
+  }
+
   @Test func threadsOfTwoStoragesTakeTurns() throws {
     let (first, second) = (sealed(), sealed())
     Threads.run(8) { thread in
