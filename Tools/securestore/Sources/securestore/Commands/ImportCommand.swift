@@ -149,7 +149,7 @@ struct ImportCommand: ParsableCommand {
       }
       switch format ?? ImportFormat(ofFile: file) {
       case .dotenv: return try Dotenv(text).entries.map { ($0.name, .text($0.value)) }
-      case .json: return try values(of: JSONReader.value(of: text, hasValueNames: true))
+      case .json: return try values(of: JSONReader.value(of: text, names: .ofValues))
       case .yaml: return try values(of: YAMLReader.value(of: text))
       }
     } catch var failure as Failure {

@@ -62,8 +62,7 @@ enum YAMLReader {
       guard let json = JSONValue(exactly: scalar.string), case .number = json else {
         throw malformed(
           scalar.mark,
-          "a number is not in JSON's notation, is too large or has too many digits; write it in "
-            + "decimal digits, or in quotes as text")
+          "a number is not in JSON's notation; write it in decimal digits, or in quotes as text")
       }
       return json
     case .str, .timestamp, .implicit: return .string(scalar.string)

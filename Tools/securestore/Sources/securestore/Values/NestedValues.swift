@@ -25,7 +25,9 @@ enum NestedValues {
   }
 
   private static func typed(_ json: JSONValue) -> JSONValue {
-    guard case .array(let elements) = json, let element = elementType(elements) else { return json }
+    guard case .array(let elements) = json, let element = elementType(elements),
+      element != "Double" || [Double].reading(json) != nil
+    else { return json }
     return TypedJSON.tagged("[\(element)]", json)
   }
 
@@ -42,7 +44,7 @@ enum NestedValues {
     switch json {
     case .string: "String"
     case .bool: "Bool"
-    case .number(let digits): Int(digits) == nil ? "Double" : "Int"
+    case .number: Int.reading(json) == nil ? "Double" : "Int"
     case .null, .array, .object: nil
     }
   }
