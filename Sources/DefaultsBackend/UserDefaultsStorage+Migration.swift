@@ -36,7 +36,8 @@ extension UserDefaultsStorage {
   /// A value is stored with the type that `defaults` returns. On Linux, two types differ from what
   /// was set. A `URL` is kept as the `String` of its path, without scheme and host. A `Float` that
   /// comes from the file is a `Double` of the same value, so read it with `double(forKey:)`. Save
-  /// these values again with the type that the program reads.
+  /// these values again with the type that the program reads. A raw value is read as the type that has
+  /// it, whether or not that type is `Codable`.
   ///
   /// - Parameters:
   ///   - defaults: holds the plain values.

@@ -68,9 +68,18 @@ import Testing
     #expect(!"\(error)".contains("secret-text"))
   }
 
-  @Test func aScalarIsNoPropertyList() async {
-    let key = key("s", .userDefaults, .none, .plist, of: Double.self)
-    #expect(await code { try await folder.router().set(1, for: key) } == .invalid)
+  @Test func aScalarIsAPropertyListOfItsOwn() async throws {
+    let router = folder.router()
+    for security in [SecurityPolicy.none, .recommended] {
+      let number = key("number-\(security)", .userDefaults, security, .plist, of: Double.self)
+      try await router.set(0.5, for: number)
+      #expect(try await router.get(number) == 0.5)
+      let text = key("text-\(security)", .userDefaults, security, .plist, of: String.self)
+      try await router.set("text", for: text)
+      #expect(try await router.get(text) == "text")
+      #expect(await code { try await router.set("$null", for: text) } == .invalid)
+      #expect(try await router.get(text) == "text")
+    }
   }
 
   @Test(arguments: Combination.plain.prefix(4) + Combination.sealed.prefix(3))

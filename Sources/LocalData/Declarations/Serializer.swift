@@ -30,7 +30,7 @@ public struct Serializer: Sendable {
 
   /// JSON, by Foundation's encoder; the keys of objects are sorted.
   public static let json = Serializer(.json, "json")
-  /// A binary property list, by Foundation's encoder; the value must be a container, not a scalar.
+  /// A binary property list, by Foundation's encoder; a scalar is a property list of its own.
   public static let plist = Serializer(.propertyList, "plist")
   /// The bytes unchanged, for values of type `Data`.
   public static let data = Serializer(.data, "data")
@@ -61,12 +61,6 @@ public struct Serializer: Sendable {
     return encoder
   }()
   private static let jsonDecoder = JSONDecoder()
-  private static let plistDecoder = PropertyListDecoder()
-  private static let plistEncoder: PropertyListEncoder = {
-    let encoder = PropertyListEncoder()
-    encoder.outputFormat = .binary
-    return encoder
-  }()
 
   /// Why values of a type can't be serialized, or nil if they can.
   func fault<Value>(for type: Value.Type) -> String? {
@@ -84,7 +78,7 @@ public struct Serializer: Sendable {
     do {
       switch form {
       case .json: return try Self.jsonEncoder.encode(value)
-      case .propertyList: return try Self.plistEncoder.encode(value)
+      case .propertyList: return try PropertyListCoder.encode(value)
       case .data: if let data = value as? Data { return data }
       case .custom: if let coding = coding as? Coding<Value> { return try coding.encode(value) }
       }
@@ -104,7 +98,7 @@ public struct Serializer: Sendable {
     do {
       switch form {
       case .json: return try Self.jsonDecoder.decode(Value.self, from: bytes)
-      case .propertyList: return try Self.plistDecoder.decode(Value.self, from: bytes)
+      case .propertyList: return try PropertyListCoder.decode(Value.self, from: bytes)
       case .data: if let value = bytes as? Value { return value }
       case .custom: if let coding = coding as? Coding<Value> { return try coding.decode(bytes) }
       }

@@ -15,17 +15,11 @@ public struct CodableCoding: Sendable {
     type: ValueType(.json), name: "",
     encode: { try jsonEncoder.encode($0) }, decode: { try jsonDecoder.decode($0, from: $1) })
 
-  /// A binary property list, made by Foundation's encoder.
-  ///
-  /// The value must be a container, not a scalar.
+  /// A binary property list, made by Foundation's encoder; a scalar is a property list of its own.
   public static let propertyList = CodableCoding(
     type: ValueType(.propertyList), name: "",
-    encode: { value in
-      let encoder = PropertyListEncoder()
-      encoder.outputFormat = .binary
-      return try encoder.encode(value)
-    },
-    decode: { try PropertyListDecoder().decode($0, from: $1) })
+    encode: { try PropertyListCoder.encode($0) },
+    decode: { try PropertyListCoder.decode($0, from: $1) })
 
   /// A coding that the application implements.
   ///
@@ -73,7 +67,7 @@ public struct CodableCoding: Sendable {
     _: Value.Type, _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> Value {
     guard type.matches(bytes, at: &offset) else {
-      throw try ValueCoder<Value>.mismatch(bytes, at: offset)
+      return try StoredForms<Value>.readPlain(bytes, at: &offset)
     }
     if type.tag == .custom {
       let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt8.self))
@@ -103,6 +97,12 @@ public struct CodableCoding: Sendable {
         .typeMismatch, "the custom coding returned a value that is not a \(Value.self)")
     }
     return value
+  }
+
+  /// Whether the next bytes are a value in this coding, apart from the name of a custom one.
+  func isNext(_ bytes: RawSpan, at offset: Int) -> Bool {
+    var offset = offset
+    return type.matches(bytes, at: &offset)
   }
 
   private func decoded<Value: Decodable>(_ bytes: UnsafeRawBufferPointer) throws -> Value? {

@@ -54,7 +54,7 @@ enum DynamicValue {
     }
   }
 
-  private static let tooDeep = StorageError(
+  static let tooDeep = StorageError(
     .invalid,
     "the value is nested more than \(ValueType.depthLimit) levels deep; store a flatter one")
 
@@ -161,7 +161,8 @@ enum DynamicValue {
     return values
   }
 
-  private static let scalars: [ValueType: any (StorableValue & SendableMetatype).Type] = {
+  /// The Swift type of each type that is not composed of others.
+  static let scalars: [ValueType: any (StorableValue & SendableMetatype).Type] = {
     let types: [any (StorableValue & SendableMetatype).Type] = [
       Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt.self, UInt8.self,
       UInt16.self, UInt32.self, UInt64.self, Float.self, Double.self, String.self, Data.self,

@@ -76,9 +76,11 @@ struct ValueCoder<Value>: @unchecked Sendable {
   @inline(__always)
   fileprivate static func storable<Stored: StorableValue>(_: Stored.Type) -> ValueCoder {
     let type = Stored.valueType
+    let isLegal = type.isLegal
     // `Stored` is `Value`: the casts below always succeed and cost nothing when specialised.
     let coder = ValueCoder<Stored>(
       append: { (value, bytes) throws(StorageError) in
+        guard isLegal else { throw type.illegal }
         type.append(to: &bytes)
         try value.append(to: &bytes)
       },
@@ -111,10 +113,10 @@ struct ValueCoder<Value>: @unchecked Sendable {
     let coder = ValueCoder<Stored>(
       append: { (value, bytes) throws(StorageError) in try raw.append(value.rawValue, &bytes) },
       read: { (bytes, offset) throws(StorageError) in
-        guard let value = Stored(rawValue: try raw.read(bytes, &offset)) else {
-          throw StorageError(.typeMismatch, "the stored raw value is not one of \(Stored.self)")
+        if let value = try StoredForms<Stored>.read(Stored.self, bytes, at: &offset) {
+          return value
         }
-        return value
+        throw try ValueCoder<Stored>.mismatch(bytes, at: offset)
       })
     return coder as? ValueCoder
   }
@@ -173,7 +175,16 @@ private enum SimpleCoders {
       entry(UInt32.self), entry(UInt64.self), entry(Float.self), entry(Double.self),
       entry(String.self), entry(Data.self), entry(Date.self), entry(URL.self), entry(UUID.self),
       entry(Decimal.self), entry([String].self), entry([UInt8].self),
+      (ObjectIdentifier(EncodedValue.self), EncodedValue.coder),
+      (ObjectIdentifier(AnyStorableValue.self), whole),
     ])
+
+  /// A value that has its type with it is stored as that type.
+  private static let whole = ValueCoder<AnyStorableValue>(
+    append: { (value, bytes) throws(StorageError) in try value.append(to: &bytes) },
+    read: { (bytes, offset) throws(StorageError) in
+      try AnyStorableValue.read(bytes, at: &offset)
+    })
 
   @inline(__always)
   private static func entry<Stored: StorableValue>(

@@ -91,10 +91,20 @@ public struct ValueType: Hashable, Sendable, CustomStringConvertible {
     let start = offset
     try skip(bytes, at: &offset, depth: 0)
     let type = ValueType(tags: bytes.extracting(start..<offset).copied()[...])
-    guard !type.tags.contains(Tag.any.rawValue) || type.isOfAny else {
+    guard type.isLegal else {
       throw StorageError(.damaged, "the stored type \(type) is not a legal type")
     }
     return type
+  }
+
+  /// Whether values of the type are stored: any occurs only as the element of three types.
+  var isLegal: Bool { !tags.contains(Tag.any.rawValue) || isOfAny }
+
+  /// The error for a value of a type that is never stored.
+  var illegal: StorageError {
+    StorageError(
+      .unsupported,
+      "a \(self) can't be stored; elements of Any are stored in [Any], Set<Any> and [String: Any]")
   }
 
   /// Whether it is one of the three types whose elements each have a type of their own.

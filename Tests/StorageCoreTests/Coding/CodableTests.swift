@@ -72,9 +72,32 @@ import Testing
     #expect(back?.first?.isNaN == number.isNaN)
   }
 
-  @Test func aScalarIsNoPropertyList() throws {
-    #expect(code { try property(Int.self, .propertyList).save(1) } == .invalid)
-    #expect(try storage.keys().isEmpty)
+  @Test func aScalarIsAPropertyListOfItsOwn() throws {
+    func comesBack<Value: Codable & Equatable>(_ value: Value) throws {
+      try property(Value.self, .propertyList).save(value)
+      #expect(try property(Value.self, .propertyList).load() == value)
+    }
+    try comesBack(1)
+    try comesBack(UInt64.max)
+    try comesBack(-0.5)
+    try comesBack(Float(0.1))
+    try comesBack(true)
+    try comesBack("")
+    try comesBack("text\n")
+    try comesBack(Data([0, 255]))
+    try comesBack(Date(timeIntervalSinceReferenceDate: 0.1))
+    try comesBack(UUID())
+    try comesBack(Optional(5))
+    try comesBack(Int?.none)
+  }
+
+  @Test func whatAPropertyListCantHoldIsInvalidAndChangesNothing() throws {
+    try property(String.self, .propertyList).save("kept")
+    // Foundation writes nil as this text.
+    #expect(code { try property(String.self, .propertyList).save("$null") } == .invalid)
+    #expect(code { try property(Int128.self, .propertyList).save(5) } == .invalid)
+    #expect(code { try property(Secretive.self, .propertyList).save(Secretive()) } == .invalid)
+    #expect(try property(String.self, .propertyList).load() == "kept")
   }
 
   @Test func aTypeThatChangedIsATypeMismatchThatQuotesNothing() throws {

@@ -40,13 +40,43 @@ struct ValueTests {
     #expect(try tool.run("list").text == "")
   }
 
-  @Test(arguments: ["12345678901234567890123", "[1,1e400]", #"{"n":0.12345678901234567890}"#])
-  func aNumberThatWouldNotComeBackIsRefused(_ text: String) throws {
+  @Test(arguments: [
+    "12345678901234567890123", "[1,1e400]", #"{"n":0.12345678901234567890}"#, "-0",
+    #"{"b":99999999999999999.99,"a":[-170141183460469231731687303715884105728]}"#,
+  ])
+  func numbersInJSONKeepEveryDigit(_ text: String) throws {
     let tool = try Tool()
-    let result = try tool.run("set", "V", "--type", "json", input: text)
-    #expect(result.code == 65)
-    #expect(result.errors.contains("line 1, column "))
-    #expect(try tool.run("get", "V").code == 1)
+    #expect(try tool.run("set", "V", "--type", "json", input: text).code == 0)
+    #expect(try tool.run("get", "V").text == text)
+    let exported = try tool.run("export", "--stdout", "--format", "json")
+    #expect(exported.text.contains(text))
+    let imported = try tool.run(
+      ["import", "-", "--format", "json", "--overwrite"], input: exported.output)
+    #expect(imported.code == 0, "\(imported.errors)")
+    #expect(try tool.run("get", "V").text == text)
+  }
+
+  @Test(arguments: ["12345678901234567890123", "1e400", "0.12345678901234567890"])
+  func aNumberThatADoubleWouldChangeIsRefusedByName(_ text: String) throws {
+    let tool = try Tool()
+    for format in ["json", "yaml"] {
+      let result = try tool.run(
+        ["import", "-", "--format", format], input: Data("{\"amount\": \(text)}".utf8))
+      #expect(result.code == 65)
+      #expect(result.errors.contains("amount") && result.errors.contains("Decimal"))
+      #expect(!result.errors.contains(text))
+    }
+    #expect(try tool.run("list").text == "")
+  }
+
+  @Test func aNumberOfAFileBecomesTheDecimalThatItIsSaidToBe() throws {
+    let tool = try Tool()
+    let file = #"{"a":99999999999999999.99,"b":{"$type":"Decimal","$value":1.0e-30}}"#
+    let result = try tool.run(
+      ["import", "-", "--format", "json", "--type", "a=decimal"], input: Data(file.utf8))
+    #expect(result.code == 0, "\(result.errors)")
+    #expect(try tool.run("get", "a").text == "99999999999999999.99")
+    #expect(try tool.run("get", "b").text == "0." + String(repeating: "0", count: 29) + "1")
   }
 
   @Test func aNumberThatIsTooLargeIsNoInfinity() throws {

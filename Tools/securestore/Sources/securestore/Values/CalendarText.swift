@@ -1,11 +1,103 @@
 internal import Foundation
 
 /// Dates in the form of RFC 3339: `2026-11-24T05:05:00Z`, with a fraction of a second or an offset.
+///
+/// The calendar is Gregorian for all years from 1 to 9999, also before the reform of 1582. The text of any
+/// other date is a number of seconds: `2001-01-01T00:00:00Z + 1e+300 s`.
 enum CalendarText {
+  private static let reference = "2001-01-01T00:00:00Z"
+  /// The seconds from 2001 of the first date with a text in the calendar, and of the first date after the
+  /// last.
+  private static let calendarSeconds = -63_114_076_800.0..<252_423_993_600.0
+
+  // MARK: - Writing
+
+  /// The text of a date, with as many digits as identify the date.
+  static func text(_ date: Date) -> String {
+    let seconds = date.timeIntervalSinceReferenceDate
+    let isNegativeZero = seconds == 0 && seconds.sign == .minus
+    guard calendarSeconds.contains(seconds), !isNegativeZero else {
+      let text = FloatText.text(seconds)
+      return text.hasPrefix("-")
+        ? "\(reference) - \(text.dropFirst()) s" : "\(reference) + \(text) s"
+    }
+    // The digits of the shortest number that is read as this one.
+    var (whole, fraction) = decimal(seconds)
+    if seconds < 0 {
+      whole = -whole
+      if !fraction.isEmpty {
+        whole -= 1
+        fraction = complement(fraction)
+      }
+    }
+    let digits = fraction.isEmpty ? "" : "." + padded(fraction)
+    return calendar(whole) + digits + "Z"
+  }
+
+  /// The whole part of a number without its sign, and the digits of its fraction.
+  private static func decimal(_ seconds: Double) -> (whole: Int, fraction: [UInt8]) {
+    let parts = "\(seconds.magnitude)".split(separator: "e")
+    let number = parts[0].split(separator: ".")
+    var whole = Array(number[0].utf8)
+    var fraction = number.count > 1 ? Array(number[1].utf8) : []
+    let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+    for _ in 0..<max(exponent, 0) { whole.append(fraction.isEmpty ? 0x30 : fraction.removeFirst()) }
+    for _ in 0..<max(-exponent, 0) { fraction.insert(whole.popLast() ?? 0x30, at: 0) }
+    while fraction.last == 0x30 { fraction.removeLast() }
+    return (Int(String(decoding: whole, as: UTF8.self)) ?? 0, fraction)
+  }
+
+  /// The digits of 1 minus a fraction that does not end in a 0.
+  private static func complement(_ fraction: [UInt8]) -> [UInt8] {
+    let last = fraction.count - 1
+    return fraction.enumerated().map { 0x30 + (($0 == last ? 0x3A : 0x39) - $1) }
+  }
+
+  /// At least milliseconds.
+  private static func padded(_ fraction: [UInt8]) -> String {
+    String(decoding: fraction, as: UTF8.self)
+      + String(repeating: "0", count: max(3 - fraction.count, 0))
+  }
+
+  private static func calendar(_ seconds: Int) -> String {
+    let since = seconds + days(2001, 1, 1) * 86_400
+    let (day, second) = (since / 86_400, since % 86_400)
+    // The inverse of `days`: the year begins in March.
+    var year = day * 400 / 146_097
+    while days(year + 1, 3, 1) <= day { year += 1 }
+    while days(year, 3, 1) > day { year -= 1 }
+    let rest = day - days(year, 3, 1)
+    let month = (rest * 5 + 2) / 153
+    let dayOfMonth = rest - (month * 153 + 2) / 5 + 1
+    return digits(month < 10 ? year : year + 1, 4) + "-"
+      + digits(month < 10 ? month + 3 : month - 9)
+      + "-" + digits(dayOfMonth) + "T" + digits(second / 3600) + ":" + digits(second / 60 % 60)
+      + ":"
+      + digits(second % 60)
+  }
+
+  private static func digits(_ number: Int, _ count: Int = 2) -> String {
+    let text = "\(number)"
+    return String(repeating: "0", count: max(count - text.count, 0)) + text
+  }
+
+  // MARK: - Reading
+
   /// The date of a text; nil if it is not a date with a time and an offset.
   static func date(_ text: String) -> Date? {
+    if text.hasPrefix(reference + " ") {
+      let rest = text.dropFirst(reference.count + 1)
+      guard let sign = rest.first, "+-".contains(sign), rest.dropFirst().first == " ",
+        rest.hasSuffix(" s"), rest.count > 4
+      else { return nil }
+      let text = String(rest.dropFirst(2).dropLast(2))
+      guard !text.hasPrefix("-"), !text.hasPrefix("+"),
+        let magnitude: Double = FloatText.value(text)
+      else { return nil }
+      return Date(timeIntervalSinceReferenceDate: sign == "-" ? -magnitude : magnitude)
+    }
     var rest = Array(text.utf8)[...]
-    guard let year = number(4, &rest), take("-", &rest), let month = number(2, &rest),
+    guard let year = number(4, &rest), year > 0, take("-", &rest), let month = number(2, &rest),
       take("-", &rest), let day = number(2, &rest), take("T", &rest) || take("t", &rest),
       let hour = number(2, &rest), take(":", &rest), let minute = number(2, &rest),
       take(":", &rest), let second = number(2, &rest), let fraction = fraction(&rest),
@@ -15,7 +107,15 @@ enum CalendarText {
     else { return nil }
     let days = days(year, month, day) - days(2001, 1, 1)
     let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
-    return Date(timeIntervalSinceReferenceDate: Double(seconds) + fraction)
+    return number(seconds, fraction).map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+
+  /// The nearest number to whole seconds and the digits of a fraction, rounded once.
+  private static func number(_ seconds: Int, _ fraction: [UInt8]) -> Double? {
+    if seconds >= 0 || fraction.isEmpty {
+      return Double("\(seconds)." + String(decoding: fraction, as: UTF8.self) + "0")
+    }
+    return Double("-\(-seconds - 1)." + String(decoding: complement(fraction), as: UTF8.self))
   }
 
   private static func take(_ scalar: Unicode.Scalar, _ rest: inout ArraySlice<UInt8>) -> Bool {
@@ -33,12 +133,14 @@ enum CalendarText {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// The fraction after a point; 0 without one.
-  private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Double? {
-    guard take(".", &rest) else { return 0 }
-    let digits = rest.prefix { (0x30...0x39).contains($0) }
+  /// The digits of the fraction after a point, without zeros at the end; none without a point.
+  private static func fraction(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+    guard take(".", &rest) else { return [] }
+    var digits = Array(rest.prefix { (0x30...0x39).contains($0) })
     rest = rest.dropFirst(digits.count)
-    return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
+    guard !digits.isEmpty else { return nil }
+    while digits.last == 0x30 { digits.removeLast() }
+    return digits
   }
 
   /// The offset in minutes.

@@ -97,8 +97,9 @@ enum GivenValue {
       // The value must match the type that it names, before it is converted to another type.
       let named = try TypedJSON.value(of: json, name)
       if type == kind.name { return named }
-      // Dates in seconds, and Base64, do not convert to other types.
-      return ["Date", "Data"].contains(type) ? nil : try scalar(inner, kind, exactly, old)
+      // Dates in seconds, Base64 and property lists do not convert to other types.
+      let isEncoded = ["Date", "Data", StoredValue.propertyListType].contains(type)
+      return isEncoded ? nil : try scalar(inner, kind, exactly, old)
     }
     if case .number = json, case .type(let type) = kind, type == Date.self { return nil }
     return try scalar(json, kind, exactly, old)
@@ -126,7 +127,9 @@ extension ValueKind {
   /// The JSON as a new value; nil if its form differs from that of the stored value.
   fileprivate func new(_ json: JSONValue, like old: JSONValue? = nil) -> NewValue? {
     guard old.map({ $0.form == json.form }) ?? true else { return nil }
-    if case .propertyList = self { return .propertyList(json) }
+    if case .propertyList = self {
+      return PropertyListJSON.data(of: json).map { .propertyList($0) }
+    }
     return .json(json)
   }
 }

@@ -1,26 +1,36 @@
 /// Reads JSON, RFC 8259, strictly: no comments, no trailing commas, no name twice.
 ///
-/// A number must read back unchanged. Names of an object must differ as Swift compares them: Swift takes é
-/// and e with a combining accent for the same name. Its errors give the position, and quote nothing from
-/// the text.
+/// A number stays text and keeps every digit. Names of an object must differ as Swift compares them: Swift
+/// takes é and e with a combining accent for the same name. Its errors give the position, and quote nothing
+/// from the text.
 struct JSONReader {
-  private static let depthLimit = 128
+  /// How deep arrays and objects may nest, as in Foundation's decoder.
+  private static let depthLimit = 512
+
+  /// Which names an object may have.
+  enum Names {
+    /// Names that a program can tell apart.
+    case distinct
+    /// The same, but the outermost names are names of values, which are compared by their bytes.
+    case ofValues
+    /// Any names: a program has already stored them.
+    case any
+  }
 
   private let bytes: [UInt8]
-  /// Whether the outermost object's names are names of values, which are compared by their bytes.
-  private let hasValueNames: Bool
+  private let names: Names
   private var position = 0
 
   /// The value of a text.
   ///
   /// - Parameters:
   ///   - text: the JSON.
-  ///   - hasValueNames: whether the outermost object has the names and values of a storage.
+  ///   - names: which names an object may have.
   /// - Returns: the value.
-  /// - Throws: `Failure` with the position where the text is not JSON, or has a number that would change.
-  static func value(of text: String, hasValueNames: Bool = false) throws -> JSONValue {
+  /// - Throws: `Failure` with the position where the text is not JSON.
+  static func value(of text: String, names: Names = .distinct) throws -> JSONValue {
     // RFC 8259 section 8.1: a byte order mark may be ignored.
-    var reader = JSONReader(bytes: text.bytesWithoutMark, hasValueNames: hasValueNames)
+    var reader = JSONReader(bytes: text.bytesWithoutMark, names: names)
     let value = try reader.value(depth: 0)
     reader.skipSpace()
     guard reader.position == reader.bytes.count else {
@@ -29,9 +39,9 @@ struct JSONReader {
     return value
   }
 
-  private init(bytes: [UInt8], hasValueNames: Bool) {
+  private init(bytes: [UInt8], names: Names) {
     self.bytes = bytes
-    self.hasValueNames = hasValueNames
+    self.names = names
   }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -106,7 +116,7 @@ struct JSONReader {
   private mutating func object(_ depth: Int) throws -> JSONValue {
     position += 1
     var members: [(String, JSONValue)] = []
-    var names: Set<[UInt8]> = []
+    var known: Set<[UInt8]> = []
     var texts: Set<String> = []
     skipSpace()
     if take("}") { return .object([]) }
@@ -114,10 +124,10 @@ struct JSONReader {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw malformed("a name is needed") }
       let name = try string()
-      guard names.insert(Array(name.utf8)).inserted else {
+      guard known.insert(Array(name.utf8)).inserted || names == .any else {
         throw malformed("a name occurs twice")
       }
-      guard texts.insert(name).inserted || hasValueNames && depth == 0 else {
+      guard texts.insert(name).inserted || names == .any || names == .ofValues && depth == 0 else {
         throw malformed("two names differ only in the encoding of their accents")
       }
       skipSpace()
@@ -146,15 +156,7 @@ struct JSONReader {
       if !take("+") { _ = take("-") }
       _ = try digits()
     }
-    let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    guard JSONNumber.isKept(text) else {
-      let place = place(start)
-      throw Failure(
-        .malformedInput,
-        "line \(place.line), column \(place.column): the number is too large or has too many digits "
-          + "to be read back unchanged; make it a string")
-    }
-    return text
+    return String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
   private mutating func string() throws -> String {

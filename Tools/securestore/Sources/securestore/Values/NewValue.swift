@@ -1,10 +1,12 @@
+internal import Foundation
 internal import StorageCore
 
 /// A value with the type that it is stored as.
 enum NewValue {
   case value(any ReadableValue)
   case json(JSONValue)
-  case propertyList(JSONValue)
+  /// A binary property list.
+  case propertyList(Data)
 
   /// The type as the library names it.
   var type: String {
@@ -26,11 +28,14 @@ extension StorageTransaction {
     func save(_ value: some ReadableValue) throws(StorageError) {
       try self.save(Optional(value), forKey: key)
     }
+    func save(_ encoded: EncodedValue) throws(StorageError) {
+      try self.save(Optional(encoded), forKey: key)
+    }
     switch new {
     case .value(let value): try save(value)
-    case .json(let json): try self.save(Optional(json), forKey: key)
-    case .propertyList(let json):
-      try self.save(encodable: Optional(json), forKey: key, coding: .propertyList)
+    case .json(let json):
+      try save(EncodedValue(Data(json.text.utf8), coding: .json))
+    case .propertyList(let data): try save(EncodedValue(data, coding: .propertyList))
     }
   }
 
@@ -56,12 +61,7 @@ extension StorageTransaction {
       throw Mismatch(key: key, stored: stored, given: given.ownType)
     }
     var old: JSONValue?
-    switch kind {
-    case .type: break
-    case .json: old = try load(JSONValue.self, forKey: key)
-    case .propertyList:
-      old = try load(decodable: JSONValue.self, forKey: key, coding: .propertyList)
-    }
+    if !kind.hasOwnForm { old = try load(EncodedValue.self, forKey: key)?.json(of: key) }
     guard let value = try given.value(of: kind, exactly: true, key, like: old) else {
       throw Mismatch(key: key, stored: old?.title ?? stored, given: given.ownType)
     }

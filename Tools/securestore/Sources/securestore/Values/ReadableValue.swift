@@ -1,9 +1,17 @@
 internal import Foundation
 internal import StorageCore
 
-/// A type of a property that can be read from JSON and from text.
+/// A type of a property that can be written as JSON or text, and read from both.
 protocol ReadableValue: StorableValue, SendableMetatype {
-  /// The value of `json`, in the form that `export` writes, or a date as text; nil for any other form.
+  /// The value in JSON.
+  var json: JSONValue { get }
+
+  /// The value as text, for a type with a text of its own; nil for any other type, and for data.
+  ///
+  /// `reading(text:exactly:)` returns the same value for it.
+  var text: String? { get }
+
+  /// The value of `json`, in the form of the property above, or a date as text; nil for any other form.
   static func reading(_ json: JSONValue) -> Self?
 
   /// The value of a text.
@@ -17,20 +25,23 @@ protocol ReadableValue: StorableValue, SendableMetatype {
 
 extension ReadableValue {
   /// Composed types are written as JSON.
+  var text: String? { nil }
+
+  /// Composed types are read from JSON.
   static func reading(text: String, exactly: Bool) -> Self? {
-    do {
-      return reading(try JSONReader.value(of: text))
-    } catch {
-      return nil  // the text is not JSON
-    }
+    JSONValue(exactly: text).flatMap { reading($0) }
   }
 }
 
-// MARK: - Numbers and truth values
+// MARK: - Whole numbers and truth values
 
 extension ReadableValue where Self: FixedWidthInteger {
+  var json: JSONValue { .number("\(self)") }
+  var text: String? { "\(self)" }
+
   static func reading(_ json: JSONValue) -> Self? {
-    if case .number(let digits) = json { Self(digits) } else { nil }
+    // JSON has -0, which is no whole number.
+    if case .number(let digits) = json { reading(text: digits, exactly: true) } else { nil }
   }
 
   static func reading(text: String, exactly: Bool) -> Self? {
@@ -50,34 +61,10 @@ extension UInt16: ReadableValue {}
 extension UInt32: ReadableValue {}
 extension UInt64: ReadableValue {}
 
-extension ReadableValue where Self: LosslessStringConvertible & BinaryFloatingPoint {
-  static func reading(_ json: JSONValue) -> Self? {
-    switch json {
-    case .number(let digits): finite(digits)
-    case .string(let text): Self(text).flatMap { $0.isFinite ? nil : $0 }  // nan, inf
-    default: nil
-    }
-  }
-
-  static func reading(text: String, exactly: Bool) -> Self? {
-    if exactly {
-      guard case .number(let digits)? = JSONValue(exactly: text) else { return nil }
-      return finite(digits)
-    }
-    guard let value = Self(text) else { return nil }
-    // Only the words for an infinity make one, not a number that is too large.
-    return value.isFinite || !text.contains(where: \.isNumber) ? value : nil
-  }
-
-  private static func finite(_ digits: String) -> Self? {
-    Self(digits).flatMap { $0.isFinite ? $0 : nil }
-  }
-}
-
-extension Double: ReadableValue {}
-extension Float: ReadableValue {}
-
 extension Bool: ReadableValue {
+  var json: JSONValue { .bool(self) }
+  var text: String? { "\(self)" }
+
   static func reading(_ json: JSONValue) -> Bool? {
     if case .bool(let value) = json { value } else { nil }
   }
@@ -90,42 +77,109 @@ extension Bool: ReadableValue {
   ]
 }
 
+// MARK: - Other numbers
+
+/// A binary floating-point number whose bits can be written.
+protocol ReadableFloat: ReadableValue, BinaryFloatingPoint, LosslessStringConvertible {
+  associatedtype Bits: FixedWidthInteger
+  var bitPattern: Bits { get }
+  init(bitPattern: Bits)
+  /// The number of significant digits that identify every value.
+  static var identifyingDigits: Int { get }
+}
+
+extension ReadableFloat {
+  /// A number; text if JSON has no such number.
+  var json: JSONValue { isFinite ? .number("\(self)") : .string(FloatText.text(self)) }
+  var text: String? { FloatText.text(self) }
+
+  static func reading(_ json: JSONValue) -> Self? {
+    switch json {
+    case .number(let digits): JSONNumber.value(digits)
+    case .string(let text): FloatText.value(text).flatMap { $0.isFinite ? nil : $0 }
+    default: nil
+    }
+  }
+
+  static func reading(text: String, exactly: Bool) -> Self? {
+    guard exactly else { return FloatText.value(text) }
+    if case .number(let digits)? = JSONValue(exactly: text) { return JSONNumber.value(digits) }
+    return FloatText.value(text).flatMap { FloatText.text($0) == text ? $0 : nil }
+  }
+}
+
+extension Double: ReadableFloat {
+  static let identifyingDigits = 17
+}
+extension Float: ReadableFloat {
+  static let identifyingDigits = 9
+}
+
 extension Decimal: ReadableValue {
-  /// The number of digits that every Decimal can hold.
-  private static let digitLimit = 38
+  private static let notANumber = "NaN"
+
+  var json: JSONValue { .string(description) }
+  var text: String? { description }
 
   static func reading(_ json: JSONValue) -> Decimal? {
-    json.string.flatMap { reading(text: $0, exactly: true) }
+    switch json {
+    case .number(let text), .string(let text): reading(text: text, exactly: true)
+    default: nil
+    }
   }
 
   static func reading(text: String, exactly: Bool) -> Decimal? {
-    // Foundation would also accept a number that is followed by other text.
-    let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-    let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    guard digits.utf8.count <= digitLimit, parts.allSatisfy({ !$0.isEmpty }),
-      digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
+    if text == notANumber { return .nan }
+    guard isNumber(text),
+      let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
+      !value.isNaN
     else { return nil }
-    return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+    // Foundation cuts digits that a Decimal does not hold.
+    let (written, read) = (DecimalDigits(text), DecimalDigits(value.description))
+    return written == read || written.digits.isEmpty && read.digits.isEmpty ? value : nil
+  }
+
+  /// Whether the text is a number alone: Foundation would also accept a number that is followed by other text.
+  private static func isNumber(_ text: String) -> Bool {
+    let parts = text.split(omittingEmptySubsequences: false) { "eE".contains($0) }
+    guard parts.count <= 2, let number = parts.first else { return false }
+    let digits = (number.hasPrefix("-") ? number.dropFirst() : number)
+      .split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    return digits.allSatisfy { isDigits($0) }
+      && parts.dropFirst().allSatisfy {
+        isDigits($0.hasPrefix("-") || $0.hasPrefix("+") ? $0.dropFirst() : $0)
+      }
+  }
+
+  private static func isDigits(_ text: Substring) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 }
 
 // MARK: - Text, and what is written as text
 
 extension String: ReadableValue {
+  var json: JSONValue { .string(self) }
+  var text: String? { self }
+
   static func reading(_ json: JSONValue) -> String? { json.string }
   static func reading(text: String, exactly: Bool) -> String? { text }
-}
-
-extension ReadableValue where Self: ReadableText {
-  static func reading(_ json: JSONValue) -> Self? {
-    json.string.flatMap { reading(text: $0, exactly: true) }
-  }
 }
 
 /// A type whose only form in JSON is its text.
 protocol ReadableText: ReadableValue {}
 
+extension ReadableValue where Self: ReadableText {
+  var json: JSONValue { .string(text ?? "") }
+
+  static func reading(_ json: JSONValue) -> Self? {
+    json.string.flatMap { reading(text: $0, exactly: true) }
+  }
+}
+
 extension URL: ReadableText {
+  var text: String? { absoluteString }
+
   static func reading(text: String, exactly: Bool) -> URL? {
     // Foundation escapes invalid characters of a URL, which would change the text.
     URL(string: text).flatMap { $0.absoluteString == text ? $0 : nil }
@@ -133,76 +187,41 @@ extension URL: ReadableText {
 }
 
 extension UUID: ReadableText {
+  var text: String? { uuidString }
+
   static func reading(text: String, exactly: Bool) -> UUID? { UUID(uuidString: text) }
 }
 
-/// Base64; `set --type data` stores its input unchanged and does not come here.
-extension Data: ReadableText {
+/// Base64; `get` and `set --type data` leave data unchanged and do not come here.
+extension Data: ReadableValue {
+  var json: JSONValue { .string(base64EncodedString()) }
+
+  static func reading(_ json: JSONValue) -> Data? {
+    json.string.flatMap { reading(text: $0, exactly: true) }
+  }
+
   static func reading(text: String, exactly: Bool) -> Data? {
     Data(base64Encoded: text).flatMap { $0.base64EncodedString() == text ? $0 : nil }
   }
 }
 
 extension Date: ReadableValue {
+  /// The seconds since 2001; text if they are not a number in JSON.
+  var json: JSONValue {
+    let seconds = timeIntervalSinceReferenceDate
+    return seconds.isFinite ? seconds.json : .string(CalendarText.text(self))
+  }
+  var text: String? { CalendarText.text(self) }
+
   static func reading(_ json: JSONValue) -> Date? {
     switch json {
-    case .number(let digits): Double(digits).map { Date(timeIntervalSinceReferenceDate: $0) }
+    case .number: Double.reading(json).map { Date(timeIntervalSinceReferenceDate: $0) }
     case .string(let text): reading(text: text, exactly: true)
     default: nil
     }
   }
 
   static func reading(text: String, exactly: Bool) -> Date? { CalendarText.date(text) }
-}
-
-// MARK: - Collections
-
-extension Optional: ReadableValue where Wrapped: ReadableValue {
-  static func reading(_ json: JSONValue) -> Wrapped?? {
-    if case .null = json { return .some(nil) }
-    return Wrapped.reading(json).map { .some($0) }
-  }
-}
-
-extension Array: ReadableValue where Element: ReadableValue {
-  static func reading(_ json: JSONValue) -> [Element]? {
-    guard case .array(let values) = json else { return nil }
-    let all = values.compactMap { Element.reading($0) }
-    return all.count == values.count ? all : nil
-  }
-}
-
-extension Set: ReadableValue where Element: ReadableValue {
-  static func reading(_ json: JSONValue) -> Set<Element>? {
-    guard let all = [Element].reading(json) else { return nil }
-    let set = Set(all)
-    return set.count == all.count ? set : nil
-  }
-}
-
-extension Dictionary: ReadableValue where Key: ReadableValue, Value: ReadableValue {
-  /// An object if the keys are text, else an array of pairs, since keys in JSON are always text.
-  static func reading(_ json: JSONValue) -> [Key: Value]? {
-    let members: [(JSONValue, JSONValue)]
-    switch json {
-    case .object(let object) where Key.self == String.self:
-      members = object.map { (.string($0), $1) }
-    case .array(let pairs) where Key.self != String.self:
-      members = pairs.compactMap {
-        guard case .array(let pair) = $0, pair.count == 2 else { return nil }
-        return (pair[0], pair[1])
-      }
-      guard members.count == pairs.count else { return nil }
-    default: return nil
-    }
-    var values: [Key: Value] = [:]
-    for (key, value) in members {
-      guard let key = Key.reading(key), let value = Value.reading(value),
-        values.updateValue(value, forKey: key) == nil
-      else { return nil }
-    }
-    return values
-  }
 }
 
 extension JSONValue {

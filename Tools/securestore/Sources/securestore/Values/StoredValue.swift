@@ -8,9 +8,15 @@ struct StoredValue {
   /// The type name for a `Codable` value stored as a property list.
   static let propertyListType = "Codable as property list"
 
+  private enum Content {
+    case value(any ReadableValue)
+    case json(JSONValue)
+    case propertyList(JSONValue)
+  }
+
   /// The type as Swift writes it.
   let type: String
-  private let content: Any
+  private let content: Content
 
   /// The value of a key, or nil if there is none.
   ///
@@ -18,50 +24,72 @@ struct StoredValue {
   init?(_ key: StoreKey, in storage: some Storage) throws {
     guard let summary = try storage.summary(forKey: key) else { return nil }
     type = summary.type.description
-    let content: Any?
     switch type {
-    case Self.codableType: content = try storage.load(JSONValue.self, forKey: key)
-    case Self.propertyListType:
-      content = try CodableStore<JSONValue, _>(storage, key, coding: .propertyList).load()
-    default: content = try storage.load(Any.self, forKey: key)
+    case Self.codableType, Self.propertyListType:
+      guard let encoded = try storage.load(EncodedValue.self, forKey: key) else { return nil }
+      let json = try encoded.json(of: key)
+      content = encoded.coding == .json ? .json(json) : .propertyList(json)
+    default:
+      guard let stored = try storage.load(AnyStorableValue.self, forKey: key) else { return nil }
+      guard let value = stored.value as? any ReadableValue else {
+        throw Failure(.unsupported, "the value is stored as \(type), which has no text", key: key)
+      }
+      content = .value(value)
     }
-    guard let content else { return nil }  // removed meanwhile
-    self.content = content
   }
 
   /// The bytes that `get` writes.
   ///
   /// Text and data unchanged, other scalars as text, and the rest as JSON.
   var bytes: [UInt8] {
-    if let data = content as? Data { return [UInt8](data) }
-    if content is JSONValue { return Array(json.text.utf8) }
-    return Array((TypedJSON.scalarText(of: content) ?? json.text).utf8)
+    if isBinary, case .value(let data as Data) = content { return [UInt8](data) }
+    return Array((text ?? json.text).utf8)
   }
 
   /// Whether the bytes are not text.
-  var isBinary: Bool { content is Data }
+  var isBinary: Bool { type == "Data" }
 
   /// The value in JSON; a value without a JSON form is a string.
-  var json: JSONValue { TypedJSON.json(of: content) }
+  var json: JSONValue {
+    switch content {
+    case .value(let value): value.json
+    case .json(let json), .propertyList(let json): json
+    }
+  }
 
   /// The text of a scalar, or nil for data and composed values.
-  var text: String? {
-    content is JSONValue ? nil : TypedJSON.scalarText(of: content)
-  }
+  var text: String? { if case .value(let value) = content { value.text } else { nil } }
 
   /// JSON that reads back as the same value; it includes the type if plain JSON would lose the type.
   var exactJSON: JSONValue {
     switch content {
-    case let text as String: return .string(text)
-    case let value as Bool where type == "Bool": return .bool(value)
-    case is Int where type == "Int": return json
-    case let value as Double where type == "Double" && value.isFinite: return json
-    case let value as JSONValue:
-      switch value {
-      case .object where value[TypedJSON.typeName] == nil, .array: return value
-      default: return TypedJSON.tagged("JSON", value)
+    case .value(let value): return TypedJSON.exact(value)
+    case .propertyList(let json): return TypedJSON.tagged(type, json)
+    case .json(let json):
+      switch json {
+      case .object where json[TypedJSON.typeName] == nil, .array: return json
+      default: return TypedJSON.tagged("JSON", json)
       }
-    default: return TypedJSON.tagged(type, json)
     }
+  }
+}
+
+extension EncodedValue {
+  /// The value in JSON, with every digit of its numbers.
+  ///
+  /// - Throws: `Failure` for a value that no encoder of Foundation writes.
+  func json(of key: StoreKey) throws -> JSONValue {
+    var json: JSONValue?
+    switch coding {
+    case .json:
+      if let text = String(validating: data, as: UTF8.self) {
+        json = try JSONReader.value(of: text, names: .any)
+      }
+    case .propertyList: json = try PropertyListJSON.json(of: data)
+    }
+    guard let json else {
+      throw Failure(.unsupported, "only the application can read the value", key: key)
+    }
+    return json
   }
 }

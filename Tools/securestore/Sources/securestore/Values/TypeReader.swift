@@ -1,4 +1,5 @@
 internal import Foundation
+internal import StorageCore
 
 /// Reads the name of a type, such as `[String: Int]`, in Swift's notation, as `list --long` shows it.
 struct TypeReader {
@@ -6,6 +7,7 @@ struct TypeReader {
 
   /// The type of that name; nil if it is unknown or can't be read from JSON or text.
   static func type(_ name: String) -> (any ReadableValue.Type)? {
+    if let type = anyTypes[name] { return type }
     var reader = TypeReader(rest: name[...])
     guard let type = reader.type(depth: 0), reader.rest.isEmpty else { return nil }
     return type
@@ -67,6 +69,12 @@ struct TypeReader {
     func of<Value: ReadableValue>(_: Value.Type) -> any ReadableValue.Type { [Key: Value].self }
     return of(value)
   }
+
+  /// The types whose elements have types of their own; they are no parts of others.
+  private static let anyTypes: [String: any ReadableValue.Type] = [
+    "[Any]": [AnyStorableValue].self, "Set<Any>": Set<AnyStorableValue>.self,
+    "[String: Any]": [String: AnyStorableValue].self,
+  ]
 
   /// The types that are not composed of others.
   static let scalars: [String: any ReadableValue.Type] = [

@@ -58,13 +58,16 @@ enum ValueKind: ExpressibleByArgument {
     Value.valueType.description
   }
 
+  /// Whether it is not a `Codable` type.
+  var hasOwnForm: Bool { if case .type = self { true } else { false } }
   var isText: Bool { if case .type(let type) = self { type == String.self } else { false } }
   var isData: Bool { if case .type(let type) = self { type == Data.self } else { false } }
 
   /// A description of such a value, for a user who gave something else.
   var title: String {
     switch self {
-    case .json, .propertyList: "JSON"
+    case .json: "JSON"
+    case .propertyList: "JSON that a property list can hold"
     case .type(let type): Self.titles[Self.name(of: type)] ?? "JSON of the type \(name)"
     }
   }
@@ -73,7 +76,7 @@ enum ValueKind: ExpressibleByArgument {
     "String": "text", "Int": "a whole number of 64 bits", "Double": "a number",
     "Bool": "true or false", "Data": "data in Base64",
     "Date": "a date as 2026-11-24T05:05:00Z", "URL": "a URL", "UUID": "a UUID",
-    "Decimal": "a number of at most 38 digits", "Float": "a number",
+    "Decimal": "a number that a Decimal holds exactly", "Float": "a number",
     "[String]": "a JSON array of text", "[String: String]": "a JSON object of text",
     "Int8": "a whole number of 8 bits", "Int16": "a whole number of 16 bits",
     "Int32": "a whole number of 32 bits", "Int64": "a whole number of 64 bits",
