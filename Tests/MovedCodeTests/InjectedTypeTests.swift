@@ -45,7 +45,7 @@ private func isFound<Dependency: Sendable>(_ type: Dependency.Type, group: Strin
       { $0.register { plugin } },
       { if let optional { $0.register(optional) } },
       { storage in for plugin in plugins { storage.register(plugin) } },
-      { storage in plugins.forEach { storage.register($0) } },
+      { storage in _ = plugins.map { storage.register($0) } },
       { _ in @Register var registered = plugin },
       { _ in @Register var registered: any Plugin = plugin },
       { _ in @Register(.lazy) var registered: any Plugin = plugin },
