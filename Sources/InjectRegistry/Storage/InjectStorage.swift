@@ -122,9 +122,9 @@ public final class InjectStorage: @unchecked Sendable {
   /// Nothing of an ended session is kept, so each user may have a session of that user's name.
   /// Inside overrides this affects only the instances of the overrides.
   public func resetSession(_ name: String) {
-    change(nodes: { $0.end(name) }, endsSessions: true) {
-      $0.dropInstances(of: .session(name))
-    }
+    change(
+      nodes: { $0.end(name) }, endsSessions: true,
+      { $0.dropInstances(of: .session(name)) })
   }
 
   /// Releases all instances that builders have made; registrations stay.
@@ -132,11 +132,11 @@ public final class InjectStorage: @unchecked Sendable {
   /// They are built anew when they are needed. Inside overrides this affects only the overrides'
   /// instances. A registered value is not built, and stays.
   public func reset() {
-    change(nodes: { $0.endAll() }, endsSessions: true) { $0.dropInstances() }
+    change(nodes: { $0.endAll() }, endsSessions: true, { $0.dropInstances() })
   }
 
   /// Removes all registrations; inside overrides, only those of the overrides.
   public func removeAll() {
-    change(nodes: { $0.endAll() }, endsSessions: true) { $0.removeAll() }
+    change(nodes: { $0.endAll() }, endsSessions: true, { $0.removeAll() })
   }
 }
