@@ -59,8 +59,9 @@ final class LiveAnchor<Value: Sendable & Equatable, StorageType: Storage>: Senda
 
   /// The shared value.
   var live: LiveValue<Value> {
-    // The value of another storage is not cached here; it lives as long as someone holds it.
-    guard storage === made else { return live(coder, absent: absent) }
+    // The value of another storage is not cached here; it lives as long as someone holds it. Nor is
+    // a test's, since the caller may be another test.
+    guard storage === made, made.store.keys.owner == nil else { return live(coder, absent: absent) }
     return resolved.load() ?? resolved.storeIfNil(live(coder, absent: absent))
   }
 
