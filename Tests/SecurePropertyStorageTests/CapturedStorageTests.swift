@@ -69,7 +69,7 @@ private struct Following {
       #expect(service.token == "of the first test")
       return service
     }
-    try kind.run {
+    try kind.run { () throws in
       refusesAll(service)
       #expect(try make().load(String.self, forKey: "captured-token") == nil)
     }
@@ -147,12 +147,12 @@ private struct Following {
     try InjectStorage.withOverrides {
       @Register var service = { Service(VaultStorage.standard) }
       @UnwrappedInject var injected: Service
-      let service = { try $injected.resolve() }
-      try TestStorage.inMemory.run { try service().$token.save("first") }
-      try TestStorage.inMemory.run {
-        isRefused { _ = try service().$token.load() }
+      let current = $injected
+      try TestStorage.inMemory.run { try current.resolve().$token.save("first") }
+      try TestStorage.inMemory.run { () throws in
+        isRefused { _ = try current.resolve().$token.load() }
         InjectStorage.standard.reset()
-        #expect(try service().$token.load() == nil)
+        #expect(try current.resolve().$token.load() == nil)
       }
     }
   }
@@ -170,7 +170,7 @@ private struct Following {
       try storage.save(1, forKey: "k")
       return storage
     }
-    try TestStorage.inMemory.run { #expect(try storage.load(Int.self, forKey: "k") == 1) }
+    try TestStorage.inMemory.run { () throws in #expect(try storage.load(Int.self, forKey: "k") == 1) }
   }
 
   @Test func aFolderIsRefusedToo() throws {
