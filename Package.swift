@@ -188,7 +188,9 @@ let package = Package(
       dependencies: ["InjectRegistry", "InjectTestChild", "TestSupport"]),
     .testTarget(
       name: "InjectTestingTests",
-      dependencies: ["InjectTesting", "InjectRegistry", "TestSupport"]),
+      dependencies: [
+        "InjectTesting", "InjectRegistry", "SecurePropertyStorage", "StorageTesting", "TestSupport",
+      ]),
     // Code of the Apple package: the same files, by links, in both language modes.
     .testTarget(
       name: "MovedCodeTests", dependencies: ["SecurePropertyStorage", "StorageTesting"]),

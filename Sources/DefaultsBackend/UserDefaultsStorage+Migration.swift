@@ -33,6 +33,9 @@ extension UserDefaultsStorage {
   /// compare and remove in one step, so a change made between the two is lost. Migrate before other
   /// threads and processes write these keys.
   ///
+  /// Migrations of one process take turns: of several at once, one moves a key, and the others report it as
+  /// ``DefaultsMigration/absent``.
+  ///
   /// A value is stored with the type that `defaults` returns. On Linux, two types differ from what
   /// was set. A `URL` is kept as the `String` of its path, without scheme and host. A `Float` that
   /// comes from the file is a `Double` of the same value, so read it with `double(forKey:)`. Save
@@ -41,16 +44,30 @@ extension UserDefaultsStorage {
   ///
   /// - Parameters:
   ///   - defaults: holds the plain values.
-  ///   - keys: the keys to move; they stay the same.
+  ///   - keys: the keys to move; they stay the same. One that is given twice is reported once.
   /// - Returns: what happened to each key.
   /// - Throws: `StorageError`. No plain value was then removed, with one exception: the code `io`,
   ///   whose message says so, when `defaults` could not be synchronised.
   public func migrate(
     from defaults: UserDefaults, keys: [StoreKey]
   ) throws(StorageError) -> DefaultsMigration {
+    // Held while files are read and written: a migration is no work that others wait for.
+    Self.turn.lock()
+    defer { Self.turn.unlock() }
+    return try migrateAlone(from: defaults, keys: keys)
+  }
+
+  /// The turn of a migration; recursive, since a receiver of a report may migrate, too.
+  private static let turn = NSRecursiveLock()
+
+  private func migrateAlone(
+    from defaults: UserDefaults, keys: [StoreKey]
+  ) throws(StorageError) -> DefaultsMigration {
     var migration = DefaultsMigration()
     var sealed: [(key: StoreKey, value: PlainValue)] = []
-    for key in keys {
+    // By their bytes, since strings that are equal may be two keys.
+    var seen: Set<[UInt8]> = []
+    for key in keys where seen.insert(Array(key.utf8)).inserted {
       guard let plain = defaults.object(forKey: key) else {
         migration.absent.append(key)
         continue

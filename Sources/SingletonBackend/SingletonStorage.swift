@@ -15,7 +15,10 @@ public final class SingletonStorage: DelegatedStorage, StandardStorage, @uncheck
   ///
   /// A test that has its own stores gets its own.
   public static var standard: SingletonStorage {
-    TestStores.inUse?.kept { SingletonStorage() } ?? program
+    guard let test = TestStores.inUse else { return program }
+    return test.kept {
+      SingletonStorage(SingletonStorageDelegate(), keySource: test.keySource)
+    }
   }
 
   private static let program = SingletonStorage()

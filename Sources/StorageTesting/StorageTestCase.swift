@@ -20,7 +20,7 @@ open class StorageTestCase: XCTestCase {
   /// Runs a test with its own storages.
   open override func invokeTest() {
     do {
-      try storage.run { super.invokeTest() }
+      try storage.run(as: name) { super.invokeTest() }
     } catch {
       XCTFail("the test's storages could not be created or removed: \(error)")
     }

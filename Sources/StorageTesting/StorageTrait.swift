@@ -21,6 +21,10 @@ public import Testing
 /// thread or a queue, it uses the storage it was created with, and a wrapper created there uses the
 /// program's own storage. A storage at an explicit place, such as `VaultStorage(at:keySource:)`,
 /// stays where it is. So do plain secrets of the keyring.
+///
+/// A storage of the test is the test's alone. If a static property or a registered singleton keeps
+/// it, such as `let storage = VaultStorage.standard`, every use in another test is the error
+/// `invalid`, and so is every use outside of tests after this test.
 public struct StorageTrait: TestTrait, SuiteTrait, TestScoping {
   let storage: TestStorage
 
@@ -38,7 +42,7 @@ public struct StorageTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @Sendable () async throws -> Void
   ) async throws {
-    try await storage.run { try await function() }
+    try await storage.run(as: "\"\(test.displayName ?? test.name)\"") { try await function() }
   }
 }
 

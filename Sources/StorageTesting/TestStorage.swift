@@ -31,10 +31,13 @@ public struct TestStorage: Hashable, Sendable {
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, or why a temporary folder can't be created or removed.
   public func run<Result>(_ body: () throws -> Result) throws -> Result {
+    try run(as: nil, body)
+  }
+
+  /// The same, for a test of that name.
+  func run<Result>(as title: String?, _ body: () throws -> Result) throws -> Result {
     let folder = try makeFolder()
-    let result = Swift.Result {
-      try TestStores.$current.withValue(stores(in: folder), operation: body)
-    }
+    let result = Swift.Result { try stores(of: title, in: folder).run(body) }
     try remove(folder)
     return try result.get()
   }
@@ -49,10 +52,17 @@ public struct TestStorage: Hashable, Sendable {
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async throws -> Result {
+    try await run(as: nil, isolation: isolation, body)
+  }
+
+  /// The same, for a test of that name.
+  func run<Result>(
+    as title: String?, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Result
+  ) async throws -> Result {
     let folder = try makeFolder()
     do {
-      let result = try await TestStores.$current.withValue(
-        stores(in: folder), operation: body, isolation: isolation)
+      let result = try await stores(of: title, in: folder).run(isolation: isolation, body)
       try remove(folder)
       return result
     } catch {
@@ -62,8 +72,10 @@ public struct TestStorage: Hashable, Sendable {
     }
   }
 
-  private func stores(in folder: URL?) -> TestStores {
-    TestStores(folder: folder?.path(percentEncoded: false)) { SingletonStorageDelegate() }
+  private func stores(of title: String?, in folder: URL?) -> TestStores {
+    TestStores(of: title, folder: folder?.path(percentEncoded: false)) {
+      SingletonStorageDelegate()
+    }
   }
 
   private func makeFolder() throws -> URL? {

@@ -88,4 +88,42 @@ import Testing
     #expect(code { _ = try storage.load(Level.self, forKey: "large") } == .typeMismatch)
     #expect(try storage.load(Int.self, forKey: "large") == 256)
   }
+
+  @Test func ofSeveralMigrationsAtOnceOneMovesEachKeyAndNoneSaysMore() throws {
+    let name = "migrations-\(UUID().uuidString)"
+    let defaults = try #require(UserDefaults(suiteName: name))
+    defer { defaults.removePersistentDomain(forName: name) }
+    let keys = (0..<20).map { "key \($0)" }
+    for key in keys { defaults.set("plain \(key)", forKey: key) }
+    let folder = folder
+    let reports = Lock<[DefaultsMigration]>([])
+    let failures = Lock<[String]>([])
+    Threads.run(6) { _ in
+      do {
+        // As two parts of a program would, each with objects of its own.
+        let storage = UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
+        let own = UserDefaults(suiteName: name) ?? .standard
+        let report = try storage.migrate(from: own, keys: keys)
+        reports.withLock { $0.append(report) }
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(failures.withLock { $0 }.isEmpty)
+    let all = reports.withLock { $0 }
+    #expect(all.flatMap(\.moved).sorted() == keys.sorted(), "each key by one")
+    #expect(all.allSatisfy { $0.conflicting.isEmpty })
+    #expect(all.allSatisfy { ($0.moved + $0.absent).sorted() == keys.sorted() })
+    for key in keys {
+      #expect(try storage.load(forKey: key) == "plain \(key)")
+      #expect(defaults.object(forKey: key) == nil)
+    }
+  }
+
+  @Test func aKeyThatIsGivenTwiceIsReportedOnce() throws {
+    plain.values = ["key": "value"]
+    let result = try storage.migrate(from: plain, keys: ["key", "none", "key", "none"])
+    #expect(result.moved == ["key"] && result.absent == ["none"])
+    #expect(result.conflicting.isEmpty)
+  }
 }

@@ -88,6 +88,79 @@ import Testing
     #expect(try candidates(Client.self) == ["another type of the same name"])
   }
 
+  @Test func aFunctionThatWasTakenForItsBuilder() throws {
+    let three: @Sendable () -> Int = { 3 }
+    storage.register(three)
+    storage.register { (retries: Int) in "\(retries)" }
+    #expect(
+      try candidates((@Sendable () -> Int).self) == [
+        "the function was taken for its builder; to inject the function itself, write "
+          + "@Register var f: @Sendable () -> Swift.Int = ..., or "
+          + "register(f, as: (@Sendable () -> Swift.Int).self)"
+      ])
+    #expect(
+      try candidates((@Sendable (Int) -> String).self).first?.hasPrefix("the function was taken")
+        == true)
+    #expect(try candidates((@Sendable () -> String).self).isEmpty, "it takes a parameter")
+    #expect(try candidates((@Sendable () -> Double).self).isEmpty, "it returns something else")
+  }
+
+  @Test func aFunctionWhereItsResultIsRequested() throws {
+    storage.register({ 3 }, as: (@Sendable () -> Int).self)
+    storage.register({ $0 }, as: (@Sendable (Double) -> Double).self)
+    #expect(
+      try candidates(Int.self) == [
+        "a function that returns it; to run the function as its builder, write { f() }"
+      ])
+    #expect(try candidates(Double.self).isEmpty, "the function needs a parameter")
+  }
+
+  @Test func aFunctionOfTheSameParametersAndResult() throws {
+    storage.register({ 3 }, as: (@Sendable () throws -> Int).self)
+    storage.register({ 4 }, as: (@MainActor @Sendable () -> Int).self)
+    #expect(
+      try candidates((@Sendable () -> Int).self)
+        == Array(
+          repeating: "a function that differs in throws, async, @Sendable or its actor; "
+            + "register it as @Sendable () -> Swift.Int", count: 2))
+    #expect(try candidates((@Sendable (Int) -> Int).self).isEmpty)
+  }
+
+  @Test func theAdviceForAFunctionIsOneThatRegistersTheFunction() throws {
+    let error = #expect(throws: InjectError.self) {
+      try storage.resolve((@Sendable () -> Int).self)
+    }
+    #expect(
+      error?.description.contains("@Register var dependency: @Sendable () -> Int = { ... }") == true
+    )
+    let list = #expect(throws: InjectError.self) { try storage.resolve([@Sendable () -> Int].self) }
+    #expect(list?.description.contains("= YourImplementation()") == true)
+  }
+
+  @Test func aTupleWithOtherLabels() throws {
+    storage.register((host: "localhost", port: 80))
+    let error = #expect(throws: InjectError.self) { try storage.resolve((String, Int).self) }
+    #expect(
+      error?.candidates.first?.hasSuffix(
+        ": a tuple with other labels; inject it as (host: Swift.String, port: Swift.Int)") == true)
+    #expect(try candidates((String, UInt).self).isEmpty)
+  }
+
+  @Test func aCompositionWithMoreOrFewerParts() throws {
+    storage.register(refuse((any API & Small).self))
+    #expect(
+      try candidates((any API).self) == [
+        "it fits the requested type; register it as any InjectRegistryTests.API"
+      ])
+    #expect(
+      try candidates((any API & Small & Dog).self) == [
+        "it may fit the requested type; inject it as any InjectRegistryTests.API & "
+          + "InjectRegistryTests.Small, or register it as any InjectRegistryTests.API & "
+          + "InjectRegistryTests.Dog & InjectRegistryTests.Small"
+      ])
+    #expect(try candidates((any Animal & Small).self).isEmpty)
+  }
+
   @Test func oneInAGroup() throws {
     storage.register(group: "shop", refuse((any API).self))
     #expect(try candidates((any API).self) == ["in a group; inject it with group: \"shop\""])

@@ -7,7 +7,8 @@ extension InjectError {
       NearMiss(registration, instance, node, parameters, subject).description
     }
     let asked = shortened(subject.dependency)
-    var advice = ["@Register var dependency: \(asked) = YourImplementation()"]
+    let value = isFunction(node.type) ? "{ ... }" : "YourImplementation()"
+    var advice = ["@Register var dependency: \(asked) = \(value)"]
     if let parameters {
       advice = [
         "@Register var builder = { (parameters: \(shortened(parameters.name))) in",

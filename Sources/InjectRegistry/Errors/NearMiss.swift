@@ -1,12 +1,12 @@
 /// Why a registration nearly matches, but does not, as far as this is known without building
 /// anything.
 struct NearMiss {
-  private let registration: AnyRegistration
+  let registration: AnyRegistration
   /// An instance that the registration has built before, or its value.
   private let instance: Any?
-  private let node: AnyNode
+  let node: AnyNode
   private let parameters: Qualifier?
-  private let subject: InjectError.Subject
+  let subject: InjectError.Subject
 
   init(
     _ registration: AnyRegistration, _ instance: Any?, _ node: AnyNode, _ parameters: Qualifier?,
@@ -48,6 +48,7 @@ struct NearMiss {
 
   private var reasonOfTwoTypes: String? {
     let registered = registration.name
+    if let reason = reasonOfFunctions { return reason }
     if let name = Self.lastName(registered), name == Self.lastName(subject.dependency) {
       return "another type of the same name"
     }
@@ -56,6 +57,9 @@ struct NearMiss {
     }
     if Self.wrapped(node.type) == registration.key.type {
       return "it is not optional; inject it as \(registered)"
+    }
+    if hasOtherLabels {
+      return "a tuple with other labels; inject it as \(registered)"
     }
     if instance.map(node.isOfType) ?? Self.fits(registration.type, node.type) {
       return "it fits the requested type; register it as \(subject.dependency)"
@@ -70,7 +74,8 @@ struct NearMiss {
   /// The name of a type without its surroundings; nil for a generic type, and for a metatype.
   private static func lastName(_ name: String) -> Substring? {
     let last = name.split(separator: ".").last
-    return name.contains("<") || last == "Type" || last == "Protocol" ? nil : last
+    let isOther = name.contains("<") || name.contains(" ")
+    return isOther || last == "Type" || last == "Protocol" ? nil : last
   }
 
   /// The wrapped type of an optional type.
@@ -79,12 +84,15 @@ struct NearMiss {
   }
 
   /// Whether instances of the first type are also of the second: the first is a subclass, or
-  /// conforms.
+  /// conforms, or is a composition with more parts.
   ///
   /// This is not known for private and local protocols.
   private static func fits(_ type: any Any.Type, _ other: any Any.Type) -> Bool {
     func isSubclass<Other>(of other: Other.Type) -> Bool { type is Other.Type }
     if isSubclass(of: other) { return true }
+    if let parts = protocols(of: type), let others = protocols(of: other) {
+      return parts.isSuperset(of: others)
+    }
     // A type conforms if it is an instance of the existential metatype, `any P.Type`. Generic code
     // can't name that metatype: there, `Other.Type` is only the type of `(any P).self`. But its
     // mangled name is known: https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst,
@@ -95,6 +103,13 @@ struct NearMiss {
     else { return false }
     func isOne<Metatype>(of metatype: Metatype.Type) -> Bool { (type as Any) is Metatype }
     return isOne(of: metatype)
+  }
+
+  /// The names of the parts of an existential type, `any P & Q`; nil for other types.
+  private static func protocols(of type: any Any.Type) -> Set<Substring>? {
+    let name = name(of: type)
+    guard name.hasPrefix("any ") else { return nil }
+    return Set(name.dropFirst(4).split(separator: " & ").map { $0[...] })
   }
 }
 

@@ -29,7 +29,7 @@ class AnyNode: @unchecked Sendable {
   @usableFromInline let published = unsafe Atomic<UnsafeRawPointer?>(nil)
   let qualifiers: [Qualifier]
   let parameters: Qualifier?
-  // The storage keeps its nodes, and every call comes through it.
+  // Every call comes through the storage, or through a property of the standard one.
   unowned let storage: InjectStorage
   private let storageID: ObjectIdentifier
   private let lock = InjectLock()

@@ -29,6 +29,11 @@ struct NodeKey: Hashable, Sendable {
   let qualifiers: [ObjectIdentifier]
   /// The scope asked for, or nil for the registered one.
   let scope: InjectScope?
+
+  /// The session whose instance is asked for, or nil.
+  var session: String? {
+    if case .session(let name)? = scope?.kind { name } else { nil }
+  }
 }
 
 /// A type that the instance must have, or a protocol that it must conform to.

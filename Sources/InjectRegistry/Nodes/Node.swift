@@ -1,7 +1,7 @@
 public import Synchronization
 
 /// The request of an injection: one node for each type, qualifiers, group and scope, kept by its
-/// storage.
+/// storage; until the end of the session, if it asks for one.
 @usableFromInline
 final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
   // Has no state of its own.

@@ -3,10 +3,10 @@ public import Synchronization
 
 /// The nodes of plain types, found without a lock.
 ///
-/// A hash table with open addressing whose places are filled once and never emptied: nodes live as
-/// long as their storage. When the table is half full, one of twice the size replaces it, and the
-/// old one is kept for threads that still read it; all old tables together are no larger than the
-/// new one.
+/// A hash table with open addressing whose places are filled once and never emptied: these nodes
+/// live as long as their storage. When the table is half full, one of twice the size replaces it,
+/// and the old one is kept for threads that still read it; all old tables together are no larger
+/// than the new one.
 @safe @usableFromInline
 final class NodeTable: @unchecked Sendable {
   // Written under the storage's lock, read without it: places are atomic, and the node of a place

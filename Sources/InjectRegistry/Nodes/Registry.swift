@@ -9,19 +9,14 @@ final class Registry: @unchecked Sendable {
   private let lock = InjectLock()
   private var entries: [EntryKey: [AnyRegistration]] = [:]
   private var types: Set<ObjectIdentifier> = []
-  private var slots: [SlotKey: AnySlot] = [:]
+  /// The places of instances: one for each scope, a session's as well, and each registration.
+  private var slots: [InjectScope: [ObjectIdentifier: AnySlot]] = [:]
   private var closure: InjectErrorClosure?
   private var gates: [EntryKey: Slot<Bool>] = [:]
   /// Counts changes of registrations and of kept instances.
   private let changes = Atomic<Int>(0)
   /// How many changes are in progress.
   private let changesBegun = Atomic<Int>(0)
-
-  /// Identifies an instance of a registration: the shared one, or a session's.
-  private struct SlotKey: Hashable {
-    let registration: ObjectIdentifier
-    let scope: InjectScope
-  }
 
   init(isLayer: Bool) { self.isLayer = isLayer }
 
@@ -68,10 +63,13 @@ final class Registry: @unchecked Sendable {
   var allWithInstances: [(registration: AnyRegistration, instance: Any?)] {
     let slots = lock.withLock { self.slots }
     return all.map { registration in
-      let built = slots.first { $0.key.registration == ObjectIdentifier(registration) }
-      return (registration, registration.anyValue ?? built?.value.anyInstance)
+      let built = slots.values.lazy.compactMap { $0[ObjectIdentifier(registration)] }.first
+      return (registration, registration.anyValue ?? built?.anyInstance)
     }
   }
+
+  /// How many places for instances there are, for tests.
+  var placeCount: Int { lock.withLock { slots.values.reduce(0) { $0 + $1.count } } }
 
   /// Whether anything is registered here for one of the types.
   func registersAny(of dependencies: Set<ObjectIdentifier>) -> Bool {
@@ -87,7 +85,7 @@ final class Registry: @unchecked Sendable {
     lock.withLock {
       var same = entries[registration.key] ?? []
       if let index = same.firstIndex(where: { $0.location == registration.location }) {
-        dropped = dropSlots { $0 == ObjectIdentifier(same[index]) }
+        dropped = dropSlots(of: same[index])
         dropped.append(same[index])
         same[index] = registration
       } else {
@@ -113,23 +111,24 @@ final class Registry: @unchecked Sendable {
     }
   }
 
-  /// Drops the instances of the scopes that `isChosen` picks; they are built anew when needed.
-  func dropInstances(of isChosen: (InjectScope) -> Bool) -> [Any] {
-    let dropped = lock.withLock {
-      let chosen = slots.filter { isChosen($0.key.scope) }
-      for key in chosen.keys { slots[key] = nil }
+  /// Drops instances; they are built anew when needed.
+  ///
+  /// - Parameter scope: the scope whose instances are dropped, or nil for all scopes.
+  /// - Returns: the dropped objects.
+  func dropInstances(of scope: InjectScope? = nil) -> [Any] {
+    let dropped: Any = lock.withLock {
       changes.add(1, ordering: .releasing)
-      return chosen
+      if let scope { return slots.removeValue(forKey: scope) as Any }
+      defer { slots = [:] }
+      return slots
     }
     // Only after the change was counted: code that builds an instance now sees the change, and
     // keeps no sample.
     return [dropped, all.map { $0.forgetSample() }]
   }
 
-  private func dropSlots(where isChosen: (ObjectIdentifier) -> Bool) -> [AnyObject] {
-    let chosen = slots.filter { isChosen($0.key.registration) }
-    for key in chosen.keys { slots[key] = nil }
-    return Array(chosen.values)
+  private func dropSlots(of registration: AnyRegistration) -> [AnyObject] {
+    slots.keys.compactMap { slots[$0]?.removeValue(forKey: ObjectIdentifier(registration)) }
   }
 
   /// The place of a registration's instance in this registry.
@@ -139,13 +138,15 @@ final class Registry: @unchecked Sendable {
   func slot<Dependency>(
     for registration: Registration<Dependency>, _ scope: InjectScope
   ) -> Slot<Dependency> {
-    let key = SlotKey(registration: ObjectIdentifier(registration), scope: scope)
+    let id = ObjectIdentifier(registration)
     return lock.withLock {
-      if let slot = slots[key] { return unsafe unsafeDowncast(slot, to: Slot<Dependency>.self) }
+      if let slot = slots[scope]?[id] {
+        return unsafe unsafeDowncast(slot, to: Slot<Dependency>.self)
+      }
       // The slot holds the registration, so that no other one can get its identity meanwhile.
       let slot = Slot(registration, scope)
       if isLayer || entries[registration.key]?.contains(where: { $0 === registration }) == true {
-        slots[key] = slot
+        slots[scope, default: [:]][id] = slot
       }
       return slot
     }

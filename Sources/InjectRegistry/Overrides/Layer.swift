@@ -73,6 +73,8 @@ final class Layer: @unchecked Sendable {
 
   /// Keeps the result of a node's read.
   func keep(_ answer: Answer, for node: AnyNode, version: Int) {
+    // It is kept by the node's address, so only nodes that live as long as their storage have one.
+    guard node.key.session == nil else { return }
     let old = lock.withLock { answers.keep(answer, for: ObjectIdentifier(node), version) }
     withExtendedLifetime(old) {}
   }

@@ -1,21 +1,28 @@
 extension InjectStorage {
   /// Registers a value, which is the same at each injection.
   ///
+  ///     storage.register(Client(), as: (any API).self)
+  ///     storage.register({ Date() }, as: (@Sendable () -> Date).self)
+  ///
   /// Registering again at the same place in source replaces the earlier registration. A second
   /// place is a second registration, and requests for the type are then ambiguous unless a
   /// qualifier, a group or ``Mock`` decides.
   ///
   /// - Parameters:
-  ///   - dependency: the value, of the type that it is injected as: `Client() as any API`.
+  ///   - dependency: the value. A function is a value only if `type` is given; else it is a builder.
+  ///   - type: the type that it is injected as; if it is not given, the declared type of the value.
   ///   - group: the group to register it in, or nil for the general registry.
   ///   - fileID: the place of the registration; pass yours on if you register for your callers.
   ///   - line: its line.
   ///   - column: its column.
   @_disfavoredOverload  // A closure is a builder, and not a value.
   public func register<Dependency: Sendable>(
-    _ dependency: Dependency, group: DependencyGroupKey? = nil,
+    _ dependency: Dependency, as type: Dependency.Type = Dependency.self,
+    group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
+    // `type` also keeps Swift 6 from taking the type of the content for that of an existential:
+    // SE-0352 opens no argument whose type another parameter has, too. Swift 5 opens none here.
     let location = InjectLocation(fileID: fileID, line: line, column: column)
     add(Registration(.value(dependency), group: group, scope: .singleton, location))
   }
@@ -100,7 +107,7 @@ extension InjectStorage {
   }
 
   /// The parameters, cast to the type by which the builder was found.
-  private static func unwrapped<Value>(_ parameters: any Sendable) -> Value {
+  static func unwrapped<Value>(_ parameters: any Sendable) -> Value {
     guard let value = parameters as? Value else {
       preconditionFailure("a builder was found for parameters of another type")
     }

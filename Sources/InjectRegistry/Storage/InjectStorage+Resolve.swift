@@ -59,7 +59,9 @@ extension InjectStorage {
   ///
   /// - Parameters:
   ///   - type: the type that it was registered as.
-  ///   - parameters: what the builder is given; their type chooses the builder, too.
+  ///   - parameters: what the builder is given.
+  ///   - parametersType: the type of the parameters, which chooses the builder, too; if it is not
+  ///     given, their declared type.
   ///   - qualifiers: types or protocols that the instance has to be of, all of them.
   ///   - group: the group that is looked into before the general registry, or nil.
   ///   - fileID: the place to name in errors.
@@ -69,7 +71,8 @@ extension InjectStorage {
   /// - Throws: `notFound`, `moreThanOne`, `cycle`, `builderFailed`, `needsAwait`.
   public func resolve<Dependency: Sendable, Value: Sendable>(
     _ type: Dependency.Type = Dependency.self, with parameters: Value,
-    _ qualifiers: any Any.Type..., group: DependencyGroupKey? = nil,
+    as parametersType: Value.Type = Value.self, _ qualifiers: any Any.Type...,
+    group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) throws(InjectError) -> Dependency {
     let parameters = ParameterBox(parameters)
@@ -127,7 +130,9 @@ extension InjectStorage {
   ///
   /// - Parameters:
   ///   - type: the type that it was registered as.
-  ///   - parameters: what the builder is given; their type chooses the builder, too.
+  ///   - parameters: what the builder is given.
+  ///   - parametersType: the type of the parameters, which chooses the builder, too; if it is not
+  ///     given, their declared type.
   ///   - qualifiers: types or protocols that the instance has to be of, all of them.
   ///   - group: the group that is looked into before the general registry, or nil.
   ///   - fileID: the place to name in errors.
@@ -137,7 +142,8 @@ extension InjectStorage {
   /// - Throws: `notFound`, `moreThanOne`, `cycle`, `builderFailed`.
   public func resolveAsync<Dependency: Sendable, Value: Sendable>(
     _ type: Dependency.Type = Dependency.self, with parameters: Value,
-    _ qualifiers: any Any.Type..., group: DependencyGroupKey? = nil,
+    as parametersType: Value.Type = Value.self, _ qualifiers: any Any.Type...,
+    group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) async throws(InjectError) -> Dependency {
     let parameters = ParameterBox(parameters)

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A program has one, ``standard``, which `@Register` and `@Inject` use. It may be used from any
 /// thread and task; no lock is held while a builder or a closure runs.
 public final class InjectStorage: @unchecked Sendable {
-  // All properties are constants that guard their own content, except the last two, which `lock`
+  // All properties are constants that guard their own content, except the last one, which `lock`
   // guards.
 
   /// The storage of `@Register` and `@Inject`.
@@ -14,9 +14,8 @@ public final class InjectStorage: @unchecked Sendable {
   let registry = Registry(isLayer: false)
   @usableFromInline let table = NodeTable()
   private let lock = InjectLock()
-  // Guarded by `lock`; nodes are never removed, so code that has one may use it without the lock.
-  private var nodes: [NodeKey: AnyNode] = [:]
-  private var places: [ObjectIdentifier: InjectLocation] = [:]
+  // Guarded by `lock`. Code that holds a node may use it without the lock.
+  private var nodes = NodeSet()
 
   /// An empty storage, used only by its methods: properties use ``standard``.
   ///
@@ -52,7 +51,9 @@ public final class InjectStorage: @unchecked Sendable {
 
   /// Adds a registration.
   func add(_ registration: AnyRegistration) {
-    change(nodes: { $0.key.entry.type == registration.key.type }, { $0.add(registration) })
+    change(
+      nodes: { $0.all.filter { $0.key.entry.type == registration.key.type } },
+      { $0.add(registration) })
   }
 
   /// Changes registrations or kept instances, for the current task.
@@ -61,19 +62,26 @@ public final class InjectStorage: @unchecked Sendable {
   /// and then the old one in another node or in the same one.
   ///
   /// - Parameters:
-  ///   - isChosen: whether a node's result may change.
+  ///   - choose: the nodes whose result may change; called under the lock.
+  ///   - endsSessions: whether `choose` also gives up nodes, which then happens inside overrides
+  ///     as well. Their results in the storage itself stay.
   ///   - body: makes the change, and returns the dropped objects.
   private func change(
-    nodes isChosen: (AnyNode) -> Bool = { _ in true }, _ body: (Registry) -> [Any]
+    nodes choose: (inout NodeSet) -> [AnyNode], endsSessions: Bool = false,
+    _ body: (Registry) -> [Any]
   ) {
     let registry = currentRegistry
-    guard registry === self.registry else { return withExtendedLifetime(body(registry)) {} }
+    guard registry === self.registry else {
+      let ended = endsSessions ? lock.withLock { choose(&nodes) } : []
+      return withExtendedLifetime((ended, body(registry))) {}
+    }
     registry.beginChange()
-    let forgotten = lock.withLock({ nodes.values.filter(isChosen) }).map { $0.forget() }
+    let chosen = lock.withLock { choose(&nodes) }
+    let forgotten = chosen.map { $0.forget() }
     let dropped = body(registry)
     registry.endChange()
     // Released only now: a deinit may take long, and nothing is kept for readers during a change.
-    withExtendedLifetime((forgotten, dropped)) {}
+    withExtendedLifetime((chosen, forgotten, dropped)) {}
   }
 
   /// The node of an injection's request.
@@ -88,10 +96,11 @@ public final class InjectStorage: @unchecked Sendable {
       entry: EntryKey(Dependency.self, parameters: parameters?.type.type, group: group),
       qualifiers: qualifiers.map(\.id).sorted(), scope: scope)
     return lock.withLock {
-      if let node = nodes[key] { return unsafe unsafeDowncast(node, to: Node<Dependency>.self) }
+      if let node = nodes.node(of: key) {
+        return unsafe unsafeDowncast(node, to: Node<Dependency>.self)
+      }
       let node = Node<Dependency>(self, key, qualifiers, parameters?.type)
-      nodes[key] = node
-      if let location { places[ObjectIdentifier(node)] = location }
+      nodes.add(node, at: location)
       if qualifiers.isEmpty, scope == nil, group == nil, parameters == nil {
         table.add(node, of: ObjectIdentifier(Dependency.self))
       }
@@ -99,21 +108,23 @@ public final class InjectStorage: @unchecked Sendable {
     }
   }
 
+  /// How many nodes are kept, for tests.
+  var nodeCount: Int { lock.withLock { nodes.count } }
+
   /// All injections seen so far, each with its first place, sorted by place.
   var injections: [(node: AnyNode, location: InjectLocation)] {
-    let injections = lock.withLock {
-      nodes.values.compactMap { node in
-        places[ObjectIdentifier(node)].map { (node: node, location: $0) }
-      }
-    }
+    let injections = lock.withLock { nodes.injections }
     return injections.sorted { $0.location.description < $1.location.description }
   }
 
   /// Ends a session: its instances are released, and built anew when they are needed.
   ///
+  /// Nothing of an ended session is kept, so each user may have a session of that user's name.
   /// Inside overrides this affects only the instances of the overrides.
   public func resetSession(_ name: String) {
-    change { $0.dropInstances { $0 == .session(name) } }
+    change(
+      nodes: { $0.end(name) }, endsSessions: true,
+      { $0.dropInstances(of: .session(name)) })
   }
 
   /// Releases all instances that builders have made; registrations stay.
@@ -121,11 +132,11 @@ public final class InjectStorage: @unchecked Sendable {
   /// They are built anew when they are needed. Inside overrides this affects only the overrides'
   /// instances. A registered value is not built, and stays.
   public func reset() {
-    change { $0.dropInstances { _ in true } }
+    change(nodes: { $0.endAll() }, endsSessions: true, { $0.dropInstances() })
   }
 
   /// Removes all registrations; inside overrides, only those of the overrides.
   public func removeAll() {
-    change { $0.removeAll() }
+    change(nodes: { $0.endAll() }, endsSessions: true, { $0.removeAll() })
   }
 }

@@ -52,7 +52,7 @@ struct Injection<Dependency: Sendable>: Sendable {
   func report(_ error: InjectError) {
     // The closure has already seen each `notFound`. A strict test may have been told.
     if let closure = InjectStorage.standard.errorClosure {
-      if error.code != .notFound { closure(error) }
+      if error.code != .notFound { InjectDiagnostics.hand(error) { closure($0) } }
     } else if !error.isTold {
       InjectDiagnostics.report(error)
     }

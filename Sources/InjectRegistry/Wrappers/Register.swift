@@ -3,7 +3,13 @@
 ///     @Register var api: any API = Client()
 ///     @Register var api = { Client() as any API }
 ///     @Register(.lazy) var api: any API = Client()
+///     @Register var screen = { @MainActor in Screen() }
+///     @Register var now: @Sendable () -> Date = { Date() }
 ///     static func register(@Register api: any API = Client()) {}
+///
+/// A closure without a written type is a builder: what it makes is injected. If the type of the
+/// property is written, the value is injected under that type, so the last but one of these
+/// registers a function; the name of a function does, too.
 ///
 /// It registers when the property is made: when its function runs, or when the value that it
 /// belongs to is made. The declaration is the place of the registration. Making it again replaces
@@ -21,6 +27,11 @@ public struct Register<Value: Sendable>: Sendable {
   public var wrappedValue: Value {
     get { declared.value }
     nonmutating set { declared.replace(newValue) }
+  }
+
+  /// Registers a value or a builder with a function of this package.
+  init(_ value: Value, register: @escaping @Sendable (Value) -> Void) {
+    declared = Declared(value, register: register)
   }
 
   /// Registers a value, which is evaluated now.
@@ -69,81 +80,6 @@ public struct Register<Value: Sendable>: Sendable {
         InjectStorage.standard.register(
           $0, group: group, fileID: fileID, line: line, column: column)
       })
-  }
-
-  /// Registers a builder, which runs when the dependency is needed.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: makes an instance, of the type that it is injected as.
-  ///   - scope: how many instances it makes, and how long they are kept.
-  ///   - group: the group to register it in, or nil for the general registry.
-  ///   - fileID: the place of the registration.
-  ///   - line: its line.
-  ///   - column: its column.
-  public init<Dependency: Sendable, Failure: Error>(
-    wrappedValue: Value, scope: InjectScope = .singleton, group: DependencyGroupKey? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) where Value == @Sendable () throws(Failure) -> Dependency {
-    declared = Declared(wrappedValue) {
-      InjectStorage.standard.register(
-        scope: scope, group: group, fileID: fileID, line: line, column: column, $0)
-    }
-  }
-
-  /// Registers an async builder; its dependency is resolved with `await`, and without `await` once
-  /// it is kept.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: makes an instance, of the type that it is injected as.
-  ///   - scope: how many instances it makes, and how long they are kept.
-  ///   - group: the group to register it in, or nil for the general registry.
-  ///   - fileID: the place of the registration.
-  ///   - line: its line.
-  ///   - column: its column.
-  public init<Dependency: Sendable>(
-    wrappedValue: Value, scope: InjectScope = .singleton, group: DependencyGroupKey? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) where Value == @Sendable () async throws -> Dependency {
-    declared = Declared(wrappedValue) {
-      InjectStorage.standard.register(
-        scope: scope, group: group, fileID: fileID, line: line, column: column, $0)
-    }
-  }
-
-  /// Registers a builder that is given parameters, and makes a new instance each time.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: makes an instance, of the type that it is injected as.
-  ///   - group: the group to register it in, or nil for the general registry.
-  ///   - fileID: the place of the registration.
-  ///   - line: its line.
-  ///   - column: its column.
-  public init<Parameters: Sendable, Dependency: Sendable, Failure: Error>(
-    wrappedValue: Value, group: DependencyGroupKey? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) where Value == @Sendable (Parameters) throws(Failure) -> Dependency {
-    declared = Declared(wrappedValue) {
-      InjectStorage.standard.register(
-        group: group, fileID: fileID, line: line, column: column, $0)
-    }
-  }
-
-  /// Registers an async builder that is given parameters, and makes a new instance each time.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: makes an instance, of the type that it is injected as.
-  ///   - group: the group to register it in, or nil for the general registry.
-  ///   - fileID: the place of the registration.
-  ///   - line: its line.
-  ///   - column: its column.
-  public init<Parameters: Sendable, Dependency: Sendable>(
-    wrappedValue: Value, group: DependencyGroupKey? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) where Value == @Sendable (Parameters) async throws -> Dependency {
-    declared = Declared(wrappedValue) {
-      InjectStorage.standard.register(
-        group: group, fileID: fileID, line: line, column: column, $0)
-    }
   }
 }
 

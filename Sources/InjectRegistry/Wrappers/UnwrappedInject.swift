@@ -99,14 +99,17 @@ public struct UnwrappedInject<Dependency: Sendable>: Sendable {
   /// Injects a new instance at each read, built with parameters.
   ///
   /// - Parameters:
-  ///   - parameters: what the builder is given; their type chooses the builder, too.
+  ///   - parameters: what the builder is given.
+  ///   - type: the type of the parameters, which chooses the builder, too; if it is not given, their
+  ///     declared type.
   ///   - group: the group that is looked into before the general registry, or nil.
   ///   - fileID: the place to name in errors.
   ///   - line: its line.
   ///   - column: its column.
   @_disfavoredOverload  // A metatype is a qualifier, and no parameters.
   public init<Parameters: Sendable>(
-    _ parameters: Parameters, group: DependencyGroupKey? = nil,
+    _ parameters: Parameters, as type: Parameters.Type = Parameters.self,
+    group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     injection = Injection(

@@ -41,7 +41,7 @@ final class SharedCredential: Sendable {
   var query: ItemQuery { place.query(account, in: group) }
 
   func report(_ error: StorageError) {
-    if let errorClosure { errorClosure(error) } else { StorageDiagnostics.report(error) }
+    StorageDiagnostics.report(error, to: errorClosure)
   }
 
   private func perform<Result>(

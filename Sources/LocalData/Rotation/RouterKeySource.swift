@@ -16,6 +16,7 @@ final class RouterKeySource: Sendable {
   var present: KeySource {
     var source = KeySource(current: { [self] in asked })
     source.isAutomatic = sources.withLock { ($0.new ?? $0.present).isAutomatic }
+    source.owner = sources.withLock { $0.present.owner }
     return source
   }
 

@@ -33,6 +33,12 @@ public enum StorageDiagnostics: Sendable {
     DeferredReports.deliver(error, to: handler)
   }
 
+  /// Passes `error` to an error closure in the same way, or to the handler when there is none.
+  package static func report(_ error: StorageError, to closure: (@Sendable (any Error) -> Void)?) {
+    guard let closure else { return report(error) }
+    DeferredReports.deliver(error) { closure($0) }
+  }
+
   /// Runs `body`, which takes locks, and delivers its reports afterwards.
   ///
   /// Use it around code that holds a lock for more than memory work; `body` must take the lock itself.

@@ -40,6 +40,8 @@ package final class StoreKeys: @unchecked Sendable {
   /// Whether the place has a header; else the keys are derived directly from the application's key.
   let hasHeader: Bool
   let algorithm: AEADAlgorithm
+  /// The test that the store belongs to, or nil.
+  let owner: OwningTest?
   /// Receives the names, where the place stores names unencrypted.
   private let clear: ClearRecords?
   private let gate: Lock<State>
@@ -58,6 +60,7 @@ package final class StoreKeys: @unchecked Sendable {
     manifestPlace = place as? any ManifestPlace
     self.hasHeader = hasHeader
     self.algorithm = algorithm
+    owner = source.owner
     self.clear = clear
     gate = Lock(State(source: source))
   }
@@ -219,6 +222,7 @@ package final class StoreKeys: @unchecked Sendable {
   private func underGate<Result>(
     _ body: (inout State) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
+    try owner?.check()
     do throws(StorageError) {
       return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
         defer { StorageDiagnostics.reportUnlockedMemory() }

@@ -35,9 +35,12 @@ final class LiveAnchor<Value: Sendable & Equatable>: Sendable {
 
   /// The shared value.
   var live: LiveValue<Value> {
-    // The value of another storage is not cached here; it lives as long as someone holds it.
+    // The value of another storage is not cached here; it lives as long as someone holds it. Nor is
+    // a test's, since the caller may be another test.
     guard source.isOfGivenPlace else { return source.live(absent: absent) }
-    return resolved.load() ?? resolved.storeIfNil(source.live(absent: absent))
+    if let known = resolved.load() { return known }
+    let live = source.live(absent: absent)
+    return live.hub.store?.keys.owner == nil ? resolved.storeIfNil(live) : live
   }
 
   /// Implements the property's setter.

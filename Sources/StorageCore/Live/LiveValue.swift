@@ -57,6 +57,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
 
   /// The current state; unlike ``value``, it tells absent from failed.
   public var state: PropertyState<Value> {
+    if let refusal = hub.store.keys.owner?.refusal { return .failed(refusal.about(key)) }
     let snapshot = readUpToDate()
     if let error = snapshot.error { return .failed(error) }
     return snapshot.isAbsent ? .absent : .value(snapshot.value)
@@ -66,6 +67,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   ///
   /// - Throws: `StorageError` when the value could not be read.
   public func load() throws(StorageError) -> Value {
+    if let refusal = hub.store.keys.owner?.refusal { throw refusal.about(key) }
     let snapshot = readUpToDate()
     if let error = snapshot.error { throw error }
     return snapshot.value
@@ -102,6 +104,11 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   /// The value after all notices; an error goes to `receiver`, or to the storage's error closure.
   @usableFromInline
   func read(orReport receiver: ((StorageError) -> Void)? = nil) -> Value {
+    if let refusal = hub.store?.keys.owner?.refusal {
+      // Nothing is remembered or shown to observers: the value is another test's, and unharmed.
+      if let receiver { receiver(refusal.about(key)) } else { source.report(refusal.about(key)) }
+      return absent
+    }
     let snapshot = readUpToDate()
     if let error = snapshot.error {
       source.failedRead.remember(error, gaveDefault: true)

@@ -23,25 +23,50 @@ package final class TestStores: Sendable {
 
   /// Where the records are.
   package let places: TestPlaces
-  /// The test's own key, used instead of the bootstrapped source.
+  /// The test's own key, used instead of the bootstrapped source; it marks stores as the test's.
   package let keySource: KeySource
+  private let owner: OwningTest
   private let objects = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
   /// Creates stores in an existing folder, or in memory.
   ///
   /// - Parameters:
+  ///   - title: the name of the test, for errors.
   ///   - folder: the folder of the files; nil for memory.
   ///   - makeDelegate: creates an in-memory delegate.
   package init(
-    folder: String?, makeDelegate: @escaping @Sendable () -> any RecordPlace
+    of title: String?, folder: String?, makeDelegate: @escaping @Sendable () -> any RecordPlace
   ) {
     places = TestPlaces(folder: folder, makeDelegate)
-    keySource = .key(SymmetricKey(size: .bits256))
+    owner = OwningTest(title)
+    var keySource = KeySource.key(SymmetricKey(size: .bits256))
+    keySource.owner = owner
+    self.keySource = keySource
     Self.alive.add(1, ordering: .relaxed)
   }
 
   // A task holds this object, and may outlive the test that started the task.
   deinit { Self.alive.subtract(1, ordering: .relaxed) }
+
+  /// Runs a test with these stores; no other test may use them then or later.
+  package func run<Result>(_ test: () throws -> Result) rethrows -> Result {
+    defer { owner.end() }
+    return try Self.$current.withValue(self) {
+      try OwningTest.$current.withValue(owner, operation: test)
+    }
+  }
+
+  /// Runs an async test with these stores.
+  package func run<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ test: () async throws -> Result
+  ) async rethrows -> Result {
+    defer { owner.end() }
+    return try await Self.$current.withValue(
+      self,
+      operation: {
+        try await OwningTest.$current.withValue(owner, operation: test, isolation: isolation)
+      }, isolation: isolation)
+  }
 
   /// The folder of the files, or nil when everything is in memory.
   package var folder: String? { places.folder }

@@ -121,11 +121,13 @@ extension SealedStore {
     throw Self.changing(name)
   }
 
-  /// Throws `invalid` inside a body of this thread that a write of `name` would break.
+  /// Throws `invalid` in another test than the one that owns the store, and inside a body of this
+  /// thread that a write of `name` would break.
   ///
   /// `call` names the write in the error; a nil `name` means all names.
   @inline(__always)
   func checkWrite(_ name: RecordName?, _ call: String) throws(StorageError) {
+    if let owner = keys.owner { try owner.check() }
     try Reentry.checkWrite(
       to: identity, name?.text, name.map { "\(call) of \($0.title)" } ?? call)
   }

@@ -65,6 +65,7 @@ public final class SealedStore: Sendable {
   /// The record of a name, or nil when there is none.
   @inline(__always)
   func fetch(_ name: RecordName) throws(StorageError) -> Sealed? {
+    try keys.owner?.check()
     for _ in 0..<Self.attempts {
       guard let open = try keysForReading(name) else {
         try Payload.check(name: name.text)
@@ -142,6 +143,8 @@ public final class SealedStore: Sendable {
   func withPayload(
     _ name: RecordName, _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
+    // Before anything is remembered: the failure is the caller's, and not that of the store.
+    if let owner = keys.owner { try owner.check() }
     do throws(StorageError) {
       var isThere = try withCurrent(name) { (keys, context) throws(StorageError) -> Bool? in
         if let isThere = try withCopy(keys, context, name.text, body) { return isThere }

@@ -31,8 +31,7 @@ extension Storage {
   /// Passes an error to the error closure, or to the diagnostics when there is no closure.
   @usableFromInline
   package func report(_ error: StorageError) {
-    guard let errorClosure else { return StorageDiagnostics.report(error) }
-    DeferredReports.deliver(error) { errorClosure($0) }
+    StorageDiagnostics.report(error, to: errorClosure)
   }
 
   /// Runs `body`; reports its error and returns nil when it throws.

@@ -173,6 +173,23 @@ import Testing
 
   // MARK: - Errors
 
+  @Test func anErrorClosureWhoseOwnUseFailsIsNotCalledForEver() throws {
+    let calls = Lock(0)
+    let log = Lock<Credential<String>?>(nil)
+    let credential = Credential<String>.service("s", account: "a", on: desktop) { _ in
+      calls.withLock { $0 += 1 }
+      _ = log.withLock { $0 }.map { SecureCredentials($0).wrappedValue }
+    }
+    log.withLock { $0 = credential }
+    defer { log.withLock { $0 = nil } }
+    try credential.save("value")
+    try desktop.keyring.lock()
+    #expect(SecureCredentials(credential).wrappedValue == nil)
+    // As with any handler, the fifth of nested reports goes to standard error.
+    #expect(calls.withLock { $0 } == 4)
+    try desktop.keyring.unlock()
+  }
+
   @Test func whatFailsIsReportedAndThrownAndNeverTraps() throws {
     let log = Lock<[StorageError]>([])
     let credential = Credential<String>.service("s", account: "a", on: desktop) { error in

@@ -73,6 +73,9 @@ public struct KeySource: Sendable {
   /// Whether this is ``automatic``, so that a storage may use a better source of its own.
   package var isAutomatic = false
 
+  /// The test that owns the stores that this source opens, or nil.
+  package var owner: OwningTest?
+
   /// The sources, in the order in which they are asked.
   package var candidates: [Candidate] { rungs() }
 

@@ -1,0 +1,1 @@
+../MovedCodeTests/InjectedTypeTests.swift
