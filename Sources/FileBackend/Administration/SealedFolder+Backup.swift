@@ -129,8 +129,7 @@ extension SealedFolder {
     }
     let from = try source.unpreparedPlace()
     let place = try unpreparedPlace()
-    try Folder.create(place.path)
-    try place.create()
+    try place.create(withFolder: true)
     // The blobs have no name before the index is restored, and are removed under this lock alone.
     return try place.withUpkeepLock { () throws(StorageError) in
       var entries = try source.entries()

@@ -50,7 +50,7 @@ final class VaultNotice: Sendable {
       var byte: UInt8 = 1
       // A read of zero bytes wakes nobody.
       guard unsafe pread(held.file.descriptor, &byte, 1, 0) != 1 else { return }
-      _ = unsafe pwrite(held.file.descriptor, &byte, 1, 0)
+      FileSizeLimit.withoutSignal { _ = unsafe pwrite(held.file.descriptor, &byte, 1, 0) }
     }
   }
 
