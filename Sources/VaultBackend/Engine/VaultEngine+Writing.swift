@@ -3,6 +3,13 @@ internal import Glibc
 internal import StorageCore
 internal import Synchronization
 
+extension WriteTicket {
+  /// Whether the batch only removes records.
+  fileprivate var isRemoval: Bool {
+    headerVersion != nil && !writes.isEmpty && writes.allSatisfy { $0.isCheck || $0.record == nil }
+  }
+}
+
 extension VaultEngine {
   /// How long to wait for another writer before saying so in the notice file.
   private static let quietPatience: Duration = .milliseconds(10)
@@ -41,6 +48,25 @@ extension VaultEngine {
   private func write(
     _ group: inout [WriteTicket], isShared: Bool
   ) throws(StorageError) -> [CommitOutcome] {
+    do throws(StorageError) {
+      return try writeOnce(&group, isShared)
+    } catch {
+      guard error.code == .full, group.allSatisfy(\.isRemoval) else { throw error }
+    }
+    // Otherwise nobody could make room on a full disk by removing values.
+    return try notice.lendingSpace { () throws(StorageError) in
+      copyLog()
+      do throws(StorageError) {
+        return try writeOnce(&group, false)
+      } catch {
+        throw error.code == .full ? Self.noRoomForRemoval(error) : error
+      }
+    }
+  }
+
+  private func writeOnce(
+    _ group: inout [WriteTicket], _ isShared: Bool
+  ) throws(StorageError) -> [CommitOutcome] {
     var outcomes: [CommitOutcome] = []
     var batches = group
     defer { group = batches }
@@ -56,6 +82,21 @@ extension VaultEngine {
       }
     }
     return outcomes
+  }
+
+  /// Copies the log into the file as far as there is room, so that the next commit uses its space again.
+  private func copyLog() {
+    guard let opened = gate.withLock({ $0 }) else { return }
+    opened.main.wait(until: .now)
+    // What can't be copied leaves the log as it is.
+    do throws(StorageError) { try opened.log?.copy() } catch {}
+  }
+
+  private static func noRoomForRemoval(_ error: StorageError) -> StorageError {
+    StorageError(
+      .full,
+      error.message + ". A removal overwrites the value, and needs about as much space as the value has: "
+        + "remove smaller values first", path: error.path, number: error.number)
   }
 
   /// Makes a batch's writes if its conditions hold.
@@ -180,7 +221,7 @@ extension VaultEngine {
           "the vault was removed as soon as it was made; find out which program removes it, then try "
             + "again", path: file.path)
       }
-      return opened
+      return try withRoom(opened)
     }
   }
 
@@ -189,7 +230,8 @@ extension VaultEngine {
   private func withRoom(_ opened: OpenedVault) throws(StorageError) -> OpenedVault {
     guard opened.log != nil else {
       guard file.isWritable, file.isFolderWritable else { throw OpenedVault.readOnly(file) }
-      throw StorageError(.full, "the disk is full; free some space", path: file.path)
+      throw opened.lackOfRoom
+        ?? StorageError(.full, "the disk is full; free some space", path: file.path)
     }
     return opened
   }

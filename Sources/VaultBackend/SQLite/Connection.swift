@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import CryptoCore
+internal import Glibc
 internal import StorageCore
 
 /// One connection to a vault's file, set up for files that an enemy may have written.
@@ -196,11 +197,14 @@ final class Connection: @unchecked Sendable {
 
   /// The error of a result code.
   func error(_ code: Int32, _ action: String) -> StorageError {
+    let last = errno
     if code & 0xFF == SQLITE_BUSY, let number = patience.refusal {
       return StorageError(system: StorageError.locking, path: path, number: number)
     }
-    return StorageError(
-      sqlite: code, action, path: path, systemNumber: unsafe sqlite3_system_errno(handle))
+    var number = unsafe sqlite3_system_errno(handle)
+    // A write of the log or its index fails without leaving its number there.
+    if number == 0, code & 0xFF == SQLITE_IOERR, last == EFBIG { number = last }
+    return StorageError(sqlite: code, action, path: path, systemNumber: number)
   }
 
   private func check(_ code: Int32, _ action: String) throws(StorageError) {

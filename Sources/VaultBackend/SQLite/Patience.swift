@@ -10,15 +10,15 @@ final class Patience: @unchecked Sendable {
   private var pause = useconds_t(20)
   /// The errno of a file system without locks, once it was looked for.
   private var known: Int32??
-  private let path: String
+  private let path: String?
 
-  /// The patience of a connection to the file at a path.
-  init(_ path: String) { self.path = path }
+  /// The patience of a connection to the file at a path, or to nothing that has locks.
+  init(_ path: String? = nil) { self.path = path }
 
   /// The errno with which the file system refuses every lock, if it does.
   var refusal: Int32? {
     if let known { return known }
-    let refusal = LockSupport.refusal(besides: path)
+    let refusal = path.flatMap { LockSupport.refusal(besides: $0) }
     known = .some(refusal)
     return refusal
   }
