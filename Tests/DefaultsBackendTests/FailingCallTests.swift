@@ -24,7 +24,7 @@ struct FailingCallTests {
     Fault(call: "openat", error: "EIO", codes: ["io", "outcomeUnknown"]),
     Fault(call: "openat", error: "ENOSPC", codes: ["full", "outcomeUnknown"]),
     Fault(call: "openat", error: "EMFILE", codes: ["io", "outcomeUnknown"]),
-    Fault(call: "fcntl", error: "ENOLCK", codes: ["io"]),
+    Fault(call: "fcntl", error: "ENOLCK", codes: ["unsupported"]),
     Fault(call: "pread64", error: "EIO", codes: ["io"]),
     Fault(call: "unlink,unlinkat", error: "EIO", codes: ["io"]),
     Fault(call: "stat,fstat,newfstatat", error: "EIO", codes: ["io"]),

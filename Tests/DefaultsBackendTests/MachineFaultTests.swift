@@ -1,3 +1,4 @@
+import DefaultsBackend
 import Foundation
 import Glibc
 import StorageCore
@@ -74,6 +75,43 @@ struct OtherUserTests {
     #expect(try run("get", "1", in: folder) == ["error denied"])
     #expect(try run("set", "1", "2", in: folder) == ["error denied"])
     #expect(folder.bytes == before)
+  }
+}
+
+/// What a suite does where the system refuses.
+@Suite struct RefusingMachineTests {
+  private let folder = TemporaryFolder()
+
+  @Test(.enabled(if: geteuid() == 0, "needs root"))
+  func rootMakesNothingInAnotherUsersHome() throws {
+    #expect(unsafe chown(folder.path, Machine.otherUser, Machine.otherUser) == 0)
+    for path in ["", "/.config", "/.config/deep"] {
+      let delegate = DefaultsDelegate(
+        folder: folder.path + path, suiteName: "suite", durability: .immediate, deadline: .seconds(5))
+      #expect(throws: StorageError.self) { try delegate.set(record(1), for: name(1)) }
+      #expect(folder.entries == [])
+    }
+  }
+
+  @Test(arguments: [0, 4, 100])
+  func aWriteBeyondTheFileSizeLimitIsAnErrorAndNoSignal(_ limit: Int) throws {
+    let script = "ulimit -f \(limit); \"$0\" set-large \(folder.path); \"$0\" count \(folder.path)"
+    let lines = try Child.run(["bash", "-c", script, helper.path])
+    let written = try #require(lines.firstIndex(of: "error full"))
+    #expect(lines.last == "\(written)")
+    #expect(!folder.entries.contains("suite.secure.plist.new"))
+  }
+
+  @Test(
+    .enabled(if: Machine.hasStrace, "needs strace and the right to trace"),
+    arguments: ["ENOLCK", "EOPNOTSUPP", "ENOSYS"])
+  func aFileSystemWithoutLocksIsSaidAtOnce(_ error: String) throws {
+    let prefix = [
+      "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fcntl", "-e",
+      "inject=fcntl:error=\(error)",
+    ]
+    #expect(try helper.run("set", folder.path, "1", "2", prefix: prefix) == ["error unsupported"])
+    #expect(folder.bytes == nil)
   }
 }
 

@@ -132,8 +132,7 @@ extension SealedFolder {
     }
     let from = try source.unpreparedPlace()
     let place = try unpreparedPlace()
-    try Folder.create(place.path)
-    try place.create()
+    try place.create(withFolder: true)
     // The blobs have no name before the index is restored. Only a holder of this lock may remove
     // unnamed blobs.
     return try place.withUpkeepLock { () throws(StorageError) in

@@ -36,9 +36,9 @@ struct BlobPlace: Sendable {
 
   /// Opens the sealed folder; nil when it does not exist.
   ///
-  /// - Throws: `denied` for a path on which somebody else could put another folder.
-  func folder() throws(StorageError) -> FolderDescriptor? {
-    try FolderDescriptor.open(path, links: .refused) { (status, path) throws(StorageError) in
+  /// - Throws: `denied` for a way on which somebody else could put another folder.
+  func folder(isMaking: Bool = false) throws(StorageError) -> FolderDescriptor? {
+    try FolderDescriptor.open(path, links: .refused, isMaking: isMaking) { (status, path) throws(StorageError) in
       try Folder.requirePrivate(status, path, trust)
     }
   }
@@ -112,9 +112,10 @@ struct BlobPlace: Sendable {
 
   /// Makes the folders, durably, where they are missing, and checks them.
   ///
-  /// Call it when the index exists: making the index makes and checks the folder around them.
-  func create() throws(StorageError) {
+  /// - Parameter withFolder: whether the folder around them is made too; else the index has made it.
+  func create(withFolder: Bool = false) throws(StorageError) {
     if try known() != nil { return }
+    if withFolder { _ = try folder(isMaking: true) }
     let folder = try existingFolder()
     for name in [Self.blobsName, Self.pendingName] where try open(name, in: folder) == nil {
       if try folder.makeFolder(name) { try folder.synchronize() }

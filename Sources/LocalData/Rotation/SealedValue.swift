@@ -87,10 +87,6 @@ struct GroupValues {
 
   private static func entries(of path: String) throws(StorageError) -> [String] {
     guard try FileStatus.ofEntry(path)?.isFolder == true else { return [] }
-    do {
-      return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-    } catch {
-      throw StorageError(.denied, "this user can't list the folder", path: path)
-    }
+    return try FolderDescriptor.existing(path).names().sorted()
   }
 }

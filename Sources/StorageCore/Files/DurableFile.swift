@@ -116,6 +116,7 @@ package enum DurableFile {
   private static func nameless(
     _ bytes: RawSpan, for path: String, in folder: FolderDescriptor
   ) throws(StorageError) -> OpenFile? {
+    try Folder.requireMaking(path, at: folder.descriptor)
     // From open(2), and missing in Glibc's module: __O_TMPFILE with O_DIRECTORY.
     let temporary = Int32(0o20000000) | O_DIRECTORY
     // When this fails, the caller tries a sibling, whose error tells the reason.

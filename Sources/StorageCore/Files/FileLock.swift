@@ -170,7 +170,7 @@ extension OpenFile {
     var request = Self.request(byte, kind)
     guard unsafe fcntl(descriptor, Self.setLock, &request) != 0 else { return true }
     guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-      throw StorageError(system: "lock", path: path)
+      throw StorageError(system: StorageError.locking, path: path)
     }
     return false
   }

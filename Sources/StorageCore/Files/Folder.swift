@@ -48,6 +48,39 @@ package enum Folder {
     }
   }
 
+  /// Whether permissions do not hold for this process.
+  package static var isPrivileged: Bool { geteuid() == 0 }
+
+  /// Refuses to make a file or folder in a folder where only the privileges of root allow it.
+  ///
+  /// Root may write everywhere, but what root makes belongs to root. In another user's folder, as under
+  /// sudo(8) with the user's HOME, the owner could then neither use the store nor make one. Where the owner
+  /// lets others write, root may make files as any other user.
+  ///
+  /// - Parameters:
+  ///   - status: the status of the folder.
+  ///   - path: its path, for the error.
+  /// - Throws: `denied`.
+  package static func requireMaking(in status: FileStatus, _ path: String) throws(StorageError) {
+    guard isPrivileged, status.owner != 0, !status.isShared else { return }
+    throw StorageError(
+      .denied,
+      "the folder belongs to another user, and what root makes in it would lock that user out; nothing was "
+        + "made. Run as the folder's owner, or use a folder of root's (sudo -H sets HOME to root's)",
+      path: path)
+  }
+
+  /// The same for a file that is to be made at a path, whose folder is open or AT_FDCWD.
+  static func requireMaking(_ path: String, at folder: Int32) throws(StorageError) {
+    let name = FilePath.folder(of: path)
+    guard isPrivileged else { return }
+    let status =
+      folder == AT_FDCWD
+      ? FileStatus.ofFolder(containing: path) : try FileStatus.of(descriptor: folder, path: name)
+    // Where there is no folder, the file can't be made either.
+    if let status { try requireMaking(in: status, name) }
+  }
+
   /// Makes the entries of a folder durable; only then does a new or renamed file survive a power cut.
   package static func synchronize(_ path: String) throws(StorageError) {
     try FolderDescriptor.existing(path).synchronize()

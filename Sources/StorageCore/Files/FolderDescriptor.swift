@@ -63,6 +63,10 @@ package final class FolderDescriptor: Sendable {
   ///
   /// - Returns: false when there is an entry of this name already.
   package func makeFolder(_ name: String) throws(StorageError) -> Bool {
+    if Folder.isPrivileged {
+      if try contains(name) { return false }
+      try Folder.requireMaking(in: try status(), path)
+    }
     if unsafe mkdirat(descriptor, name, 0o700) == 0 { return true }
     if errno == EEXIST { return false }
     throw StorageError(system: "create the folder", path: path(of: name))

@@ -32,7 +32,7 @@ extension FolderTrust {
   }
 
   /// Whether this process is in a group.
-  private static func isOurs(group: UInt32) -> Bool {
+  static func isOurs(group: UInt32) -> Bool {
     if group == getegid() { return true }
     // getgroups(2): the first call returns the number of groups, the second call the groups.
     let count = getgroups(0, nil)

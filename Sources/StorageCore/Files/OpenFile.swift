@@ -36,10 +36,15 @@ package struct OpenFile: ~Copyable {
   private init?(
     _ name: String, at folder: Int32, path: String, _ flags: Int32, _ permissions: mode_t
   ) throws(StorageError) {
-    var descriptor: Int32
-    repeat {
-      descriptor = unsafe openat(folder, name, flags | O_CLOEXEC, permissions)
-    } while descriptor < 0 && errno == EINTR
+    // Whether this process may make a file matters only for a file that does not exist.
+    var descriptor: Int32 = -1
+    if flags & O_CREAT != 0, Folder.isPrivileged {
+      if flags & O_EXCL == 0 {
+        descriptor = Self.open(name, at: folder, flags & ~O_CREAT, permissions)
+      }
+      if descriptor < 0 { try Folder.requireMaking(path, at: folder) }
+    }
+    if descriptor < 0 { descriptor = Self.open(name, at: folder, flags, permissions) }
     if descriptor < 0 {
       if errno == ENOENT && flags & O_CREAT == 0 { return nil }
       let isOpening = flags & O_EXCL == 0
@@ -48,6 +53,16 @@ package struct OpenFile: ~Copyable {
           + (flags & O_DIRECTORY == 0 ? "file" : "folder"), path: path, isOpening: isOpening)
     }
     self.init(owning: descriptor, path: path)
+  }
+
+  /// Calls openat(2).
+  private static func open(
+    _ name: String, at folder: Int32, _ flags: Int32, _ permissions: mode_t
+  ) -> Int32 {
+    while true {
+      let descriptor = unsafe openat(folder, name, flags | O_CLOEXEC, permissions)
+      if descriptor >= 0 || errno != EINTR { return descriptor }
+    }
   }
 
   deinit { close(descriptor) }
@@ -143,7 +158,9 @@ package struct OpenFile: ~Copyable {
     var done = 0
     while done < bytes.byteCount {
       let result = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe Glibc.write(descriptor, buffer.baseAddress! + done, buffer.count - done)
+        FileSizeLimit.withoutSignal {
+          unsafe Glibc.write(descriptor, buffer.baseAddress! + done, buffer.count - done)
+        }
       }
       if result < 0 && errno == EINTR { continue }
       guard result >= 0 else { throw StorageError(system: "write the file", path: path) }

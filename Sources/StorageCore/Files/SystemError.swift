@@ -17,7 +17,11 @@ extension StorageError {
     switch number {
     case EACCES, EPERM: (code, advice) = Self.refusal(of: path, isOpening: isOpening)
     case EROFS: (code, advice) = (.readOnly, "; use a folder on a writable file system")
-    case ENOSPC, EDQUOT, EFBIG: (code, advice) = (.full, "; free some space and try again")
+    case ENOSPC, EDQUOT: (code, advice) = (.full, "; free some space and try again")
+    case EFBIG: (code, advice) = (.full, "; \(Self.sizeLimitAdvice)")
+    case ENAMETOOLONG: (code, advice) = (.invalid, "; use a shorter name or path")
+    case _ where action == Self.locking && Self.isWithoutLocks(number):
+      (code, advice) = (.unsupported, "; \(Self.noLocksAdvice)")
     case ENOENT, ENOTDIR: (code, advice) = (.unavailable, "; create the folder first")
     case ELOOP: (code, advice) = (.denied, "; \(Self.linkAdvice)")
     default: (code, advice) = (.io, "")
@@ -25,6 +29,23 @@ extension StorageError {
     self.init(
       code, "could not \(action): \(reason)\(advice)", path: path, number: Int(number))
   }
+
+  /// Whether this is an error of fcntl(2) on a file system without locks.
+  package static func isWithoutLocks(_ number: Int32) -> Bool {
+    [ENOLCK, EOPNOTSUPP, ENOSYS].contains(number)
+  }
+
+  /// The action of taking a lock.
+  package static let locking = "lock"
+
+  /// Advice where the file system has no locks.
+  package static let noLocksAdvice =
+    "this file system has no locks, so programs could overwrite each other's changes: use a folder on a local "
+    + "file system"
+
+  /// Advice for a file that would become larger than a limit allows.
+  package static let sizeLimitAdvice =
+    "raise the limit for the size of a file (ulimit -f, or LimitFSIZE= of systemd), then try again"
 
   /// Advice for a file that another user owns.
   package static let ownerAdvice = "run as its owner, or give it to this user with chown"
@@ -91,6 +112,13 @@ package struct FileStatus: Hashable, Sendable {
   }
   /// The identity of the file.
   package var identity: Identity { Identity(self) }
+
+  /// Whether its owner lets others write to it: all, a group of this process, or a group that owns whatever is
+  /// made in it.
+  package var isShared: Bool {
+    permissions & 0o002 != 0 || permissions & 0o2020 == 0o2020
+      || permissions & 0o020 != 0 && FolderTrust.isOurs(group: group)
+  }
 
   /// Whether it is a folder, such as `/tmp`, in which only the owner of a file can remove the file.
   package var isSticky: Bool { permissions & 0o1000 != 0 }
@@ -163,6 +191,35 @@ package struct FileStatus: Hashable, Sendable {
 
 /// Path strings.
 package enum FilePath {
+  /// The longest path that the system accepts, in bytes: PATH_MAX, without the zero byte.
+  package static var limit: Int { 4095 }
+  /// The longest name of a file, in bytes.
+  private static var nameLimit: Int { 255 }
+
+  /// Whether the path, and its name, can get a suffix.
+  package static func hasRoom(at path: String, for suffix: String, limit: Int = limit) -> Bool {
+    path.utf8.count + suffix.utf8.count <= limit
+      && name(of: path).utf8.count + suffix.utf8.count <= nameLimit
+  }
+
+  /// Refuses a path at which a store can't make all of its files, before it makes the first one.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the store's file.
+  ///   - suffix: the longest suffix of the names of files beside it.
+  ///   - limit: the longest path in bytes that can be opened.
+  /// - Throws: `invalid`.
+  package static func requireRoom(
+    at path: String, for suffix: String, limit: Int = limit
+  ) throws(StorageError) {
+    guard !hasRoom(at: path, for: suffix, limit: limit) else { return }
+    let (pathLimit, nameLimit) = (limit - suffix.utf8.count, nameLimit - suffix.utf8.count)
+    throw StorageError(
+      .invalid,
+      "the path is too long; use a path of at most \(pathLimit) bytes, with a file name of at most "
+        + "\(nameLimit) bytes, because files beside it have longer names", path: path)
+  }
+
   /// The folder part of an absolute path.
   package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -11,14 +11,7 @@ final class PrivateCopy: Sendable {
   var path: String { folder + "/vault" }
 
   init(of file: VaultFile) throws(StorageError) {
-    let base = StandardFolders.environment("XDG_RUNTIME_DIR") ?? "/tmp"
-    var template = Array((base + "/securestorage-XXXXXX").utf8CString)
-    // mkdtemp(3) makes a folder for the owner alone, with a new name.
-    let isMade = unsafe template.withUnsafeMutableBufferPointer {
-      unsafe mkdtemp($0.baseAddress!) != nil
-    }
-    guard isMade else { throw StorageError(system: "make a private copy in", path: base) }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    folder = try Self.makeFolder()
     do throws(StorageError) {
       try Self.copy(file, to: path)
       try Connection(path, .readWrite, until: .now).endLog()
@@ -29,6 +22,25 @@ final class PrivateCopy: Sendable {
   }
 
   deinit { if process.isCurrent { remove() } }
+
+  /// Makes a folder for the owner alone in the first place where that is possible.
+  private static func makeFolder() throws(StorageError) -> String {
+    // /dev/shm is memory, and can be written to where the whole disk is read-only: shm_overview(7).
+    let bases = [StandardFolders.environment("XDG_RUNTIME_DIR"), "/tmp", "/dev/shm"]
+    for base in bases.compactMap(\.self) where base.hasPrefix("/") {
+      var template = Array((base + "/securestorage-XXXXXX").utf8CString)
+      // mkdtemp(3) makes a folder for the owner alone, with a new name.
+      let isMade = unsafe template.withUnsafeMutableBufferPointer {
+        unsafe mkdtemp($0.baseAddress!) != nil
+      }
+      guard isMade else { continue }
+      return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    throw StorageError(
+      .unavailable,
+      "a program ended in the middle of its work on a vault that is read-only here. To read the vault, a copy "
+        + "must be made, and no folder can be written to: set XDG_RUNTIME_DIR to a folder of this user")
+  }
 
   private static func copy(_ file: VaultFile, to path: String) throws(StorageError) {
     // Closing these loses no lock of SQLite's: nobody in this process writes to such a medium.
@@ -67,7 +79,7 @@ extension OpenFile {
       end = hole > start ? min(hole, size) : size
       try copy(from: start, upTo: end, to: destination)
     }
-    guard ftruncate(destination.descriptor, size) == 0 else {
+    guard FileSizeLimit.withoutSignal({ ftruncate(destination.descriptor, size) }) == 0 else {
       throw StorageError(system: "write", path: destination.path)
     }
   }

@@ -21,7 +21,8 @@ enum VaultCopy {
     _ file: VaultFile, replacing: Bool, keepingOld: Bool = false,
     until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) -> String? {
-    try Folder.create(file.folder)
+    let sibling = try sibling(of: file)
+    try file.createFolder()
     _ = try file.check(mending: false, allowingEmpty: true)
     let folder = try file.existingFolder()
     let isFree = try folder.status(of: file.name) == nil
@@ -29,7 +30,6 @@ enum VaultCopy {
     if isFree { try file.requireOwnName() }
     // Alone from here on: a write to the old file while the new one is made would be lost.
     let sole = isFree ? nil : try SoleUse(of: file, until: end)
-    let sibling = "\(file.name).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     let process = OwnProcess()
     defer {
       // The caller's `body` may have called fork(2).
@@ -58,6 +58,20 @@ enum VaultCopy {
       throw StorageError(.outcomeUnknown, error.message, path: file.path, number: error.number)
     }
     return kept.map { folder.path(of: $0) }
+  }
+
+  /// The name as which a file is made: `<name>.<process>.<number>.new`, or a short name where that is too long.
+  ///
+  /// - Throws: `invalid` when no name fits.
+  private static func sibling(of file: VaultFile) throws(StorageError) -> String {
+    let number = UInt32.random(in: 0 ... .max)
+    let name = "\(file.name).\(getpid()).\(number).new"
+    if VaultFile.hasRoom(for: name, in: file.folder) { return name }
+    let short = String(number, radix: 36) + ".new"
+    if VaultFile.hasRoom(for: short, in: file.folder) { return short }
+    throw StorageError(
+      .invalid, "the path is too long to make a new file beside it; use a shorter path",
+      path: file.path)
   }
 
   private static let putting = "put the new file in its place"

@@ -21,6 +21,8 @@ final class OpenedVault: Sendable {
   private let idle = Lock<[Connection]>([])
   /// A copy that is removed together with this object.
   private let copy: PrivateCopy?
+  /// Why there are no files beside the vault, of a vault that is read without them.
+  let lackOfRoom: StorageError?
   /// Whether reads come from a copy of the file.
   var isCopy: Bool { copy != nil }
 
@@ -33,6 +35,7 @@ final class OpenedVault: Sendable {
     self.file = file
     mode = .readWrite
     copy = nil
+    lackOfRoom = nil
     guard file.isFolderWritable else { throw Self.readOnly(file) }
     main = try Connection(file.path, .readWrite, until: end)
     guard !main.isDenied else { throw Self.readOnly(file) }
@@ -76,16 +79,18 @@ final class OpenedVault: Sendable {
   /// - Parameters:
   ///   - file: the file.
   ///   - end: how long to wait for other processes.
-  ///   - isFull: whether the disk has no room for files beside the vault.
+  ///   - lackOfRoom: why there can be no files beside the vault, if a full disk or a limit forbids them.
   /// - Throws: `StorageError` when it can't be opened, or is no vault.
   init(
-    reading file: VaultFile, until end: ContinuousClock.Instant, isFull: Bool = false
+    reading file: VaultFile, until end: ContinuousClock.Instant,
+    without lackOfRoom: StorageError? = nil
   ) throws(StorageError) {
     self.file = file
+    self.lackOfRoom = lackOfRoom
     log = nil
     let stamp = try file.stamp()
     let standsAlone = try file.standsAlone()
-    if !file.isFolderWritable || isFull, standsAlone {
+    if !file.isFolderWritable || lackOfRoom != nil, standsAlone {
       (main, mode, copy) = (try Self.open(file.path, .immutable, until: end), .immutable, nil)
       watch = .stamp(stamp)
       return

@@ -50,6 +50,17 @@ struct VaultFile: Hashable, Sendable {
     self.trust = trust
     let folder = try FolderDescriptor.resolve(FilePath.folder(of: path), trust)
     self.path = folder == "/" ? "/" + name : folder + "/" + name
+    try FilePath.requireRoom(at: self.path, for: Self.longestSuffix, limit: Self.pathLimit)
+  }
+
+  /// SQLite's longest path in bytes, MAX_PATHNAME in its os.h.
+  private static let pathLimit = 512
+  /// The longest suffix of the names of the files beside a vault.
+  private static let longestSuffix = "-journal"
+
+  /// Whether SQLite can use a file of this name in a folder, and the files beside it.
+  static func hasRoom(for name: String, in folder: String) -> Bool {
+    FilePath.hasRoom(at: folder + "/" + name, for: longestSuffix, limit: pathLimit)
   }
 
   /// The same for a file URL.
@@ -67,6 +78,19 @@ struct VaultFile: Hashable, Sendable {
     try FolderDescriptor.open(folder, links: .refused) { (status, path) throws(StorageError) in
       try requirePrivate(status, path)
     }
+  }
+
+  /// Makes the folder where it is missing, once every folder on the way to it was checked.
+  ///
+  /// - Throws: `denied`; nothing was made.
+  func createFolder() throws(StorageError) {
+    let made = try FolderDescriptor.open(folder, links: .refused, isMaking: true) {
+      (status, path) throws(StorageError) in
+      try requirePrivate(status, path)
+    }
+    guard made == nil else { return }
+    throw StorageError(
+      .busy, "the folder was removed while it was being made; try again", path: folder)
   }
 
   private func requirePrivate(_ status: FileStatus, _ path: String) throws(StorageError) {
@@ -262,7 +286,7 @@ struct VaultFile: Hashable, Sendable {
   /// Makes an empty vault, durably, unless there is a file already.
   func create() throws(StorageError) {
     try requireOwnName()
-    try Folder.create(self.folder)
+    try createFolder()
     let folder = try existingFolder()
     let bytes = try VaultSchema.emptyFile(path: path)
     _ = try unsafe DurableFile.createIfAbsent(name, in: folder, with: bytes.span.bytes)

@@ -119,7 +119,7 @@ final class VaultGate: Sendable {
       // If the disk has no room for shared memory, nobody has the vault open, so it can be read as
       // it is.
       guard error.code == .full, try file.standsAlone() else { throw error }
-      return try OpenedVault(reading: file, until: end, isFull: true)
+      return try OpenedVault(reading: file, until: end, without: error)
     }
   }
 

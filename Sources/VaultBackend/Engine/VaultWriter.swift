@@ -3,6 +3,13 @@ internal import Glibc
 internal import StorageCore
 internal import Synchronization
 
+extension WriteTicket {
+  /// Whether the batch only removes records.
+  fileprivate var isRemoval: Bool {
+    headerVersion != nil && !writes.isEmpty && writes.allSatisfy { $0.isCheck || $0.record == nil }
+  }
+}
+
 /// Writes to a vault: one thread of the process at a time, for itself and for those that wait, and
 /// one process at a time.
 final class VaultWriter: Sendable {
@@ -79,6 +86,25 @@ final class VaultWriter: Sendable {
   private func write(
     _ group: inout [WriteTicket], isShared: Bool
   ) throws(StorageError) -> [CommitOutcome] {
+    do throws(StorageError) {
+      return try writeOnce(&group, isShared)
+    } catch {
+      guard error.code == .full, group.allSatisfy(\.isRemoval) else { throw error }
+    }
+    // Otherwise nobody could make room on a full disk by removing values.
+    return try notice.lendingSpace { () throws(StorageError) in
+      log.copy()
+      do throws(StorageError) {
+        return try writeOnce(&group, false)
+      } catch {
+        throw error.code == .full ? Self.noRoomForRemoval(error) : error
+      }
+    }
+  }
+
+  private func writeOnce(
+    _ group: inout [WriteTicket], _ isShared: Bool
+  ) throws(StorageError) -> [CommitOutcome] {
     var outcomes: [CommitOutcome] = []
     var batches = group
     defer { group = batches }
@@ -94,6 +120,13 @@ final class VaultWriter: Sendable {
       }
     }
     return outcomes
+  }
+
+  private static func noRoomForRemoval(_ error: StorageError) -> StorageError {
+    StorageError(
+      .full,
+      error.message + ". A removal overwrites the value, and needs about as much space as the value has: "
+        + "remove smaller values first", path: error.path, number: error.number)
   }
 
   /// Makes a batch's writes if its conditions hold.
@@ -210,7 +243,7 @@ final class VaultWriter: Sendable {
           "the vault was removed as soon as it was made; find out which program removes it, then try "
             + "again", path: file.path)
       }
-      return opened
+      return try withRoom(opened)
     }
   }
 
@@ -219,7 +252,8 @@ final class VaultWriter: Sendable {
   private func withRoom(_ opened: OpenedVault) throws(StorageError) -> OpenedVault {
     guard opened.log != nil else {
       guard file.isWritable, file.isFolderWritable else { throw OpenedVault.readOnly(file) }
-      throw StorageError(.full, "the disk is full; free some space", path: file.path)
+      throw opened.lackOfRoom
+        ?? StorageError(.full, "the disk is full; free some space", path: file.path)
     }
     return opened
   }

@@ -39,6 +39,16 @@ final class VaultLog: Sendable {
   private func copyNowAndThen(_ opened: OpenedVault) {
     guard case .index(let index) = opened.watch, index.state.frames >= Self.copyThreshold
     else { return }
+    copy(of: opened)
+  }
+
+  /// Copies the log into the file as far as there is room, so that the next commit uses its space
+  /// again.
+  func copy() {
+    if let opened = gate.current { copy(of: opened) }
+  }
+
+  private func copy(of opened: OpenedVault) {
     // Does not wait for other writers: the next commit tries again.
     opened.main.wait(until: .now)
     // Frames that can't be copied now, because of a reader or a full disk, are copied later.

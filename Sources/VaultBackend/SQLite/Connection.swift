@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import CryptoCore
+internal import Glibc
 internal import StorageCore
 
 /// One connection to a vault's file, set up for files that an enemy may have written.
@@ -25,7 +26,7 @@ final class Connection: @unchecked Sendable {
   let isDenied: Bool
   /// The version of the vault's format at the last check or write of the file.
   var formatVersion = VaultSchema.version
-  private let patience = Patience()
+  private let patience: Patience
   /// Found by the address of their text: there are few, and a search is faster than hashing.
   // Unchecked for speed, since every statement reads this: one thread at a time uses the
   // connection, and no access is open while a statement is compiled, run or finalised.
@@ -54,6 +55,7 @@ final class Connection: @unchecked Sendable {
     }
     unsafe self.handle = handle
     self.path = path
+    patience = Patience(path)
     self.mode = mode
     // Nothing was read yet, so the answer comes from the open(2) call and not from the file's
     // content.
@@ -67,8 +69,8 @@ final class Connection: @unchecked Sendable {
     // SQLite would roll back and empty logs that the parent uses, so it is left as it is:
     // https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
     guard process.isCurrent else { return }
-    // Every statement is finalised, so this can't be SQLITE_BUSY.
-    unsafe sqlite3_close_v2(handle)
+    // Every statement is finalised, so this can't be SQLITE_BUSY. The last connection copies the log.
+    FileSizeLimit.withoutSignal { _ = unsafe sqlite3_close_v2(handle) }
   }
 
   /// The path as a URI, as https://sqlite.org/uri.html describes.
@@ -113,6 +115,9 @@ final class Connection: @unchecked Sendable {
         Unmanaged.passUnretained(patience).toOpaque()), "set up")
     try execute("PRAGMA cell_size_check = ON")
     try execute("PRAGMA mmap_size = 0")
+    // No temporary files, which would need a folder that can be written to: a statement that changes a
+    // large value keeps what it replaces. https://sqlite.org/tempfiles.html
+    try execute("PRAGMA temp_store = MEMORY")
     // SQLite's own default, which a file's header could raise to the size of the file:
     // https://sqlite.org/fileformat2.html#suggested_cache_size
     try execute("PRAGMA cache_size = -2000")
@@ -180,8 +185,11 @@ final class Connection: @unchecked Sendable {
   /// Compiles a statement; for ``Statement`` alone, which finalises it.
   func prepare(_ sql: String) throws(StorageError) -> OpaquePointer {
     var statement: OpaquePointer?
-    let code = unsafe sqlite3_prepare_v3(
-      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    // The first one reads the schema, and for that may make the index of the log.
+    let code = FileSizeLimit.withoutSignal {
+      unsafe sqlite3_prepare_v3(
+        handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    }
     guard code == SQLITE_OK, let statement = unsafe statement else {
       throw error(code, "read")
     }
@@ -190,8 +198,14 @@ final class Connection: @unchecked Sendable {
 
   /// The error of a result code.
   func error(_ code: Int32, _ action: String) -> StorageError {
-    StorageError(
-      sqlite: code, action, path: path, systemNumber: unsafe sqlite3_system_errno(handle))
+    let last = errno
+    if code & 0xFF == SQLITE_BUSY, let number = patience.refusal {
+      return StorageError(system: StorageError.locking, path: path, number: number)
+    }
+    var number = unsafe sqlite3_system_errno(handle)
+    // A write of the log or its index fails without leaving its number there.
+    if number == 0, code & 0xFF == SQLITE_IOERR, last == EFBIG { number = last }
+    return StorageError(sqlite: code, action, path: path, systemNumber: number)
   }
 
   private func check(_ code: Int32, _ action: String) throws(StorageError) {
@@ -236,8 +250,10 @@ final class Connection: @unchecked Sendable {
     } catch {
       rollBack()
       // The commit may be in the log although it could not be made durable: only the next read
-      // shows whether it is.
-      guard Int32(truncatingIfNeeded: error.number ?? 0) & 0xFF == SQLITE_IOERR else { throw error }
+      // shows whether it is. Where the log could not become longer, the commit is not in it.
+      let number = Int32(truncatingIfNeeded: error.number ?? 0)
+      let isCut = error.code == .full && number == StorageError.unwritten
+      guard number & 0xFF == SQLITE_IOERR, !isCut else { throw error }
       throw StorageError(
         .outcomeUnknown, error.message + "; read back before you rely on it", path: path,
         number: error.number)
@@ -261,9 +277,11 @@ final class Connection: @unchecked Sendable {
   /// - Returns: whether all of the log is in the file now.
   func checkpoint() throws(StorageError) -> Bool {
     var (count, copied): (Int32, Int32) = (0, 0)
-    try check(
+    let code = FileSizeLimit.withoutSignal {
       unsafe sqlite3_wal_checkpoint_v2(
-        handle, "main", SQLITE_CHECKPOINT_PASSIVE, &count, &copied), "tidy up")
+        handle, "main", SQLITE_CHECKPOINT_PASSIVE, &count, &copied)
+    }
+    try check(code, "tidy up")
     return count == copied
   }
 
@@ -339,7 +357,7 @@ final class Connection: @unchecked Sendable {
     }
     var code = SQLITE_OK
     repeat {
-      code = unsafe sqlite3_backup_step(backup, 1024)
+      code = FileSizeLimit.withoutSignal { unsafe sqlite3_backup_step(backup, 1024) }
       let total = Int(unsafe sqlite3_backup_pagecount(backup))
       progress(total - Int(unsafe sqlite3_backup_remaining(backup)), total)
     } while code == SQLITE_OK

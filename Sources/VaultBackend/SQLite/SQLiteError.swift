@@ -27,6 +27,9 @@ extension StorageError {
   /// SQLITE_READONLY_ROLLBACK: a rollback journal must be played back, which is a write.
   static let unfinished: Int32 = SQLITE_READONLY | 3 << 8
 
+  /// SQLITE_IOERR_WRITE: a write failed, before anything was made durable.
+  static let unwritten: Int32 = SQLITE_IOERR | 3 << 8
+
   /// What to do about a file that is damaged.
   static let damageAdvice = "; restore it from a backup, or verify it to see what is left"
 
@@ -72,7 +75,11 @@ extension StorageError {
 
   private static func systemMeaning(of number: Int32, _ path: String) -> (Code, String) {
     switch number {
-    case ENOSPC, EDQUOT, EFBIG: (.full, "; free some space and try again")
+    case ENOSPC, EDQUOT: (.full, "; free some space and try again")
+    case EFBIG: (.full, "; \(sizeLimitAdvice)")
+    case _ where isWithoutLocks(number): (.unsupported, "; \(noLocksAdvice)")
+    case ENODEV:
+      (.unsupported, "; the file system offers no shared memory: use a folder on a local file system")
     case EROFS: (.readOnly, "; use a folder that can be written to")
     case EACCES, EPERM: (.denied, deniedAdvice(path))
     case ENOENT, ENOTDIR:

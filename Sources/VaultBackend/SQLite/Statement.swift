@@ -42,7 +42,7 @@ final class Statement {
     try bind(values)
     defer { reset() }
     while true {
-      switch unsafe sqlite3_step(handle) {
+      switch step() {
       case SQLITE_ROW: guard try body(Row(self)) else { return }
       case SQLITE_DONE: return
       case let code: throw connection.error(code, action)
@@ -55,7 +55,7 @@ final class Statement {
     try bind(values)
     defer { reset() }
     while true {
-      switch unsafe sqlite3_step(handle) {
+      switch step() {
       case SQLITE_ROW: continue
       case SQLITE_DONE: return
       case let code: throw connection.error(code, action)
@@ -150,9 +150,13 @@ final class Statement {
       : sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), nil)
   }
 
+  private func step() -> Int32 {
+    FileSizeLimit.withoutSignal { unsafe sqlite3_step(handle) }
+  }
+
   private func finish() -> Int32 {
     while true {
-      let code = unsafe sqlite3_step(handle)
+      let code = step()
       if code != SQLITE_ROW { return code }
     }
   }

@@ -52,6 +52,7 @@ struct KeyFile: Sendable {
   /// - Throws: `keyUnavailable` when the marker shows that the file existed and the file is gone.
   func make() throws(StorageError) -> KeyMaterial {
     let path = try requirePath()
+    try FilePath.requireRoom(at: path, for: ".made")
     try Folder.create(FilePath.folder(of: path))
     try Folder.requirePrivate(FilePath.folder(of: path))
     let marker = MadeMarker(of: path)

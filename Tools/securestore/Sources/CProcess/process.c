@@ -15,7 +15,7 @@
 // The state at the start of the program; written once, before anything else runs.
 static mode_t old_mask;
 static struct rlimit old_limit;
-static int was_pipe_ignored;
+static int was_pipe_ignored, was_size_ignored;
 
 int process_protect(int is_restorable) {
   static const int crashes[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
@@ -33,6 +33,11 @@ int process_protect(int is_restorable) {
   struct sigaction pipe;
   if (sigaction(SIGPIPE, 0, &pipe) != 0) return errno;
   was_pipe_ignored = pipe.sa_handler == SIG_IGN;
+  // A write beyond the limit for the size of a file then fails with EFBIG, and says so.
+  struct sigaction size;
+  if (sigaction(SIGXFSZ, 0, &size) != 0) return errno;
+  was_size_ignored = size.sa_handler == SIG_IGN;
+  if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR) return errno;
   old_mask = umask(077);
   return 0;
 }
@@ -43,6 +48,7 @@ int process_execute(
   if (setrlimit(RLIMIT_CORE, &old_limit) != 0) return errno;
   // GLib ignores SIGPIPE, and the other program would inherit that.
   if (!was_pipe_ignored && signal(SIGPIPE, SIG_DFL) == SIG_ERR) return errno;
+  if (!was_size_ignored && signal(SIGXFSZ, SIG_DFL) == SIG_ERR) return errno;
   execvpe(file, arguments, environment);
   return errno;
 }

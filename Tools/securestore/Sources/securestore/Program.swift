@@ -14,6 +14,7 @@ enum Program {
     do {
       let arguments = try GlobalOptions.behindCommand(typed)
       try ProcessProtection.apply(isRestorable: arguments.first == "run")
+      try requireArguments()
       try requireText()
       let isSilent = isCompletion
       StorageDiagnostics.handler = { if !isSilent { Output.warn(Failure($0), isJSON) } }
@@ -26,6 +27,17 @@ enum Program {
       if isCompletion, Securestore.exitCode(for: error) != .success { exit(0) }
       end(error, isJSON)
     }
+  }
+
+  /// Refuses to go on without arguments, of which the first is the program's name.
+  ///
+  /// Swift reads them from /proc. Without them, the program would show its help and succeed.
+  private static func requireArguments() throws {
+    guard CommandLine.arguments.isEmpty else { return }
+    throw Failure(
+      .unavailable,
+      "the arguments can't be read, because /proc is not mounted, and nothing was done: mount it with "
+        + "mount -t proc proc /proc")
   }
 
   /// Refuses arguments that are not UTF-8.
@@ -75,6 +87,8 @@ enum Program {
     case let failure as Failure: failure
     case let error as StorageError: Failure(error)
     case let error as CryptoError: Failure(StorageError(error))
+    case let error as CocoaError: Failure(foundation: error as NSError)
+    case let error as POSIXError: Failure(foundation: error as NSError)
     default: Securestore.exitCode(for: error) == .success ? nil : Usage.failure(of: error)
     }
   }

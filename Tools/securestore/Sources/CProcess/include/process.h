@@ -6,11 +6,12 @@
 /// Also disables the backtraces that the Swift runtime writes after a crash, which show the memory that
 /// registers point to. In C, because Swift can't call prctl(2), which is variadic. Sets the umask so that
 /// new files are for this user alone. With `is_restorable`, `process_execute` can restore the limit of core
-/// files. Returns 0, or an errno.
+/// files. Ignores SIGXFSZ, so that a write beyond the limit for the size of a file fails with EFBIG. Returns 0,
+/// or an errno.
 int process_protect(int is_restorable);
 
 /// Replaces this program with another one, with the umask, the limit of core files and the handling of
-/// SIGPIPE that `process_protect` found.
+/// SIGPIPE and SIGXFSZ that `process_protect` found.
 ///
 /// `file` is searched as by execvp(3). Returns only on failure, with an errno.
 int process_execute(

@@ -46,7 +46,7 @@ struct AuditCommand: ParsableCommand {
   private func refuseOccupied(_ path: String) throws {
     try Path.requireName(path, instead: "; give the page a file name")
     try Path.requireFolder(of: Path.absolute(path), "nothing was written")
-    if let occupation = Path.occupation(of: Path.absolute(path)) { throw occupation }
+    if let occupation = Path.occupation(of: try Path.absolute(path)) { throw occupation }
   }
 
   private func write(_ text: String, to path: String) throws {

@@ -24,7 +24,7 @@ struct BackupCommand: ParsableCommand {
     let place = try vault.place()
     try place.requireThere()
     try Path.requireName(file, instead: "; a backup needs a file")
-    let path = Path.absolute(file)
+    let path = try Path.absolute(file)
     let advice =
       replaces
       ? ". --replace replaces only a vault, and this is not a vault: give another path"

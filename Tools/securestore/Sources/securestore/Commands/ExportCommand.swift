@@ -91,7 +91,7 @@ struct ExportCommand: ParsableCommand {
     try output.output.done(
       "exported \(Printable.count(exported, "value")) to \(file), unsealed",
       .object([
-        ("path", .string(Path.absolute(file))),
+        ("path", .string(try Path.absolute(file))),
         ("exported", .number("\(exported)")),
         ("skipped", .array(skipped.map { .string($0) })),
         ("unreadable", .number("\(unreadable)")),

@@ -23,7 +23,7 @@ struct RestoreCommand: ParsableCommand {
 
   func run() throws {
     let place = try vault.place()
-    let backup = Path.absolute(file)
+    let backup = try Path.absolute(file)
     guard try Path.isThere(backup) else {
       throw Failure(.noInput, "the backup does not exist", path: backup)
     }

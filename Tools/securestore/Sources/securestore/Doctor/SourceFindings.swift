@@ -50,7 +50,12 @@ enum SourceFindings {
     guard let path = Environment.value("SECURESTORE_KEY_FILE") else {
       return Finding("SECURESTORE_KEY_FILE", .absent, "not set")
     }
-    return check(Path.absolute(path), "SECURESTORE_KEY_FILE", hasVault)
+    do {
+      return check(try Path.absolute(path), "SECURESTORE_KEY_FILE", hasVault)
+    } catch {
+      let reason = (error as? Failure)?.message ?? "the path can't be used"
+      return Finding("SECURESTORE_KEY_FILE", .bad, reason)
+    }
   }
 
   /// The state of a key file, as far as it shows without opening the file.

@@ -44,12 +44,12 @@ struct CatalogOptions: ParsableArguments {
       path: nil, application: application, authenticationTag: nil, deadline: .seconds(5))
     return Catalog(
       file: file, application: application,
-      folder: folder.map { URL(fileURLWithPath: Path.absolute($0), isDirectory: true) },
+      folder: try folder.map { URL(fileURLWithPath: Path.absolute($0), isDirectory: true) },
       place: place)
   }
 
   private func readFile() throws -> StorageCatalogFile {
-    let path = Path.absolute(catalog)
+    let path = try Path.absolute(catalog)
     let bytes = try SecretInput.file(path, isSecret: false).array
     do throws(StorageError) {
       return try StorageCatalogFile(json: Data(bytes))

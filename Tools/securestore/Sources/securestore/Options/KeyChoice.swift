@@ -30,7 +30,8 @@ enum KeyChoice {
     case .named(.keyring(let name?)): (KeySlot.keyringKind, name)
     case .named: nil
     case .file(let path), .mountedSecret(let path):
-      (KeySlot.fileKind, Path.name(of: URL(fileURLWithPath: Path.absolute(path)).path))
+      // The name needs no working folder, which URL asks for a relative path.
+      (KeySlot.fileKind, Path.name(of: URL(fileURLWithPath: "/" + path).path))
     case .passphrase, .passphraseDescriptor, .passphraseFile: (KeySlot.passphraseKind, "")
     case .environment(let name): (KeySlot.environmentKind, name)
     case .credential(let name): (KeySlot.credentialKind, name)
@@ -56,8 +57,8 @@ enum KeyChoice {
     switch self {
     case .named(let source): return try place.source(source, opening: file)
     case .file(let path):
-      return .file(URL(fileURLWithPath: Path.absolute(path)))
-    case .mountedSecret(let path): return .mountedSecret(Path.absolute(path))
+      return .file(URL(fileURLWithPath: try Path.absolute(path)))
+    case .mountedSecret(let path): return .mountedSecret(try Path.absolute(path))
     case .environment(let name): return .environment(name)
     case .credential(let name): return .systemdCredential(name)
     case .passphrase:

@@ -127,7 +127,7 @@ struct NewKeyOptions: ParsableArguments {
       )
     }
     guard let newKeyFile else { return }
-    let path = Path.absolute(newKeyFile)
+    let path = try Path.absolute(newKeyFile)
     guard try !Path.isThere(path), try Path.isThere(path + ".made") else { return }
     throw Failure(
       .keyUnavailable,

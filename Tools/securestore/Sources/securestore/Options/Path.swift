@@ -4,9 +4,17 @@ internal import Glibc
 /// Paths from the command line.
 enum Path {
   /// The absolute path; links are not resolved.
-  static func absolute(_ path: String) -> String {
+  ///
+  /// - Throws: `Failure` for a relative path if the working folder is gone or can't be read.
+  static func absolute(_ path: String) throws -> String {
     guard !path.hasPrefix("/") else { return path }
-    guard let folder = unsafe getcwd(nil, 0) else { return path }  // refused later: relative
+    guard let folder = unsafe getcwd(nil, 0) else {
+      let status: ExitStatus = errno == EACCES ? .denied : .unavailable
+      throw Failure(
+        status,
+        "the path is relative, and the working folder was removed or can't be read; change to another "
+          + "folder, or give an absolute path", path: path)
+    }
     defer { unsafe free(folder) }
     return unsafe String(cString: folder) + "/" + path
   }

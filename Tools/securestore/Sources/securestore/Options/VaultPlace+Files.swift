@@ -12,6 +12,8 @@ extension VaultPlace {
         return try !FileManager.default.contentsOfDirectory(atPath: blobs).isEmpty
       } catch CocoaError.fileReadNoSuchFile {
         return false
+      } catch {
+        throw Failure(listing: blobs, error as NSError)
       }
     }
   }

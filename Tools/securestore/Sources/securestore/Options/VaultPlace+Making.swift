@@ -26,14 +26,7 @@ extension VaultPlace {
   func making<Result>(_ body: () throws -> Result) throws -> Result {
     try requireAbsent()
     let folder = (path as NSString).deletingLastPathComponent
-    // Created with the mode that the library gives to its folders, since the library checks the mode.
-    do {
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
-      throw Failure(making: "folder", path: folder, number: cause?.code.rawValue ?? EIO)
-    }
+    try storage(.firstAvailable([])).createFolder()
     let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw Failure(system: "open the folder", path: folder, number: errno)
@@ -48,7 +41,7 @@ extension VaultPlace {
     let start = ContinuousClock.now
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else {
-        throw Failure(system: "lock the folder", path: folder, number: errno)
+        throw Failure(locking: folder, number: errno)
       }
       guard start.duration(to: .now) < deadline else {
         throw Failure(.busy, "another program keeps the folder locked; try again", path: folder)

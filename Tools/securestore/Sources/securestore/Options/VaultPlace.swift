@@ -154,7 +154,7 @@ struct VaultPlace {
   /// The key file of a choice, or the application's own if there is no choice; nil for other sources.
   func keyFile(of choice: KeyChoice?) throws -> String? {
     switch choice {
-    case .file(let path): return Path.absolute(path)
+    case .file(let path): return try Path.absolute(path)
     case nil, .named(.desktop): break
     default: return nil
     }

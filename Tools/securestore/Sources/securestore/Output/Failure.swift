@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 internal import StorageCore
 
@@ -35,12 +36,52 @@ struct Failure: Error {
       case ENOENT: .noInput
       case EPERM, EACCES: .denied
       case EEXIST: .exists
-      case ENOSPC, EDQUOT: .full
+      case ENOSPC, EDQUOT, EFBIG: .full
+      case ENOLCK, EOPNOTSUPP, ENOSYS: .unsupported
+      case ENAMETOOLONG: .usage
       case EROFS: .readOnly
       default: .io
       }
-    self.init(status, "\(call): \(Self.text(of: number))", path: path)
+    let advice =
+      number == EFBIG ? "; raise the limit for the size of a file (ulimit -f), then try again" : ""
+    self.init(status, "\(call): \(Self.text(of: number))\(advice)", path: path)
     self.number = Int(number)
+  }
+
+  /// A folder that could not be locked.
+  init(locking folder: String, number: Int32) {
+    let refusal = Self(system: "lock the folder", path: folder, number: number)
+    let advice =
+      refusal.status == .unsupported
+      ? "; this file system has no locks: use a folder on a local file system" : ""
+    self.init(refusal.status, refusal.message + advice, path: folder)
+    self.number = Int(number)
+  }
+
+  /// A folder that could not be listed.
+  init(listing folder: String, _ error: NSError) {
+    let cause = Self(foundation: error)
+    let advice =
+      switch cause.number.map({ Int32($0) }) {
+      case EACCES, EPERM: "; run as its owner, or run chmod u+rx on it"
+      case ENOTDIR: "; a file stands where a folder is needed: move it away"
+      default: ""
+      }
+    let text = cause.number.map { Self.text(of: Int32($0)) } ?? cause.message
+    self.init(cause.status, "list the folder: \(text)\(advice)", path: folder)
+    number = cause.number
+  }
+
+  /// An error of Foundation, which says nothing that a user could act on.
+  init(foundation error: NSError) {
+    var cause = error
+    while let next = cause.userInfo[NSUnderlyingErrorKey] as? NSError { cause = next }
+    let path = error.userInfo[NSFilePathErrorKey] as? String
+    guard cause.domain == NSPOSIXErrorDomain else {
+      self.init(.io, "could not use the file: \(error.domain) \(error.code)", path: path)
+      return
+    }
+    self.init(system: "could not use the file", path: path, number: Int32(cause.code))
   }
 
   /// A file or folder that could not be created, with advice.

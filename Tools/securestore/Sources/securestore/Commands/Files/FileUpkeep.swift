@@ -152,7 +152,7 @@ struct BackupFilesCommand: ParsableCommand {
 
   func run() throws {
     let folder = try folder.place().open(key, .readOnly)
-    let target = Path.absolute(target)
+    let target = try Path.absolute(target)
     if let occupation = Path.occupation(of: target) { throw occupation }
     try Path.requireFolder(of: target, "nothing was copied")
     let backup = try Progress.showing("backup", output.output) { progress in
@@ -210,7 +210,7 @@ struct RestoreFilesCommand: ParsableCommand {
 
   func run() throws {
     let place = try folder.place()
-    let source = Path.absolute(source)
+    let source = try Path.absolute(source)
     let key = try place.index.keySource(key, of: source + "/index.vault")
     if !isConfirmed, try place.index.isThere() {
       let terminal = try Terminal(for: "a confirmation", instead: "--yes")

@@ -38,7 +38,7 @@ struct PutFileCommand: ParsableCommand {
     guard file != nil || isatty(STDIN_FILENO) == 0 else {
       throw Failure(.usage, "name a file, or send the value through a pipe")
     }
-    let path = file.map { Path.absolute($0) }
+    let path = try file.map { Path.absolute($0) }
     guard try path.map({ try Path.isThere($0) }) ?? true else {
       throw Failure(.noInput, "the file does not exist", path: path)
     }
@@ -100,7 +100,7 @@ struct GetFileCommand: ParsableCommand {
       return try output.output.done(
         "wrote \(Printable.bytes(range.count)) to \(to)",
         .object([
-          ("name", .string(name)), ("path", .string(Path.absolute(to))),
+          ("name", .string(name)), ("path", .string(try Path.absolute(to))),
           ("bytes", .number("\(range.count)")),
         ]))
     }
@@ -258,7 +258,7 @@ struct ExportFilesCommand: ParsableCommand {
 
   func run() throws {
     let folder = try folder.place().open(key, .readOnly)
-    let target = Path.absolute(target)
+    let target = try Path.absolute(target)
     if let occupation = Path.occupation(of: target) { throw occupation }
     let all = try FileInfos(of: folder, output.output)
     let infos = all.infos

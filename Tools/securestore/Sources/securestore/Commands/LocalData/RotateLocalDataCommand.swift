@@ -80,12 +80,12 @@ struct RotateLocalDataCommand: ParsableCommand {
 
   private func refuseSameFile() throws {
     guard let new = newKey.newKeyFile, let old = key.keyFile,
-      Path.absolute(new) == Path.absolute(old)
+      try Path.absolute(new) == Path.absolute(old)
     else { return }
     throw Failure(
       .usage,
       "that key file opens the stores now; give another, or --same-key if it is still secret",
-      path: Path.absolute(new))
+      path: try Path.absolute(new))
   }
 
   private func confirm(_ application: String) throws {
