@@ -167,6 +167,22 @@ import Testing
     #expect($value.state == .value(50))
   }
 
+  @Test func aRotationOfTheKeysIsNoEndOfFollowing() async throws {
+    let application = RotatedApplication()
+    let owner = application.router(RotatedApplication.old)
+    try await application.fill("before", owner)
+    let properties = application.keys.map { LiveStored($0.key, router: owner) }
+    for property in properties { #expect(property.wrappedValue == "before") }
+    #expect(try await owner.rotate(openedBy: RotatedApplication.new).isComplete)
+    for property in properties { #expect(property.wrappedValue == "before") }
+    try await application.fill("after", owner)
+    for property in properties { #expect(property.wrappedValue == "after") }
+    try await application.fill("elsewhere", application.router(RotatedApplication.new))
+    for property in properties {
+      #expect(try await eventually { property.wrappedValue == "elsewhere" }, "\(property)")
+    }
+  }
+
   // MARK: - States
 
   @Test(arguments: domains)

@@ -138,6 +138,7 @@ extension RouterCore {
   ///   - key: the key.
   ///   - onChange: is given whether this process wrote.
   /// - Returns: the observation, which lasts until it is released.
+  /// - Throws: why the key has no route.
   func observe(
     _ key: some StorageKey, _ onChange: @escaping @Sendable (_ isOwn: Bool) -> Void
   ) throws(StorageError) -> ChangeObservation {

@@ -103,9 +103,9 @@ extension Live {
   public var values: PropertyValues<Property, Property> {
     switch form {
     case .optional(let anchor):
-      PropertyValues(states, report: { anchor.source.report($0) }, fallback: anchor.absent) { $0 }
+      PropertyValues(states, report: anchor.source.report, fallback: anchor.absent) { $0 }
     case .defaulted(let anchor, let value):
-      PropertyValues(states, report: { anchor.source.report($0) }, fallback: value) { $0 }
+      PropertyValues(states, report: anchor.source.report, fallback: value) { $0 }
     }
   }
 }

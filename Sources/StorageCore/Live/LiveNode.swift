@@ -55,7 +55,9 @@ final class LiveNode: Sendable {
 
   /// Records a notice; it replaces an earlier one that was not handled yet.
   ///
-  /// - Parameter isUrgent: whether the next reader handles the notice, if the queue has not.
+  /// - Parameters:
+  ///   - notice: the notice.
+  ///   - isUrgent: whether the next reader handles the notice, if the queue has not.
   func note(_ notice: Notice, isUrgent: Bool = true) {
     state.withLock { state in
       state.notice = notice

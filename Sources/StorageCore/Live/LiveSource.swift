@@ -19,8 +19,11 @@ where States == PropertyStates<Value> {
 
   /// Stores a value.
   ///
-  /// - Parameter onlyIfAbsent: whether a stored value stays.
+  /// - Parameters:
+  ///   - value: the value.
+  ///   - onlyIfAbsent: whether a stored value stays.
   /// - Returns: false when a stored value stayed.
+  /// - Throws: `StorageError`, as `save`.
   func write(_ value: Value, onlyIfAbsent: Bool) throws(StorageError) -> Bool
 
   /// The same key as a source of another type.

@@ -117,8 +117,7 @@ extension OptionalStoredProperty
 where Core: ObservedSource, Core.States == PropertyStates<Value> {
   /// The value now, then after every change; see ``PropertyValues``.
   public var values: PropertyValues<Value, Value?> {
-    let core = core
-    return PropertyValues(states, report: { core.report($0) }, fallback: nil) { $0 }
+    PropertyValues(states, report: core.report, fallback: nil) { $0 }
   }
 }
 
@@ -204,7 +203,6 @@ extension DefaultedStoredProperty
 where Core: ObservedSource, Core.States == PropertyStates<Value> {
   /// The value now, then after every change; see ``PropertyValues``.
   public var values: PropertyValues<Value, Value> {
-    let core = core
-    return PropertyValues(states, report: { core.report($0) }, fallback: defaultValue) { $0 }
+    PropertyValues(states, report: core.report, fallback: defaultValue) { $0 }
   }
 }
