@@ -57,7 +57,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
 
   /// The current state; unlike ``value``, it tells absent from failed.
   public var state: PropertyState<Value> {
-    if let refusal = hub.store.keys.owner?.refusal { return .failed(refusal.about(key)) }
+    if let refusal = hub.store?.keys.owner?.refusal { return .failed(refusal.about(key)) }
     let snapshot = readUpToDate()
     if let error = snapshot.error { return .failed(error) }
     return snapshot.isAbsent ? .absent : .value(snapshot.value)
@@ -67,7 +67,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   ///
   /// - Throws: `StorageError` when the value could not be read.
   public func load() throws(StorageError) -> Value {
-    if let refusal = hub.store.keys.owner?.refusal { throw refusal.about(key) }
+    if let refusal = hub.store?.keys.owner?.refusal { throw refusal.about(key) }
     let snapshot = readUpToDate()
     if let error = snapshot.error { throw error }
     return snapshot.value
