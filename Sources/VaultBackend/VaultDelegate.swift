@@ -87,8 +87,9 @@ public final class VaultDelegate: ManifestPlace {
   /// From now on no storage of this process creates the vault.
   public func makeNothing() { handle.makeNothing() }
 
-  /// Identifies the vault; delegates with the same file and access share it. Nil when the path
-  /// can't be known.
+  /// Identifies the vault; delegates with the same file and access share it.
+  ///
+  /// Nil when the path can't be known.
   public var identity: DelegateIdentity? { handle.identity }
 
   // MARK: - Header and records

@@ -113,6 +113,7 @@ struct BlobPlace: Sendable {
   /// Makes the folders, durably, where they are missing, and checks them.
   ///
   /// - Parameter withFolder: whether the folder around them is made too; else the index has made it.
+  /// - Throws: `StorageError` when a folder can't be made or is not private.
   func create(withFolder: Bool = false) throws(StorageError) {
     if try known() != nil { return }
     if withFolder { _ = try folder(isMaking: true) }

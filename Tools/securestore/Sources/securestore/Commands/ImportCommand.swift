@@ -153,20 +153,14 @@ struct ImportCommand: ParsableCommand {
         throw Failure(.malformedInput, "it is not UTF-8")
       }
       switch format ?? ImportFormat(ofFile: file) {
-<<<<<<< HEAD
       case .dotenv: return (try Dotenv(text).entries.map { ($0.name, .text($0.value)) }, [])
       case .json:
-        let json = try JSONReader.value(of: text, hasValueNames: true)
+        let json = try JSONReader.value(of: text, names: .ofValues)
         return (try entries(of: .json(json)), [])
       case .yaml:
         var reader = YAMLReader()
         let value = try reader.value(of: text)
         return (try entries(of: value), reader.laterTexts)
-=======
-      case .dotenv: return try Dotenv(text).entries.map { ($0.name, .text($0.value)) }
-      case .json: return try values(of: JSONReader.value(of: text, names: .ofValues))
-      case .yaml: return try values(of: YAMLReader.value(of: text))
->>>>>>> 022e3b6f231493bf67f29f194956d53bcbd57f25
       }
     } catch var failure as Failure {
       failure.path = path

@@ -51,7 +51,6 @@ struct YAMLReader {
     }
   }
 
-<<<<<<< HEAD
   private mutating func members(
     _ mapping: Node.Mapping, _ depth: Int
   ) throws -> [(String, FileValue)] {
@@ -61,20 +60,6 @@ struct YAMLReader {
     for (key, node) in mapping {
       guard case .scalar(let scalar) = key else {
         throw Self.malformed(key.mark, "a name is not text")
-=======
-  private static func value(_ scalar: Node.Scalar, _ node: Node) throws -> JSONValue {
-    switch Tag.Name(rawValue: node.tag.description) {
-    case .null: return .null
-    case .bool:
-      guard let value = Bool.construct(from: scalar) else { break }
-      return .bool(value)
-    case .int, .float:
-      // Only numbers in JSON's notation are accepted: not 0x1F, 0o17, 1_000 or 190:20:30.
-      guard let json = JSONValue(exactly: scalar.string), case .number = json else {
-        throw malformed(
-          scalar.mark,
-          "a number is not in JSON's notation; write it in decimal digits, or in quotes as text")
->>>>>>> 022e3b6f231493bf67f29f194956d53bcbd57f25
       }
       if scalar.string == "<<", Self.isPlain(scalar) {
         merged = node

@@ -25,7 +25,6 @@ enum NestedValues {
     return entries
   }
 
-<<<<<<< HEAD
   /// Whether the members name a type and give a value of it.
   private static func hasType(_ members: [(String, FileValue)]) throws -> Bool {
     guard members.contains(where: { $0.0 == TypedJSON.typeName }) else { return false }
@@ -37,13 +36,6 @@ enum NestedValues {
       let element = elementType(elements)
     else { return value }
     return .json(TypedJSON.tagged("[\(element)]", json))
-=======
-  private static func typed(_ json: JSONValue) -> JSONValue {
-    guard case .array(let elements) = json, let element = elementType(elements),
-      element != "Double" || [Double].reading(json) != nil
-    else { return json }
-    return TypedJSON.tagged("[\(element)]", json)
->>>>>>> 022e3b6f231493bf67f29f194956d53bcbd57f25
   }
 
   private static func elementType(_ elements: [JSONValue]) -> String? {
@@ -69,11 +61,7 @@ enum NestedValues {
     switch json {
     case .string: "String"
     case .bool: "Bool"
-<<<<<<< HEAD
     case .number(let digits): Int(digits) != nil ? "Int" : UInt(digits) != nil ? "UInt" : "Double"
-=======
-    case .number: Int.reading(json) == nil ? "Double" : "Int"
->>>>>>> 022e3b6f231493bf67f29f194956d53bcbd57f25
     case .null, .array, .object: nil
     }
   }
