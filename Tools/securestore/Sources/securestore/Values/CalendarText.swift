@@ -2,13 +2,13 @@ internal import Foundation
 
 /// Dates in the form of RFC 3339: `2026-11-24T05:05:00Z`, with a fraction of a second or an offset.
 ///
-/// The calendar is Gregorian for all years from 1 to 9999, also before the reform of 1582. The text of any
+/// The calendar is Gregorian for all years from 0 to 9999, also before the reform of 1582. The text of any
 /// other date is a number of seconds: `2001-01-01T00:00:00Z + 1e+300 s`.
 enum CalendarText {
   private static let reference = "2001-01-01T00:00:00Z"
   /// The seconds from 2001 of the first date with a text in the calendar, and of the first date after the
   /// last.
-  private static let calendarSeconds = -63_114_076_800.0..<252_423_993_600.0
+  private static let calendarSeconds = -63_145_526_400.0..<252_423_993_600.0
 
   // MARK: - Writing
 
@@ -63,7 +63,7 @@ enum CalendarText {
     let since = seconds + days(2001, 1, 1) * 86_400
     let (day, second) = (since / 86_400, since % 86_400)
     // The inverse of `days`: the year begins in March.
-    var year = day * 400 / 146_097
+    var year = day * 400 / 146_097 - firstYear
     while days(year + 1, 3, 1) <= day { year += 1 }
     while days(year, 3, 1) > day { year -= 1 }
     let rest = day - days(year, 3, 1)
@@ -97,7 +97,7 @@ enum CalendarText {
       return Date(timeIntervalSinceReferenceDate: sign == "-" ? -magnitude : magnitude)
     }
     var rest = Array(text.utf8)[...]
-    guard let year = number(4, &rest), year > 0, take("-", &rest), let month = number(2, &rest),
+    guard let year = number(4, &rest), take("-", &rest), let month = number(2, &rest),
       take("-", &rest), let day = number(2, &rest), take("T", &rest) || take("t", &rest),
       let hour = number(2, &rest), take(":", &rest), let minute = number(2, &rest),
       take(":", &rest), let second = number(2, &rest), let fraction = fraction(&rest),
@@ -158,9 +158,12 @@ enum CalendarText {
     return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 
-  /// Days since the first of March of the year 0 in the Gregorian calendar: the year ends with the leap day.
+  /// The years before the year 0 that are counted, so that no number below is negative.
+  private static let firstYear = 400
+
+  /// Days since a first of March in the Gregorian calendar: the year ends with the leap day.
   private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
+    let shifted = (month > 2 ? year : year - 1) + firstYear
     let months = (month + 9) % 12
     let leaps = shifted / 4 - shifted / 100 + shifted / 400
     return shifted * 365 + leaps + (months * 153 + 2) / 5 + day
