@@ -17,7 +17,7 @@ public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription {
   /// The type of an element that has a type of its own.
   public static let valueType = ValueType(.any)
 
-  /// The value. Secret, and not wiped.
+  /// The value, which is secret and not wiped.
   public let value: any StorableValue
   /// The type that the value is stored as.
   public let type: ValueType

@@ -27,7 +27,7 @@ public struct EncodedValue: Hashable, Sendable, RedactedDescription {
 
   /// How the value was encoded.
   public let coding: Coding
-  /// The bytes. Secret, and not wiped.
+  /// The bytes, which are secret and not wiped.
   public let data: Data
 
   /// Makes a value of bytes that are already encoded.
