@@ -171,7 +171,7 @@ struct RoundTripTests {
     _ storage: InMemoryStorage, _ name: StoreKey, to other: StoreKey, as type: String?
   ) throws {
     let value = try #require(try StoredValue(name, in: storage))
-    let bytes = SecureBytes(value.bytes)
+    let bytes = try SecureBytes(value.bytes)
     let kind = try type.map { try #require(ValueKind(argument: $0)) }
     try storage.transaction {
       let given = GivenValue.bytes(bytes, text: bytes)

@@ -2,13 +2,18 @@ internal import Foundation
 
 /// Dates in the form of RFC 3339: `2026-11-24T05:05:00Z`, with a fraction of a second or an offset.
 ///
-/// The calendar is Gregorian for all years from 1 to 9999, also before the reform of 1582. The text of any
+/// The calendar is Gregorian for all years from 0 to 9999, also before the reform of 1582. The text of any
 /// other date is a number of seconds: `2001-01-01T00:00:00Z + 1e+300 s`.
+///
+/// A Double holds few fractions of a second exactly, so a text names one in one of two ways. Up to three
+/// digits are the date that a program makes of milliseconds since 1970. More digits are the nearest date.
 enum CalendarText {
   private static let reference = "2001-01-01T00:00:00Z"
+  /// The seconds from 1970 to 2001.
+  private static let secondsFrom1970 = Int(Date.timeIntervalBetween1970AndReferenceDate)
   /// The seconds from 2001 of the first date with a text in the calendar, and of the first date after the
   /// last.
-  private static let calendarSeconds = -63_114_076_800.0..<252_423_993_600.0
+  private static let calendarSeconds = -63_145_526_400.0..<252_423_993_600.0
 
   // MARK: - Writing
 
@@ -21,6 +26,10 @@ enum CalendarText {
       return text.hasPrefix("-")
         ? "\(reference) - \(text.dropFirst()) s" : "\(reference) + \(text) s"
     }
+    if let milliseconds = milliseconds(date) {
+      let second = milliseconds.flooring(1000)
+      return calendar(second - secondsFrom1970) + "." + digits(milliseconds - second * 1000, 3) + "Z"
+    }
     // The digits of the shortest number that is read as this one.
     var (whole, fraction) = decimal(seconds)
     if seconds < 0 {
@@ -30,8 +39,15 @@ enum CalendarText {
         fraction = complement(fraction)
       }
     }
-    let digits = fraction.isEmpty ? "" : "." + padded(fraction)
-    return calendar(whole) + digits + "Z"
+    let zeros = String(repeating: "0", count: max(4 - fraction.count, 0))
+    return calendar(whole) + "." + String(decoding: fraction, as: UTF8.self) + zeros + "Z"
+  }
+
+  /// The milliseconds since 1970 of a date that is made of them.
+  private static func milliseconds(_ date: Date) -> Int? {
+    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+    let same = Date(timeIntervalSince1970: milliseconds / 1000)
+    return same == date ? Int(milliseconds) : nil
   }
 
   /// The whole part of a number without its sign, and the digits of its fraction.
@@ -53,17 +69,11 @@ enum CalendarText {
     return fraction.enumerated().map { 0x30 + (($0 == last ? 0x3A : 0x39) - $1) }
   }
 
-  /// At least milliseconds.
-  private static func padded(_ fraction: [UInt8]) -> String {
-    String(decoding: fraction, as: UTF8.self)
-      + String(repeating: "0", count: max(3 - fraction.count, 0))
-  }
-
   private static func calendar(_ seconds: Int) -> String {
     let since = seconds + days(2001, 1, 1) * 86_400
     let (day, second) = (since / 86_400, since % 86_400)
     // The inverse of `days`: the year begins in March.
-    var year = day * 400 / 146_097
+    var year = day * 400 / 146_097 - firstYear
     while days(year + 1, 3, 1) <= day { year += 1 }
     while days(year, 3, 1) > day { year -= 1 }
     let rest = day - days(year, 3, 1)
@@ -97,7 +107,7 @@ enum CalendarText {
       return Date(timeIntervalSinceReferenceDate: sign == "-" ? -magnitude : magnitude)
     }
     var rest = Array(text.utf8)[...]
-    guard let year = number(4, &rest), year > 0, take("-", &rest), let month = number(2, &rest),
+    guard let year = number(4, &rest), take("-", &rest), let month = number(2, &rest),
       take("-", &rest), let day = number(2, &rest), take("T", &rest) || take("t", &rest),
       let hour = number(2, &rest), take(":", &rest), let minute = number(2, &rest),
       take(":", &rest), let second = number(2, &rest), let fraction = fraction(&rest),
@@ -107,11 +117,16 @@ enum CalendarText {
     else { return nil }
     let days = days(year, month, day) - days(2001, 1, 1)
     let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
+    guard fraction.count > 3 else {
+      return number(seconds + secondsFrom1970, fraction).map { Date(timeIntervalSince1970: $0) }
+    }
     return number(seconds, fraction).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
   /// The nearest number to whole seconds and the digits of a fraction, rounded once.
   private static func number(_ seconds: Int, _ fraction: [UInt8]) -> Double? {
+    var fraction = fraction
+    while fraction.last == 0x30 { fraction.removeLast() }
     if seconds >= 0 || fraction.isEmpty {
       return Double("\(seconds)." + String(decoding: fraction, as: UTF8.self) + "0")
     }
@@ -133,14 +148,12 @@ enum CalendarText {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// The digits of the fraction after a point, without zeros at the end; none without a point.
+  /// The digits of the fraction after a point; none without a point.
   private static func fraction(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
     guard take(".", &rest) else { return [] }
-    var digits = Array(rest.prefix { (0x30...0x39).contains($0) })
+    let digits = Array(rest.prefix { (0x30...0x39).contains($0) })
     rest = rest.dropFirst(digits.count)
-    guard !digits.isEmpty else { return nil }
-    while digits.last == 0x30 { digits.removeLast() }
-    return digits
+    return digits.isEmpty ? nil : digits
   }
 
   /// The offset in minutes.
@@ -158,11 +171,21 @@ enum CalendarText {
     return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 
-  /// Days since the first of March of the year 0 in the Gregorian calendar: the year ends with the leap day.
+  /// The years before the year 0 that are counted, so that no number below is negative.
+  private static let firstYear = 400
+
+  /// Days since a first of March in the Gregorian calendar: the year ends with the leap day.
   private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
+    let shifted = (month > 2 ? year : year - 1) + firstYear
     let months = (month + 9) % 12
     let leaps = shifted / 4 - shifted / 100 + shifted / 400
     return shifted * 365 + leaps + (months * 153 + 2) / 5 + day
+  }
+}
+
+extension Int {
+  /// The quotient, rounded down also for a negative number.
+  fileprivate func flooring(_ divisor: Int) -> Int {
+    self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
   }
 }

@@ -12,30 +12,30 @@ enum PropertyListJSON {
 
   /// The JSON of a property list; nil if it has something that a `Codable` value never has.
   static func json(of data: Data) throws -> JSONValue? {
-    json(of: try unsafe PropertyListSerialization.propertyList(from: data, format: nil))
+    value(try unsafe PropertyListSerialization.propertyList(from: data, format: nil))
   }
 
-  private static func json(of value: Any) -> JSONValue? {
+  private static func value(_ value: Any) -> JSONValue? {
     switch value {
     case let text as String: return text == null ? .null : .string(text)
     case let date as Date: return TypedJSON.tagged("Date", date.json)
     case let data as Data: return TypedJSON.tagged("Data", data.json)
     case let values as [Any]:
-      let all = values.compactMap { json(of: $0) }
+      let all = values.compactMap { self.value($0) }
       return all.count == values.count ? .array(all) : nil
     case let pairs as [String: Any]:
       let members = pairs.sorted { $0.key < $1.key }.compactMap { name, value in
-        json(of: value).map { (name, $0) }
+        self.value(value).map { (name, $0) }
       }
       guard members.count == pairs.count else { return nil }
       let object = JSONValue.object(members)
       return pairs[TypedJSON.typeName] == nil ? object : TypedJSON.tagged("JSON", object)
-    case let number as NSNumber: return json(of: number)
+    case let number as NSNumber: return scalar(number)
     default: return nil
     }
   }
 
-  private static func json(of number: NSNumber) -> JSONValue {
+  private static func scalar(_ number: NSNumber) -> JSONValue {
     switch unsafe String(cString: number.objCType) {
     case "c": .bool(number.boolValue)  // a property list has no other number of one byte
     case "d", "f":
@@ -65,7 +65,7 @@ enum PropertyListJSON {
     case .bool(let value): return value
     // The reader would take this text for nil.
     case .string(let text): return text == null ? nil : text
-    case .number: return number(json)
+    case .number(let digits): return number(json, isWhole: !digits.contains { ".eE".contains($0) })
     case .array(let values):
       let all = values.compactMap { object(of: $0) }
       return all.count == values.count ? all : nil
@@ -77,10 +77,10 @@ enum PropertyListJSON {
     }
   }
 
-  private static func number(_ json: JSONValue) -> Any? {
+  private static func number(_ json: JSONValue, isWhole: Bool) -> Any? {
+    guard isWhole else { return Double.reading(json).map { NSNumber(value: $0) } }
     if let value = Int64.reading(json) { return NSNumber(value: value) }
-    if let value = UInt64.reading(json) { return NSNumber(value: value) }
-    return Double.reading(json).map { NSNumber(value: $0) }
+    return UInt64.reading(json).map { NSNumber(value: $0) }
   }
 
   private static func tagged(_ type: String, _ value: JSONValue) -> Any? {
