@@ -81,6 +81,7 @@ package final class StoreKeys: @unchecked Sendable {
   /// The keys for reading, or nil when the store is new and holds nothing.
   @inline(__always)
   func forReading() throws(StorageError) -> OpenKeys? {
+    if let owner { try owner.check() }
     if let current { return current }
     return try refresh()
   }
@@ -88,6 +89,7 @@ package final class StoreKeys: @unchecked Sendable {
   /// The keys for writing; creates them if the store is new.
   @inline(__always)
   func forWriting() throws(StorageError) -> OpenKeys {
+    if let owner { try owner.check() }
     if let current { return current }
     return try openOrCreate()
   }
