@@ -95,7 +95,8 @@ extension VaultEngine {
   private static func noRoomForRemoval(_ error: StorageError) -> StorageError {
     StorageError(
       .full,
-      error.message + ". A removal overwrites the value, and needs about as much space as the value has: "
+      error.message
+        + ". A removal overwrites the value, and needs about as much space as the value has: "
         + "remove smaller values first", path: error.path, number: error.number)
   }
 
