@@ -87,7 +87,8 @@ struct OtherUserTests {
     #expect(unsafe chown(folder.path, Machine.otherUser, Machine.otherUser) == 0)
     for path in ["", "/.config", "/.config/deep"] {
       let delegate = DefaultsDelegate(
-        folder: folder.path + path, suiteName: "suite", durability: .immediate, deadline: .seconds(5))
+        folder: folder.path + path, suiteName: "suite", durability: .immediate,
+        deadline: .seconds(5))
       #expect(throws: StorageError.self) { try delegate.set(record(1), for: name(1)) }
       #expect(folder.entries == [])
     }

@@ -28,6 +28,25 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: Machine.canMount, "needs the right to mount in a namespace"))
+  func filesAreRemovedOnAFullDisk() throws {
+    let (parent, path) = (place.parent.path, place.path)
+    let lines = try helper.run(
+      script: """
+        mount -t tmpfs -o size=700k,mode=0700 tmpfs \(parent) || exit 1
+        for name in a b c; do "$0" write \(path) $name 1 60000; done
+        cat /dev/zero > \(parent)/filler 2>/dev/null
+        "$0" write \(path) d 1 60000
+        "$0" remove \(path) a; "$0" remove \(path) b; "$0" names \(path)
+        "$0" write \(path) d 1 50000; "$0" names \(path); "$0" read \(path) c
+        """)
+    #expect(
+      lines == [
+        "written", "written", "written", "error full", "removed", "removed", "c", "written", "c d",
+        "1 60000",
+      ])
+  }
+
   @Test func aPathThatIsTooLongForTheIndexMakesNothing() throws {
     var path = place.parent.path
     while path.utf8.count < 400 { path += "/" + String(repeating: "d", count: 50) }

@@ -151,8 +151,10 @@ import VaultBackend
     try storage.save(1, forKey: "key")
     try storage.compact()
     try self.storage(vault.path).save(2, forKey: "key")
-    try self.storage(vault.path).backup(to: URL(fileURLWithPath: path), replacing: true)
-    try storage.restore(from: vault.url)
+    let copy = URL(fileURLWithPath: path.dropLast() + "c")
+    try self.storage(vault.path).backup(to: copy)
+    try self.storage(vault.path).backup(to: copy, replacing: true)
+    try storage.restore(from: copy)
     #expect(try storage.load(Int.self, forKey: "key") == 2)
     let rest = try FileManager.default.contentsOfDirectory(
       atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path)

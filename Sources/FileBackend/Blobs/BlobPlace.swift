@@ -38,7 +38,8 @@ struct BlobPlace: Sendable {
   ///
   /// - Throws: `denied` for a way on which somebody else could put another folder.
   func folder(isMaking: Bool = false) throws(StorageError) -> FolderDescriptor? {
-    try FolderDescriptor.open(path, links: .refused, isMaking: isMaking) { (status, path) throws(StorageError) in
+    try FolderDescriptor.open(path, links: .refused, isMaking: isMaking) {
+      (status, path) throws(StorageError) in
       try Folder.requirePrivate(status, path, trust)
     }
   }
@@ -113,7 +114,7 @@ struct BlobPlace: Sendable {
   /// Makes the folders, durably, where they are missing, and checks them.
   ///
   /// - Parameter withFolder: whether the folder around them is made too; else the index has made it.
-  /// - Throws: `StorageError` when a folder can't be made or is not private.
+  /// - Throws: `denied` for a folder where others could put files; else why they can't be made.
   func create(withFolder: Bool = false) throws(StorageError) {
     if try known() != nil { return }
     if withFolder { _ = try folder(isMaking: true) }

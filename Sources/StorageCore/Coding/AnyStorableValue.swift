@@ -13,7 +13,7 @@ public import CryptoCore
 /// one. Values are equal if their types and bytes are.
 ///
 /// A `Codable` value is the error `typeMismatch`; ``EncodedValue`` holds those.
-public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription {
+public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, Sendable {
   /// The type of an element that has a type of its own.
   public static let valueType = ValueType(.any)
 

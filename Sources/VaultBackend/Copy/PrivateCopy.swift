@@ -39,7 +39,8 @@ final class PrivateCopy: Sendable {
     throw StorageError(
       .unavailable,
       "a program ended in the middle of its work on a vault that is read-only here. To read the vault, a copy "
-        + "must be made, and no folder can be written to: set XDG_RUNTIME_DIR to a folder of this user")
+        + "must be made, and no folder can be written to: set XDG_RUNTIME_DIR to a folder of this user"
+    )
   }
 
   private static func copy(_ file: VaultFile, to path: String) throws(StorageError) {

@@ -125,7 +125,8 @@ final class VaultWriter: Sendable {
   private static func noRoomForRemoval(_ error: StorageError) -> StorageError {
     StorageError(
       .full,
-      error.message + ". A removal overwrites the value, and needs about as much space as the value has: "
+      error.message
+        + ". A removal overwrites the value, and needs about as much space as the value has: "
         + "remove smaller values first", path: error.path, number: error.number)
   }
 

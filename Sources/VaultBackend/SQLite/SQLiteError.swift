@@ -79,7 +79,10 @@ extension StorageError {
     case EFBIG: (.full, "; \(sizeLimitAdvice)")
     case _ where isWithoutLocks(number): (.unsupported, "; \(noLocksAdvice)")
     case ENODEV:
-      (.unsupported, "; the file system offers no shared memory: use a folder on a local file system")
+      (
+        .unsupported,
+        "; the file system offers no shared memory: use a folder on a local file system"
+      )
     case EROFS: (.readOnly, "; use a folder that can be written to")
     case EACCES, EPERM: (.denied, deniedAdvice(path))
     case ENOENT, ENOTDIR:

@@ -37,7 +37,8 @@ struct RefusingMachineTests {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "value")
     for command in [
-      "list --vault v", "init --vault v --key-file k", "init --vault \(tool.path("w")) --key-file k",
+      "list --vault v", "init --vault v --key-file k",
+      "init --vault \(tool.path("w")) --key-file k",
       "files init --folder f --key-file k", "backup b", "export --to out", "audit c.json",
       "files restore --folder \(tool.path("f")) --key-file k b",
     ] {
@@ -58,7 +59,8 @@ struct RefusingMachineTests {
     let tool = try Tool()
     for command in ["get A", "init --vault \(tool.path("w")) --key-file \(tool.path("k"))", ""] {
       let result = try tool.shell(
-        "exec unshare -m --propagation private sh -c 'umount -l /proc && exec \"$0\" \(command)' \"$0\"")
+        "exec unshare -m --propagation private sh -c 'umount -l /proc && exec \"$0\" \(command)' \"$0\""
+      )
       #expect(result.code == 69 && result.output.isEmpty, "\(command): \(result.errors)")
       #expect(result.errors.contains("/proc is not mounted"))
     }
@@ -86,7 +88,8 @@ struct RefusingMachineTests {
   @Test func aProgramThatIsRunGetsTheSignalAsItWas() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "value")
-    let script = "grep SigIgn /proc/self/status; exec \"$0\" run --only A -- grep SigIgn /proc/self/status"
+    let script =
+      "grep SigIgn /proc/self/status; exec \"$0\" run --only A -- grep SigIgn /proc/self/status"
     let lines = try tool.shell(script).lines
     #expect(lines.count == 2 && lines.first == lines.last)
     let ignored = try tool.shell("trap '' XFSZ; \(script)").lines

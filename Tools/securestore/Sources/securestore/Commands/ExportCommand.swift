@@ -88,10 +88,11 @@ struct ExportCommand: ParsableCommand {
         "left out: \(Printable.count(unreadable, "value")) that can't be read; see verify")
     }
     guard let file else { return }
+    let path = try Path.absolute(file)
     try output.output.done(
       "exported \(Printable.count(exported, "value")) to \(file), unsealed",
       .object([
-        ("path", .string(try Path.absolute(file))),
+        ("path", .string(path)),
         ("exported", .number("\(exported)")),
         ("skipped", .array(skipped.map { .string($0) })),
         ("unreadable", .number("\(unreadable)")),
@@ -156,7 +157,7 @@ struct ExportCommand: ParsableCommand {
   }
 
   private func write(_ text: String) throws {
-    guard let file = file.map({ Path.absolute($0) }) else { return try Output.write(text) }
+    guard let file = try file.map({ try Path.absolute($0) }) else { return try Output.write(text) }
     let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let number = errno

@@ -44,7 +44,7 @@ struct CatalogOptions: ParsableArguments {
       path: nil, application: application, authenticationTag: nil, deadline: .seconds(5))
     return Catalog(
       file: file, application: application,
-      folder: try folder.map { URL(fileURLWithPath: Path.absolute($0), isDirectory: true) },
+      folder: try folder.map { URL(fileURLWithPath: try Path.absolute($0), isDirectory: true) },
       place: place)
   }
 

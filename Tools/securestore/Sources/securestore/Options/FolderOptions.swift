@@ -36,7 +36,7 @@ struct FolderOptions: ParsableArguments {
         "say which folder: --folder PATH, or --app ID, or the variable SECURESTORE_APP")
     }
     let path =
-      try folder.map { Path.absolute($0) } ?? SealedFolder.standardPath(applicationID: id ?? "")
+      try folder.map { try Path.absolute($0) } ?? SealedFolder.standardPath(applicationID: id ?? "")
     return FolderPlace(
       path: path,
       index: try VaultPlace(

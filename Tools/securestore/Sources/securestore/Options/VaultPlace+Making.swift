@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import StorageCore
+internal import VaultBackend
 
 extension VaultPlace {
   /// Refuses a path where something exists.

@@ -34,7 +34,7 @@ struct VaultPlace {
     }
     isNamed = path != nil
     self.path =
-      try path.map { Path.absolute($0) }
+      try path.map { try Path.absolute($0) }
       ?? VaultStorage.standardPath(applicationID: application ?? "")
     self.application = application
     self.authenticationTag = authenticationTag

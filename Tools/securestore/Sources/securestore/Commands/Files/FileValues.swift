@@ -38,7 +38,7 @@ struct PutFileCommand: ParsableCommand {
     guard file != nil || isatty(STDIN_FILENO) == 0 else {
       throw Failure(.usage, "name a file, or send the value through a pipe")
     }
-    let path = try file.map { Path.absolute($0) }
+    let path = try file.map { try Path.absolute($0) }
     guard try path.map({ try Path.isThere($0) }) ?? true else {
       throw Failure(.noInput, "the file does not exist", path: path)
     }
@@ -94,13 +94,14 @@ struct GetFileCommand: ParsableCommand {
     let start = min(offset, reader.size)
     let range = start..<start + min(length ?? reader.size, reader.size - start)
     if let to {
-      try FileCopy.make(Path.absolute(to)) { descriptor in
-        try write(reader, range, descriptor, Path.absolute(to))
+      let path = try Path.absolute(to)
+      try FileCopy.make(path) { descriptor in
+        try write(reader, range, descriptor, path)
       }
       return try output.output.done(
         "wrote \(Printable.bytes(range.count)) to \(to)",
         .object([
-          ("name", .string(name)), ("path", .string(try Path.absolute(to))),
+          ("name", .string(name)), ("path", .string(path)),
           ("bytes", .number("\(range.count)")),
         ]))
     }
