@@ -43,7 +43,8 @@ struct DotenvTests {
     "A=\"b\"#c", "A=''#c", "A='b'c", "A=\"b\"\"c\"", "A='b'\\''c'",
     // A shell ends the value, or sets several variables.
     "A=b;c", "A=b;", "A=b>c", "A=<b>", "A=b && c", "A=b||c", "A=(b c)", "A=b B=c", "A= B=c",
-    "export A=b c", "export A= b", "export A= 'b'", "export A={b,c}", "export A={1..3}",
+    "A=b : c", "A= .", "A=b set c", "export A=b c", "export A= b",
+    "export A= 'b'", "export A={b,c}", "export A={1..3}",
     // Libraries read it as an escape, a line end or nothing.
     "A=\"\\a\"", "A=\"\\'\"", "A=b\rB=c", "# c\rA=b", "A='b\rc'", "A=\"b\rc\"",
     "A=b\u{A0}",

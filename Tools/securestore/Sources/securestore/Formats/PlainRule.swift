@@ -73,6 +73,10 @@ struct PlainRule {
         ? "bash makes several words of a list in braces; put the value in quotes" : nil
     }
     let others = words.dropFirst(hasSpaceAfter ? 0 : 1)
+    if let command = others.first, Self.specialCommands.contains(command) {
+      return "a shell sets the variable before the word that follows here, which is one of its own "
+        + "commands; put the value in quotes"
+    }
     let isAllAssignments = others.allSatisfy { word in
       let name = word.prefix { $0 != "=" }
       return name.count < word.count && VariableNames.isVariable(String(name))
@@ -82,6 +86,12 @@ struct PlainRule {
       : "a shell sets several variables here; put each on a line of its own, or the value in "
         + "quotes"
   }
+
+  /// IEEE Std 1003.1, section 2.14: variables that are set before such a command stay set.
+  private static let specialCommands: Set<Substring> = [
+    ".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set",
+    "shift", "times", "trap", "unset",
+  ]
 
   private static func objection(toSpaces text: String) -> String? {
     let scalars = Array(text.unicodeScalars)

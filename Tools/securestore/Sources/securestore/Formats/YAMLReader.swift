@@ -139,21 +139,26 @@ struct YAMLReader {
   private static func requireVersion(_ text: String) throws {
     var line = 1
     for scalar in text.unicodeScalars {
-      if scalar == "\n" { line += 1 }
-      guard !["\u{85}", "\u{2028}", "\u{2029}"].contains(scalar) else {
+      switch scalar {
+      case "\n": line += 1
+      case "\u{85}", "\u{2028}", "\u{2029}":
         throw Failure(
           .malformedInput,
           "line \(line): the character U+\(String(scalar.value, radix: 16)) ends a line in YAML 1.1 and "
             + "not in YAML 1.2; write it as an escape between double quotes")
+      default: break
       }
     }
-    let lines = text.split(whereSeparator: \.isNewline)
-    for directive in lines.prefix(while: { $0.hasPrefix("%") || $0.hasPrefix("#") })
-    where directive.hasPrefix("%YAML") && !directive.dropFirst(5).contains("1.2") {
-      throw Failure(
-        .malformedInput,
-        "the %YAML directive names another version than 1.2, which this program reads; remove it if no "
-          + "value depends on it")
+    var rest = text.drop(while: \.isNewline)
+    while rest.hasPrefix("%") || rest.hasPrefix("#") {
+      let directive = rest.prefix { !$0.isNewline }
+      guard !directive.hasPrefix("%YAML") || directive.hasSuffix(" 1.2") else {
+        throw Failure(
+          .malformedInput,
+          "the %YAML directive names another version than 1.2, which this program reads; remove it if "
+            + "no value depends on it")
+      }
+      rest = rest.dropFirst(directive.count).drop(while: \.isNewline)
     }
   }
 
