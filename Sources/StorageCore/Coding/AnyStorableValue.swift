@@ -13,7 +13,9 @@ public import CryptoCore
 /// one. Values are equal if their types and bytes are.
 ///
 /// A `Codable` value is the error `typeMismatch`; ``EncodedValue`` holds those.
-public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, Sendable {
+// Unchecked, because the protocol says nothing of it: all types that conform, only those of this package,
+// are Sendable.
+public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, @unchecked Sendable {
   /// The type of an element that has a type of its own.
   public static let valueType = ValueType(.any)
 
