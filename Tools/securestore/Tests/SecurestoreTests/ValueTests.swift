@@ -59,7 +59,8 @@ struct ValueTests {
   @Test(arguments: ["12345678901234567890123", "1e400", "0.12345678901234567890"])
   func aNumberThatADoubleWouldChangeIsRefusedByName(_ text: String) throws {
     let tool = try Tool()
-    for format in ["json", "yaml"] {
+    // YAML 1.1 has no number without a point but with an exponent.
+    for format in text.contains("e") ? ["json"] : ["json", "yaml"] {
       let result = try tool.run(
         ["import", "-", "--format", format], input: Data("{\"amount\": \(text)}".utf8))
       #expect(result.code == 65)

@@ -28,7 +28,8 @@ enum CalendarText {
     }
     if let milliseconds = milliseconds(date) {
       let second = milliseconds.flooring(1000)
-      return calendar(second - secondsFrom1970) + "." + digits(milliseconds - second * 1000, 3) + "Z"
+      return calendar(second - secondsFrom1970) + "." + digits(milliseconds - second * 1000, 3)
+        + "Z"
     }
     // The digits of the shortest number that is read as this one.
     var (whole, fraction) = decimal(seconds)
