@@ -53,7 +53,7 @@ private struct Editor: Sendable {
   }
 }
 
-@MainActor private final class Screen {
+@MainActor final class Screen {
   let title: String
   init(_ title: String = "start") { self.title = title }
 }
