@@ -27,7 +27,17 @@ extension VaultPlace {
   func making<Result>(_ body: () throws -> Result) throws -> Result {
     try requireAbsent()
     let folder = (path as NSString).deletingLastPathComponent
-    try storage(.firstAvailable([])).createFolder()
+    do throws(StorageError) {
+      try storage(.firstAvailable([])).createFolder()
+    } catch {
+      let place = error.path ?? folder
+      var status = stat()
+      guard error.code == .unavailable, unsafe lstat(place, &status) == 0,
+        status.st_mode & S_IFMT == S_IFREG
+      else { throw error }
+      throw Failure(
+        .exists, "a file stands where a folder is needed; move it away", path: place)
+    }
     let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw Failure(system: "open the folder", path: folder, number: errno)
