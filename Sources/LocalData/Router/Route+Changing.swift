@@ -25,6 +25,16 @@ extension Route {
     throw Self.busy.about(name)
   }
 
+  /// Runs `body`, which computes a new value from the present one.
+  private func updating<Result>(_ body: () throws -> Result) throws -> Result {
+    try Reentry.during(address, "update of \"\(name)\"") { try body() }
+  }
+
+  /// Throws `invalid` inside an update of the same value.
+  func checkWrite(_ call: String) throws(StorageError) {
+    try Reentry.checkWrite(to: address, name, "\(call) of \"\(name)\"")
+  }
+
   static var busy: StorageError {
     StorageError(.busy, "others kept changing the value for 30 seconds; try again")
   }
@@ -43,7 +53,7 @@ extension Route {
     if let found { present = found.present } else { present = try await call.material() }
     return try await Blocking.run {
       var value = found?.value
-      let result = try body(&value)
+      let result = try self.updating { try body(&value) }
       let isDone = try self.replace(found?.bytes, by: value, present, self.sealer)
       return isDone ? result : nil
     }
@@ -56,7 +66,7 @@ extension Route {
     let old = try stored()
     let found = try old.map { (bytes) throws(StorageError) in try decode(bytes) }
     var value = found?.value
-    let result = try body(&value)
+    let result = try updating { try body(&value) }
     var material: SecureBytes?
     if value != nil {
       let isOfPasscode = sealer?.sealing?.pattern.origin == .passcode
