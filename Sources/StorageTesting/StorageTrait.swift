@@ -21,6 +21,13 @@ public import Testing
 /// thread or a queue, it uses the storage it was created with, and a wrapper created there uses the
 /// program's own storage. A storage at an explicit place, such as `VaultStorage(at:keySource:)`,
 /// stays where it is. So do plain secrets of the keyring.
+///
+/// The body of an exit test runs in another process, to which no trait applies. A standard storage
+/// is the error `invalid` there, unless the body calls ``TestStorage/run(_:)``:
+///
+///     await #expect(processExitsWith: .failure) {
+///       try TestStorage.inMemory.run { Settings().requireLicense() }
+///     }
 public struct StorageTrait: TestTrait, SuiteTrait, TestScoping {
   let storage: TestStorage
 
