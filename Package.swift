@@ -177,7 +177,7 @@ let package = Package(
       dependencies: [
         "SecurePropertyStorage", "CryptoCore", "StorageCore", "SingletonBackend",
         "DefaultsBackend", "VaultBackend", "FileBackend", "LocalData", "KeyringBackend",
-        "KeyringTesting", "StorageTesting", "TestSupport",
+        "KeychainStorageShim", "KeyringTesting", "StorageTesting", "TestSupport",
       ]),
     .target(name: "CAllocationCounter", path: "Benchmarks/Sources/CAllocations"),
     .executableTarget(

@@ -133,7 +133,7 @@ extension DefaultsDelegate {
     let use: @Sendable () -> StoreAccess = { SecureStorage.configuration.access }
     return DefaultsDelegate(durability: .immediate, use: use) { () throws(StorageError) in
       let name = try SecureStorage.configuration(for: "the standard UserDefaults storage")
-        .validated().applicationID
+        .applicationID
       return try SuiteName.path(of: name, in: StandardFolders.configuration())
     }
   }

@@ -104,7 +104,7 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
       accessGroup: accessGroup, synchronizable: synchronizable, accessible: accessible,
       keySource: nil, isBootstrapped: true, authenticationTag: authenticationTag,
       errorClosure: errorClosure
-    ) { SecureStorage.configuration(for: "the standard keychain storage").applicationID }
+    ) { SecureStorage.configuration.applicationID }
   }
 
   /// The same on the bus of a client; the name of the service is asked for when it is needed.
@@ -144,7 +144,12 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
       if let places { return places.delegate(of: "keychain/\(values.accessGroup ?? "")") }
       return KeyringDelegate(
         accessGroup: values.accessGroup, access: access, client: client, use: use
-      ) { () throws(StorageError) in service() }
+      ) { () throws(StorageError) in
+        if isBootstrapped {
+          _ = try SecureStorage.configuration(for: "the standard keychain storage")
+        }
+        return service()
+      }
     }
     super.init(
       delegate, keySource: test?.keySource ?? source, algorithm: algorithm,

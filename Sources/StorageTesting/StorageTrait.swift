@@ -25,6 +25,13 @@ public import Testing
 /// A storage of the test is the test's alone. If a static property or a registered singleton keeps
 /// it, such as `let storage = VaultStorage.standard`, every use in another test is the error
 /// `invalid`, and so is every use outside of tests after this test.
+///
+/// The body of an exit test runs in another process, to which no trait applies. A standard storage
+/// is the error `invalid` there, unless the body calls ``TestStorage/run(_:)``:
+///
+///     await #expect(processExitsWith: .failure) {
+///       try TestStorage.inMemory.run { Settings().requireLicense() }
+///     }
 public struct StorageTrait: TestTrait, SuiteTrait, TestScoping {
   let storage: TestStorage
 

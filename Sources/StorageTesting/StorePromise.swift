@@ -23,7 +23,7 @@ package struct StorePromise: Sendable, CustomStringConvertible {
   }
 
   /// All promises.
-  package static let all = sharing + live + existence + forgeries + endedKeys
+  package static let all = sharing + live + existence + forgeries + endedKeys + reentry
 
   /// Checks the promise.
   ///

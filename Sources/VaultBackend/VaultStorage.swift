@@ -59,7 +59,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
       self.init(
         VaultDelegate(VaultDelegate.Use.bootstrapped) { () throws(StorageError) in
           try Self.standardPath(
-            applicationID: SecureStorage.configuration(for: "the standard vault").validated()
+            applicationID: SecureStorage.configuration(for: "the standard vault")
               .applicationID)
         },
         keySource: .bootstrapped, authenticationTag: authenticationTag)

@@ -1,3 +1,4 @@
+import CryptoCore
 import FileBackend
 import Foundation
 import TestSupport
@@ -131,6 +132,55 @@ import Testing
     #expect(try folder.read(named: "name") == pattern(100_000))
     property.wrappedValue = Data([2])
     #expect(try folder.read(named: "name") == Data([2]))
+  }
+
+  @Test(arguments: ["save", "remove", "update", "folder", "rename"])
+  func aWriteOfTheFileInsideItsUpdateIsRefusedAtOnce(_ call: String) throws {
+    let folder = place.folder()
+    let property = UnwrappedSealedFile(wrappedValue: "", "name", in: folder)
+    try property.save("1")
+    var runs = 0
+    let refusal = code {
+      try property.update { value in
+        runs += 1
+        try folder.write(Data([7]), named: "other")
+        switch call {
+        case "save": try property.save("5")
+        case "remove": try property.remove()
+        case "update": try property.update { $0 += "!" }
+        case "rename": try folder.rename("other", to: "name")
+        default: try folder.write(Data([5]), named: "name")
+        }
+        value += "?"
+      }
+    }
+    #expect(refusal == .invalid && runs == 1)
+    #expect(try property.load() == "1")
+    try property.update { $0 += "!" }
+    #expect(try property.load() == "1!")
+  }
+
+  private final class ReadingProvider: KeyProvider {
+    let identifier = "reading"
+    let folder = Lock<SealedFolder?>(nil)
+
+    func material() throws(StorageError) -> KeyMaterial? {
+      if let folder = folder.withLock({ $0 }) { _ = try folder.read(named: "name") }
+      return .key(SymmetricKey(data: [UInt8](repeating: 3, count: 32)))
+    }
+  }
+
+  @Test func aKeyProviderThatReadsTheFolderItOpensIsRefusedAtOnce() throws {
+    for isOther in [false, true] {
+      let provider = ReadingProvider()
+      let folder = place.folder(.provider(provider))
+      provider.folder.withLock { $0 = isOther ? place.folder(.provider(provider)) : folder }
+      #expect(code { try folder.write(Data([1]), named: "name") } == .invalid)
+      provider.folder.withLock { $0 = nil }
+      try folder.write(Data([1]), named: "name")
+      #expect(try folder.read(named: "name") == Data([1]))
+      try folder.removeAll()
+    }
   }
 
   @Test func bytesThatAreNotOfThePropertysTypeAreAMismatch() throws {

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -90,27 +89,12 @@ import Testing
     }
     """
 
-  /// Runs the compiler over a source.
-  ///
-  /// - Returns: what it said.
-  private func check(_ source: String, _ flags: [String] = []) throws -> [String] {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "source.swift").path
-    try source.write(toFile: path, atomically: true, encoding: .utf8)
-    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let modules = program.deletingLastPathComponent().appending(path: "Modules").path
-    let compiler = ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules] + flags + [path]
-    return try Child.run(["sh", "-c", "exec \"$@\" 2>&1", "sh"] + compiler)
-  }
-
   @Test func theCompilerRefusesMalformedUse() throws {
     let cases = Self.refused.sorted { $0.key < $1.key }
     // One line for each, so that its number tells them apart.
     let lines = cases.enumerated().map { "enum Case\($0) { \($1.value) }" }
     let first = Self.common.split(separator: "\n").count + 1
-    let said = try check(Self.common + "\n" + lines.joined(separator: "\n") + "\n")
+    let said = try Compiler.check(Self.common + "\n" + lines.joined(separator: "\n") + "\n")
     for (index, (reason, source)) in cases.enumerated() {
       let place = "source.swift:\(first + index):"
       #expect(
@@ -122,7 +106,7 @@ import Testing
 
   @Test func theCompilerSaysWhatToWriteInstead() throws {
     let lines = Self.refusedWithAdvice.enumerated().map { "enum Case\($0) { \($1.0) }" }
-    let said = try check(Self.common + "\n" + lines.joined(separator: "\n") + "\n")
+    let said = try Compiler.check(Self.common + "\n" + lines.joined(separator: "\n") + "\n")
     let first = Self.common.split(separator: "\n").count + 1
     for (index, (source, advice)) in Self.refusedWithAdvice.enumerated() {
       let errors = said.filter { $0.contains("source.swift:\(first + index):") }
@@ -133,13 +117,13 @@ import Testing
 
   @Test func properUseIsAcceptedWithoutAWarningAndWithTheExistentialAnySettingToo() throws {
     let source = Self.common + "\n" + Self.accepted
-    let plain = try check(source, ["-warnings-as-errors"])
+    let plain = try Compiler.check(source, ["-warnings-as-errors"])
     #expect(plain.isEmpty, "\(plain.joined(separator: "\n"))")
     let existential = source.replacingOccurrences(of: ": API?", with: ": (any API)?")
       .replacingOccurrences(of: ": API =", with: ": any API =")
       .replacingOccurrences(of: "four: API", with: "four: any API")
       .replacingOccurrences(of: "as API", with: "as any API")
-    let strict = try check(
+    let strict = try Compiler.check(
       existential, ["-warnings-as-errors", "-enable-upcoming-feature", "ExistentialAny"])
     #expect(strict.isEmpty, "\(strict.joined(separator: "\n"))")
   }

@@ -1,3 +1,4 @@
+import CryptoCore
 import Foundation
 import Testing
 
@@ -50,6 +51,24 @@ import Testing
       try await router.set("1", for: key)
       #expect(try await router.get(key) == "1")
     }
+  }
+
+  @Test func aPasscodeClosureThatReadsTheValueItIsAskedForIsRefusedAtOnce() async throws {
+    let key = key(
+      "x", .keychain(service: "s"), .keychain(accessibility: .whenPasscodeSetThisDeviceOnly))
+    let router = folder.router()
+    await router.registerPasscode { try SecureBytes(Array("correct horse".utf8)) }
+    try await router.set("1", for: key)
+    let value = Stored(key, router: router)
+    let asked = Lock(0)
+    await router.registerPasscode {
+      asked.withLock { $0 += 1 }
+      _ = try value.load()
+      return try SecureBytes(Array("correct horse".utf8))
+    }
+    let refusal = await error { _ = try await router.get(key) }
+    #expect(refusal?.code == .invalid && asked.withLock { $0 } == 1)
+    #expect(refusal?.message.contains("the passcode closure used the value \"x\"") == true)
   }
 
   @Test func anotherPasscodeOpensNothingAndReplacesNothing() async throws {

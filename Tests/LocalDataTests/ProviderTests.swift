@@ -226,4 +226,40 @@ private final class TestProvider: KeyMaterialProviding {
     answers.withLock { $0 = [1] }
     #expect(try await router.get(key) == "2")
   }
+
+  /// A provider that reads a value of the router that asks it.
+  private struct ReadingProvider: KeyMaterialProviding {
+    let router: StorageRouter
+    let key: StoredKey<String>
+
+    func keyMaterial(for keyName: String) async throws -> Data {
+      _ = try await router.get(key)
+      return Data(repeating: 1, count: 32)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(30)))
+  func aProviderThatReadsTheValueItIsAskedForIsRefusedAtOnce() async throws {
+    let router = folder.router()
+    let sealed = externalKey("x")
+    await router.registerKeyMaterialProvider(TestProvider(.material(one)), for: source)
+    try await router.set("1", for: sealed)
+    await router.registerKeyMaterialProvider(
+      ReadingProvider(router: router, key: sealed), for: source)
+    let calls: [() async throws -> Void] = [
+      { _ = try await router.get(sealed) }, { try await router.set("2", for: sealed) },
+      { try await router.update(sealed) { $0 = "2" } },
+    ]
+    for call in calls {
+      let refusal = await error { try await call() }
+      #expect(refusal?.code == .invalid && refusal?.key == "x")
+      #expect(refusal?.message.contains("the provider remote.key used the value \"x\"") == true)
+    }
+    // Another value is no re-entry.
+    let plain = key("plain", .userDefaults, .none)
+    try await router.set("p", for: plain)
+    await router.registerKeyMaterialProvider(
+      ReadingProvider(router: router, key: plain), for: source)
+    #expect(try await router.get(sealed) == "1")
+  }
 }

@@ -57,7 +57,6 @@ public final class SealedFolder: Sendable, BlockingCalls {
   private static let program = SealedFolder(
     VaultStorage(isBootstrapped: true, keySource: .bootstrapped) { () throws(StorageError) in
       let configuration = try SecureStorage.configuration(for: "the standard sealed folder")
-        .validated()
       return try standardPath(applicationID: configuration.applicationID) + "/index.vault"
     }, algorithm: .aes256GCM)
 

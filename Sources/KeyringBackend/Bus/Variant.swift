@@ -182,6 +182,12 @@ struct ObjectPath: Hashable, Sendable {
     text.hasPrefix(collection.text + "/")
   }
 
+  /// What tells an item apart for people and programs: the path without what all items share.
+  var id: String {
+    let shared = "/org/freedesktop/secrets/collection/"
+    return text.hasPrefix(shared) ? String(text.dropFirst(shared.count)) : text
+  }
+
   /// The collection of an item's path, or nil if the path is no item's.
   var collection: ObjectPath? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)

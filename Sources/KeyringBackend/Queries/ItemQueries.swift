@@ -16,7 +16,7 @@ struct ItemQueries: Sendable {
   func search(
     _ attributes: KeyringAttributes, _ options: KeyringOptions
   ) throws(StorageError) -> [KeyringItem] {
-    let query = try attributes.query(in: options.place)
+    let query = try attributes.query(options)
     return try client(options).perform(options.access) { (connection, call) throws(BusFailure) in
       var found = try connection.find(query, call).items
       if !options.isForAll { found = Array(found.prefix(1)) }
@@ -38,7 +38,7 @@ struct ItemQueries: Sendable {
   func modify(
     _ changes: KeyringAttributes, _ attributes: KeyringAttributes, _ options: KeyringOptions
   ) throws(StorageError) {
-    let query = try requireNarrow(attributes.query(in: options.place))
+    let query = try requireNarrow(attributes.query(options))
     try changes.requireChangeable()
     let secret = try changes.secret()
     let touched = Lock<[ObjectPath]>([])
@@ -48,6 +48,10 @@ struct ItemQueries: Sendable {
       let found = try connection.find(query, call)
       let items = try options.isForAll ? found.items : found.only().map { [$0] } ?? []
       guard !items.isEmpty else {
+        guard options.id == nil else {
+          throw BusFailure(
+            .invalid, "no item has this id and these attributes; search for the item again")
+        }
         // If the service went away in the middle of a change, the changed item may no longer match
         // the query: no second item is made then.
         guard !hasBegun else {
@@ -121,7 +125,7 @@ struct ItemQueries: Sendable {
   func remove(
     _ attributes: KeyringAttributes, _ options: KeyringOptions
   ) throws(StorageError) -> Int {
-    let query = try requireNarrow(attributes.query(in: options.place))
+    let query = try requireNarrow(attributes.query(options))
     let removed = Lock<Set<ObjectPath>>([])
     defer { note(Array(removed.withLock { $0 }), client(options)) }
     try client(options).perform(options.access) { (connection, call) throws(BusFailure) in
@@ -154,4 +158,16 @@ struct ItemQueries: Sendable {
 /// A queryable type with a bus of its own instead of the session's.
 protocol ItemQuerying {
   var itemQueries: ItemQueries { get }
+}
+
+extension KeyringAttributes {
+  /// The query for items that have all of these attributes, and the id of the options if they have one.
+  fileprivate func query(_ options: KeyringOptions) throws(StorageError) -> ItemQuery {
+    var query = try query(in: options.place)
+    if let id = options.id {
+      let accepts = query.accepts
+      query.accepts = { $0.path.id == id && accepts($0) }
+    }
+    return query
+  }
 }

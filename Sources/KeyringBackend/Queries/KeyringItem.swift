@@ -7,6 +7,13 @@ public import struct Foundation.Date
 ///
 /// Printing it shows its label and attributes, and no secret.
 public struct KeyringItem: Hashable, Sendable {
+  /// What tells the item apart from all others, such as `login/12`; nil unless attributes were
+  /// asked for.
+  ///
+  /// It is the collection and the number that the service gave the item: the end of its path on
+  /// the bus. ``KeyringOption/id(_:)`` finds the item by it. A service may number its items anew
+  /// when it starts.
+  public let id: String?
   /// All attributes, by the service's own names, with those that the service adds; empty unless
   /// attributes were asked for.
   public let attributes: [String: String]
@@ -22,6 +29,7 @@ public struct KeyringItem: Hashable, Sendable {
 
   init(_ snapshot: ItemSnapshot, data: Data?, hasAttributes: Bool) {
     self.data = data
+    id = hasAttributes ? snapshot.path.id : nil
     attributes = hasAttributes ? snapshot.attributes : [:]
     label = hasAttributes ? snapshot.label : nil
     created = hasAttributes ? Self.date(snapshot.created) : nil

@@ -18,6 +18,9 @@ public enum KeyringOption: Hashable, Sendable {
   /// The collection, by its alias or its label; unless said otherwise, all collections, and the
   /// default one for a new item.
   case group(String)
+  /// Only the item with this ``KeyringItem/id``, which the attributes of the query must match as
+  /// well. To change or remove one of several items that are otherwise alike.
+  case id(String)
   /// How calls wait, and whether they may ask the user; ``KeyringAccess/standard`` unless said
   /// otherwise.
   case access(KeyringAccess)
@@ -45,6 +48,11 @@ extension Set<KeyringOption> {
 
   var group: String? {
     for case .group(let name) in self { return name }
+    return nil
+  }
+
+  var id: String? {
+    for case .id(let id) in self { return id }
     return nil
   }
 

@@ -102,7 +102,8 @@ extension Audit {
         entry.state = .unopened
         return pending.append(
           PendingValue(
-            index: entries.count, key: entry.key, place: place, envelope: envelope, sealer: sealer))
+            index: entries.count, key: entry.key, address: plan.address, place: place,
+            envelope: envelope, sealer: sealer))
       case .masterKey:
         guard let material = try material(of: entry.key.domain) else {
           throw StorageError(

@@ -30,6 +30,7 @@ struct Audit {
     /// The index of its entry.
     let index: Int
     let key: StorageKeyDescriptor
+    let address: PlaceAddress
     let place: String
     let envelope: Envelope
     let sealer: ValueSealer

@@ -68,7 +68,7 @@ extension Audit {
         let source = KeyMaterialSource(id: value.envelope.sealing?.source ?? "")
         guard let provider = state.providers[source] else { continue }
         let call = ProviderCall(
-          provider: provider, name: value.key.name, source: source,
+          provider: provider, name: value.key.name, address: value.address, source: source,
           deadline: state.encryption.keyMaterialDeadline)
         group.addTask { await Self.answer(value, call) }
       }

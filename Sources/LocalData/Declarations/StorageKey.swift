@@ -14,8 +14,8 @@
 /// type. ``StorageRouter/registerCatalog(_:)`` checks that. A key is a small value; create one wherever
 /// you need it. ``StoredKey`` is a key that needs no type of its own.
 public protocol StorageKey<Value>: Sendable {
-  /// The type of the value.
-  associatedtype Value: Codable & Sendable
+  /// The type of the value, as in `typealias Value = String`.
+  associatedtype Value: Codable & Sendable = UndeclaredValue
 
   /// The name: 1 to 200 UTF-8 bytes without control characters. Never change it.
   var name: String { get }
@@ -51,3 +51,12 @@ extension StorageKey {
   /// Nil.
   public var migration: StorageMigration? { nil }
 }
+
+/// The type of the value of a key that does not say it, which the compiler refuses.
+public enum UndeclaredValue: Sendable {
+  /// Stands for any value.
+  case unknown
+}
+
+@available(*, unavailable, message: "say what the key's value is, as in `typealias Value = String`")
+extension UndeclaredValue: Codable {}

@@ -27,6 +27,7 @@ enum Materials: Sendable {
 struct ProviderCall: Sendable {
   let provider: any KeyMaterialProviding
   let name: String
+  let address: PlaceAddress
   let source: KeyMaterialSource
   let deadline: Duration
 
@@ -60,8 +61,12 @@ struct ProviderCall: Sendable {
   private func run(
     _ body: @escaping @Sendable () async throws -> [Data]
   ) async throws(StorageError) -> [Data] {
+    let asking = AskedMaterial(address: address)
     do {
-      return try await Deadline.run(within: deadline, body)
+      try asking.check("the provider \(source.id)")
+      return try await asking.during { [deadline] in
+        try await Deadline.run(within: deadline, body)
+      }
     } catch let error as StorageError {
       throw error.about(name)
     } catch is CancellationError {

@@ -103,7 +103,7 @@ extension RouterCore {
         continue
       }
       let call = ProviderCall(
-        provider: provider, name: entry.name, source: source,
+        provider: provider, name: entry.name, address: entry.address, source: source,
         deadline: state.encryption.keyMaterialDeadline)
       do throws(StorageError) {
         if try await call.reseal(value, self) { report.resealed += 1 }

@@ -27,13 +27,12 @@ extension Route {
 
   /// Runs `body`, which computes a new value from the present one.
   private func updating<Result>(_ body: () throws -> Result) throws -> Result {
-    // There is one such object for each value of the router.
-    try Reentry.during(ObjectIdentifier(changes), "update of \"\(name)\"") { try body() }
+    try Reentry.during(address, "update of \"\(name)\"") { try body() }
   }
 
   /// Throws `invalid` inside an update of the same value.
   func checkWrite(_ call: String) throws(StorageError) {
-    try Reentry.checkWrite(to: ObjectIdentifier(changes), name, "\(call) of \"\(name)\"")
+    try Reentry.checkWrite(to: address, name, "\(call) of \"\(name)\"")
   }
 
   static var busy: StorageError {

@@ -8,6 +8,7 @@ internal import struct Foundation.Data
 /// Created once for each key, so that a call costs only the access to the place and the cipher.
 final class Route<Value: Codable & Sendable>: Sendable {
   let name: String
+  let address: PlaceAddress
   let place: any ValuePlace
   let serializer: Serializer
   /// Nil if the bytes are stored unchanged.
@@ -25,13 +26,14 @@ final class Route<Value: Codable & Sendable>: Sendable {
   private let isBindingNoted = Lock(false)
 
   init(
-    _ name: String, _ place: any ValuePlace, _ serializer: Serializer, _ sealer: ValueSealer?,
-    _ materials: Materials, _ changes: Observers<Void>,
+    _ name: String, _ address: PlaceAddress, _ place: any ValuePlace, _ serializer: Serializer,
+    _ sealer: ValueSealer?, _ materials: Materials, _ changes: Observers<Void>,
     requireNoConflict: @escaping @Sendable () throws(StorageError) -> Void,
     beforeWriting: @escaping @Sendable () throws(StorageError) -> Void,
     afterBinding: @escaping @Sendable () throws(StorageError) -> Void
   ) {
     self.name = name
+    self.address = address
     self.place = place
     self.serializer = serializer
     self.sealer = sealer
@@ -307,7 +309,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   func replace(
     _ old: Data?, by value: Value?, _ material: SecureBytes?, _ sealer: ValueSealer?
   ) throws(StorageError) -> Bool {
-    try checkWrite("update")
+    try checkWrite(value == nil ? "removal" : "save")
     guard let value else { return try exchange(old, nil) }
     var bytes = try serializer.encode(value)
     defer { Wipe.data(&bytes) }

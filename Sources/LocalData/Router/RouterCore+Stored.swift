@@ -20,7 +20,7 @@ extension RouterCore {
       ? nil
       : ValueSealer(nil, serializer.form, binding: binding(of: key, at: entry.address, state))
     return Route(
-      key.name, place, serializer, sealer,
+      key.name, entry.address, place, serializer, sealer,
       try materials(of: key.name, entry.protection, entry.address, state),
       changes(at: entry.address), requireNoConflict: { () throws(StorageError) in },
       beforeWriting: { () throws(StorageError) in

@@ -153,7 +153,7 @@ final class RouterCore: Sendable {
     let place = try places.place(at: resolution.address)
     let (domain, name) = (key.domain, key.name)
     return Route(
-      key.name, place, key.serializer, sealer(of: key, resolution, state),
+      key.name, resolution.address, place, key.serializer, sealer(of: key, resolution, state),
       try materials(of: key.name, resolution.entry.protection, resolution.address, state),
       changes(at: resolution.address),
       // Weak: the router keeps its routes.
@@ -217,7 +217,7 @@ final class RouterCore: Sendable {
       return .shared(GroupKey(folder: try groupFolder(of: address), ledger: ledger), address)
     case .passcode:
       let ask = state.passcode
-      return .blocking { (_) throws(StorageError) in try Self.passcode(ask) }
+      return .blocking { (_) throws(StorageError) in try Self.passcode(ask, for: address) }
     case .provider(let id):
       let source = KeyMaterialSource(id: id)
       guard let provider = state.providers[source] else {
@@ -228,7 +228,7 @@ final class RouterCore: Sendable {
       }
       return .provider(
         ProviderCall(
-          provider: provider, name: name, source: source,
+          provider: provider, name: name, address: address, source: source,
           deadline: state.encryption.keyMaterialDeadline))
     }
   }
@@ -252,10 +252,14 @@ final class RouterCore: Sendable {
   }
 
   private static func passcode(
-    _ ask: (@Sendable () throws -> SecureBytes?)?
+    _ ask: (@Sendable () throws -> SecureBytes?)?, for address: PlaceAddress
   ) throws(StorageError) -> SecureBytes {
+    let asking = AskedMaterial(address: address)
+    try asking.check("the passcode closure")
     do {
-      if let bytes = try ask?(), bytes.count > 0 { return bytes }
+      // The closure blocks this thread, so a call that it makes runs here, or in a task that it made.
+      let bytes = try asking.during { try ask?() }
+      if let bytes, bytes.count > 0 { return bytes }
     } catch let error as StorageError {
       throw error
     } catch {

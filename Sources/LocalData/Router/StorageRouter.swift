@@ -34,7 +34,7 @@ public actor StorageRouter {
     Places(
       Locations(
         application: { () throws(StorageError) in
-          try SecureStorage.configuration(for: "the shared storage router").validated()
+          try SecureStorage.configuration(for: "the shared storage router")
             .applicationID
         }, root: nil), .bootstrapped))
 

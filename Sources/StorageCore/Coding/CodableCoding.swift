@@ -40,7 +40,8 @@ public struct CodableCoding: Sendable {
   private static let jsonEncoder = JSONEncoder()
   private static let jsonDecoder = JSONDecoder()
 
-  func append(_ value: some Encodable, to bytes: inout [UInt8]) throws(StorageError) {
+  func append<Value: Encodable>(_ value: Value, to bytes: inout [UInt8]) throws(StorageError) {
+    guard Self.isEncodableHere(Value.self) else { throw Self.isOfActor(Value.self) }
     var data: Data
     do {
       // JSON avoids the conversion to `any Encodable`.
@@ -69,6 +70,7 @@ public struct CodableCoding: Sendable {
     guard type.matches(bytes, at: &offset) else {
       return try StoredForms<Value>.readPlain(bytes, at: &offset)
     }
+    guard Self.isDecodableHere(Value.self) else { throw Self.isOfActor(Value.self) }
     if type.tag == .custom {
       let count = Int(try ByteReading.integer(bytes, at: &offset, as: UInt8.self))
       let stored = try ByteReading.array(of: count, bytes, at: &offset)
@@ -103,6 +105,31 @@ public struct CodableCoding: Sendable {
   func isNext(_ bytes: RawSpan, at offset: Int) -> Bool {
     var offset = offset
     return type.matches(bytes, at: &offset)
+  }
+
+  /// Whether this thread may use a conformance to `Encodable`, which may belong to an actor.
+  ///
+  /// The compiler refuses most calls from elsewhere. A wrapper of any type, such as `@Vault`, hides
+  /// the conformance from it. A cast of a value finds a conformance of an actor only on that actor.
+  /// An empty array does as the value, since it conforms as its elements do. Without constraints and
+  /// not inlined, because the compiler would otherwise know the answer.
+  @inline(never)
+  private static func isEncodableHere<Value>(_: Value.Type) -> Bool {
+    ([Value]() as Any) is any Encodable
+  }
+
+  /// The same for `Decodable`.
+  @inline(never)
+  private static func isDecodableHere<Value>(_: Value.Type) -> Bool {
+    ([Value]() as Any) is any Decodable
+  }
+
+  private static func isOfActor(_ type: Any.Type) -> StorageError {
+    StorageError(
+      .unsupported,
+      "the Codable conformance of \(type) belongs to an actor, and this call does not run there; mark "
+        + "the type nonisolated, or use the property only on that actor and without its async calls"
+    )
   }
 
   private func decoded<Value: Decodable>(_ bytes: UnsafeRawBufferPointer) throws -> Value? {

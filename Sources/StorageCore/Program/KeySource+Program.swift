@@ -19,7 +19,7 @@ extension KeySource {
 
   /// Called only when the file is needed, because only then may a faulty environment be an error.
   private static func findMasterKeyFile() throws(StorageError) -> KeyFile {
-    let application = try SecureStorage.configuration(for: "the key file master.key").validated()
+    let application = try SecureStorage.configuration(for: "the key file master.key")
       .applicationID
     return KeyFile(path: try StandardFolders.data(application: application) + "/master.key")
   }

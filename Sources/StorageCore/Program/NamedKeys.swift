@@ -72,7 +72,7 @@ private struct HeaderFile: RecordPlace {
   private let version = Lock<(last: [UInt8]?, number: UInt64)>((nil, 1))
 
   private func path() throws(StorageError) -> String {
-    let application = try SecureStorage.configuration(for: "SymmetricKey.generate").validated()
+    let application = try SecureStorage.configuration(for: "SymmetricKey.generate")
       .applicationID
     return try StandardFolders.data(application: application) + "/named-keys"
   }

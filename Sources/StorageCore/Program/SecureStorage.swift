@@ -17,7 +17,7 @@ public enum SecureStorage: Sendable {
     public let folderTrust: FolderTrust
 
     /// Returns the configuration; throws `invalid` if the application id can't name a file.
-    package func validated() throws(StorageError) -> Configuration {
+    fileprivate func validated() throws(StorageError) -> Configuration {
       try StandardFolders.validate(applicationID)
       return self
     }
@@ -95,9 +95,11 @@ public enum SecureStorage: Sendable {
   ///
   /// - Parameter use: the name of what is used.
   /// - Returns: the settings.
-  package static func configuration(for use: String) -> Configuration {
-    let configuration = configuration
-    TestProcess.warn(of: StandardUse.current.map { "\(use) for \($0.title)" } ?? use)
+  /// - Throws: `StorageError`: `invalid` if the application id can't name a file, and in the child
+  ///   process of an exit test.
+  package static func configuration(for use: String) throws(StorageError) -> Configuration {
+    let configuration = try configuration.validated()
+    try TestProcess.check(StandardUse.current.map { "\(use) for \($0.title)" } ?? use)
     return configuration
   }
 

@@ -2,6 +2,10 @@
 ///
 /// `Value` is the type of the stored value. A property of an optional wrapper has the type
 /// `Value?`. Wrappers of storages, sealed files, typed keys and credentials conform.
+///
+/// Async calls and sequences decode on no actor. The compiler therefore refuses them for a type
+/// whose `Codable` conformance belongs to an actor, as all types have it under
+/// `-default-isolation MainActor`: mark the type `nonisolated`. Other calls run where they are made.
 public protocol StoredProperty<Value>: BlockingCalls {
   /// The type of the stored value.
   associatedtype Value
@@ -46,7 +50,7 @@ extension StoredProperty where Core.Home: Storage {
   public var storage: Core.Home { core.home }
 }
 
-extension StoredProperty where Core: ObservedSource {
+extension StoredProperty where Core: ObservedSource, Self: SendableMetatype {
   /// The state of the property now, then after every change; see ``PropertyStates``.
   public var states: Core.States { core.states }
 }
@@ -75,14 +79,16 @@ extension OptionalStoredProperty {
   /// Reads the value without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``load()``.
-  public func loadAsync() async throws(StorageError) -> Value? where Value: Sendable {
+  public func loadAsync() async throws(StorageError) -> Value?
+  where Value: Sendable, Self: SendableMetatype {
     try await core.loadAsync()
   }
 
   /// Stores or removes the value without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``save(_:)``.
-  public func saveAsync(_ value: Value?) async throws(StorageError) where Value: Sendable {
+  public func saveAsync(_ value: Value?) async throws(StorageError)
+  where Value: Sendable, Self: SendableMetatype {
     try await core.saveAsync(value)
   }
 }
@@ -108,13 +114,13 @@ extension OptionalStoredProperty where Core: UpdatableSource {
   @discardableResult
   public func updateAsync<Result: Sendable>(
     _ body: @escaping @Sendable (inout Value?) throws -> Result
-  ) async throws -> Result {
+  ) async throws -> Result where Self: SendableMetatype {
     try await core.updateAsync(body)
   }
 }
 
 extension OptionalStoredProperty
-where Core: ObservedSource, Core.States == PropertyStates<Value> {
+where Core: ObservedSource, Core.States == PropertyStates<Value>, Self: SendableMetatype {
   /// The value now, then after every change; see ``PropertyValues``.
   public var values: PropertyValues<Value, Value?> {
     PropertyValues(states, report: core.report, fallback: nil) { $0 }
@@ -151,14 +157,16 @@ extension DefaultedStoredProperty {
   /// Reads the value without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``load()``.
-  public func loadAsync() async throws(StorageError) -> Value where Value: Sendable {
+  public func loadAsync() async throws(StorageError) -> Value
+  where Value: Sendable, Self: SendableMetatype {
     try await core.loadAsync() ?? defaultValue
   }
 
   /// Stores a value without blocking a thread of Swift concurrency.
   ///
   /// - Throws: as ``save(_:)``.
-  public func saveAsync(_ value: Value) async throws(StorageError) where Value: Sendable {
+  public func saveAsync(_ value: Value) async throws(StorageError)
+  where Value: Sendable, Self: SendableMetatype {
     try await core.saveAsync(value)
   }
 }
@@ -188,7 +196,7 @@ extension DefaultedStoredProperty where Core: UpdatableSource {
   @discardableResult
   public func updateAsync<Result: Sendable>(
     _ body: @escaping @Sendable (inout Value) throws -> Result
-  ) async throws -> Result where Value: Sendable {
+  ) async throws -> Result where Value: Sendable, Self: SendableMetatype {
     let fallback = defaultValue
     return try await core.updateAsync { value in
       var changed = value ?? fallback
@@ -200,7 +208,7 @@ extension DefaultedStoredProperty where Core: UpdatableSource {
 }
 
 extension DefaultedStoredProperty
-where Core: ObservedSource, Core.States == PropertyStates<Value> {
+where Core: ObservedSource, Core.States == PropertyStates<Value>, Self: SendableMetatype {
   /// The value now, then after every change; see ``PropertyValues``.
   public var values: PropertyValues<Value, Value> {
     PropertyValues(states, report: core.report, fallback: defaultValue) { $0 }

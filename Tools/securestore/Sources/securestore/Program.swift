@@ -76,6 +76,7 @@ enum Program {
     if isJSON {
       do { try Output.write(failure.json.text + "\n", to: STDERR_FILENO) } catch {}
     } else {
+      for choice in failure.choices { Output.complain(choice.line) }
       Output.complain(failure.line)
     }
     exit(failure.status.rawValue)

@@ -61,11 +61,92 @@ struct PlainItemTests {
     _ = try tool.run("keyring", "set", "svc", "bob", input: "two")
     let get = try tool.run("keyring", "get", "svc")
     #expect(get.code == 23 && get.text.isEmpty)
-    #expect(get.errors.contains("ada, bob"))
+    #expect(get.errors.contains("account ada") && get.errors.contains("account bob"))
     #expect(try tool.run("keyring", "remove", "svc").code == 23)
     #expect(try tool.run("keyring", "get", "svc", "bob").text == "two")
     #expect(try tool.run("keyring", "remove", "svc", "bob").code == 0)
     #expect(try tool.run("keyring", "get", "svc").text == "one")
+  }
+
+  /// A search for one attribute finds items that differ in another; libsecret makes both.
+  private func makeTwins(_ tool: Tool) throws {
+    for (number, secret) in ["1": "old-s3cret", "2": "new-s3cret"].sorted(by: { $0.key < $1.key }) {
+      _ = try tool.shell(
+        "printf \(secret) | secret-tool store --label 'Login \(number)' service svc account ada "
+          + "number \(number)")
+    }
+  }
+
+  @Test func duplicatesAreListedWithWhatTellsThemApartAndOneIsRemoved() throws {
+    let tool = try Session().tool()
+    try makeTwins(tool)
+    for command in [["get"], ["remove"], ["set"]] {
+      let refused = try tool.run(["keyring"] + command + ["svc", "ada"], input: Data("other".utf8))
+      #expect(refused.code == 23 && refused.text.isEmpty)
+      #expect(!refused.errors.contains("s3cret"))
+      let lines = refused.errors.split(separator: "\n").map(String.init)
+      #expect(lines.count == 3 && lines[2].contains("--item ID"))
+      for number in ["1", "2"] {
+        let line = try #require(lines.first { $0.contains("label \"Login \(number)\"") })
+        #expect(line.contains("number=\(number)") && line.contains("made 20"))
+      }
+    }
+    let refused = try tool.run("keyring", "get", "svc", "ada", "--json")
+    let data = try #require(refused.errors.data(using: .utf8))
+    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let choices = try #require((json["error"] as? [String: Any])?["choices"] as? [[String: Any]])
+    #expect(choices.count == 2)
+    func id(_ number: String) throws -> String {
+      let choice = choices.first { ($0["attributes"] as? [String: String])?["number"] == number }
+      return try #require(choice?["id"] as? String)
+    }
+    let (old, new) = (try id("1"), try id("2"))
+    #expect(old != new)
+    #expect(try tool.run("keyring", "get", "svc", "ada", "--item", old).text == "old-s3cret")
+    #expect(try tool.run("keyring", "set", "svc", "ada", "--item", old, input: "third").code == 0)
+    #expect(try tool.run("keyring", "get", "svc", "--item", old).text == "third")
+    // The id of another service's item is no item of this one.
+    #expect(try tool.run("keyring", "remove", "other", "--item", old).code == 1)
+    #expect(try tool.run("keyring", "set", "svc", "ada", "--item", "x/99", input: "n").code != 0)
+    #expect(try tool.run("keyring", "remove", "svc", "ada", "--item", old).code == 0)
+    #expect(try tool.run("keyring", "remove", "svc", "ada", "--item", old).code == 1)
+    #expect(try tool.run("keyring", "get", "svc", "ada").text == "new-s3cret")
+  }
+
+  /// gnome-keyring loses an unencrypted keyring that holds a text of several lines.
+  @Test func severalLinesAreRefusedForAKeyringWithoutAPasswordBeforeItIsLost() throws {
+    let session = try Session(password: "")
+    let tool = try session.tool()
+    tool.environment["XDG_DATA_HOME"] = session.keyring.dataFolder
+    #expect(try tool.run("keyring", "set", "svc", "other", input: "one line\n").code == 0)
+    let file = session.keyring.dataFolder + "/keyrings/login.keyring"
+    #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("[keyring]"))
+    let lines = "first-s3cret\nsecond-s3cret\n"
+    for arguments in [["svc", "ada"], ["svc", "other"], ["svc", "ada", "--group", "login"]] {
+      let refused = try tool.run(["keyring", "set"] + arguments, input: Data(lines.utf8))
+      #expect(refused.code == 18, "\(refused.errors)")
+      #expect(refused.errors.contains("has no password") && !refused.errors.contains("s3cret"))
+    }
+    #expect(try tool.run("keyring", "get", "svc", "other").text == "one line")
+    let doctor = try tool.run("doctor")
+    #expect(doctor.text.contains("keyring file") && doctor.text.contains("text of several lines"))
+    // Data is written in another way, and is no danger.
+    let data = try tool.shell("printf '\\377\\n\\n' | \"$0\" keyring set svc data --raw")
+    #expect(data.code == 0, "\(data.errors)")
+    try session.keyring.restart()
+    #expect(try tool.run("keyring", "get", "svc", "other").text == "one line")
+    let allowed = try tool.run(
+      ["keyring", "set", "svc", "ada", "--allow-lines"], input: Data(lines.utf8))
+    #expect(allowed.code == 0)
+  }
+
+  @Test func severalLinesAreStoredInAnEncryptedKeyring() throws {
+    let session = try Session()
+    let tool = try session.tool()
+    tool.environment["XDG_DATA_HOME"] = session.keyring.dataFolder
+    #expect(try tool.run("keyring", "set", "svc", "ada", input: "one\ntwo\n").code == 0)
+    #expect(try tool.run("keyring", "get", "svc", "ada").text == "one\ntwo")
+    #expect(try !tool.run("doctor").text.contains("keyring file"))
   }
 
   @Test func whatIsAbsentExitsWithOne() throws {

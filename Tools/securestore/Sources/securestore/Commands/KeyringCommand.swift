@@ -34,24 +34,35 @@ struct ItemOptions: ParsableArguments {
   }
 }
 
+/// One of several items that are otherwise alike.
+struct ChosenItem: ParsableArguments {
+  @Option(
+    name: .customLong("item"),
+    help: ArgumentHelp(
+      "The item, by its id, which tells items apart that are otherwise alike.", valueName: "id"))
+  var id: String?
+}
+
 /// Writes the secret of an item to standard output.
 struct GetItemCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Write the secret of an item to standard output.",
     discussion: """
       The secret is written as it is, with a line break behind it on a terminal only. Exits with 1 when there \
-      is no such item, and with 23 when there are several: then name the account.
+      is no such item, and with 23 when there are several: then it lists them, and you name the account or \
+      the item.
       """)
 
   @Argument(help: "The service of the item.") var service: String
   @Argument(help: "The account; without it the service has to have one item alone.")
   var account: String?
 
+  @OptionGroup(title: "Item") var item: ChosenItem
   @OptionGroup(title: "Keyring") var items: ItemOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let secret = try PlainItems(items).secret(of: service, account)
+    let secret = try PlainItems(items, item.id).secret(of: service, account)
     let text = String(validating: secret, as: UTF8.self)
     if output.isJSON {
       return try output.output.json(
@@ -79,7 +90,9 @@ struct SetItemCommand: ParsableCommand {
     discussion: """
       On a terminal the secret is one line, which is not shown. From a pipe or a file it is everything up to \
       the end, without one line break at the end unless --raw is given. An item that is there keeps its label \
-      and attributes; otherwise an item is made. A secret of no bytes is refused, unless --allow-empty is given.
+      and attributes; otherwise an item is made. A secret of no bytes is refused, unless --allow-empty is given. \
+      So is a text of several lines for a keyring without a password, unless --allow-lines is given: \
+      gnome-keyring may lose that keyring.
       """)
 
   @Argument(help: "The service of the item.") var service: String
@@ -96,6 +109,12 @@ struct SetItemCommand: ParsableCommand {
   @Flag(name: .customLong("allow-empty"), help: "Store a secret of no bytes, if it is one.")
   var allowsEmpty = false
 
+  @Flag(
+    name: .customLong("allow-lines"),
+    help: "Store a text of several lines in an unencrypted keyring, which gnome-keyring may lose.")
+  var allowsLines = false
+
+  @OptionGroup(title: "Item") var item: ChosenItem
   @OptionGroup(title: "Keyring") var items: ItemOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -109,19 +128,37 @@ struct SetItemCommand: ParsableCommand {
 
   func run() throws {
     try ValueName.requireNoValue(in: account)
-    let keyring = try PlainItems(items)
+    let keyring = try PlainItems(items, item.id)
     let secret = try read()
     guard allowsEmpty || secret.count > 0 else {
       throw Failure(
         .malformedInput, "the secret is empty, and nothing was changed; --allow-empty stores it so",
         key: service)
     }
+    try requireOneLine(secret, keyring)
     try keyring.store(secret, of: service, account, label: label)
     try output.output.done(
       "stored the secret of \(service), account \(account)",
       .object([
         ("service", .string(service)), ("account", .string(account)), ("stored", .bool(true)),
       ]))
+  }
+
+  /// Refuses a text of several lines that would go into an unencrypted keyring.
+  private func requireOneLine(_ secret: SecureBytes, _ keyring: PlainItems) throws {
+    // gnome-keyring writes what is not text as hexadecimal digits.
+    guard !allowsLines, let text = secret.text, text.utf8.contains(UInt8(ascii: "\n")) else {
+      return
+    }
+    let keyrings = UnencryptedKeyrings()
+    guard !keyrings.labels.isEmpty else { return }
+    let ids = try keyring.all(of: service).filter { $0.account == account }.map(\.id)
+    guard let label = keyrings.target(of: ids, items.group) else { return }
+    throw Failure(
+      .unsupported,
+      "nothing was stored: the secret has several lines, and the keyring \"\(label)\" has no password. "
+        + "\(UnencryptedKeyrings.advice). Give the keyring a password, or store the secret in one line, such "
+        + "as Base64; --allow-lines stores it all the same", key: service)
   }
 
   private func read() throws -> SecureBytes {
@@ -168,7 +205,7 @@ struct RemoveItemCommand: ParsableCommand {
     commandName: "remove", abstract: "Remove an item for good.",
     discussion: """
       Exits with 1 when there is no such item, unless --force is given, and with 23 when there are several, of \
-      which none is removed: then name the account.
+      which none is removed: then it lists them, and you name the account or the item.
       """)
 
   @Argument(help: "The service of the item.") var service: String
@@ -179,11 +216,12 @@ struct RemoveItemCommand: ParsableCommand {
     name: [.customLong("force"), .customShort("f")], help: "Take no offence at an absent item.")
   var isForced = false
 
+  @OptionGroup(title: "Item") var item: ChosenItem
   @OptionGroup(title: "Keyring") var items: ItemOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let isRemoved = try PlainItems(items).remove(service, account)
+    let isRemoved = try PlainItems(items, item.id).remove(service, account)
     guard isRemoved || isForced else { throw PlainItem.absent(service, account) }
     let title = service + (account.map { ", account \($0)" } ?? "")
     try output.output.done(
@@ -194,17 +232,46 @@ struct RemoveItemCommand: ParsableCommand {
 
 /// An item of the keyring as it is listed.
 struct PlainItem {
+  let id: String
   let service: String
   let account: String?
   let label: String?
+  let created: Date?
   let modified: Date?
+  /// All attributes but the service and the account.
+  let others: [String: String]
 
   var json: JSONValue {
     .object([
       ("service", .string(service)), ("account", account.map { .string($0) } ?? .null),
       ("label", label.map { .string($0) } ?? .null),
+      ("created", created.map { .string($0.formatted(.iso8601)) } ?? .null),
       ("modified", modified.map { .string($0.formatted(.iso8601)) } ?? .null),
+      ("id", .string(id)),
+      (
+        "attributes", .object(others.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
+      ),
     ])
+  }
+
+  /// The item in one line, with what may tell it apart from others.
+  var line: String {
+    var parts = ["account \(account ?? "-")", "label \"\(label ?? "")\""]
+    if let created { parts.append("made \(created.formatted(.iso8601))") }
+    if let modified { parts.append("changed \(modified.formatted(.iso8601))") }
+    parts += others.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    return "item \(id): " + parts.joined(separator: ", ")
+  }
+
+  /// The error of a command that is about one item and found several.
+  static func several(_ items: [PlainItem], _ service: String) -> Failure {
+    var failure = Failure(
+      .duplicate,
+      "the keyring has \(items.count) such items, listed above; name the account, or the item with "
+        + "--item ID",
+      key: service)
+    failure.choices = items.map { ($0.line, $0.json) }
+    return failure
   }
 
   static func absent(_ service: String, _ account: String?) -> Failure {

@@ -31,7 +31,7 @@
 
   /// The plain items of the keyring; this build has none.
   enum PlainItems {
-    init(_ items: ItemOptions) throws { throw Failure.noKeyring }
+    init(_ items: ItemOptions, _ id: String? = nil) throws { throw Failure.noKeyring }
 
     func secret(of service: String, _ account: String?) throws -> [UInt8] { switch self {} }
 

@@ -13,11 +13,13 @@
 
     private let options: KeyringOptions
 
-    init(_ items: ItemOptions) throws {
+    /// The items where `items` says; with an id, only the item that has it.
+    init(_ items: ItemOptions, _ id: String? = nil) throws {
       var options: KeyringOptions = [
         .access(KeyringAccess(deadline: .milliseconds(Int64(items.wait * 1000))))
       ]
       if let group = items.group { options.insert(.group(group)) }
+      if let id { options.insert(.id(id)) }
       self.options = options
     }
 
@@ -33,7 +35,9 @@
       // Without their secrets, of which all but one are none of the caller's business.
       let found = try Keyring.search(
         for: wanted, with: options.union([.matchLimit(.all), .returnAttributes(true)]))
-      guard found.count <= 1 else { throw Self.several(found, service) }
+      guard found.count <= 1 else {
+        throw PlainItem.several(found.compactMap { PlainItem($0) }, service)
+      }
       guard found.first?["sps:sealed"] == nil else {
         throw Failure(
           .typeMismatch,
@@ -54,8 +58,10 @@
         secret.text.map { .password($0) } ?? .data(Data(secret.array))
       var changes: KeyringAttributes = [content]
       if let label { changes.insert(.label(label)) }
-      try Keyring.modify(
-        changes, for: Query(attributes: attributes(service, account), options: options))
+      try listingSeveral(service, account) {
+        try Keyring.modify(
+          changes, for: Query(attributes: attributes(service, account), options: options))
+      }
     }
 
     /// The items of a service, or all that have one.
@@ -63,26 +69,41 @@
       let found = try Keyring.search(
         for: service.map { [.service($0)] } ?? [],
         with: options.union([.matchLimit(.all), .returnAttributes(true)]))
-      return found.compactMap { item in
-        item.service.map {
-          PlainItem(service: $0, account: item.account, label: item.label, modified: item.modified)
-        }
-      }
+      return found.compactMap { PlainItem($0) }
     }
 
     /// Removes the only item of a service, or of one of its accounts.
     ///
     /// - Returns: whether there was one.
     func remove(_ service: String, _ account: String?) throws -> Bool {
-      try Keyring.remove(Query(attributes: attributes(service, account), options: options)) > 0
+      try listingSeveral(service, account) {
+        try Keyring.remove(Query(attributes: attributes(service, account), options: options)) > 0
+      }
     }
 
-    private static func several(_ items: [KeyringItem], _ service: String) -> Failure {
-      let accounts = Set(items.map { $0.account ?? "-" }).sorted().joined(separator: ", ")
-      return Failure(
-        .duplicate,
-        "the keyring has \(items.count) such items, of the accounts \(accounts); name one",
-        key: service)
+    /// Runs `body`; if it finds several items, lists them.
+    private func listingSeveral<Result>(
+      _ service: String, _ account: String?, _ body: () throws -> Result
+    ) throws -> Result {
+      do {
+        return try body()
+      } catch let error as StorageError where error.code == .duplicate {
+        let found = try all(of: service).filter { account == nil || $0.account == account }
+        // Others may have removed items meanwhile, and a collection may be the duplicate.
+        guard found.count > 1 else { throw error }
+        throw PlainItem.several(found, service)
+      }
+    }
+  }
+
+  extension PlainItem {
+    /// Nil for an item without a service.
+    fileprivate init?(_ item: KeyringItem) {
+      guard let service = item.service, let id = item.id else { return nil }
+      let known: Set<String> = ["service", "account", "username", "user", "xdg:schema"]
+      self.init(
+        id: id, service: service, account: item.account, label: item.label, created: item.created,
+        modified: item.modified, others: item.attributes.filter { !known.contains($0.key) })
     }
   }
 #endif

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import StorageCore
 
-/// Why a command failed, in one line; never contains a secret.
+/// Why a command failed, in one line, and what there is to choose from; never contains a secret.
 struct Failure: Error {
   let status: ExitStatus
   /// A word for programs, as the codes of `StorageError`.
@@ -11,6 +11,8 @@ struct Failure: Error {
   var key: String?
   var path: String?
   var number: Int?
+  /// What the operator can choose from, each a line for people and an object for programs.
+  var choices: [(line: String, json: JSONValue)] = []
 
   init(_ status: ExitStatus, _ message: String, key: String? = nil, path: String? = nil) {
     self.status = status
@@ -119,6 +121,7 @@ struct Failure: Error {
     if let key { error.append(("key", .string(key))) }
     if let path { error.append(("path", .string(path))) }
     if let number { error.append(("number", .number("\(number)"))) }
+    if !choices.isEmpty { error.append(("choices", .array(choices.map(\.json)))) }
     return .object([("error", .object(error))])
   }
 }

@@ -9,9 +9,10 @@ final class Session {
   let bus: PrivateBus
   let keyring: GnomeKeyring
 
-  init(hasDefaultCollection: Bool = true) throws {
+  init(password: String = "password", hasDefaultCollection: Bool = true) throws {
     bus = try PrivateBus()
-    keyring = try GnomeKeyring(on: bus, hasDefaultCollection: hasDefaultCollection)
+    keyring = try GnomeKeyring(
+      on: bus, password: password, hasDefaultCollection: hasDefaultCollection)
   }
 
   /// The program in the session, without a display: nobody can be asked.
