@@ -90,10 +90,27 @@ import Testing
     let storage = FaultyStorage()
     try storage.save(41, forKey: "count")
     let count = Live(wrappedValue: 0, storage, "count")
-    storage.faults.fail(.reads, with: .failure(StorageError(code, "on cue")), times: 1)
+    storage.faults.fail(.reads, with: .failure(StorageError(code, "on cue")))
     count.wrappedValue += 1
+    storage.faults.recover()
     #expect(try count.load() == 41)
     count.wrappedValue += 1
     #expect(try count.load() == 42)
+  }
+
+  /// The value is read on a queue as soon as it changes, between a getter and an assignment too.
+  @Test(arguments: passing + [.locked, .io])
+  func aReadThatTheProgramDidNotMakeEndsNoRefusal(_ code: StorageError.Code) throws {
+    let storage = FaultyStorage()
+    try storage.save(41, forKey: "count")
+    let count = Live(wrappedValue: 0, storage, "count")
+    storage.faults.fail(.reads, with: .failure(StorageError(code, "on cue")))
+    let read = count.wrappedValue
+    storage.faults.recover()
+    for value in 50..<60 { try storage.save(value, forKey: "count") }
+    count.wrappedValue = read + 1
+    #expect(try storage.load(Int.self, forKey: "count") == 59)
+    count.wrappedValue += 1
+    #expect(try storage.load(Int.self, forKey: "count") == 60)
   }
 }

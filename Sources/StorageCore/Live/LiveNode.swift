@@ -93,6 +93,22 @@ final class LiveNode: Sendable {
     state.withLock { $0.settled >= goal ? nil : ($0.notice, $0.noticed) }
   }
 
+  /// Runs `remember` and makes each reader take the slow path until ``clean(ifSo:)``.
+  func taint(_ remember: () -> Void) {
+    state.withLock { _ in
+      remember()
+      attention.store(true, ordering: .releasing)
+    }
+  }
+
+  /// Lets readers take the value without the slow path again, if `isClean` says so.
+  func clean(ifSo isClean: () -> Bool) {
+    state.withLock { state in
+      guard state.settled == state.noticed, isClean() else { return }
+      attention.store(false, ordering: .releasing)
+    }
+  }
+
   /// Runs `publish` unless the value is up to date with notice `number` or a later one.
   ///
   /// `publish` replaces the value in memory. It returns whether it succeeded (`isDone`), and

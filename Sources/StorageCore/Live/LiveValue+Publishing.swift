@@ -25,7 +25,7 @@ extension LiveValue {
           retired.withLock { $0.append(replaced) }
           isReplaced = true
         }
-        return (true, (new ?? old).error == nil)
+        return (true, (new ?? old).error == nil && defaults.count == 0)
       }
       guard isDone else { continue }
       let isPassed = releaseRetired()

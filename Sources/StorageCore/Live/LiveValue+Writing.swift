@@ -12,14 +12,14 @@ extension LiveValue {
   ) throws(StorageError) {
     // Checked first: the value may be readable again, but the new value may have been computed from
     // the default of the failed read.
-    if !isDeliberate { try source.checkAssignment() }
+    if !isDeliberate { try checkAssignment() }
     for _ in 0..<1000 {
       let old = upToDate()
       // A value of another type is never replaced: the type that was stored first stays.
       if let error = old.error {
         guard error.code != .typeMismatch else { throw Self.otherType(key) }
         if !isDeliberate {
-          try source.checkAssignment()
+          try checkAssignment()
           throw error
         }
       }
@@ -28,7 +28,7 @@ extension LiveValue {
       let isWritten = try writing { () throws(StorageError) in
         try target.write(value, onlyIfAbsent: old.isAbsent)
       }
-      if isWritten { return }
+      if isWritten { return forgetDefault() }
       node.note(.look)
     }
     throw StorageError(.busy, "others keep writing to the key; try again", key: key)
@@ -45,6 +45,12 @@ extension LiveValue {
   /// Removes the value, whatever its type.
   func remove(from target: any LiveSource<Value>) throws(StorageError) {
     try writing { () throws(StorageError) in try target.save(nil) }
+    forgetDefault()
+  }
+
+  /// Throws if an assignment may be computed from a default that a getter returned after a failure.
+  private func checkAssignment() throws(StorageError) {
+    try defaults.checkAssignment(to: key) { () throws(StorageError) in try source.contains() }
   }
 
   /// Changes the value in one atomic step.
@@ -58,6 +64,7 @@ extension LiveValue {
       return result
     }
     followWrite()
+    forgetDefault()
     return result
   }
 

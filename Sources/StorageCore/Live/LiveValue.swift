@@ -27,6 +27,8 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   @usableFromInline let gate = ReadGate.shared
   @usableFromInline let current: LivePointer<Value>
   @usableFromInline let registrar = ObservationRegistrar()
+  /// The failure for which a getter last returned the default, until the program has the value.
+  let defaults = FailedReads()
   /// Observers that may have to be notified again.
   let late = Lock(LateObservers<Value>())
   /// Replaced snapshots that a reader may still borrow.
@@ -60,6 +62,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     if let refusal = hub.store?.keys.owner?.refusal { return .failed(refusal.about(key)) }
     let snapshot = readUpToDate()
     if let error = snapshot.error { return .failed(error) }
+    forgetDefault()
     return snapshot.isAbsent ? .absent : .value(snapshot.value)
   }
 
@@ -70,6 +73,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     if let refusal = hub.store?.keys.owner?.refusal { throw refusal.about(key) }
     let snapshot = readUpToDate()
     if let error = snapshot.error { throw error }
+    forgetDefault()
     return snapshot.value
   }
 
@@ -110,11 +114,23 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
       return absent
     }
     let snapshot = readUpToDate()
-    if let error = snapshot.error {
-      source.failedRead.remember(error, gaveDefault: true)
-      if let receiver { receiver(error) } else { source.report(error) }
+    guard let error = snapshot.error else {
+      forgetDefault()
+      return snapshot.value
     }
+    node.taint { defaults.remember(key, error, gaveDefault: true) }
+    if let receiver { receiver(error) } else { source.report(error) }
     return snapshot.value
+  }
+
+  /// Ends what a failed read refuses: the program has the value now, or replaced it on purpose.
+  ///
+  /// Only the program's own reads end it. The hub's queue may read the value between a getter that
+  /// returned the default and the assignment that was computed from it.
+  func forgetDefault() {
+    defaults.forget(key)
+    guard node.attention.load(ordering: .relaxed) else { return }
+    node.clean { snapshot.error == nil && defaults.count == 0 }
   }
 
   /// The snapshot after all notices; a failed read is tried again.
