@@ -68,6 +68,8 @@ def plain(value):
         return f"{len(value)} bytes"
     if isinstance(value, float) and not math.isfinite(value):
         return f"a number: {value}"
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"a number: {value}"
     return value
 
 
