@@ -29,14 +29,15 @@ public struct KeychainStorage<Property: Sendable & Equatable>: Sendable {
 extension KeychainStorage where Property: Codable {
   /// Creates a property with an initial value, which is stored if the key has no value.
   ///
+  /// Assigning nil to an optional property deletes the value.
+  ///
   /// - Parameters:
   ///   - wrappedValue: the initial value, and the value of the property while the stored one can't be
-  ///     read.
+  ///     read; nil means no initial value.
   ///   - provider: keeps the value.
   ///   - key: the property's key.
   public init(wrappedValue: Property, provider: some KeychainProvider, key: String) {
-    live = Live(wrappedValue: wrappedValue, ProviderStorage(plain: provider), key)
-    live.storeDefaultIfAbsent()
+    live = Live(initialValue: wrappedValue, ProviderStorage(plain: provider), key)
   }
 
   /// The same with the first label that the package KeychainStorage had.
@@ -46,20 +47,17 @@ extension KeychainStorage where Property: Codable {
 }
 
 extension KeychainStorage where Property: Codable & ExpressibleByNilLiteral {
-  /// Creates an optional property, which is nil when there is no value.
-  ///
-  /// An initial value is stored if the key has no value.
+  /// Creates an optional property without an initial value; it is nil when there is no value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: the initial value; nil means no initial value.
   ///   - provider: keeps the value.
   ///   - key: the property's key.
-  public init(wrappedValue: Property = nil, provider: some KeychainProvider, key: String) {
-    live = Live(wrappedValue: wrappedValue, ProviderStorage(plain: provider), key)
+  public init(provider: some KeychainProvider, key: String) {
+    live = Live(ProviderStorage(plain: provider), key)
   }
 
   /// The same with the first label that the package KeychainStorage had.
-  public init(wrappedValue: Property = nil, keychainProvider: some KeychainProvider, key: String) {
-    self.init(wrappedValue: wrappedValue, provider: keychainProvider, key: key)
+  public init(keychainProvider: some KeychainProvider, key: String) {
+    self.init(provider: keychainProvider, key: key)
   }
 }

@@ -179,7 +179,6 @@ import Testing
       provider.folder.withLock { $0 = nil }
       try folder.write(Data([1]), named: "name")
       #expect(try folder.read(named: "name") == Data([1]))
-      try folder.removeAll()
     }
   }
 

@@ -129,9 +129,24 @@ extension Live where Property: Codable, StorageType: Storage {
     self.init(wrappedValue: wrappedValue, storage, key.rawValue)
   }
 
-  /// Stores the default if the key has no value, as some other packages do.
-  package func storeDefaultIfAbsent() {
-    if case .defaulted(let anchor, let value) = form { anchor.register(value) }
+  /// Creates a property with an initial value, which is stored if the key has no value, as some other
+  /// packages do; nil is the absence of a value if the property is optional.
+  ///
+  /// Looks at the type: for a literal, overload resolution may take the initialiser of properties that
+  /// are not optional.
+  package init(initialValue: Property, _ storage: StorageType, _ key: StoreKey) {
+    if let coder: ValueCoder<Property> = storage.store.optionalCoder(),
+      let absent = (Any?.none as Any) as? Property
+    {
+      let anchor = LiveAnchor(storage, key, coder, absent: absent)
+      self.init(.optional(anchor))
+      anchor.register(initialValue)
+    } else {
+      let coder: ValueCoder<Property> = storage.store.liveCoder()
+      let anchor = LiveAnchor(storage, key, coder.optional, absent: nil)
+      self.init(.defaulted(anchor, initialValue))
+      anchor.register(initialValue)
+    }
   }
 }
 
