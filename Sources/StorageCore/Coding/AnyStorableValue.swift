@@ -13,7 +13,9 @@ public import CryptoCore
 /// one. Values are equal if their types and bytes are.
 ///
 /// A `Codable` value is the error `typeMismatch`; ``EncodedValue`` holds those.
-public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription {
+public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, @unchecked Sendable {
+  // Storable types are a closed set of Sendable values, and no property is changed.
+
   /// The type of an element that has a type of its own.
   public static let valueType = ValueType(.any)
 
