@@ -183,7 +183,11 @@ struct SeedTests {
     let one = KeychainStorage(wrappedValue: 0, provider: AnewClass(data), key: "count")
     let two = KeychainStorage(wrappedValue: 0, provider: AnewClass(data), key: "count")
     let isTold = Mutex(false)
-    withObservationTracking { _ = two.wrappedValue } onChange: { isTold.withLock { $0 = true } }
+    withObservationTracking {
+      _ = two.wrappedValue
+    } onChange: {
+      isTold.withLock { $0 = true }
+    }
     one.wrappedValue = 5
     while !isTold.withLock({ $0 }) { usleep(1_000) }
     #expect(two.wrappedValue == 5)

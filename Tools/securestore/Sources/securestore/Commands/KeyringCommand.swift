@@ -270,7 +270,7 @@ struct PlainItem {
       "the keyring has \(items.count) such items, listed above; name the account, or the item with "
         + "--item ID",
       key: service)
-    failure.choices = items.map { ($0.line, $0.json) }
+    failure.choices = items
     return failure
   }
 

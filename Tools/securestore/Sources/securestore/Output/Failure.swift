@@ -11,8 +11,8 @@ struct Failure: Error {
   var key: String?
   var path: String?
   var number: Int?
-  /// What the operator can choose from, each a line for people and an object for programs.
-  var choices: [(line: String, json: JSONValue)] = []
+  /// The items of the keyring that the operator can choose from.
+  var choices: [PlainItem] = []
 
   init(_ status: ExitStatus, _ message: String, key: String? = nil, path: String? = nil) {
     self.status = status
@@ -121,7 +121,7 @@ struct Failure: Error {
     if let key { error.append(("key", .string(key))) }
     if let path { error.append(("path", .string(path))) }
     if let number { error.append(("number", .number("\(number)"))) }
-    if !choices.isEmpty { error.append(("choices", .array(choices.map(\.json)))) }
+    if !choices.isEmpty { error.append(("choices", .array(choices.map { $0.json }))) }
     return .object([("error", .object(error))])
   }
 }
