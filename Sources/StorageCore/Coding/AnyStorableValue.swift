@@ -33,11 +33,12 @@ public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, @u
   /// - Throws: `StorageError` with `invalid` for a value that is too large or nested too deeply, or a URL that
   ///   does not give the same URL again; with `unsupported` for a type that is never stored.
   public init(_ value: any StorableValue) throws(StorageError) {
-    if let value = value as? AnyStorableValue {
+    let type = Swift.type(of: value).valueType
+    // The cast alone would also unwrap an optional.
+    if type == Self.valueType, let value = value as? AnyStorableValue {
       self = value
       return
     }
-    let type = Swift.type(of: value).valueType
     guard type.isLegal else { throw type.illegal }
     let nesting = Self.nesting(of: value, type)
     // One level is left for the collection around the value.
