@@ -160,8 +160,8 @@ private struct Following {
   @Test func theMessageNamesTheTest() throws {
     let storage = try TestStorage.inMemory.run { VaultStorage.standard }
     let error = #expect(throws: StorageError.self) { _ = try storage.keys() }
-    #expect(
-      error?.message.hasPrefix("this storage belongs to another test, which has ended. ") == true)
+    let start = "this storage belongs to another test, which has ended. "
+    #expect(error?.message.hasPrefix(start) == true)
   }
 
   @Test func aStorageOfAnExplicitPlaceIsAnybodys() throws {
