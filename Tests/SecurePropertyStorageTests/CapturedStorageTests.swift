@@ -170,7 +170,9 @@ private struct Following {
       try storage.save(1, forKey: "k")
       return storage
     }
-    try TestStorage.inMemory.run { () throws in #expect(try storage.load(Int.self, forKey: "k") == 1) }
+    try TestStorage.inMemory.run { () throws in
+      #expect(try storage.load(Int.self, forKey: "k") == 1)
+    }
   }
 
   @Test func aFolderIsRefusedToo() throws {
