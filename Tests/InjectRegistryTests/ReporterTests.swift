@@ -2,8 +2,9 @@ import Foundation
 import InjectRegistry
 import Testing
 
-/// A handler or a closure that takes errors may itself inject what fails. Each test has a process of
-/// its own, which a recursion would end.
+/// A handler or a closure that takes errors may itself inject what fails.
+///
+/// Each test has a process of its own, which a recursion would end.
 @Suite struct ReporterTests {
   private struct Page: Sendable {
     @Inject var missing: (any API)?

@@ -160,8 +160,8 @@ private struct Following {
   @Test func theMessageNamesTheTest() throws {
     let storage = try TestStorage.inMemory.run { VaultStorage.standard }
     let error = #expect(throws: StorageError.self) { _ = try storage.keys() }
-    #expect(
-      error?.message.hasPrefix("this storage belongs to another test, which has ended. ") == true)
+    let start = "this storage belongs to another test, which has ended. "
+    #expect(error?.message.hasPrefix(start) == true)
   }
 
   @Test func aStorageOfAnExplicitPlaceIsAnybodys() throws {
@@ -170,7 +170,9 @@ private struct Following {
       try storage.save(1, forKey: "k")
       return storage
     }
-    try TestStorage.inMemory.run { () throws in #expect(try storage.load(Int.self, forKey: "k") == 1) }
+    try TestStorage.inMemory.run { () throws in
+      #expect(try storage.load(Int.self, forKey: "k") == 1)
+    }
   }
 
   @Test func aFolderIsRefusedToo() throws {
