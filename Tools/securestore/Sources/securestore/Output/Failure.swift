@@ -76,14 +76,26 @@ struct Failure: Error {
 
   /// An error of Foundation, which says nothing that a user could act on.
   init(foundation error: NSError) {
-    var cause = error
-    while let next = cause.userInfo[NSUnderlyingErrorKey] as? NSError { cause = next }
     let path = error.userInfo[NSFilePathErrorKey] as? String
-    guard cause.domain == NSPOSIXErrorDomain else {
-      self.init(.io, "could not use the file: \(error.domain) \(error.code)", path: path)
+    guard let number = Self.number(of: error) else {
+      self.init(.io, "the system refused to use a file, and did not say why", path: path)
       return
     }
-    self.init(system: "could not use the file", path: path, number: Int32(cause.code))
+    self.init(system: "could not use the file", path: path, number: number)
+  }
+
+  /// The errno behind an error of Foundation; nil if it names none.
+  private static func number(of error: NSError) -> Int32? {
+    if let cause = error.userInfo[NSUnderlyingErrorKey] as? POSIXError {
+      return cause.code.rawValue
+    }
+    if error.domain == NSPOSIXErrorDomain { return Int32(error.code) }
+    switch CocoaError.Code(rawValue: error.code) {
+    case .fileReadNoPermission, .fileWriteNoPermission: return EACCES
+    case .fileReadNoSuchFile, .fileNoSuchFile: return ENOENT
+    case .fileWriteOutOfSpace: return ENOSPC
+    default: return nil
+    }
   }
 
   /// A file or folder that could not be created, with advice.
