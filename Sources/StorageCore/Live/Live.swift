@@ -135,16 +135,19 @@ extension Live where Property: Codable, StorageType: Storage {
   /// Looks at the type: for a literal, overload resolution may take the initialiser of properties that
   /// are not optional.
   package init(initialValue: Property, _ storage: StorageType, _ key: StoreKey) {
+    let name = storage.store.name(ofProperty: key)
     if let coder: ValueCoder<Property> = storage.store.optionalCoder(),
       let absent = (Any?.none as Any) as? Property
     {
-      let anchor = LiveAnchor(storage, key, coder, absent: absent)
-      self.init(.optional(anchor))
+      let source = PropertyCore(storage, name, coder, followsTests: false)
+      let anchor = LiveAnchor<Property>(source, absent: absent)
+      (given, optional, defaulted, fallback) = (storage, anchor, nil, nil)
       anchor.register(initialValue)
     } else {
       let coder: ValueCoder<Property> = storage.store.liveCoder()
-      let anchor = LiveAnchor(storage, key, coder.optional, absent: nil)
-      self.init(.defaulted(anchor, initialValue))
+      let source = PropertyCore(storage, name, coder.optional, followsTests: false)
+      let anchor = LiveAnchor<Property?>(source, absent: nil)
+      (given, optional, defaulted, fallback) = (storage, nil, anchor, initialValue)
       anchor.register(initialValue)
     }
   }
