@@ -101,39 +101,6 @@ private let launches = key("launches", .userDefaults, .none, of: Int.self)
 @Suite struct StoredReentryTests {
   private let folder = TestFolder()
 
-  @Test(arguments: ["save", "remove", "update"], [false, true])
-  func aWriteOfTheValueInsideItsUpdateIsRefusedAtOnce(_ call: String, _ isAsync: Bool) async throws
-  {
-    let router = folder.router()
-    let property = UnwrappedStored(wrappedValue: 0, launches, router: router)
-    let other = UnwrappedStored(
-      wrappedValue: 0, key("other", .userDefaults, .none, of: Int.self), router: router)
-    try property.save(1)
-    let runs = Lock(0)
-    @Sendable func body(_ value: inout Int) throws {
-      runs.withLock { $0 += 1 }
-      try other.save(7)
-      switch call {
-      case "save": try property.save(5)
-      case "remove": try property.remove()
-      default: try property.update { $0 += 1 }
-      }
-      value += 1
-    }
-    let refusal = await error {
-      if isAsync { try await property.updateAsync(body) } else { try property.update(body) }
-    }
-    #expect(refusal?.code == .invalid && refusal?.key == "launches")
-    #expect(runs.withLock { $0 } == 1)
-    #expect(try property.load() == 1 && other.load() == 7)
-    try property.update { $0 += 1 }
-    #expect(try property.load() == 2)
-  }
-}
-
-@Suite struct StoredReentryTests {
-  private let folder = TestFolder()
-
   @Test(arguments: ["save", "remove", "update", "other router"], [false, true])
   func aWriteOfTheValueInsideItsUpdateIsRefusedAtOnce(_ call: String, _ isAsync: Bool) async throws
   {
