@@ -46,6 +46,8 @@ else
   other=$!
   trap 'kill -- "-$other" 2>/dev/null || true; rm -f "$log"' EXIT
   result=0
+  # Both read the build's database at their start, and one would find it locked.
+  until grep -q 'Test run started' "$log" || ! kill -0 "$other" 2>/dev/null; do sleep 0.1; done
   # One after the other under a sanitizer, where each is so slow that deadlines of seconds pass.
   [[ -z ${SPS_SANITIZER:-} ]] || wait "$other" || result=$?
   scripts/checked-tests.sh "${flags[@]}" "$@" "${selection[@]}" --filter "$half" || result=$?

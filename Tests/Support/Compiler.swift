@@ -9,6 +9,7 @@ package enum Compiler {
   ///   - flags: further flags of the compiler.
   ///   - modules: the C modules of the package that the imported modules need.
   /// - Returns: the lines it said.
+  /// - Throws: an error of Foundation if the source can't be written or the compiler not started.
   package static func check(
     _ source: String, _ flags: [String] = [], cModules modules: [String] = []
   ) throws -> [String] {

@@ -13,9 +13,10 @@ public import CryptoCore
 /// one. Values are equal if their types and bytes are.
 ///
 /// A `Codable` value is the error `typeMismatch`; ``EncodedValue`` holds those.
-// Unchecked, because the protocol says nothing of it: all types that conform, only those of this package,
-// are Sendable.
 public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, @unchecked Sendable {
+  // Unchecked, because the protocol says nothing of it: all types that conform, only those of this
+  // package, are Sendable.
+
   /// The type of an element that has a type of its own.
   public static let valueType = ValueType(.any)
 

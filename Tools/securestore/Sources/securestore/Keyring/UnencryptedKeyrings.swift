@@ -50,12 +50,12 @@ struct UnencryptedKeyrings {
     return count < 0 ? nil : Array(bytes.prefix(count))
   }
 
-  /// What people call the unencrypted keyring in which an item is or would be made; nil if that is
-  /// encrypted.
+  /// What people call the unencrypted keyring in which an item is or would be made.
   ///
   /// - Parameters:
   ///   - ids: the ids of the items that are there.
   ///   - group: the collection that the operator named.
+  /// - Returns: the name, or nil if that keyring is encrypted.
   func target(of ids: [String], _ group: String?) -> String? {
     for id in ids {
       let name = Self.decoded(id.split(separator: "/").first ?? "")
