@@ -4,8 +4,9 @@ import PackageDescription
 let package = Package(
   name: "Examples",
   dependencies: [.package(name: "SecurePropertyStorage", path: "..")],
-  // Webshop keeps its settings in UserDefaults. Shopfront reads settings from a vault, and a password from
-  // the desktop's keyring. Signboard observes two values of that vault. Cashier shows injection.
+  // Webshop keeps its settings in UserDefaults. Shopfront reads settings from a vault, and a
+  // password from the desktop's keyring. Signboard observes two values of that vault. Cashier shows
+  // injection.
   targets: ["Webshop", "Shopfront", "Signboard", "Cashier"].map {
     .executableTarget(
       name: $0,

@@ -34,7 +34,8 @@ public struct CryptoError: Error, Hashable, Sendable {
     let openSSLErrors: [UInt]
   }
 
-  /// Makes an error the size of one reference: every throwing call reserves space for it in its frame.
+  /// Makes an error the size of one reference: every throwing call reserves space for it in its
+  /// frame.
   private final class Box: Sendable {
     let content: Content
     init(_ content: Content) { self.content = content }

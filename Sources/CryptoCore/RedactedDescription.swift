@@ -1,8 +1,8 @@
 /// A type that prints what it is, and nothing that it holds.
 ///
-/// `print`, `dump`, string interpolation and a debugger show ``description`` and no stored property.
-/// A type that conforms shows its name; a type that can say more without a secret, such as a key's
-/// name, has a `description` of its own.
+/// `print`, `dump`, string interpolation and a debugger show ``description`` and no stored
+/// property. A type that conforms shows its name; a type that can say more without a secret, such
+/// as a key's name, has a `description` of its own.
 public protocol RedactedDescription: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {}

@@ -24,23 +24,23 @@ extension UserDefaultsStorage {
   /// in backups.
   ///
   /// A sealed value is never replaced: another plain value of its key is reported in
-  /// ``DefaultsMigration/conflicting``. But if the key has no sealed value, the plain one is taken, whoever
-  /// wrote it. So call this once: if a program calls it at each start, whoever can write to the plain file
-  /// can give a value to a key that has none, also to one that was removed.
+  /// ``DefaultsMigration/conflicting``. But if the key has no sealed value, the plain one is taken,
+  /// whoever wrote it. So call this once: if a program calls it at each start, whoever can write to
+  /// the plain file can give a value to a key that has none, also to one that was removed.
   ///
   /// A plain value that somebody has changed since it was read is not removed. To see other
   /// processes' changes, `defaults` is synchronised before the comparison. `UserDefaults` can't
   /// compare and remove in one step, so a change made between the two is lost. Migrate before other
   /// threads and processes write these keys.
   ///
-  /// Migrations of one process take turns: of several at once, one moves a key, and the others report it as
-  /// ``DefaultsMigration/absent``.
+  /// Migrations of one process take turns: of several at once, one moves a key, and the others
+  /// report it as ``DefaultsMigration/absent``.
   ///
   /// A value is stored with the type that `defaults` returns. On Linux, two types differ from what
   /// was set. A `URL` is kept as the `String` of its path, without scheme and host. A `Float` that
   /// comes from the file is a `Double` of the same value, so read it with `double(forKey:)`. Save
-  /// these values again with the type that the program reads. A raw value is read as the type that has
-  /// it, whether or not that type is `Codable`.
+  /// these values again with the type that the program reads. A raw value is read as the type that
+  /// has it, whether or not that type is `Codable`.
   ///
   /// - Parameters:
   ///   - defaults: holds the plain values.

@@ -32,8 +32,8 @@ extension KeychainStorage where Property: Codable {
   /// Assigning nil to an optional property deletes the value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: the initial value, and the value of the property while the stored one can't be
-  ///     read; nil means no initial value.
+  ///   - wrappedValue: the initial value, and the value of the property while the stored one can't
+  ///     be read; nil means no initial value.
   ///   - provider: keeps the value.
   ///   - key: the property's key.
   public init(wrappedValue: Property, provider: some KeychainProvider, key: String) {

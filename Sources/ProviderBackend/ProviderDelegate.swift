@@ -156,8 +156,8 @@ package final class ProviderDelegate: RecordPlace {
     _ write: RecordWrite, over old: [UInt8]?, _ place: ProviderPlace
   ) throws(StorageError) {
     if let record = write.record {
-      // The name first: a change of keys would miss a record that is not in the list. A record that is known
-      // may be missing there, if the list was withheld when another name was added.
+      // The name first: a change of keys would miss a record that is not in the list. A record that
+      // is known may be missing there, if the list was withheld when another name was added.
       var isListed = old != nil
       if case .equals = write.condition { isListed = false }
       if !isListed {

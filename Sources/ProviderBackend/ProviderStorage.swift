@@ -31,8 +31,8 @@ public final class ProviderStorage: DelegatedStorage, @unchecked Sendable {
   /// - Parameters:
   ///   - provider: keeps the data.
   ///   - keySource: supplies the key.
-  ///   - polling: how often to check for others' changes while somebody follows a value, at least 10
-  ///     ms; nil means never. Each check reads all followed keys. Not needed for a provider that
+  ///   - polling: how often to check for others' changes while somebody follows a value, at least
+  ///     10 ms; nil means never. Each check reads all followed keys. Not needed for a provider that
   ///     reports changes.
   ///   - deadline: how long a call may take.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
@@ -57,8 +57,8 @@ public final class ProviderStorage: DelegatedStorage, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - provider: keeps the data.
-  ///   - polling: how often to check for others' changes while somebody follows a value, at least 10
-  ///     ms; nil means never.
+  ///   - polling: how often to check for others' changes while somebody follows a value, at least
+  ///     10 ms; nil means never.
   ///   - deadline: how long a call may take.
   ///   - errorClosure: receives the errors of calls that can't throw.
   public convenience init(

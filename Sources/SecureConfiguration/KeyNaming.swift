@@ -5,15 +5,16 @@
   public enum KeyNaming: Hashable, Sendable {
     /// The components of the key with dots between them: `http.server.port`.
     ///
-    /// `securestore import` stores the nested values of a JSON or YAML file under such names. A key with an
-    /// empty component, or with a dot in one, is the error `invalid`: its name could be another key's.
+    /// `securestore import` stores the nested values of a JSON or YAML file under such names. A key
+    /// with an empty component, or with a dot in one, is the error `invalid`: its name could be
+    /// another key's.
     case dotted
     /// Like `EnvironmentVariablesProvider`: `HTTP_SERVER_PORT`.
     ///
-    /// Capitals, `_` between components and before a capital within one, and `_` for every character that
-    /// is not a letter or digit. `securestore import` stores the values of an env file under such names. Two
-    /// keys may map to one name, such as `http.port` and `http-port`: don't make a component of what somebody
-    /// else has typed.
+    /// Capitals, `_` between components and before a capital within one, and `_` for every
+    /// character that is not a letter or digit. `securestore import` stores the values of an env
+    /// file under such names. Two keys may map to one name, such as `http.port` and `http-port`:
+    /// don't make a component of what somebody else has typed.
     case environment
 
     /// The name of a key's value.

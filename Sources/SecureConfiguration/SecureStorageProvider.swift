@@ -3,7 +3,8 @@
   public import Configuration
   public import StorageCore
 
-  /// A provider of swift-configuration that reads a storage: a vault, a suite, the keyring or memory.
+  /// A provider of swift-configuration that reads a storage: a vault, a suite, the keyring or
+  /// memory.
   ///
   ///     let config = ConfigReader(providers: [
   ///       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
@@ -11,22 +12,23 @@
   ///     ])
   ///     let password = try config.requiredString(forKey: "database.password")
   ///
-  /// A value that can't be read throws an error and never counts as absent. But `config.string(forKey:)`
-  /// without `required` returns nil for any error of a provider; that is how swift-configuration works. For
-  /// values that must exist, use the required forms or `fetch`.
+  /// A value that can't be read throws an error and never counts as absent. But
+  /// `config.string(forKey:)` without `required` returns nil for any error of a provider; that is
+  /// how swift-configuration works. For values that must exist, use the required forms or `fetch`.
   ///
-  /// - `value`, which `string(forKey:)` calls, reads as a property does: from memory for a vault, a suite or
-  ///   memory, and it sees every earlier write. The first read of a keyring's value waits for the keyring's
-  ///   service; use `fetch` or `watch` there, which block no thread of Swift concurrency.
-  /// - `snapshot()` of a vault, a suite or memory holds all values of one moment, even if others write
-  ///   meanwhile. For the keyring and for your own delegates the values are read one after the other. Values
-  ///   stay sealed in the snapshot until they are read. Creating a snapshot reads all records of the storage.
-  ///   If that fails, each look-up in the snapshot throws the reason.
-  /// - `watchValue` and `watchSnapshot` deliver the current state, then each later one. They skip states that
-  ///   were replaced before the listener received them. An error is a state too.
+  /// - `value`, which `string(forKey:)` calls, reads as a property does: from memory for a vault, a
+  ///   suite or memory, and it sees every earlier write. The first read of a keyring's value waits
+  ///   for the keyring's service; use `fetch` or `watch` there, which block no thread of Swift
+  ///   concurrency.
+  /// - `snapshot()` of a vault, a suite or memory holds all values of one moment, even if others
+  ///   write meanwhile. For the keyring and for your own delegates the values are read one after
+  ///   the other. Values stay sealed in the snapshot until they are read. Creating a snapshot reads
+  ///   all records of the storage. If that fails, each look-up in the snapshot throws the reason.
+  /// - `watchValue` and `watchSnapshot` deliver the current state, then each later one. They skip
+  ///   states that were replaced before the listener received them. An error is a state too.
   ///
-  /// A value may be read as another type than its stored one if the conversion is exact; otherwise the read
-  /// throws `typeMismatch`. The context of keys is ignored.
+  /// A value may be read as another type than its stored one if the conversion is exact; otherwise
+  /// the read throws `typeMismatch`. The context of keys is ignored.
   ///
   /// | asked for | stored |
   /// |---|---|
@@ -49,8 +51,8 @@
     /// - Parameters:
     ///   - storage: the storage.
     ///   - naming: how keys map to names of values.
-    ///   - secrets: which values are secret, by their names in the storage; logs and access reports never
-    ///     show a secret value. By default all values are secret.
+    ///   - secrets: which values are secret, by their names in the storage; logs and access reports
+    ///     never show a secret value. By default all values are secret.
     ///   - bytesDecoder: how a stored text is read as bytes. Stored data is used unchanged.
     ///   - arraySeparator: the separator between the elements of a list in a stored text.
     ///   - name: distinguishes this provider from others, in its name.
@@ -78,7 +80,8 @@
       }
     }
 
-    /// The present value of a key; holds no thread of Swift concurrency while the storage opens, reads or waits.
+    /// The present value of a key; holds no thread of Swift concurrency while the storage opens,
+    /// reads or waits.
     ///
     /// - Throws: as ``value(forKey:type:)``.
     public func fetchValue(
@@ -87,7 +90,8 @@
       try await Blocking.run { try self.value(forKey: key, type: type) }
     }
 
-    /// Calls `updatesHandler` with the updates of a key's value: the present one and each later one that differs.
+    /// Calls `updatesHandler` with the updates of a key's value: the present one and each later one
+    /// that differs.
     ///
     /// - Throws: an error of `updatesHandler`.
     public nonisolated(nonsending) func watchValue<Return: ~Copyable>(
@@ -106,12 +110,14 @@
       return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
     }
 
-    /// All values of one moment; the type's documentation names the storages that can't promise that.
+    /// All values of one moment; the type's documentation names the storages that can't promise
+    /// that.
     public func snapshot() -> any ConfigSnapshot {
       SecureStorageSnapshot(providerName, reading, of: storage)
     }
 
-    /// Calls `updatesHandler` with the snapshots of the storage: the present one and one after each change.
+    /// Calls `updatesHandler` with the snapshots of the storage: the present one and one after each
+    /// change.
     ///
     /// - Throws: an error of `updatesHandler`.
     public nonisolated(nonsending) func watchSnapshot<Return: ~Copyable>(

@@ -2,7 +2,8 @@
   internal import CryptoCore
   internal import StorageCore
 
-  /// The present element, then one after each change; elements that were replaced meanwhile are skipped.
+  /// The present element, then one after each change; elements that were replaced meanwhile are
+  /// skipped.
   struct Updates<Element: Sendable>: AsyncSequence, Sendable {
     typealias Failure = Never
 
@@ -11,7 +12,8 @@
     private let read: @Sendable () -> Element
     private let isSame: @Sendable (Element, Element) -> Bool
 
-    /// The results of `read`: now, and whenever the value of a name, or of any name, may have changed.
+    /// The results of `read`: now, and whenever the value of a name, or of any name, may have
+    /// changed.
     static func of(
       _ storage: any Storage, named name: RecordName?, _ read: @escaping @Sendable () -> Element,
       isSame: @escaping @Sendable (Element, Element) -> Bool

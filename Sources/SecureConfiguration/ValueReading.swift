@@ -10,8 +10,8 @@
 
     /// Looks a key up by its name in the storage.
     ///
-    /// - Throws: `invalid` for a key that would have another key's name, `typeMismatch` for a value that does not
-    ///   convert to the type, or an error of `load`.
+    /// - Throws: `invalid` for a key that would have another key's name, `typeMismatch` for a value
+    ///   that does not convert to the type, or an error of `load`.
     func look(
       up key: AbsoluteConfigKey, as type: ConfigType,
       _ load: (String) throws(StorageError) -> Any?

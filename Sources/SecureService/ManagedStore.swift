@@ -21,10 +21,12 @@
     /// - Parameters:
     ///   - storage: the vault, such as `VaultStorage.standard`.
     ///   - name: the name of the store.
-    ///   - existence: whether a missing vault is created at the start. With `.mustExist` a disk that is not
-    ///     mounted is an error at the start. A vault that vanishes later is `unavailable` in either case.
-    ///   - verifies: whether the start checks each record, as `VaultStorage.verify` does; this reads and opens
-    ///     the whole vault. A vault that is not sound is then an error at the start.
+    ///   - existence: whether a missing vault is created at the start. With `.mustExist` a disk
+    ///     that is not mounted is an error at the start. A vault that vanishes later is
+    ///     `unavailable` in either case.
+    ///   - verifies: whether the start checks each record, as `VaultStorage.verify` does; this
+    ///     reads and opens the whole vault. A vault that is not sound is then an error at the
+    ///     start.
     /// - Returns: the store.
     public static func vault(
       _ storage: VaultStorage, named name: String = "vault",

@@ -5,10 +5,11 @@
   extension StorageDiagnostics {
     /// Logs the errors that no caller receives, such as the failed read of a property.
     ///
-    /// The logger gets each error once. Repetitions are counted. The count is logged when another error occurs
-    /// in the same place, every minute while the error continues, and when a ``StorageService`` ends.
-    /// The metadata has the error's `code` and, if known, its `key`, `path` and `number`; it contains no
-    /// secret. The `errorClosure` of a storage runs before the logger, as before any handler.
+    /// The logger gets each error once. Repetitions are counted. The count is logged when another
+    /// error occurs in the same place, every minute while the error continues, and when a
+    /// ``StorageService`` ends. The metadata has the error's `code` and, if known, its `key`,
+    /// `path` and `number`; it contains no secret. The `errorClosure` of a storage runs before the
+    /// logger, as before any handler.
     ///
     /// - Parameters:
     ///   - logger: the logger.

@@ -5,12 +5,14 @@
   public struct StorageHealth: Hashable, Sendable {
     /// The store's name.
     public let store: String
-    /// Why the last check of the store failed, or that it does not end; nil if the store can be read.
+    /// Why the last check of the store failed, or that it does not end; nil if the store can be
+    /// read.
     public let readFailure: StorageError?
-    /// The code of the last write if it failed because of the place, such as `full`; nil after a successful
-    /// write, and before the first.
+    /// The code of the last write if it failed because of the place, such as `full`; nil after a
+    /// successful write, and before the first.
     public let writeFailure: StorageError.Code?
-    /// The time since the last successful check of the place itself; nil before the store was opened.
+    /// The time since the last successful check of the place itself; nil before the store was
+    /// opened.
     public let age: Duration?
 
     /// Creates a state, for tests and for stores that no ``StorageService`` checks.

@@ -5,15 +5,17 @@
   public import ServiceLifecycle
   internal import StorageCore
 
-  /// Opens the stores of a server at its start, checks them while it runs, and closes them at its end.
+  /// Opens the stores of a server at its start, checks them while it runs, and closes them at its
+  /// end.
   ///
   ///     let stores = StorageService([.vault(.standard, existence: .mustExist)], logger: logger)
   ///     try await stores.open()  // a store that can't be opened fails the start here, with the reason
   ///     let group = ServiceGroup(services: [stores, server], gracefulShutdownSignals: [.sigterm], logger: logger)
   ///     try await group.run()
   ///
-  /// A service group ends its services in reverse order at a graceful shutdown: put this service before those
-  /// that use the stores, so that it closes them last. When a service fails, the group ends all of them at once.
+  /// A service group ends its services in reverse order at a graceful shutdown: put this service
+  /// before those that use the stores, so that it closes them last. When a service fails, the group
+  /// ends all of them at once.
   ///
   /// With a metrics system bootstrapped it reports, for each store, under the label `store`:
   ///
@@ -40,9 +42,10 @@
     /// - Parameters:
     ///   - stores: the stores, in the order in which they are opened.
     ///   - logger: receives a message when a store is opened, fails, or works again.
-    ///   - checkInterval: the time between the end of one check of the stores and the next. A check costs one
-    ///     small read of each store.
-    ///   - metrics: creates the metrics; nil for the factory that `MetricsSystem` was bootstrapped with.
+    ///   - checkInterval: the time between the end of one check of the stores and the next. A check
+    ///     costs one small read of each store.
+    ///   - metrics: creates the metrics; nil for the factory that `MetricsSystem` was bootstrapped
+    ///     with.
     public init(
       _ stores: [ManagedStore], logger: Logger, checkInterval: Duration = .seconds(15),
       metrics: (any MetricsFactory)? = nil
@@ -57,8 +60,8 @@
 
     /// Opens all stores, and creates new ones; does nothing if they are already open.
     ///
-    /// Call it before the service group runs, so that nothing is served without the stores. Otherwise ``run()``
-    /// opens them.
+    /// Call it before the service group runs, so that nothing is served without the stores.
+    /// Otherwise ``run()`` opens them.
     ///
     /// - Throws: ``StorageStartError``: which store can't be used, why, and what to do.
     public func open() async throws(StorageStartError) {
@@ -85,8 +88,8 @@
 
     /// Opens the stores, checks them regularly, and closes them when the service ends.
     ///
-    /// - Throws: ``StorageStartError`` if they can't be opened; `StorageError` if something could not be
-    ///   written at the end.
+    /// - Throws: ``StorageStartError`` if they can't be opened; `StorageError` if something could
+    ///   not be written at the end.
     public func run() async throws {
       try await open()
       await cancelWhenGracefulShutdown { [self] in

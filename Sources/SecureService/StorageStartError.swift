@@ -13,8 +13,8 @@
     /// Contains no secret.
     public var description: String { "the store \"\(store)\" can't be opened: \(reason)" }
 
-    /// The exit code for the program: the codes of `securestore`, such as 10 for a missing key, 11 for a wrong
-    /// key, 12 for damage, 16 for a full disk, 69 for a missing store.
+    /// The exit code for the program: the codes of `securestore`, such as 10 for a missing key, 11
+    /// for a wrong key, 12 for damage, 16 for a full disk, 69 for a missing store.
     public var exitCode: Int32 { reason.code.exitCode }
   }
 #endif

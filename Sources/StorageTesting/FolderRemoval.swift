@@ -2,7 +2,8 @@ package import Foundation
 
 /// Removes the folders of tests.
 package enum FolderRemoval {
-  /// Removes a folder and everything in it, also while a store that is being closed removes files of its own.
+  /// Removes a folder and everything in it, also while a store that is being closed removes files
+  /// of its own.
   ///
   /// Foundation stops at a file that vanishes while it works, and leaves the others.
   ///

@@ -46,8 +46,8 @@ public final class VaultDelegate: ManifestPlace {
   /// Nothing is read before the first use.
   ///
   /// - Parameters:
-  ///   - url: an absolute file URL; with any other URL, every use throws `invalid`. A missing folder
-  ///     is created for the owner alone.
+  ///   - url: an absolute file URL; with any other URL, every use throws `invalid`. A missing
+  ///     folder is created for the owner alone.
   ///   - access: what the file is opened for.
   ///   - folderTrust: who may write to its folder, besides this user and root.
   ///   - deadline: how long a call waits for other processes before it throws `busy`.

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Processes that are killed anywhere: either value whole, and no space lost after the next opening.
+/// Processes that are killed anywhere: either value whole, and no space lost after the next
+/// opening.
 @Suite struct CrashTests {
   private let place = TemporarySealedFolder()
 
@@ -60,7 +61,8 @@ import Testing
       let child = try helper.start(
         ["write-on", place.path, "0", "\(generator.next() as UInt64)"])
       child.waitUntilItSpeaks()
-      // The first has made the folder: what it does first may be the removal of a name that it has not.
+      // The first has made the folder: what it does first may be the removal of a name that it has
+      // not.
       for lines in 2..<200 where !FileManager.default.fileExists(atPath: index) {
         child.waitUntilItSpeaks(lines: lines)
       }
@@ -87,8 +89,8 @@ import Testing
 
   /// Takes an ext4 down under a writer, as without power, and looks at what is left.
   ///
-  /// The writer is stopped before, between any two system calls: one that is under way while an ext4 is
-  /// shut down may return 0 and have done nothing.
+  /// The writer is stopped before, between any two system calls: one that is under way while an
+  /// ext4 is shut down may return 0 and have done nothing.
   private func shutDown(trials: Int) throws {
     let lines = try helper.run(
       script: """
@@ -148,8 +150,8 @@ import Testing
     try shutDown(trials: 100)
   }
 
-  /// Two processes write, rename and remove, others are killed while they write, and this one opens the
-  /// folder, which sweeps it, and verifies it.
+  /// Two processes write, rename and remove, others are killed while they write, and this one opens
+  /// the folder, which sweeps it, and verifies it.
   private func stress(rounds: Int, openings: Int) throws {
     var models = [Model(), Model()]
     var generator = SystemRandomNumberGenerator()

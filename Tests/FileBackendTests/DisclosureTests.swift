@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every public type of the module, in use, shown in every way that Swift has: no key and no value of it
-/// appears.
+/// Every public type of the module, in use, shown in every way that Swift has: no key and no value
+/// of it appears.
 @Suite struct DisclosureTests {
   private let place = TemporarySealedFolder()
   private static let value = "VALUE-marker-one"

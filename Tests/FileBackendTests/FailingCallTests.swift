@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// System calls fail in turn, by strace's fault injection: the old value or the new one, whole, and no space
-/// lost after the next opening.
+/// System calls fail in turn, by strace's fault injection: the old value or the new one, whole, and
+/// no space lost after the next opening.
 @Suite(.enabled(if: Machine.hasStrace, "needs strace and the right to trace"))
 struct FailingCallTests {
   enum Operation: String, Sendable, CaseIterable {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import FileBackend
 
-/// A folder with entries of version 1, as earlier releases wrote it: `Fixtures/version-1` has two large values
-/// and a small one.
+/// A folder with entries of version 1, as earlier releases wrote it: `Fixtures/version-1` has two
+/// large values and a small one.
 @Suite struct FormerVersionTests {
   private let place = TemporarySealedFolder()
   private let lengths = ["one": 16_385, "two": 70_000, "small": 100]

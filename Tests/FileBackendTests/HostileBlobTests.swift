@@ -4,8 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What an enemy who can write to the folder does to its blobs: an error with the right code, and never a
-/// wrong byte.
+/// What an enemy who can write to the folder does to its blobs: an error with the right code, and
+/// never a wrong byte.
 @Suite struct HostileBlobTests {
   private let place = TemporarySealedFolder()
 

@@ -5,8 +5,8 @@ import Testing
 @testable import CryptoCore
 @testable import FileBackend
 
-/// What somebody can do who has the old keys of a folder and can write to its files, once the keys were
-/// replaced: nothing but damage.
+/// What somebody can do who has the old keys of a folder and can write to its files, once the keys
+/// were replaced: nothing but damage.
 @Suite struct LeakedKeyTests {
   private let place = TemporarySealedFolder()
   private let newKey = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))

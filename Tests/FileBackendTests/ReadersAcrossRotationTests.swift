@@ -6,7 +6,8 @@ import Testing
 @testable import FileBackend
 @testable import VaultBackend
 
-/// What was opened before a rotation gives nothing that somebody with the old keys forges afterwards.
+/// What was opened before a rotation gives nothing that somebody with the old keys forges
+/// afterwards.
 @Suite(.timeLimit(.minutes(30))) struct ReadersAcrossRotationTests {
   private let place = TemporarySealedFolder()
   private let newKey = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
@@ -81,7 +82,8 @@ import Testing
     #expect(try owner.verify().isSound)
   }
 
-  /// The row that the first step of a rotation writes is sealed under the new keys, and everybody can copy it.
+  /// The row that the first step of a rotation writes is sealed under the new keys, and everybody
+  /// can copy it.
   @Test(arguments: [false, true]) func anEntryOfVersion1PutBackAfterARotationGivesNoForgery(
     _ reencrypts: Bool
   ) throws {
@@ -116,7 +118,8 @@ import Testing
     #expect(code { _ = try owner.read(named: "name") } == .damaged)
   }
 
-  /// Otherwise a thief would make the blob unreadable for the time of the rotation, and so keep the entry.
+  /// Otherwise a thief would make the blob unreadable for the time of the rotation, and so keep the
+  /// entry.
   @Test func aBlobWithoutAHashThatCannotBeReadStopsARotationBeforeItBegins() throws {
     try place.folder().write(value, named: "name")
     let thief = try Thief(place, "name")

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 
 extension Program {
-  /// Uses a folder below a volume of the process's group while somebody exchanges a folder on the way.
+  /// Uses a folder below a volume of the process's group while somebody exchanges a folder on the
+  /// way.
   ///
   /// It says each result that it got, once: `done`, or the code of an error.
   func attacked(_ count: Int) {

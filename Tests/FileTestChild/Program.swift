@@ -145,7 +145,8 @@ struct Program {
     return answers + "\(kept) " + answer(["read", "key"]) + " \(try folder.verify().isSound)"
   }
 
-  /// A child goes on in the closure that is told how far a write of a file is, and so does the parent.
+  /// A child goes on in the closure that is told how far a write of a file is, and so does the
+  /// parent.
   private func forkInProgress(of file: String) throws -> String {
     ForkedChild.prepare()
     let file = URL(fileURLWithPath: file)
@@ -165,7 +166,8 @@ struct Program {
     return "\(end) \(isWhole) \(try folder.verify().isSound)"
   }
 
-  /// A child goes on in the transaction in which its parent was at the fork, and so does the parent.
+  /// A child goes on in the transaction in which its parent was at the fork, and so does the
+  /// parent.
   private func forkInTransaction() throws -> String {
     ForkedChild.prepare()
     var child: Int32 = -1

@@ -52,7 +52,8 @@ private final class Copies: Sendable {
   }
 }
 
-/// A folder for one store, removed with its last copy, whose files are taken apart into rows and entries.
+/// A folder for one store, removed with its last copy, whose files are taken apart into rows and
+/// entries.
 final class FolderPlace: LeakedPlace {
   typealias Start = @Sendable (URL, SymmetricKey) -> any LeakedProgram
 

@@ -86,7 +86,8 @@ import VaultBackend
     let leak = try Leak(kind, names: names)
     let headers = leak.stolen.filter { $0.key.isHeader }
     let records = leak.stolen.filter { !$0.key.isHeader }
-    // What was stolen and what was forged, under its own names, with and without the way to the old keys.
+    // What was stolen and what was forged, under its own names, with and without the way to the old
+    // keys.
     for planted in [records, leak.forged] {
       for header in [[:], headers] {
         let twin = try leak.place.twin()

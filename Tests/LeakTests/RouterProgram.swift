@@ -3,8 +3,8 @@ import Foundation
 import StorageCore
 import TestSupport
 
-/// A program that keeps typed values in one place of LocalData; each call is a process of its own, which
-/// remembers nothing of the copies before.
+/// A program that keeps typed values in one place of LocalData; each call is a process of its own,
+/// which remembers nothing of the copies before.
 struct RouterProgram: LeakedProgram {
   private static let helper = HelperProgram("LocalDataTestChild")
 

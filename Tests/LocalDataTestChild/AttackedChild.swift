@@ -2,10 +2,11 @@ import Foundation
 import LocalData
 import TestSupport
 
-/// A program that uses a group's folder while a member of the group exchanges a folder and a link in it:
-/// LocalDataTestChild attacked FOLDER GROUP-FOLDER TIMES.
+/// A program that uses a group's folder while a member of the group exchanges a folder and a link
+/// in it: LocalDataTestChild attacked FOLDER GROUP-FOLDER TIMES.
 ///
-/// It says each result that it got, once: `done`, the code of an error, or `private` for what it must not see.
+/// It says each result that it got, once: `done`, the code of an error, or `private` for what it
+/// must not see.
 enum AttackedChild {
   private struct Keys {
     let file = StoredKey<String>(

@@ -1,7 +1,8 @@
 import Foundation
 import LocalData
 
-/// Migrates, and kills itself after a step: LocalDataTestChild migrate FOLDER keys|configuration STEP.
+/// Migrates, and kills itself after a step: LocalDataTestChild migrate FOLDER keys|configuration
+/// STEP.
 enum MigrationChild {
   private static func key<Value: Codable & Sendable>(
     _ name: String, _ domain: StorageDomain, _ policy: SecurityPolicy = .recommended,

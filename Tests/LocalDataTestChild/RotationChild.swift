@@ -1,9 +1,9 @@
 import Foundation
 import LocalData
 
-/// Rotates, and kills itself after a step: LocalDataTestChild rotate FOLDER STEP; or counts meanwhile:
-/// LocalDataTestChild rotate FOLDER count TIMES; or reads with the old key alone, as a thief does:
-/// LocalDataTestChild rotate FOLDER read NAME.
+/// Rotates, and kills itself after a step: LocalDataTestChild rotate FOLDER STEP; or counts
+/// meanwhile: LocalDataTestChild rotate FOLDER count TIMES; or reads with the old key alone, as a
+/// thief does: LocalDataTestChild rotate FOLDER read NAME.
 enum RotationChild {
   static let old = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
   static let new = KeySource.key(SymmetricKey(data: Data(repeating: 8, count: 32)))

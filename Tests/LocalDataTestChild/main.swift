@@ -2,7 +2,8 @@ import Foundation
 import LocalData
 import TestSupport
 
-// LocalDataTestChild FOLDER GROUP-FOLDER read|write: what a program of another user finds in a group.
+// LocalDataTestChild FOLDER GROUP-FOLDER read|write: what a program of another user finds in a
+// group.
 
 let arguments = CommandLine.arguments
 if arguments.count == 5, arguments[1] == "migrate" {

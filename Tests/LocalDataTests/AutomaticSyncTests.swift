@@ -65,7 +65,8 @@ private final class RestlessTransport: SyncTransport {
     try two.connect(transport, key: shared)
     #expect(try await two.sync(key).kind == .received)
     #expect(try await two.get(key) == "1")
-    // What was received is compared once more in the background, where the test's folder must still be there.
+    // What was received is compared once more in the background, where the test's folder must still
+    // be there.
     while !two.pendingSyncs.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
   }
 

@@ -128,7 +128,8 @@ struct Twins: Sendable, CustomTestStringConvertible {
     #expect(try await self.router().get(two) == "user")
     try steal(one, two, router)
     let found = await code { _ = try await self.router().get(two) }
-    // Each group has a key of its own, so its programs see another key before they see another place.
+    // Each group has a key of its own, so its programs see another key before they see another
+    // place.
     let isOfGroups = twins.testDescription.contains("group") && policy == .recommended
     #expect(found == .damaged || (isOfGroups && found == .wrongKey), "\(found as Any)")
     #expect(try await self.router().get(one) == "admin")

@@ -6,7 +6,8 @@ import Testing
 /// What a member of a group can't do to another user who uses the group's folder.
 @Suite(.enabled(if: Machine.canBecomeAnother))
 struct GroupAttackTests {
-  /// The attacker's user id; the victim is ``Machine/otherUser``, and the group has the same number.
+  /// The attacker's user id; the victim is ``Machine/otherUser``, and the group has the same
+  /// number.
   private static let attacker = Machine.otherUser - 1
   private let folder = TestFolder()
   private let file = key(

@@ -77,7 +77,8 @@ import Testing
     try await requireMoved(folder)
   }
 
-  /// That each value is read under the former configuration or under the new one, and is absent in neither.
+  /// That each value is read under the former configuration or under the new one, and is absent in
+  /// neither.
   private func requireReadable(_ folder: TestFolder) async throws {
     let documents = StorageDomain.fileSystem(directory: .documents)
     let new = folder.router()

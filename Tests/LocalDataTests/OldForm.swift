@@ -1,9 +1,11 @@
 import Foundation
 
-/// Stored bytes of the value `admin` of the key `role`, as the release before ids of places wrote them.
+/// Stored bytes of the value `admin` of the key `role`, as the release before ids of places wrote
+/// them.
 ///
-/// The master key is 32 bytes 42, the key of the group 32 bytes 43, the material of the provider `p` 32 bytes
-/// 44, that of the provider `weak` one byte 45, the passcode `1`, the key that machines share 32 bytes 03.
+/// The master key is 32 bytes 42, the key of the group 32 bytes 43, the material of the provider
+/// `p` 32 bytes 44, that of the provider `weak` one byte 45, the passcode `1`, the key that
+/// machines share 32 bytes 03.
 enum OldForm {
   static let custom = hex(
     "53504c4401010102010000000020f18d4313d3acd1af16c851adf8b30b779634"

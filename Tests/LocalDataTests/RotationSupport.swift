@@ -2,7 +2,8 @@ import Foundation
 import LocalData
 import Testing
 
-/// An application's values in every place, its owner, and a thief who has its old key and an old copy.
+/// An application's values in every place, its owner, and a thief who has its old key and an old
+/// copy.
 struct RotatedApplication {
   static let old = KeySource.key(TestFolder.key)
   static let new = KeySource.key(SymmetricKey(data: Data(repeating: 8, count: 32)))

@@ -110,7 +110,8 @@ import VaultBackend
       openedBy: Application.new
     ) { step in
       guard step == .replacedKey else { return }
-      // The master key is replaced first, and the group's key after the values of the first are sealed.
+      // The master key is replaced first, and the group's key after the values of the first are
+      // sealed.
       let isOfGroup = replaced.withLock { count in
         count += 1
         return count == 2

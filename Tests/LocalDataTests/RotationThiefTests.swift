@@ -3,7 +3,8 @@ import LocalData
 import TestSupport
 import Testing
 
-/// A thief with the old key, old copies and write access, while a rotation goes on or was interrupted.
+/// A thief with the old key, old copies and write access, while a rotation goes on or was
+/// interrupted.
 @Suite struct RotationThiefTests {
   private typealias Application = RotatedApplication
   private let application = RotatedApplication()

@@ -4,7 +4,8 @@ import StorageTesting
 import Testing
 
 // Storages as code of the Apple package makes and calls them, after its imports were changed. Tests
-// of names that are there for such code alone are deprecated themselves, so that no warning stops them.
+// of names that are there for such code alone are deprecated themselves, so that no warning stops
+// them.
 
 private struct Chart: Codable, Equatable, Sendable { var name = "Sound", scale = 25_000 }
 

@@ -112,8 +112,8 @@ extension DelegatePromiseTests {
   }
 }
 
-/// Sets if absent in two steps, each of which is sound, with a pause between them as a file or a bus makes:
-/// without one, two threads of a busy machine seldom meet there.
+/// Sets if absent in two steps, each of which is sound, with a pause between them as a file or a
+/// bus makes: without one, two threads of a busy machine seldom meet there.
 private final class HastyDelegate: StorageDelegate {
   private let kept = Lock<[NameHash: [UInt8]]>([:])
 

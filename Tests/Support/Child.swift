@@ -12,8 +12,8 @@ package final class Child {
     var all = ProcessInfo.processInfo.environment
     for (name, value) in environment { all[name] = value }
     // Leaks are looked for in the tests' own process: a child may be under strace, where that can't
-    // be, and Foundation leaks a buffer when a read fails. Nor can every child read the file of what
-    // is to be passed over: some run as another user.
+    // be, and Foundation leaks a buffer when a read fails. Nor can every child read the file of
+    // what is to be passed over: some run as another user.
     if let options = all["ASAN_OPTIONS"] {
       all["ASAN_OPTIONS"] = options + ":detect_leaks=0:suppressions="
     }
@@ -96,8 +96,8 @@ package struct HelperProgram: Sendable {
 
   /// A copy in a folder that every user can get at.
   ///
-  /// Made by a program of its own: what another thread starts meanwhile would inherit a copy that is
-  /// open for writing here, and such a file can't be run (execve(2), ETXTBSY).
+  /// Made by a program of its own: what another thread starts meanwhile would inherit a copy that
+  /// is open for writing here, and such a file can't be run (execve(2), ETXTBSY).
   package func copy(to folder: String) throws -> HelperProgram {
     let copy = folder + "/" + URL(fileURLWithPath: path).lastPathComponent
     _ = try Child.run(["cp", "--", path, copy])

@@ -46,8 +46,8 @@ package enum ForkedChild {
 
   /// Forks in the middle of what the caller does, which goes on in both processes.
   ///
-  /// - Returns: 0 in the child, which has to leave by `_exit`; the child's number in the parent, which has to
-  ///   ask for its ``outcome(of:deadline:)``.
+  /// - Returns: 0 in the child, which has to leave by `_exit`; the child's number in the parent,
+  ///   which has to ask for its ``outcome(of:deadline:)``.
   package static func split() -> Int32 {
     let child = fork()
     precondition(child >= 0, "fork failed with errno \(errno)")

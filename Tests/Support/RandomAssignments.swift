@@ -2,8 +2,8 @@ private import Foundation
 
 /// Threads of several processes that assign to one shared value and read it, at random.
 ///
-/// Each value says who wrote it and which of its values it is. Of one writer's values nobody may see an older
-/// one after a newer one, nor one that was not written.
+/// Each value says who wrote it and which of its values it is. Of one writer's values nobody may
+/// see an older one after a newer one, nor one that was not written.
 package struct RandomAssignments: Sendable {
   /// The number of each writer's latest value is in a file: the others are processes, too.
   private final class Numbers: Sendable {

@@ -2,12 +2,13 @@ private import Foundation
 
 /// A child process, by posix_spawn(3).
 ///
-/// Not Foundation's `Process`: that one looks through the open files of this process and copies whole
-/// `dirent` structures, past the end of what readdir(3) has given. With some 1,350 files open, as they are
-/// when all tests run side by side, it ended the tests by SIGSEGV.
+/// Not Foundation's `Process`: that one looks through the open files of this process and copies
+/// whole `dirent` structures, past the end of what readdir(3) has given. With some 1,350 files
+/// open, as they are when all tests run side by side, it ended the tests by SIGSEGV.
 @safe final class SpawnedProcess: @unchecked Sendable {
   // `isReaped` is touched only while `lock` is held.
-  /// What the process was started as; another process may have the number once this one was waited for.
+  /// What the process was started as; another process may have the number once this one was waited
+  /// for.
   let identifier: Int32
   /// Whether it has ended and was waited for.
   private var isReaped = false
@@ -19,8 +20,8 @@ private import Foundation
   ///   - command: the path, and the arguments.
   ///   - environment: all of its environment.
   ///   - input: what it has as standard input.
-  ///   - output: what it has as standard output. Standard error is that of this process, and no other
-  ///     file of this process is open in it.
+  ///   - output: what it has as standard output. Standard error is that of this process, and no
+  ///     other file of this process is open in it.
   /// - Throws: what kept it from starting.
   init(
     _ command: [String], environment: [String: String], input: Int32, output: Int32
@@ -38,7 +39,8 @@ private import Foundation
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    // What is written to a child that has ended is an error of the call, and not the end of the tests.
+    // What is written to a child that has ended is an error of the call, and not the end of the
+    // tests.
     _ = Self.ignoresBrokenPipes
     var broken = sigset_t()
     unsafe sigemptyset(&broken)
@@ -55,8 +57,9 @@ private import Foundation
     }
     guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EINVAL) }
     self.identifier = identifier
-    // At once, as it ends: Swift Testing waits for any child of the process, and where one is left that nobody
-    // waits for, its thread is told of that one again and again, and never of the end of an exit test.
+    // At once, as it ends: Swift Testing waits for any child of the process, and where one is left
+    // that nobody waits for, its thread is told of that one again and again, and never of the end
+    // of an exit test.
     Thread.detachNewThread { [self] in reap() }
   }
 
@@ -74,7 +77,8 @@ private import Foundation
   }
 
   private func reap() {
-    // waitid(2): it stays there to be waited for, so that nobody signals another process by its number.
+    // waitid(2): it stays there to be waited for, so that nobody signals another process by its
+    // number.
     var information = unsafe siginfo_t()
     while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0,
       errno == EINTR

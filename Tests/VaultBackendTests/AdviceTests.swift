@@ -66,7 +66,8 @@ import Testing
     #expect(try saying(vault.path).contains("use a folder of your own, or run as its owner"))
   }
 
-  /// Whether the write itself notices it, or the look at the file's place before, once a clock tick.
+  /// Whether the write itself notices it, or the look at the file's place before, once a clock
+  /// tick.
   @Test(arguments: [0, 50_000] as [UInt32])
   func aVaultThatWasRemovedMeanwhileSaysThatNothingWasSaved(_ pause: UInt32) throws {
     try vault.storage().save("value", forKey: "key")

@@ -39,8 +39,8 @@ import VaultBackend
       "change notices: median \(times[times.count / 2]) ms, 99 % \(times[times.count * 99 / 100]) ms,",
       "slowest \(times.last ?? 0) ms")
     #expect(times[times.count * 99 / 100] < 50)
-    // Each of 300 in a row arrives within 50 ms on an idle machine, which this one need not be all the
-    // time: of a few rows, one has to be without a slow change.
+    // Each of 300 in a row arrives within 50 ms on an idle machine, which this one need not be all
+    // the time: of a few rows, one has to be without a slow change.
     for _ in 1...5 {
       let slowest = try await follow(300).max() ?? 0
       print("change notices: slowest of 300 in a row \(slowest) ms")

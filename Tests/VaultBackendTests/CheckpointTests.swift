@@ -8,8 +8,8 @@ import Testing
 @Suite struct CheckpointTests {
   private let vault = TemporaryVault()
 
-  /// A checkpoint is stopped before it begins, and again when it knows how long the log is: others who
-  /// copy the log meanwhile, begin it anew and write on, lose nothing.
+  /// A checkpoint is stopped before it begins, and again when it knows how long the log is: others
+  /// who copy the log meanwhile, begin it anew and write on, lose nothing.
   @Test func noCommitBeginsTheLogAnewWhileACheckpointRuns() async throws {
     await #expect(processExitsWith: .success) { [path = vault.path as String] in
       HaltingSQLite.install()

@@ -113,8 +113,8 @@ struct PowerCutTests {
   /// Takes an ext4 down under a writer, as without power, and looks at what is left.
   ///
   /// The writer is stopped before, between any two system calls: an fdatasync(2) that is under way
-  /// while an ext4 is shut down may return 0 and have done nothing. A bare append and fdatasync lost
-  /// its last record so in 11 of 135 trials (Linux 6.18).
+  /// while an ext4 is shut down may return 0 and have done nothing. A bare append and fdatasync
+  /// lost its last record so in 11 of 135 trials (Linux 6.18).
   private func shutDown(trials: Int) throws {
     let vault = TemporaryVault()
     let folder = vault.folder.path

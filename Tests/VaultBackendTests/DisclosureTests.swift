@@ -70,7 +70,8 @@ import VaultBackend
     withExtendedLifetime(storage) {}
   }
 
-  /// Who changed the keys has ended, and others have the vault open, so that nobody takes up the log.
+  /// Who changed the keys has ended, and others have the vault open, so that nobody takes up the
+  /// log.
   @Test(arguments: [true, false])
   func anOldSlotThatAnotherProcessHadToLeaveGoesWithTheNextWriteOfAny(isKnown: Bool) throws {
     let storage = vault.storage()

@@ -18,7 +18,8 @@ import VaultBackend
     return copy
   }
 
-  /// Puts the record that was written last to a copy into a vault, as SQLite can do without any key.
+  /// Puts the record that was written last to a copy into a vault, as SQLite can do without any
+  /// key.
   private func plant(from copy: TemporaryVault, in name: String = "test.vault") throws {
     try vault.tamper(
       """

@@ -162,7 +162,8 @@ struct FailingCallTests {
     try failEach(Self.faults[3], operation, every: 13)
   }
 
-  /// SQLite calls a disk that fails once a broken file, and what it can't read is no junk to be set aside.
+  /// SQLite calls a disk that fails once a broken file, and what it can't read is no junk to be set
+  /// aside.
   @Test func aFailingReadEndsNoKeyOfARecord() throws {
     try failEach(Self.faults[8], .rotation, every: 1)
   }

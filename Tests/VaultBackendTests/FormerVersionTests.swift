@@ -3,8 +3,8 @@ import Testing
 
 @testable import VaultBackend
 
-/// A vault of version 1, as earlier builds wrote it: `Fixtures/version-1.vault` has eight names, of which
-/// two were removed.
+/// A vault of version 1, as earlier builds wrote it: `Fixtures/version-1.vault` has eight names, of
+/// which two were removed.
 @Suite struct FormerVersionTests {
   private let vault = TemporaryVault()
 

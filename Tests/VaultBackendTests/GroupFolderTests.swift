@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import VaultBackend
 
-/// A folder that a group of the process may write to, where the application says so; scripts/mounts.sh plays
-/// it with other users.
+/// A folder that a group of the process may write to, where the application says so;
+/// scripts/mounts.sh plays it with other users.
 @Suite struct GroupFolderTests {
   private let vault = TemporaryVault()
   private var place: URL { vault.file("volume/app/test.vault") }

@@ -152,7 +152,8 @@ import Testing
     for index in stride(from: 0, to: log.count, by: log.count / 300) {
       var flipped = log
       flipped[index] ^= 0x40
-      // Under a name of its own: where this process has seen a newer state, an older one is damaged.
+      // Under a name of its own: where this process has seen a newer state, an older one is
+      // damaged.
       let name = "log-\(index).vault"
       try vault.put(file, name)
       try vault.put(flipped, name + "-wal")
@@ -350,9 +351,9 @@ import Testing
   /// STRICT is SQLite's promise for what is written with it, not for what is in a file.
   @Test func aRecordThatIsNoBlobIsDamagedAndNotAbsent() throws {
     let bytes = try fill()
-    // https://sqlite.org/fileformat2.html#record_format: the types of a row are those of a name of 64
-    // bytes, 0x81 0x0C, and of a record of more than 57, two bytes too.
-    // Not in the pages of the header and of the manifest, which are random.
+    // https://sqlite.org/fileformat2.html#record_format: the types of a row are those of a name of
+    // 64 bytes, 0x81 0x0C, and of a record of more than 57, two bytes too. Not in the pages of the
+    // header and of the manifest, which are random.
     let kept = VaultPages.ofMeta(bytes)
     let place = try #require(
       bytes.indices.dropLast(4).first { index in

@@ -6,7 +6,8 @@ import Testing
 
 /// What the tree of a broken file still leads to, beside what only its pages have.
 extension PageWalkTests {
-  /// A value that was put back where the tree leads to it, while the newer one is on a page that nothing leads to.
+  /// A value that was put back where the tree leads to it, while the newer one is on a page that
+  /// nothing leads to.
   private func rolledBackInTheTree(
     _ change: (inout RecordPages, _ last: Int) throws -> Void = { _, _ in }
   ) throws -> RecordPages {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import VaultBackend
 
-/// What a repair saves from pages that nothing leads to any more, and what it does not take from there.
+/// What a repair saves from pages that nothing leads to any more, and what it does not take from
+/// there.
 @Suite(.timeLimit(.minutes(30))) struct PageWalkTests {
   let vault = TemporaryVault()
 
@@ -296,8 +297,8 @@ import Testing
 
   // MARK: - Any damage
 
-  /// Pages are overwritten, zeroed, swapped and flipped at random: whatever is left, no value is another
-  /// than the one that was written, and none is lost whose pages are whole.
+  /// Pages are overwritten, zeroed, swapped and flipped at random: whatever is left, no value is
+  /// another than the one that was written, and none is lost whose pages are whole.
   @Test(arguments: 0..<UInt64(40)) func noDamageMakesAWrongValue(_ seed: UInt64) throws {
     var random = SeededGenerator(seed)
     var pages = try fill(30, seed % 2 == 0 ? 300 : 3000)

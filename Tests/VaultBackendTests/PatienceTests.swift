@@ -3,7 +3,8 @@ import Testing
 
 @testable import VaultBackend
 
-/// How long a connection waits for others' locks, told apart by limits that are long over or far away.
+/// How long a connection waits for others' locks, told apart by limits that are long over or far
+/// away.
 @Suite struct PatienceTests {
   private let patience = Patience()
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import VaultBackend
 
-/// A rollback journal that somebody else has put beside a vault, and that leads to another file: SQLite
-/// removes that when it plays such a one back.
+/// A rollback journal that somebody else has put beside a vault, and that leads to another file:
+/// SQLite removes that when it plays such a one back.
 @Suite struct PlantedJournalTests {
   private let vault = TemporaryVault()
   private var victim: URL { vault.file("precious") }

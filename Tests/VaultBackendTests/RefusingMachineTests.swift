@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import VaultBackend
 
-/// What a vault does where the system refuses: each refusal is one error, and nothing is left half made.
+/// What a vault does where the system refuses: each refusal is one error, and nothing is left half
+/// made.
 @Suite struct RefusingMachineTests {
   private let vault = TemporaryVault()
 
@@ -53,7 +54,8 @@ import VaultBackend
 
   // MARK: - Limits
 
-  /// KiB of `ulimit -f`: less than the empty vault, less than the index of the log, and a few values.
+  /// KiB of `ulimit -f`: less than the empty vault, less than the index of the log, and a few
+  /// values.
   @Test(arguments: [0, 8, 16, 40, 100])
   func aWriteBeyondTheFileSizeLimitIsAnErrorAndNoSignal(_ limit: Int) throws {
     let script = """
@@ -72,7 +74,8 @@ import VaultBackend
   }
 
   @Test func theProgramsOwnHandlingOfTheSignalIsLeftAlone() throws {
-    // The shell's trap would be the program's handler; a program that ignores the signal goes on ignoring it.
+    // The shell's trap would be the program's handler; a program that ignores the signal goes on
+    // ignoring it.
     let script = """
       trap '' XFSZ; ulimit -f 40
       "$0" fill \(vault.path) 20 20000; "$0" verify \(vault.path)

@@ -131,7 +131,8 @@ struct ReplacedFileTests {
     while await values.next() != .value("old") {}
   }
 
-  /// What was not in the file itself yet is lost when its log is left behind, which no default may hide.
+  /// What was not in the file itself yet is lost when its log is left behind, which no default may
+  /// hide.
   @Test(.timeLimit(.minutes(30)))
   func aLiveReaderIsToldThatTheVaultIsGoneAndItsLogIsNot() async throws {
     let child = try vault.serve()

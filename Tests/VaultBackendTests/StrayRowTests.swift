@@ -96,7 +96,8 @@ import Testing
   @Test func aRowThatIsNoRecordHidesNothingFromAVerification() throws {
     let storage = try fill()
     try vault.tamper(old("CREATE TABLE old.r AS SELECT * FROM record"))
-    // Several, since a record that is put back into the same part of the manifest hides one of them.
+    // Several, since a record that is put back into the same part of the manifest hides one of
+    // them.
     for index in 3..<10 { try storage.save("newer", forKey: "key \(index)") }
     try storage.delete(forKey: "key 2")
     try vault.tamper(

@@ -244,8 +244,8 @@ import VaultBackend
     #expect(try !storage.verify().isSound)
   }
 
-  /// A row was deleted, which is told; then another one is put back, and the number of the last commit
-  /// is as it was.
+  /// A row was deleted, which is told; then another one is put back, and the number of the last
+  /// commit is as it was.
   @Test(arguments: [1, 200]) func whatChangedAfterTheReportIsNotAccepted(_ count: Int) throws {
     let storage = vault.storage()
     for index in 0..<count + 20 { try storage.save("value \(index)", forKey: "key \(index)") }

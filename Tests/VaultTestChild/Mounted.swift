@@ -4,8 +4,9 @@ import VaultBackend
 
 /// The standard vault, as a program in a container uses it.
 ///
-/// mounted APPLICATION SOURCE ACCESS TRUST COMMAND...: SOURCE is secret:PATH, file:PATH or credential:NAME,
-/// ACCESS one of StoreAccess, TRUST one of FolderTrust; each command gives one line.
+/// mounted APPLICATION SOURCE ACCESS TRUST COMMAND...: SOURCE is secret:PATH, file:PATH or
+/// credential:NAME, ACCESS one of StoreAccess, TRUST one of FolderTrust; each command gives one
+/// line.
 enum Mounted {
   private struct Settings {
     @LiveVault("token") var token = "none"

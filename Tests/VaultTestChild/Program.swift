@@ -270,7 +270,8 @@ struct Program {
     return answers + answer(["verify"]) + " " + answer(["load", "key"])
   }
 
-  /// A child goes on in the transaction in which its parent was at the fork, and so does the parent.
+  /// A child goes on in the transaction in which its parent was at the fork, and so does the
+  /// parent.
   private func forkInTransaction() throws -> String {
     ForkedChild.prepare()
     try storage.save("before", forKey: "key")

@@ -3,7 +3,8 @@ import StorageCore
 import Synchronization
 import VaultBackend
 
-/// Reads of a vault that can't be opened, as a service makes them that was started with a wrong key.
+/// Reads of a vault that can't be opened, as a service makes them that was started with a wrong
+/// key.
 enum FailedReads {
   struct NoError: Error {}
 

@@ -7,7 +7,8 @@ import StorageCore
 
 /// Reads of the keyring, beside bare libsecret and what people use without a library.
 ///
-/// All of it against a real gnome-keyring-daemon on a private bus, in a collection without a password.
+/// All of it against a real gnome-keyring-daemon on a private bus, in a collection without a
+/// password.
 enum KeyringCalls {
   private static let service = "benchmark"
   private static let value = String(repeating: "k", count: 32)

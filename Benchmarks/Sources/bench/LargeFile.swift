@@ -2,7 +2,8 @@ import FileBackend
 import Foundation
 import Glibc
 
-/// One large file through a sealed folder, beside the bare cipher and the programs that people use for it.
+/// One large file through a sealed folder, beside the bare cipher and the programs that people use
+/// for it.
 ///
 /// Wall time, on warm files; what is written is durable before the clock stops.
 enum LargeFile {
@@ -58,7 +59,8 @@ enum LargeFile {
     return figures
   }
 
-  /// What the resident size of this process grows by, in KiB, while 2 GiB are put into a folder and got.
+  /// What the resident size of this process grows by, in KiB, while 2 GiB are put into a folder and
+  /// got.
   static func growth(in path: String) throws -> Int {
     let folder = folder(path)
     try folder.write(Data(repeating: 1, count: 100_000), named: "warm")

@@ -12,8 +12,8 @@ enum LiveCalls {
     @LiveVault var text: String?
     @Vault var sealed: String?
 
-    /// In a vault of its own: whoever follows one has each commit of it wake a thread, which the other
-    /// rows are not to pay for.
+    /// In a vault of its own: whoever follows one has each commit of it wake a thread, which the
+    /// other rows are not to pay for.
     init() {
       let storage = VaultStorage(
         at: URL(filePath: Disk.folder + "/live.vault"),
@@ -86,12 +86,13 @@ enum LiveCalls {
     }
   }
 
-  /// What one thread reads in a time, to what two read in it: wall time, so it takes two cores that are
-  /// idle.
+  /// What one thread reads in a time, to what two read in it: wall time, so it takes two cores that
+  /// are idle.
   static func contention() throws -> [Figure] {
     let session = Session()
     session.number = 3
-    // In a string's own 15 bytes. A longer one is a counted object, of which each reader gets a reference.
+    // In a string's own 15 bytes. A longer one is a counted object, of which each reader gets a
+    // reference.
     session.text = "fifteen letters"
     let load = Self.load  // before the figures add to it
     let cores = ProcessInfo.processInfo.activeProcessorCount

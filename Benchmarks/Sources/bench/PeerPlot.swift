@@ -2,7 +2,8 @@ import Foundation
 
 /// Bars that show this package beside its peers, for the calls by which a user would choose.
 ///
-/// The bars of one call share a scale, whose end is the slowest of them; the time stands at each bar.
+/// The bars of one call share a scale, whose end is the slowest of them; the time stands at each
+/// bar.
 struct PeerPlot {
   /// One call, done by this package and by others.
   struct Group {

@@ -5,7 +5,8 @@ import SingletonBackend
 import StorageCore
 import VaultBackend
 
-/// How much more two threads read than one, in wall time: that takes two cores that nobody else wants.
+/// How much more two threads read than one, in wall time: that takes two cores that nobody else
+/// wants.
 enum Scaling {
   private static let text = String(repeating: "t", count: 32)
 

@@ -12,8 +12,8 @@ enum Wrappers {
     var isAdministrator = true
   }
 
-  /// The name of the `String` makes its record's payload whole cipher blocks, 48 bytes, as the floor's
-  /// 32 bytes are: a part of a block costs EVP 20 to 30 ns more, on either side.
+  /// The name of the `String` makes its record's payload whole cipher blocks, 48 bytes, as the
+  /// floor's 32 bytes are: a part of a block costs EVP 20 to 30 ns more, on either side.
   struct Session {
     @Singleton("username") var token: String?
     /// 45 bytes: the usual case, in which the last block is a part of one.

@@ -15,8 +15,8 @@ struct Configuration: Sendable {
   @UnwrappedVault("starts") var starts = 0
 }
 
-/// Commands over the vault of `org.example.shopfront`: `show`, `watch COUNT`; and over the desktop's
-/// keyring: `login`, `desk`.
+/// Commands over the vault of `org.example.shopfront`: `show`, `watch COUNT`; and over the
+/// desktop's keyring: `login`, `desk`.
 @main
 struct Shopfront {
   static let applicationID = "org.example.shopfront"

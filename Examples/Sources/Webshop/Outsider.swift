@@ -19,8 +19,8 @@ struct Outsider {
         "  \(key.prefix(24))... = \(Self.hexadecimal(value.prefix(24)))... (\(value.count) bytes)")
     }
     let names = settings.entries.map(\.0)
-    // Shorter values occur by chance: "8443" is in one of fifteen such files, among the digits of the
-    // names' hashes.
+    // Shorter values occur by chance: "8443" is in one of fifteen such files, among the digits of
+    // the names' hashes.
     let values = settings.entries.map(\.1).filter { $0.utf8.count >= 8 }
     let found = (names + values).count { bytes.range(of: Data($0.utf8)) != nil }
     print(

@@ -1,8 +1,8 @@
 /// Inputs beside one that libFuzzer has made: the same with a byte changed, a bit flipped, or cut.
 ///
 /// libFuzzer looks at all counters of the program after each call, which takes longer than most
-/// readers need. So a call tries a handful of inputs, and libFuzzer keeps what it has made if any of
-/// them reaches new code. They follow from the bytes, so that a finding is found again.
+/// readers need. So a call tries a handful of inputs, and libFuzzer keeps what it has made if any
+/// of them reaches new code. They follow from the bytes, so that a finding is found again.
 struct Neighbours: Sequence, IteratorProtocol {
   private let input: [UInt8]
   private var left = 7

@@ -29,8 +29,8 @@ extension Target {
 
   /// A header as a whole: who writes it has no key.
   ///
-  /// Every input is read. One in eight of those that can be read is used as well, and one in sixteen of
-  /// the others.
+  /// Every input is read. One in eight of those that can be read is used as well, and one in
+  /// sixteen of the others.
   static let header = Target(
     name: "header", longest: 4096,
     seeds: {
@@ -127,7 +127,8 @@ private enum Records {
     }
   }
 
-  /// The header that leads from the sample's key to a keyset; all but the keyset is the same for each.
+  /// The header that leads from the sample's key to a keyset; all but the keyset is the same for
+  /// each.
   struct Wrapped {
     private let head: [UInt8]
     private let key: DataKey

@@ -1,7 +1,7 @@
 /// One kind of bytes that a hostile writer may hand to the library.
 ///
-/// To add one: a static of this type, in a file beside this one, and its name in ``all``. A reader of
-/// bytes in memory that has a writer needs only ``reader(_:longest:seeds:read:write:)``.
+/// To add one: a static of this type, in a file beside this one, and its name in ``all``. A reader
+/// of bytes in memory that has a writer needs only ``reader(_:longest:seeds:read:write:)``.
 struct Target: Sendable {
   let name: String
   /// The longest input that is tried, in bytes: what a longer one reaches, a shorter one does too.
@@ -17,8 +17,8 @@ struct Target: Sendable {
     catalog,
   ]
 
-  /// A target of one reader of bytes in memory: it refuses with an error about the bytes, and what it
-  /// takes has no second encoding.
+  /// A target of one reader of bytes in memory: it refuses with an error about the bytes, and what
+  /// it takes has no second encoding.
   static func reader<Value>(
     _ name: String, longest: Int, seeds: @escaping @Sendable () throws -> [[UInt8]],
     read: @escaping @Sendable ([UInt8]) throws -> Value,

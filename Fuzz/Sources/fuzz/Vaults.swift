@@ -28,8 +28,9 @@ extension Target {
 
   /// The file of a vault.
   ///
-  /// Of every input all is read through one connection: the definitions, the rows, what verification
-  /// and a repair read. One in 32 is opened as a vault, read, verified, and written to.
+  /// Of every input all is read through one connection: the definitions, the rows, what
+  /// verification and a repair read. One in 32 is opened as a vault, read, verified, and written
+  /// to.
   static let vault = Target(
     name: "vault", longest: 32_768,
     seeds: {

@@ -15,10 +15,12 @@ public struct AEADAlgorithm: Hashable, Sendable {
   public static let chaCha20Poly1305 = AEADAlgorithm(rawValue: 2)
   /// XAES-256-GCM, C2SP: AES-256-GCM with a key derived from each 192-bit nonce.
   ///
-  /// Use it for keys whose seals can't be counted: random nonces do not run out in practice. It is slower.
+  /// Use it for keys whose seals can't be counted: random nonces do not run out in practice. It is
+  /// slower.
   public static let xaes256GCM = AEADAlgorithm(rawValue: 3)
 
-  /// Makes the algorithm of a number read from a record; nil when this version does not know the number.
+  /// Makes the algorithm of a number read from a record; nil when this version does not know the
+  /// number.
   public init?(code: UInt8) {
     guard (1...3).contains(code) else { return nil }
     self.init(rawValue: code)

@@ -1,8 +1,9 @@
 /// A key that authenticates messages without encrypting them.
 ///
-/// It uses XAES-256-GCM (C2SP) with an empty plaintext and the message as associated data, which NIST SP
-/// 800-38D section 3 calls GMAC. Any thread may use it, many at once. Sealing 800 bytes takes about 1 us,
-/// half the time of ``KeyedHash``. Nonces are random and have 192 bits, so seals need not be counted.
+/// It uses XAES-256-GCM (C2SP) with an empty plaintext and the message as associated data, which
+/// NIST SP 800-38D section 3 calls GMAC. Any thread may use it, many at once. Sealing 800 bytes
+/// takes about 1 us, half the time of ``KeyedHash``. Nonces are random and have 192 bits, so seals
+/// need not be counted.
 public final class AuthenticationKey: Sendable {
   private static let algorithm = AEADAlgorithm.xaes256GCM
   /// The length in bytes of a seal from ``seal(of:into:)``: a nonce and a tag.
@@ -23,7 +24,8 @@ public final class AuthenticationKey: Sendable {
   /// - Parameters:
   ///   - message: at most 2^31 - 33 bytes.
   ///   - output: ``sealSize`` bytes; receives the nonce and the tag.
-  /// - Throws: `CryptoError`: `invalidParameter` for wrong lengths, `library` for a failure of OpenSSL.
+  /// - Throws: `CryptoError`: `invalidParameter` for wrong lengths, `library` for a failure of
+  ///   OpenSSL.
   public func seal(
     of message: RawSpan, into output: inout MutableRawSpan
   ) throws(CryptoError) {
@@ -32,8 +34,9 @@ public final class AuthenticationKey: Sendable {
       try unsafe output.withUnsafeMutableBytes { (output) throws(CryptoError) in
         let nonce = output.baseAddress!
         let size = Self.algorithm.nonceSize
-        // Not from NoncePool, whose nonces were drawn before: a copied machine would use the same ones.
-        // Two messages with one nonce reveal the authentication key of all messages with that nonce.
+        // Not from NoncePool, whose nonces were drawn before: a copied machine would use the same
+        // ones. Two messages with one nonce reveal the authentication key of all messages with that
+        // nonce.
         var fresh = unsafe MutableRawSpan(_unsafeStart: nonce, byteCount: size)
         try SecureRandom.fillPublic(&fresh)
         try unsafe key.seal(
@@ -44,8 +47,9 @@ public final class AuthenticationKey: Sendable {
 
   /// Checks the seal of a message, in constant time.
   ///
-  /// - Throws: `CryptoError`: `authenticationFailed` when a byte of the message or the seal differs from the
-  ///   sealed one, `invalidParameter` for wrong lengths, `library` for a failure of OpenSSL.
+  /// - Throws: `CryptoError`: `authenticationFailed` when a byte of the message or the seal differs
+  ///   from the sealed one, `invalidParameter` for wrong lengths, `library` for a failure of
+  ///   OpenSSL.
   public func check(_ seal: RawSpan, of message: RawSpan) throws(CryptoError) {
     guard seal.byteCount == Self.sealSize else { throw Self.wrongLength }
     // Nothing is written here; OpenSSL just must not get a null pointer.

@@ -21,7 +21,8 @@ struct CipherImplementation: @unchecked Sendable {
     takesNonceAsParameter = unsafe Self.takesNonceAsParameter(pointer)
   }
 
-  /// True only for OpenSSL's own providers: another provider may list the parameter but treat it differently.
+  /// True only for OpenSSL's own providers: another provider may list the parameter but treat it
+  /// differently.
   private static func takesNonceAsParameter(_ cipher: OpaquePointer) -> Bool {
     guard let provider = unsafe EVP_CIPHER_get0_provider(cipher),
       let name = unsafe OSSL_PROVIDER_get0_name(provider),
@@ -79,7 +80,8 @@ struct CipherContext: ~Copyable {
     leavesKeyBehind = cipher.leavesKeyBehind
   }
 
-  /// Sets the four fixed bytes of the nonce; OpenSSL accepts the parameter of the whole nonce only afterwards.
+  /// Sets the four fixed bytes of the nonce; OpenSSL accepts the parameter of the whole nonce only
+  /// afterwards.
   private static func fixNonce(of context: OpaquePointer) -> Int32 {
     var fixed: UInt32 = 0
     return unsafe withUnsafeMutableBytes(of: &fixed) { bytes in
@@ -175,11 +177,13 @@ struct CipherContext: ~Copyable {
     }
   }
 
-  /// Begins to open a message: sets the nonce, which discards the last message, and the expected tag.
+  /// Begins to open a message: sets the nonce, which discards the last message, and the expected
+  /// tag.
   ///
-  /// EVP_DecryptInit_ex2(3) first asks the provider for the nonce's length by comparing names, which takes a
-  /// fourth of the whole time. The parameter with which TLS sets the nonce of a record avoids that:
-  /// EVP_EncryptInit(3), "tlsivinv". A context for sealing has no such parameter.
+  /// EVP_DecryptInit_ex2(3) first asks the provider for the nonce's length by comparing names,
+  /// which takes a fourth of the whole time. The parameter with which TLS sets the nonce of a
+  /// record avoids that: EVP_EncryptInit(3), "tlsivinv". A context for sealing has no such
+  /// parameter.
   @inline(__always)
   private func begin(_ nonce: UnsafeRawPointer, _ tag: UnsafeRawPointer) -> Int32 {
     // The provider only reads and copies nonce and tag.
@@ -208,7 +212,8 @@ struct CipherContext: ~Copyable {
       data_size: count, return_size: 0)
   }
 
-  /// Lends two parameters in a list with an end marker; the second parameter may itself be the end marker.
+  /// Lends two parameters in a list with an end marker; the second parameter may itself be the end
+  /// marker.
   @inline(__always)
   private static func withParameters(
     _ first: OSSL_PARAM, _ second: OSSL_PARAM,

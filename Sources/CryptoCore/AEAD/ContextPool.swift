@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// Reusable values, each lent to one thread at a time and made on first use.
 ///
-/// A pool begins with one value, which is all that most keys ever need. The first thread that finds it lent
-/// makes one for each lane of threads (see ``Lanes``), so two threads that open records at the same time write
-/// to no cache line in common. Nothing waits: where all values are lent, a fresh value serves the call and is
-/// dropped. That holds in a forked child as well, where the values of threads that the child does not have
-/// stay lent.
+/// A pool begins with one value, which is all that most keys ever need. The first thread that finds
+/// it lent makes one for each lane of threads (see ``Lanes``), so two threads that open records at
+/// the same time write to no cache line in common. Nothing waits: where all values are lent, a
+/// fresh value serves the call and is dropped. That holds in a forked child as well, where the
+/// values of threads that the child does not have stay lent.
 ///
 /// Not a class: a pool is a part of the key that owns it, and a loan counts no references.
 @safe
@@ -49,8 +49,8 @@ struct ContextPool<Context: ~Copyable>: ~Copyable, @unchecked Sendable {
 
   /// Frees the values.
   ///
-  /// One that is still lent is left: this is a forked child, whose parent has a thread that uses the value.
-  /// Here it may be half changed.
+  /// One that is still lent is left: this is a forked child, whose parent has a thread that uses
+  /// the value. Here it may be half changed.
   private static func release(_ start: UnsafeMutableRawPointer, _ count: Int) {
     for lane in 0..<count {
       let slot = unsafe slot(start, lane)

@@ -5,7 +5,8 @@ internal import COpenSSL
 /// Written by one thread at a time.
 @safe
 final class DigestContext: @unchecked Sendable {
-  // KeyedHash has two contexts that are never written after `init`, and lends each other one to one thread.
+  // KeyedHash has two contexts that are never written after `init`, and lends each other one to one
+  // thread.
   private let context: OpaquePointer
   private let digest: DigestImplementation
 

@@ -4,8 +4,8 @@ internal import COpenSSL
 ///
 /// Any thread may use it, many at once.
 ///
-/// The two keyed states are made once and copied for each message. So a hash costs a quarter of a one-shot
-/// HMAC.
+/// The two keyed states are made once and copied for each message. So a hash costs a quarter of a
+/// one-shot HMAC.
 public final class KeyedHash: Sendable {
   private let inner: DigestContext
   private let outer: DigestContext

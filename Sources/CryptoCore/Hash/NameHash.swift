@@ -37,7 +37,8 @@ public struct NameHash: Hashable, Sendable {
   /// Compares all bytes, without a branch for each word, because every look-up compares hashes.
   @inlinable @inline(__always)
   public static func == (left: NameHash, right: NameHash) -> Bool {
-    // Not a loop: a loop is not unrolled and checks each index, which takes three times the instructions.
+    // Not a loop: a loop is not unrolled and checks each index, which takes three times the
+    // instructions.
     @inline(__always) func difference(_ index: Int) -> UInt64 {
       left.words[index] ^ right.words[index]
     }

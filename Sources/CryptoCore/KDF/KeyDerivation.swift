@@ -46,7 +46,8 @@ public enum KeyDerivation: Sendable {
   /// - Parameters:
   ///   - passphrase: the passphrase.
   ///   - salt: at least 16 random bytes for new keys.
-  ///   - rounds: the iterations, at least 1; StorageCore's `PassphraseDerivation` has current defaults.
+  ///   - rounds: the iterations, at least 1; StorageCore's `PassphraseDerivation` has current
+  ///     defaults.
   ///   - count: the length of the result in bytes, from 1 to 1,024.
   ///   - hash: the hash function.
   /// - Returns: `count` bytes.
@@ -64,7 +65,8 @@ public enum KeyDerivation: Sendable {
     parameters.add(OSSL_KDF_PARAM_PASSWORD, secret: passphrase)
     parameters.add(OSSL_KDF_PARAM_SALT, bytes: salt)
     parameters.add(OSSL_KDF_PARAM_ITER, number: UInt64(rounds))
-    // EVP_KDF-PBKDF2(7): 1 turns off the lower bounds of SP 800-132, which test vectors do not meet.
+    // EVP_KDF-PBKDF2(7): 1 turns off the lower bounds of SP 800-132, which test vectors do not
+    // meet.
     parameters.add(OSSL_KDF_PARAM_PKCS5, number: 1)
     return try parameters.derive("PBKDF2", count: count)
   }
@@ -120,8 +122,8 @@ public enum KeyDerivation: Sendable {
   ///   - secret: an additional secret to mix in, or nil.
   ///   - associatedData: additional data to mix in.
   /// - Returns: `count` bytes.
-  /// - Throws: `CryptoError`: `unsupported` with an older OpenSSL, `invalidParameter` for numbers out of
-  ///   range, else `library`.
+  /// - Throws: `CryptoError`: `unsupported` with an older OpenSSL, `invalidParameter` for numbers
+  ///   out of range, else `library`.
   public static func argon2id(
     _ passphrase: SecureBytes, salt: [UInt8], memory: Int, passes: Int, lanes: Int, count: Int,
     secret: SecureBytes? = nil, associatedData: [UInt8] = []

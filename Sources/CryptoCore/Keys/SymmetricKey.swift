@@ -23,10 +23,11 @@ public struct SymmetricKeySize: Hashable, Sendable {
   public static let bits256 = SymmetricKeySize(bitCount: 256)
 }
 
-/// A secret key in locked memory, excluded from core dumps, that is wiped when its last copy goes away.
+/// A secret key in locked memory, excluded from core dumps, that is wiped when its last copy goes
+/// away.
 ///
-/// Copies share the bytes. A key is never printed, dumped or encoded: `description`, `dump(_:)` and `Mirror`
-/// show only its size, and it is not `Codable`. Any thread may use it.
+/// Copies share the bytes. A key is never printed, dumped or encoded: `description`, `dump(_:)` and
+/// `Mirror` show only its size, and it is not `Codable`. Any thread may use it.
 public struct SymmetricKey: Sendable, Equatable {
   /// The bytes of the key.
   package let bytes: SecureBytes
@@ -57,9 +58,9 @@ public struct SymmetricKey: Sendable, Equatable {
 
   /// Makes a key by copying the given bytes, which the caller should wipe.
   ///
-  /// This accepts any length; the ciphers and key sources refuse all but 32 bytes. The process ends when there
-  /// is no memory for the key, as with `CryptoKit`. To get an error instead, make ``SecureBytes``, which
-  /// throw, and use ``init(bytes:)``.
+  /// This accepts any length; the ciphers and key sources refuse all but 32 bytes. The process ends
+  /// when there is no memory for the key, as with `CryptoKit`. To get an error instead, make
+  /// ``SecureBytes``, which throw, and use ``init(bytes:)``.
   public init(data: some Collection<UInt8>) {
     do {
       bytes = try SecureBytes(data)

@@ -3,9 +3,10 @@ internal import Synchronization
 
 /// Counts the forks between this process and its ancestors, to tell a child from its parent.
 ///
-/// This is the one place that tells. A process number costs a system call, and can come again. The child's
-/// handler of pthread_atfork(3) counts; it is there before the first use returns. `_Fork(3)` and a bare
-/// clone(2) run no handlers, so their children are not told from their parents.
+/// This is the one place that tells. A process number costs a system call, and can come again. The
+/// child's handler of pthread_atfork(3) counts; it is there before the first use returns.
+/// `_Fork(3)` and a bare clone(2) run no handlers, so their children are not told from their
+/// parents.
 package final class ForkCount: Sendable {
   /// The count of the process.
   package static let shared: ForkCount = {
@@ -18,9 +19,9 @@ package final class ForkCount: Sendable {
     return shared
   }()
 
-  // Unsafe, but correct without a lock: only the handler reads it, and it is set once, before the handler is
-  // registered. Its first value is a constant, so using it takes no Swift lock either: a child might wait
-  // for one that a vanished thread holds.
+  // Unsafe, but correct without a lock: only the handler reads it, and it is set once, before the
+  // handler is registered. Its first value is a constant, so using it takes no Swift lock either: a
+  // child might wait for one that a vanished thread holds.
   nonisolated(unsafe) private static var counted: Unmanaged<ForkCount>? = nil
 
   private let count = Atomic<Int>(0)
@@ -36,8 +37,9 @@ package final class ForkCount: Sendable {
 
 /// Remembers the process that made a value.
 ///
-/// A child of fork(2) has a copy of the value. What the value stands for, such as a lock, a temporary file or
-/// a key that seals one stream, is still the parent's: the child must not use it, and must not clean it up.
+/// A child of fork(2) has a copy of the value. What the value stands for, such as a lock, a
+/// temporary file or a key that seals one stream, is still the parent's: the child must not use it,
+/// and must not clean it up.
 package struct OwnProcess: Sendable {
   private let count = ForkCount.shared.current
 

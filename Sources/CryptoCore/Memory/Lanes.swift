@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Spreads threads over a few numbered lanes, so that two threads rarely write to one cache line.
 ///
-/// A thread gets its lane at its first use and stays there until another reader gets in its way. What
-/// is kept for each lane has cache lines of its own: ``stride`` bytes apart.
+/// A thread gets its lane at its first use and stays there until another reader gets in its way.
+/// What is kept for each lane has cache lines of its own: ``stride`` bytes apart.
 @safe @usableFromInline
 package struct Lanes: Sendable {
   /// The distance between two lanes in memory: two lines of 64 bytes, since processors fetch the
@@ -18,7 +18,8 @@ package struct Lanes: Sendable {
   /// The lanes of the process.
   package static let shared = Lanes()
 
-  /// How many lanes there are: a power of two, at least 4 and at least two for each processor, up to 64.
+  /// How many lanes there are: a power of two, at least 4 and at least two for each processor, up
+  /// to 64.
   package let count: Int
   /// Where a thread keeps its lane, counted from 1.
   private let slot: pthread_key_t

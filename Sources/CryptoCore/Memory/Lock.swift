@@ -2,10 +2,11 @@ internal import Glibc
 
 /// A value behind a mutex.
 ///
-/// `pthread_mutex`, because Thread Sanitizer reports false races on `Synchronization.Mutex`.
-/// Hold it for memory work only: no I/O and no caller's code inside `body`. A child of fork(2) has it
-/// as it was: held for ever, if it was by another thread. It can't be opened there, since the value may
-/// be half changed; what has to work in such a child takes no lock, or one that the fork waits for.
+/// `pthread_mutex`, because Thread Sanitizer reports false races on `Synchronization.Mutex`. Hold
+/// it for memory work only: no I/O and no caller's code inside `body`. A child of fork(2) has it as
+/// it was: held for ever, if it was by another thread. It can't be opened there, since the value
+/// may be half changed; what has to work in such a child takes no lock, or one that the fork waits
+/// for.
 @safe @usableFromInline
 package final class Lock<Value>: @unchecked Sendable {
   // Both are touched only between lock and unlock of `mutex`. The value is behind a pointer, where

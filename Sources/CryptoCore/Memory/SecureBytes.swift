@@ -1,9 +1,11 @@
 internal import COpenSSL
 
-/// Bytes in locked memory, excluded from core dumps, that are wiped when the last reference goes away.
+/// Bytes in locked memory, excluded from core dumps, that are wiped when the last reference goes
+/// away.
 ///
-/// `print`, `dump` and `String(reflecting:)` show only the count. The bytes never change after `init`, so
-/// any thread may read them. A caller who copies the bytes inside ``withBytes(_:)`` has to wipe the copy.
+/// `print`, `dump` and `String(reflecting:)` show only the count. The bytes never change after
+/// `init`, so any thread may read them. A caller who copies the bytes inside ``withBytes(_:)`` has
+/// to wipe the copy.
 @safe
 public final class SecureBytes: Sendable {
   // Written only in `init` and `deinit`, so reads from any thread are sound.

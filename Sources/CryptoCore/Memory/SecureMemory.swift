@@ -1,12 +1,13 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Memory pages for key bytes: locked, excluded from core dumps, between guard pages, wiped when freed.
+/// Memory pages for key bytes: locked, excluded from core dumps, between guard pages, wiped when
+/// freed.
 ///
-/// OpenSSL's secure heap is not used, because it is plain `malloc` until initialised, and returns NULL when
-/// it is full. Keys of up to 64 bytes share pages; a longer secret has its own pages. `mlock` applies to one
-/// process: the copy of a page in a forked child may be swapped. fork(2) waits for the lock of this type, so
-/// that a child can make and free keys.
+/// OpenSSL's secure heap is not used, because it is plain `malloc` until initialised, and returns
+/// NULL when it is full. Keys of up to 64 bytes share pages; a longer secret has its own pages.
+/// `mlock` applies to one process: the copy of a page in a forked child may be swapped. fork(2)
+/// waits for the lock of this type, so that a child can make and free keys.
 package enum SecureMemory {
   /// Whether keys are kept out of swap and core dumps.
   package enum Protection: Hashable, Sendable {
@@ -36,9 +37,9 @@ package enum SecureMemory {
     return state
   }()
 
-  // Unsafe, but correct without a lock: only the handlers read it, and it is set once, before they are
-  // registered. Its first value is a constant, so using it takes no Swift lock either: with any other global,
-  // a child might wait for a thread that it does not have.
+  // Unsafe, but correct without a lock: only the handlers read it, and it is set once, before they
+  // are registered. Its first value is a constant, so using it takes no Swift lock either: with any
+  // other global, a child might wait for a thread that it does not have.
   nonisolated(unsafe) private static var shared: Unmanaged<Lock<State>>? = nil
 
   /// Whether key pages are locked.

@@ -2,11 +2,11 @@ public import Synchronization
 
 /// Holds an object that is set once and kept as long as the holder.
 ///
-/// Any thread may use it. It replaces `AtomicLazyReference`, whose load is a generic call to another module:
-/// 700 instructions, most of which look for metadata.
+/// Any thread may use it. It replaces `AtomicLazyReference`, whose load is a generic call to
+/// another module: 700 instructions, most of which look for metadata.
 @safe @usableFromInline
-// Unchecked, since its pointer is not Sendable. The pointer is read, and once written, in atomic steps, and
-// its object is Sendable.
+// Unchecked, since its pointer is not Sendable. The pointer is read, and once written, in atomic
+// steps, and its object is Sendable.
 package struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
   /// A counted reference, released in `deinit`.
   @usableFromInline let pointer = unsafe Atomic<UnsafeRawPointer?>(nil)

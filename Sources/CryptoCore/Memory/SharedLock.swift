@@ -2,10 +2,10 @@ internal import Glibc
 
 /// A value that many threads read at once and one at a time changes.
 ///
-/// Each lane of threads has a lock of its own (see ``Lanes``). A reader takes the lock of its lane, so two
-/// readers write to no cache line in common, and reads scale with the cores. A writer takes the locks of all
-/// lanes: some 10 ns for each, and more for one that a reader on another core used last. The rules of ``Lock`` hold: memory work only, no I/O and no caller's code
-/// inside `body`.
+/// Each lane of threads has a lock of its own (see ``Lanes``). A reader takes the lock of its lane,
+/// so two readers write to no cache line in common, and reads scale with the cores. A writer takes
+/// the locks of all lanes: some 10 ns for each, and more for one that a reader on another core used
+/// last. The rules of ``Lock`` hold: memory work only, no I/O and no caller's code inside `body`.
 @safe @usableFromInline
 package final class SharedLock<Value: ~Copyable>: @unchecked Sendable {
   // The value is written while all lanes are held, and read while one is. It is behind a pointer,
@@ -53,15 +53,15 @@ package final class SharedLock<Value: ~Copyable>: @unchecked Sendable {
 
 /// The lanes of a ``SharedLock``, and the mutex at which writers meet.
 ///
-/// A lane is a spin lock, which a reader holds for some 20 ns: half the price of a mutex. Nobody spins for
-/// long: a reader that finds all lanes taken waits at the writers' mutex, and a writer sleeps between its
-/// attempts where a reader was suspended in its lane.
+/// A lane is a spin lock, which a reader holds for some 20 ns: half the price of a mutex. Nobody
+/// spins for long: a reader that finds all lanes taken waits at the writers' mutex, and a writer
+/// sleeps between its attempts where a reader was suspended in its lane.
 ///
 /// Not generic, so that inlined code needs no C module.
 @safe @usableFromInline
 struct LaneGates: @unchecked Sendable {
-  // Locks are there to be used by many threads. A `pthread_spinlock_t` is an int; not an atomic flag of ours,
-  // for the reason that ``ReadGate`` has.
+  // Locks are there to be used by many threads. A `pthread_spinlock_t` is an int; not an atomic
+  // flag of ours, for the reason that ``ReadGate`` has.
   private typealias Gate = UnsafeMutablePointer<Int32>
 
   private let start: UnsafeMutableRawPointer
@@ -120,7 +120,8 @@ struct LaneGates: @unchecked Sendable {
 
   /// Moves the calling thread to another lane, if a reader was in its own.
   ///
-  /// A writer takes all lanes in turn: readers that moved out of its way would wander over all of them.
+  /// A writer takes all lanes in turn: readers that moved out of its way would wander over all of
+  /// them.
   private func leaveOwnLane(for lane: Int) {
     guard writers.tryLock() else { return }
     writers.unlock()
@@ -131,7 +132,8 @@ struct LaneGates: @unchecked Sendable {
     var attempts = 0
     while !take(lane) {
       attempts += 1
-      // A thread of a lower priority that was suspended in the lane runs only while this one sleeps.
+      // A thread of a lower priority that was suspended in the lane runs only while this one
+      // sleeps.
       if attempts < 100 { sched_yield() } else { usleep(50) }
     }
   }

@@ -4,14 +4,14 @@ internal import Synchronization
 
 /// Random nonces from a memory page that is refilled as a whole.
 ///
-/// One RAND_bytes(3) call for each 12-byte nonce costs several times the sealing of a short value. With a
-/// page of nonces at a time, a nonce costs 4 ns.
+/// One RAND_bytes(3) call for each 12-byte nonce costs several times the sealing of a short value.
+/// With a page of nonces at a time, a nonce costs 4 ns.
 ///
-/// The page is private and wiped in a forked child (madvise(2), MADV_WIPEONFORK). It also holds the lock and
-/// the count of unused bytes. So a child starts with a free lock and an empty pool: it can't wait for a thread
-/// that it does not have, and can't use zeroes as nonces. A child refills the page from the kernel, because a
-/// lock of OpenSSL's generator may have stayed held. Other processes use OpenSSL's generator, which takes a
-/// sixth of the time. Used bytes are zeroed.
+/// The page is private and wiped in a forked child (madvise(2), MADV_WIPEONFORK). It also holds the
+/// lock and the count of unused bytes. So a child starts with a free lock and an empty pool: it
+/// can't wait for a thread that it does not have, and can't use zeroes as nonces. A child refills
+/// the page from the kernel, because a lock of OpenSSL's generator may have stayed held. Other
+/// processes use OpenSSL's generator, which takes a sixth of the time. Used bytes are zeroed.
 package enum NoncePool {
   /// The bytes of the smallest page behind the cache line that holds lock and count.
   private static let capacity = 4096 - bytesOffset
@@ -92,9 +92,9 @@ package enum NoncePool {
 
   /// Fills a page with OpenSSL's generator, and mixes in bytes of the kernel's generator.
   ///
-  /// Two copies of a running machine or process have the same generator state, until the generator takes a
-  /// new seed after thousands of calls. The kernel's generator differs in each copy, if the kernel is told
-  /// that the machine was copied.
+  /// Two copies of a running machine or process have the same generator state, until the generator
+  /// takes a new seed after thousands of calls. The kernel's generator differs in each copy, if the
+  /// kernel is told that the machine was copied.
   private static func generate(_ bytes: UnsafeMutableRawPointer) throws(CryptoError) {
     OpenSSLLibrary.prepare()
     let fresh = try SecureRandom.publicBytes(count: 32)
@@ -110,7 +110,8 @@ package enum NoncePool {
     guard result == 1 else { throw CryptoError(library: "EVP_RAND_generate") }
   }
 
-  /// Takes the lock, or gives up after a short spin, since a direct call is then cheaper than waiting.
+  /// Takes the lock, or gives up after a short spin, since a direct call is then cheaper than
+  /// waiting.
   @inline(__always)
   private static func acquire(_ page: Page) -> Bool {
     for _ in 0..<64 {

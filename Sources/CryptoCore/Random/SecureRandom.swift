@@ -2,9 +2,9 @@ internal import Glibc
 
 /// The kernel's random generator.
 ///
-/// RAND_bytes(3) is not used: the first call in a forked child takes a seed from a generator that all
-/// threads share, and hangs if a thread of the parent held its lock at the fork. The kernel also takes half
-/// the time for a key or a nonce.
+/// RAND_bytes(3) is not used: the first call in a forked child takes a seed from a generator that
+/// all threads share, and hangs if a thread of the parent held its lock at the fork. The kernel
+/// also takes half the time for a key or a nonce.
 package enum SecureRandom {
   /// Fills `span` with bytes that stay secret.
   package static func fillPrivate(_ span: inout MutableRawSpan) throws(CryptoError) {

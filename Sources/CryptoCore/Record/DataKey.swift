@@ -4,8 +4,8 @@ public import struct Foundation.Data
 ///
 /// Any thread may use it.
 ///
-/// The layout of a record is specified in docs/file-format.md. A data key does not count its seals: its
-/// owner has to count them and replace the key in time, see ``AEADAlgorithm/countsSeals``.
+/// The layout of a record is specified in docs/file-format.md. A data key does not count its seals:
+/// its owner has to count them and replace the key in time, see ``AEADAlgorithm/countsSeals``.
 public final class DataKey: Sendable {
   /// The number with which records name their key.
   public let id: UInt32
@@ -110,10 +110,10 @@ public final class DataKey: Sendable {
   ///   - record: a whole record.
   ///   - context: the store, name and tag that the record was bound to.
   ///   - output: exactly `record.byteCount - DataKey.overhead(of: algorithm)` bytes.
-  /// - Throws: `CryptoError`: `malformed` or `unsupported` for a header that this key can't have written,
-  ///   `authenticationFailed` when a byte of record or context differs from the sealed one,
-  ///   `invalidParameter` for an output of the wrong length. `output` then holds zeroes or is unchanged; it
-  ///   never holds plaintext.
+  /// - Throws: `CryptoError`: `malformed` or `unsupported` for a header that this key can't have
+  ///   written, `authenticationFailed` when a byte of record or context differs from the sealed
+  ///   one, `invalidParameter` for an output of the wrong length. `output` then holds zeroes or is
+  ///   unchanged; it never holds plaintext.
   public func open(
     _ record: RawSpan, for context: RecordContext, into output: inout MutableRawSpan
   ) throws(CryptoError) {

@@ -2,17 +2,18 @@ internal import Synchronization
 
 /// The store, the name and the caller's tag that a record is bound to, besides its key.
 ///
-/// It holds the associated data of docs/file-format.md, section "Record". Making a context copies a hundred
-/// bytes, so keep it if the same name is used again. Any thread may use it, many at once.
+/// It holds the associated data of docs/file-format.md, section "Record". Making a context copies a
+/// hundred bytes, so keep it if the same name is used again. Any thread may use it, many at once.
 @safe
 public final class RecordContext: @unchecked Sendable {
-  /// Its length makes the fields, without a tag of the caller, fill whole AES blocks: OpenSSL processes the
-  /// bytes of a partial block one by one.
+  /// Its length makes the fields, without a tag of the caller, fill whole AES blocks: OpenSSL
+  /// processes the bytes of a partial block one by one.
   static let magic: [UInt8] = Array("SPSrec".utf8)
   /// The offset of the header's six bytes: behind the magic and two lengths.
   static let headerOffset = 4 + magic.count + 4
 
-  // Written in `init` and, once, by the thread that changed `placed` from `noHeader` to `beingPlaced`.
+  // Written in `init` and, once, by the thread that changed `placed` from `noHeader` to
+  // `beingPlaced`.
   private let template: UnsafeMutableRawBufferPointer
   /// The header in `template`; nearly all uses need this header, and then copy nothing.
   private let placed = Atomic<UInt64>(RecordContext.noHeader)
@@ -29,8 +30,8 @@ public final class RecordContext: @unchecked Sendable {
   /// - Parameters:
   ///   - store: the store's identifier.
   ///   - name: the keyed hash of the record's key name.
-  ///   - authenticationTag: additional data of the caller that must match when the record is opened. It is
-  ///     not stored. An empty tag is the same as none.
+  ///   - authenticationTag: additional data of the caller that must match when the record is
+  ///     opened. It is not stored. An empty tag is the same as none.
   public convenience init(store: StoreID, name: NameHash, authenticationTag: [UInt8] = []) {
     self.init(store: store, name: name, authenticationTag: authenticationTag, origin: nil)
   }

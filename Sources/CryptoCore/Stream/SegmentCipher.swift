@@ -1,10 +1,10 @@
 /// Seals the segments of one stream in order, with the STREAM construction of Hoang, Reyhanitabar,
 /// Rogaway and Vizar (2015).
 ///
-/// A nonce consists of the segment's number, 11 bytes, and a byte that marks the last segment. No caller
-/// chooses a nonce, and no nonce is used twice: the sealer makes a key for this stream only, numbers the
-/// segments itself, and seals nothing after the last one, nor in a child of fork(2), whose parent goes on with
-/// the same key and numbers. For one thread at a time.
+/// A nonce consists of the segment's number, 11 bytes, and a byte that marks the last segment. No
+/// caller chooses a nonce, and no nonce is used twice: the sealer makes a key for this stream only,
+/// numbers the segments itself, and seals nothing after the last one, nor in a child of fork(2),
+/// whose parent goes on with the same key and numbers. For one thread at a time.
 package final class SegmentSealer {
   /// The key of this stream; it also opens the stream.
   package let key: SymmetricKey
@@ -43,8 +43,8 @@ package final class SegmentSealer {
   ///   - plaintext: the bytes of the segment.
   ///   - isLast: whether no segment follows.
   ///   - output: 16 bytes longer than `plaintext`; receives ciphertext and tag.
-  /// - Throws: `CryptoError`: `invalidParameter` after the last segment, in a forked child, or for an output
-  ///   of another length, `library` for a failure of OpenSSL.
+  /// - Throws: `CryptoError`: `invalidParameter` after the last segment, in a forked child, or for
+  ///   an output of another length, `library` for a failure of OpenSSL.
   package func seal(
     _ plaintext: RawSpan, isLast: Bool, into output: inout MutableRawSpan
   ) throws(CryptoError) {
@@ -89,8 +89,8 @@ package final class SegmentOpener: Sendable {
   ///   - algorithm: the algorithm that sealed the stream.
   ///   - key: the key of the stream.
   ///   - associatedData: the data that the segments are bound to.
-  /// - Throws: `CryptoError`: `unsupported` for an algorithm that can't seal streams, `invalidParameter` for a
-  ///   key that does not have 256 bits, `outOfMemory`, `library`.
+  /// - Throws: `CryptoError`: `unsupported` for an algorithm that can't seal streams,
+  ///   `invalidParameter` for a key that does not have 256 bits, `outOfMemory`, `library`.
   package init(
     _ algorithm: AEADAlgorithm, key: SymmetricKey, associatedData: [UInt8]
   ) throws(CryptoError) {
@@ -106,8 +106,8 @@ package final class SegmentOpener: Sendable {
   ///   - number: the number of the segment in the stream, from 0.
   ///   - isLast: whether the segment must be the last one.
   ///   - output: 16 bytes shorter than `sealed`; all zero when this throws.
-  /// - Throws: `CryptoError`: `authenticationFailed` for any other segment, `malformed` for wrong lengths,
-  ///   `library` for a failure of OpenSSL.
+  /// - Throws: `CryptoError`: `authenticationFailed` for any other segment, `malformed` for wrong
+  ///   lengths, `library` for a failure of OpenSSL.
   package func open(
     _ sealed: RawSpan, number: UInt64, isLast: Bool, into output: inout MutableRawSpan
   ) throws(CryptoError) {
@@ -132,8 +132,8 @@ package final class SegmentOpener: Sendable {
   }
 }
 
-/// The 12 bytes of a segment's nonce: 11 bytes of its number, most significant first, then 1 for the last
-/// segment or 0.
+/// The 12 bytes of a segment's nonce: 11 bytes of its number, most significant first, then 1 for
+/// the last segment or 0.
 private enum SegmentNonce {
   /// Refuses XAES, which derives a key for every nonce: a stream has a key of its own already.
   static func check(_ algorithm: AEADAlgorithm) throws(CryptoError) {

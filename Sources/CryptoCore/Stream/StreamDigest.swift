@@ -1,8 +1,9 @@
 /// The hash of a sealed stream: SHA-256 over the SHA-256 hashes of its sealed segments, in order.
 ///
-/// A tag does not stand for a segment: whoever has the key of a stream can make other segments of the same
-/// tag. So what must not change for those who have the key is bound by this hash. It has two levels, so that
-/// a reader which has checked the whole can check each segment again when it reads that segment.
+/// A tag does not stand for a segment: whoever has the key of a stream can make other segments of
+/// the same tag. So what must not change for those who have the key is bound by this hash. It has
+/// two levels, so that a reader which has checked the whole can check each segment again when it
+/// reads that segment.
 ///
 /// For one thread at a time.
 package final class StreamDigest {

@@ -28,10 +28,10 @@ extension SealedFolder {
   ///     ``SealedFolderBackup/accepted``.
   ///   - progress: told now and then how many of all blobs' bytes are done.
   /// - Returns: what was left out.
-  /// - Throws: `StorageError`: `unavailable` when there is nothing to copy, `invalid` when the place is
-  ///   taken, `damaged` when a blob is gone or an entry can't be read, `busy` when others keep
-  ///   replacing large values. The unfinished copy is removed then; after a kill it stays, without
-  ///   an index.
+  /// - Throws: `StorageError`: `unavailable` when there is nothing to copy, `invalid` when the
+  ///   place is taken, `damaged` when a blob is gone or an entry can't be read, `busy` when others
+  ///   keep replacing large values. The unfinished copy is removed then; after a kill it stays,
+  ///   without an index.
   @discardableResult
   public func backup(
     to url: URL, leavingOutUnreadable leavesOutUnreadable: Bool = false,

@@ -2,13 +2,13 @@ internal import CryptoCore
 public import StorageCore
 
 extension SealedFolder {
-  /// Replaces all keys after one of them leaked: those of the index, as `VaultStorage.rotate` does, and
-  /// then the key of every blob, which the index held.
+  /// Replaces all keys after one of them leaked: those of the index, as `VaultStorage.rotate` does,
+  /// and then the key of every blob, which the index held.
   ///
-  /// Blobs are sealed anew one by one, while others use the folder; each takes its space a second time
-  /// until it is done. Marks that only holders of the new keys can make tell which ones are done.
-  /// After an interruption, ``reencrypt(progress:)`` goes on; until then, each value without a mark
-  /// is compared with the hash in its entry before a byte of it is given out. An entry of an
+  /// Blobs are sealed anew one by one, while others use the folder; each takes its space a second
+  /// time until it is done. Marks that only holders of the new keys can make tell which ones are
+  /// done. After an interruption, ``reencrypt(progress:)`` goes on; until then, each value without
+  /// a mark is compared with the hash in its entry before a byte of it is given out. An entry of an
   /// earlier release gets the hash of its blob before the keys are replaced; no earlier release may
   /// use the folder from then on. A damaged blob keeps its key, which may have leaked, so no part
   /// of it is read afterwards: save its readable parts first. Copies of the folder that were made
@@ -19,9 +19,9 @@ extension SealedFolder {
   ///   - names: whether names are hashed anew, in one step that others' writes wait for.
   ///   - progress: told now and then how many of all blobs' bytes are done.
   /// - Returns: what was sealed anew.
-  /// - Throws: `StorageError`; the folder opens with the old source or with the new one, and every value
-  ///   stays readable. No key is replaced if the blob of an entry of an earlier release can't be
-  ///   read, for example with `denied`: make it readable, or remove the value.
+  /// - Throws: `StorageError`; the folder opens with the old source or with the new one, and every
+  ///   value stays readable. No key is replaced if the blob of an entry of an earlier release can't
+  ///   be read, for example with `denied`: make it readable, or remove the value.
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false, progress: Progress? = nil
   ) throws(StorageError) -> SealedFolderRotation {
@@ -44,7 +44,8 @@ extension SealedFolder {
         continue
       }
       guard let blob = found, blob.digest == nil else { continue }
-      // A blob that can't be read now must not keep an entry without a hash, so the rotation does not begin.
+      // A blob that can't be read now must not keep an entry without a hash, so the rotation does
+      // not begin.
       do throws(StorageError) {
         let bound = blob.unmarked(try Self.digest(of: blob, in: place))
         try change { (transaction) throws(StorageError) in

@@ -2,8 +2,8 @@ internal import CryptoCore
 public import StorageCore
 
 extension SealedFolder {
-  /// Looks at everything: the index, whether each name has its blob, whether each segment authenticates,
-  /// and whether there are blobs that nobody names.
+  /// Looks at everything: the index, whether each name has its blob, whether each segment
+  /// authenticates, and whether there are blobs that nobody names.
   ///
   /// Nothing is changed, and others may read and write meanwhile. It reads and opens everything in
   /// the folder.

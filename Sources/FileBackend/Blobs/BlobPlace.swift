@@ -113,7 +113,8 @@ struct BlobPlace: Sendable {
 
   /// Makes the folders, durably, where they are missing, and checks them.
   ///
-  /// - Parameter withFolder: whether the folder around them is made too; else the index has made it.
+  /// - Parameter withFolder: whether the folder around them is made too; else the index has made
+  ///   it.
   /// - Throws: `denied` for a folder where others could put files; else why they can't be made.
   func create(withFolder: Bool = false) throws(StorageError) {
     if try known() != nil { return }
@@ -216,8 +217,8 @@ struct BlobPlace: Sendable {
 
   /// Makes the creation and removal of files durable.
   ///
-  /// - Throws: also `busy` when the folders were exchanged since they were opened: the index would name a blob
-  ///   that is elsewhere now.
+  /// - Throws: also `busy` when the folders were exchanged since they were opened: the index would
+  ///   name a blob that is elsewhere now.
   func synchronize() throws(StorageError) {
     let folders = try folders()
     try folders.blobs.synchronize()

@@ -9,8 +9,8 @@ final class BlobReader: Sendable {
   let entry: BlobEntry
   private let file: OpenFile
   private let opener: SegmentOpener
-  /// The root key of the index when the blob was opened; nil for readers that compare the hash of the whole
-  /// blob themselves.
+  /// The root key of the index when the blob was opened; nil for readers that compare the hash of
+  /// the whole blob themselves.
   private let root: RootWatch?
   /// The hash of each segment, cut to ``hashSize``, once the whole file was hashed.
   private let hashes = Lock<[UInt8]?>(nil)
@@ -89,7 +89,8 @@ final class BlobReader: Sendable {
     do throws(StorageError) {
       if try root.isCurrent() { return nil }
     } catch {
-      // An index that can't be opened now does not stop a reader: the hash proves more than the index.
+      // An index that can't be opened now does not stop a reader: the hash proves more than the
+      // index.
       failure = error
     }
     guard entry.digest != nil else {
@@ -167,8 +168,8 @@ final class BlobReader: Sendable {
   /// Lends all segments, opened, to `body`, and compares the hash of the same bytes that were
   /// opened.
   ///
-  /// - Throws: what `body` throws, or `StorageError`: `damaged` also after the last segment, when the blob is
-  ///   not the one that was sealed.
+  /// - Throws: what `body` throws, or `StorageError`: `damaged` also after the last segment, when
+  ///   the blob is not the one that was sealed.
   func forEachSegment(
     _ body: (RawSpan) throws(StorageError) -> Void
   ) throws(StorageError) {

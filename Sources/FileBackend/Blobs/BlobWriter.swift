@@ -6,9 +6,9 @@ internal import struct Foundation.Data
 
 /// Seals a value as it arrives, in constant memory, into a blob that has no name yet.
 ///
-/// A value that turns out small gets no blob. In a child of fork(2) every call is an error, and nothing is
-/// cleaned up: blob, key and marker belong to the parent, which goes on with them. For one thread
-/// at a time.
+/// A value that turns out small gets no blob. In a child of fork(2) every call is an error, and
+/// nothing is cleaned up: blob, key and marker belong to the parent, which goes on with them. For
+/// one thread at a time.
 final class BlobWriter: @unchecked Sendable {
   // Only the owner of the writer uses the state, and hands it from thread to thread.
   /// How many sealed segments are written at once.

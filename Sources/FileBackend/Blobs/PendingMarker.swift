@@ -65,8 +65,8 @@ final class PendingMarker: @unchecked Sendable {
     return PendingMarker(id, folder, lock)
   }
 
-  /// Removes the marker, if nobody else has it and if `isSettled` then says that the blob is gone or
-  /// that the index names it.
+  /// Removes the marker, if nobody else has it and if `isSettled` then says that the blob is gone
+  /// or that the index names it.
   ///
   /// The next sweep looks at markers that stay, so no failure matters.
   func end(if isSettled: () throws(StorageError) -> Bool) {

@@ -69,7 +69,8 @@ public final class SealedFileReader: Sendable, BlockingCalls {
   /// - Parameters:
   ///   - range: within `0..<size`; the whole value unless said otherwise.
   ///   - body: is given at most 64 KiB at a time.
-  /// - Throws: what `body` throws, or `StorageError`: as ``read(_:)``, or `cancelled` when the task was.
+  /// - Throws: what `body` throws, or `StorageError`: as ``read(_:)``, or `cancelled` when the task
+  ///   was.
   public func withChunks(
     of range: Range<Int>? = nil, _ body: (RawSpan) throws -> Void
   ) throws {

@@ -53,9 +53,9 @@ public final class SealedFileWriter {
 
   /// Gives the name the value that was written, durably, in place of its old value.
   ///
-  /// - Throws: `StorageError`: `io` when the new file was removed or replaced meanwhile, `unavailable` in a
-  ///   child of fork(2), and others; the name then has its old value, except with `outcomeUnknown`,
-  ///   and the handle is abandoned.
+  /// - Throws: `StorageError`: `io` when the new file was removed or replaced meanwhile,
+  ///   `unavailable` in a child of fork(2), and others; the name then has its old value, except
+  ///   with `outcomeUnknown`, and the handle is abandoned.
   public func commit() throws(StorageError) {
     let blob = try current()
     end()

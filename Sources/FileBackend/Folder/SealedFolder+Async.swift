@@ -14,8 +14,8 @@ extension SealedFolder {
   ///   - chunks: the value in parts, of any sizes.
   ///   - name: the name.
   ///   - progress: told after each part how many bytes are done.
-  /// - Throws: what the sequence throws, or `StorageError`: `cancelled` when the task was. The old value
-  ///   is then still there, except with `outcomeUnknown`.
+  /// - Throws: what the sequence throws, or `StorageError`: `cancelled` when the task was. The old
+  ///   value is then still there, except with `outcomeUnknown`.
   public func write<Chunks: AsyncSequence>(
     contentsOf chunks: Chunks, named name: StoreKey, progress: AsyncProgress? = nil
   ) async throws where Chunks.Element: ContiguousBytes & Sendable {

@@ -31,8 +31,8 @@ extension SealedFolder {
   /// first to its last byte before it returns, and keeps 16 bytes in memory for each 64 KiB;
   /// ``reencrypt(progress:)`` ends that.
   ///
-  /// - Throws: `StorageError`: `damaged` when the file of the value is gone or is not the one that the
-  ///   index names, or why the folder can't be read.
+  /// - Throws: `StorageError`: `damaged` when the file of the value is gone or is not the one that
+  ///   the index names, or why the folder can't be read.
   public func reader(named name: StoreKey) throws(StorageError) -> SealedFileReader? {
     let place = try prepared()
     var missing: BlobID?
@@ -61,8 +61,8 @@ extension SealedFolder {
 
   /// The names that have a value, in any order.
   ///
-  /// - Throws: `StorageError`: `damaged` when an entry of the index can't be opened: ``listing()`` gives
-  ///   the others, and ``verify(expecting:progress:)`` says more.
+  /// - Throws: `StorageError`: `damaged` when an entry of the index can't be opened: ``listing()``
+  ///   gives the others, and ``verify(expecting:progress:)`` says more.
   public func names() throws(StorageError) -> [StoreKey] {
     _ = try prepared()
     return try index.keys()

@@ -26,8 +26,8 @@ extension SealedFolder {
   ///   - file: any file that can be read to its end, a link to one, or a pipe.
   ///   - name: the name.
   ///   - progress: told how far it is, every 256 KiB.
-  /// - Throws: `StorageError`: `unavailable` when there is no file, `cancelled` when the task was; the
-  ///   old value is then still there, except with `outcomeUnknown`.
+  /// - Throws: `StorageError`: `unavailable` when there is no file, `cancelled` when the task was;
+  ///   the old value is then still there, except with `outcomeUnknown`.
   public func write(
     contentsOf file: URL, named name: StoreKey, progress: Progress? = nil
   ) throws(StorageError) {
@@ -111,11 +111,11 @@ extension SealedFolder {
   ///
   /// - Parameters:
   ///   - name: the name.
-  ///   - body: is given the value, or nil, and changes it; nil removes it. Runs outside all locks, and
-  ///     again when somebody else wrote meanwhile.
+  ///   - body: is given the value, or nil, and changes it; nil removes it. Runs outside all locks,
+  ///     and again when somebody else wrote meanwhile.
   /// - Returns: what `body` returned the last time.
-  /// - Throws: what `body` throws, or `StorageError`; the old value is then still there, except with
-  ///   `outcomeUnknown`.
+  /// - Throws: what `body` throws, or `StorageError`; the old value is then still there, except
+  ///   with `outcomeUnknown`.
   @discardableResult
   public func update<Result>(
     named name: StoreKey, _ body: (inout Data?) throws -> Result
@@ -134,15 +134,15 @@ extension SealedFolder {
 
   /// Reads and writes several values in one atomic step, across threads and processes.
   ///
-  /// As `Storage.transaction(deadline:_:)`: `body` runs outside all locks, and again when somebody else
-  /// changed what it had read; all of its writes take effect, or none.
+  /// As `Storage.transaction(deadline:_:)`: `body` runs outside all locks, and again when somebody
+  /// else changed what it had read; all of its writes take effect, or none.
   ///
   /// - Parameters:
   ///   - deadline: how long `body` is run again after others' writes.
   ///   - body: reads and writes through the ``SealedFolderTransaction`` that it is given.
   /// - Returns: what `body` returned the last time.
-  /// - Throws: what `body` throws, or `StorageError`: `busy` at the deadline. Nothing is then changed,
-  ///   except with `outcomeUnknown`.
+  /// - Throws: what `body` throws, or `StorageError`: `busy` at the deadline. Nothing is then
+  ///   changed, except with `outcomeUnknown`.
   @discardableResult
   public func transaction<Result>(
     deadline: Duration = .seconds(30), _ body: (SealedFolderTransaction) throws -> Result

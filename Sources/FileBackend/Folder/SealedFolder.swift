@@ -14,11 +14,11 @@ public import struct Foundation.URL
 ///     try folder.write(contentsOf: fileURL, named: "backup")
 ///     let head = try folder.reader(named: "backup")?.read(0..<4096)
 ///
-/// A vault in the folder, `index.vault`, has the names, the keys and the values of up to 16 KiB; each
-/// larger value is a file in `blobs`, sealed in segments of 64 KiB under a key of its own. A write is
-/// durable before it returns, and replaces the old value whole or not at all, even if the process
-/// is killed. Reading
-/// and writing take the same memory whatever the size. docs/file-format.md has the format.
+/// A vault in the folder, `index.vault`, has the names, the keys and the values of up to 16 KiB;
+/// each larger value is a file in `blobs`, sealed in segments of 64 KiB under a key of its own. A
+/// write is durable before it returns, and replaces the old value whole or not at all, even if the
+/// process is killed. Reading and writing take the same memory whatever the size.
+/// docs/file-format.md has the format.
 ///
 /// Any thread may use it, many at once. Calls block; `folder.async { try $0.names() }` does not.
 public final class SealedFolder: Sendable, BlockingCalls {
@@ -117,8 +117,8 @@ public final class SealedFolder: Sendable, BlockingCalls {
   ///
   /// It removes blobs that a killed writer left; so does the first use.
   ///
-  /// - Parameter existence: with `.mustExist` the folder is not made, now or later, whether this call
-  ///   succeeds or not: if its index is gone, reads and writes throw `unavailable`.
+  /// - Parameter existence: with `.mustExist` the folder is not made, now or later, whether this
+  ///   call succeeds or not: if its index is gone, reads and writes throw `unavailable`.
   /// - Throws: `StorageError`: why it can't be opened.
   public func open(_ existence: StoreExistence = .madeIfMissing) throws(StorageError) {
     if existence == .mustExist { try index.open(.mustExist) }

@@ -62,8 +62,8 @@ public final class SealedFolderTransaction {
 
   /// Gives a name a value, when the transaction ends.
   ///
-  /// - Throws: `StorageError`: `full` and the like, `invalid` for a name that can't be, `cancelled` for a
-  ///   large value when the task was.
+  /// - Throws: `StorageError`: `full` and the like, `invalid` for a name that can't be, `cancelled`
+  ///   for a large value when the task was.
   public func write(_ value: Data, named name: StoreKey) throws(StorageError) {
     let entry: FileEntry
     if value.count <= SegmentLayout.entryLimit {

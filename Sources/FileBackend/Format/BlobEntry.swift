@@ -11,9 +11,11 @@ struct BlobEntry: Sendable, Equatable {
 
   /// What an entry says of its blob as a whole.
   enum Binding: Sendable, Equatable {
-    /// Version 1: the id of the index's primary data key when the blob was begun, which proves nothing.
+    /// Version 1: the id of the index's primary data key when the blob was begun, which proves
+    /// nothing.
     case keyID(UInt32)
-    /// Version 2: the hash of the blob, and a mark that only holders of the index's root key can make.
+    /// Version 2: the hash of the blob, and a mark that only holders of the index's root key can
+    /// make.
     case digest([UInt8], mark: [UInt8])
   }
 

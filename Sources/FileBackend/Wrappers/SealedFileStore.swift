@@ -67,8 +67,8 @@ extension SealedFileStore where Value == String {
 
 /// A property of a `Codable` type that is a file of a sealed folder; `nil` when there is no file.
 ///
-/// The value is encoded as JSON unless you pass another `CodableCoding`. Everything else works as in
-/// ``SealedFileStore``.
+/// The value is encoded as JSON unless you pass another `CodableCoding`. Everything else works as
+/// in ``SealedFileStore``.
 @propertyWrapper
 public struct CodableSealedFileStore<Value: Codable>: OptionalStoredProperty, Sendable {
   /// The folder, the name and the coding.

@@ -57,8 +57,8 @@ extension UnwrappedSealedFileStore where Value == String {
 /// A property of a `Codable` type that is a file of a sealed folder; it has its default when there
 /// is no file.
 ///
-/// The value is encoded as JSON unless you pass another `CodableCoding`. Everything else works as in
-/// ``UnwrappedSealedFileStore``.
+/// The value is encoded as JSON unless you pass another `CodableCoding`. Everything else works as
+/// in ``UnwrappedSealedFileStore``.
 @propertyWrapper
 public struct UnwrappedCodableSealedFileStore<Value: Codable>: DefaultedStoredProperty {
   /// The folder, the name and the coding.

@@ -1,8 +1,8 @@
 /// Whether a type is that of a function.
 ///
 /// Types are compared as the runtime names them; the names of function types end like this:
-/// https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, `type 'c'`, and only those of
-/// protocols that are bound to a class end in `Xc`.
+/// https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, `type 'c'`, and only those
+/// of protocols that are bound to a class end in `Xc`.
 func isFunction(_ type: any Any.Type) -> Bool {
   guard let name = _mangledTypeName(type) else { return false }
   return name.hasSuffix("c") && !name.hasSuffix("Xc")

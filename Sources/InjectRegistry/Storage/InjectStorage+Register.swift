@@ -9,7 +9,8 @@ extension InjectStorage {
   /// qualifier, a group or ``Mock`` decides.
   ///
   /// - Parameters:
-  ///   - dependency: the value. A function is a value only if `type` is given; else it is a builder.
+  ///   - dependency: the value. A function is a value only if `type` is given; else it is a
+  ///     builder.
   ///   - type: the type that it is injected as; if it is not given, the declared type of the value.
   ///   - group: the group to register it in, or nil for the general registry.
   ///   - fileID: the place of the registration; pass yours on if you register for your callers.

@@ -100,8 +100,8 @@ public struct UnwrappedInject<Dependency: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - parameters: what the builder is given.
-  ///   - type: the type of the parameters, which chooses the builder, too; if it is not given, their
-  ///     declared type.
+  ///   - type: the type of the parameters, which chooses the builder, too; if it is not given,
+  ///     their declared type.
   ///   - group: the group that is looked into before the general registry, or nil.
   ///   - fileID: the place to name in errors.
   ///   - line: its line.

@@ -112,8 +112,8 @@ extension BusConnection {
   ///   - call: for how long.
   /// - Returns: its path; it may be locked.
   /// - Throws: `noCollection`, `duplicate` when several have the label, or `invalid` for a name
-  ///   without a visible character: gnome-keyring's session collection, which ends with the session,
-  ///   has an empty label.
+  ///   without a visible character: gnome-keyring's session collection, which ends with the
+  ///   session, has an empty label.
   func collection(named name: String?, _ call: Call) throws(BusFailure) -> ObjectPath {
     if let name {
       let scalars = name.unicodeScalars

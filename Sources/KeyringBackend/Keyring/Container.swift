@@ -125,8 +125,8 @@ extension Keyring {
     /// The value is copied, read back, and only then deleted here: a kill at any moment loses
     /// nothing. Moving it to its own place does nothing.
     ///
-    /// A plain value does not replace another value that is sealed: whoever can write to the plain item
-    /// would decide the sealed value. ``copy(to:)`` replaces it.
+    /// A plain value does not replace another value that is sealed: whoever can write to the plain
+    /// item would decide the sealed value. ``copy(to:)`` replaces it.
     ///
     /// - Parameter container: the other one.
     /// - Returns: whether there was a value; if not, the other container stays as it is.

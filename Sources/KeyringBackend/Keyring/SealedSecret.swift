@@ -163,7 +163,8 @@ struct SealedSecret {
       ? .scrypt(cost: numbers[0], blockSize: numbers[1], parallelism: numbers[2]) : nil
     salt = Array(bytes[18..<50])
     check = Array(bytes[50..<Self.headerSize])
-    // Checked before they are used: a hostile item can't ask for a terabyte, or for more than about 0.6 s.
+    // Checked before they are used: a hostile item can't ask for a terabyte, or for more than about
+    // 0.6 s.
     let cost = numbers.reduce(UInt64(1)) { $0 &* UInt64($1) }
     guard parts.name != nil, derivation?.isWithinLimits ?? numbers.allSatisfy({ $0 == 0 }),
       cost <= Self.costLimit

@@ -161,7 +161,8 @@ protocol ItemQuerying {
 }
 
 extension KeyringAttributes {
-  /// The query for items that have all of these attributes, and the id of the options if they have one.
+  /// The query for items that have all of these attributes, and the id of the options if they have
+  /// one.
   fileprivate func query(_ options: KeyringOptions) throws(StorageError) -> ItemQuery {
     var query = try query(in: options.place)
     if let id = options.id {

@@ -47,7 +47,8 @@ public struct KeyringReport: Sendable {
   /// ignores the variable and uses the service.
   public let ignoredBackend: String?
 
-  /// Looks at the keyring of the session; from async code in `SecureStorage.async { KeyringReport() }`.
+  /// Looks at the keyring of the session; from async code in `SecureStorage.async { KeyringReport()
+  /// }`.
   ///
   /// If that task is cancelled, the current look ends with `cancelled`, and no other look follows.
   ///

@@ -24,7 +24,8 @@ final class TemporaryFolder: Sendable {
 
   /// Removes a folder.
   ///
-  /// Foundation gives up at a file that is gone already, and a daemon that ends removes its own at that time.
+  /// Foundation gives up at a file that is gone already, and a daemon that ends removes its own at
+  /// that time.
   fileprivate static func remove(_ path: String) {
     _ = Deadline(.seconds(1)).holds {
       // Nobody can handle an error at the end of a reference or of the process; the next line

@@ -192,7 +192,8 @@ extension Audit {
     }
   }
 
-  /// Names the entries of a sealed suite that are not records: one such entry makes the whole suite `damaged`.
+  /// Names the entries of a sealed suite that are not records: one such entry makes the whole suite
+  /// `damaged`.
   private mutating func nameForeignEntries(_ container: PlaceAddress) throws(StorageError) {
     guard !places.isInMemory, let path = try places.path(of: container) else { return }
     let folder = SharedFolder(path: FilePath.folder(of: path))
@@ -211,7 +212,8 @@ extension Audit {
     }
   }
 
-  /// Compares the names in a storage with the declared keys, and counts records whose name is unreadable.
+  /// Compares the names in a storage with the declared keys, and counts records whose name is
+  /// unreadable.
   private mutating func lookThroughRecords(
     _ storage: DelegatedStorage, _ container: PlaceAddress
   ) throws(StorageError) {
@@ -229,7 +231,8 @@ extension Audit {
     return "a sealed entry\(size.map { " of \($0)" } ?? "") that no key declares"
   }
 
-  /// Reports the records that can't be opened, without those of declared keys, which are already reported.
+  /// Reports the records that can't be opened, without those of declared keys, which are already
+  /// reported.
   private mutating func addUnreadable(_ count: Int, _ container: PlaceAddress) {
     let place = container.storeDescription
     let named = Set(
@@ -282,7 +285,8 @@ extension Audit {
     add(try vault.verify(), container)
   }
 
-  /// Adds the vault's own findings besides damaged records: removed records, and older ones put back.
+  /// Adds the vault's own findings besides damaged records: removed records, and older ones put
+  /// back.
   private mutating func add(_ report: VaultReport, _ container: PlaceAddress) {
     for finding in report.findings where finding.kind != .damagedRecord {
       findings.append(

@@ -62,7 +62,8 @@ struct AuditDocument: Codable, Sendable {
 
   /// Reads the declarations of a report.
   ///
-  /// - Throws: `invalid` if the data is not a report, `unsupported` for a report of a later release.
+  /// - Throws: `invalid` if the data is not a report, `unsupported` for a report of a later
+  ///   release.
   init(reading data: Data) throws(StorageError) {
     guard data.count <= Self.sizeLimit else {
       throw StorageError(.invalid, "a catalog has at most 16 MiB")

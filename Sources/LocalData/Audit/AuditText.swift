@@ -2,7 +2,8 @@ internal import Foundation
 
 /// Makes text of names and declarations safe to show in a report.
 enum AuditText {
-  /// The text on one line, with a `?` for characters that end a line, are invisible, or control a terminal.
+  /// The text on one line, with a `?` for characters that end a line, are invisible, or control a
+  /// terminal.
   static func line(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -30,7 +31,8 @@ enum AuditText {
     return shown
   }
 
-  /// A JSON document in which control and invisible characters, which occur only in strings, are escaped.
+  /// A JSON document in which control and invisible characters, which occur only in strings, are
+  /// escaped.
   static func json(_ text: String) -> String {
     var shown = ""
     for scalar in text.unicodeScalars {
@@ -53,7 +55,8 @@ enum AuditText {
   /// A day in UTC.
   static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
 
-  /// Escaped HTML that may break after the marks which divide a name or a path, and not inside a word.
+  /// Escaped HTML that may break after the marks which divide a name or a path, and not inside a
+  /// word.
   static func breakable(_ html: String) -> String {
     html.replacing(/[\/._:-]/) { "\($0.output)<wbr>" }
   }

@@ -14,7 +14,8 @@ public struct StorageAuditFinding: Hashable, Sendable {
     case stray
     /// The value was altered, truncated or moved, or is not what the key's serializer writes.
     case damaged
-    /// The value is readable to anyone who can read the file, but the key declares that it is sealed.
+    /// The value is readable to anyone who can read the file, but the key declares that it is
+    /// sealed.
     case plaintext
     /// The value is protected in another way than the key declares.
     case otherPolicy

@@ -1,8 +1,8 @@
 extension StorageAuditReport {
   /// The report as one self-contained HTML page: no script, no network, no other file.
   ///
-  /// A summary comes first, then the findings, then the keys. The page reads at the width of a phone and
-  /// prints on paper.
+  /// A summary comes first, then the findings, then the keys. The page reads at the width of a
+  /// phone and prints on paper.
   public var html: String {
     """
     <!DOCTYPE html>

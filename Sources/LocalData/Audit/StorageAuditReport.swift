@@ -4,8 +4,9 @@
 ///
 ///     print(StorageAuditReport.renderText(for: AppStorageCatalog.self))
 ///
-/// A live report compares them with the stored data: see ``StorageRouter/audit()``. The same state gives
-/// the same bytes in each form: everything is sorted, and the time of the audit is not included.
+/// A live report compares them with the stored data: see ``StorageRouter/audit()``. The same state
+/// gives the same bytes in each form: everything is sorted, and the time of the audit is not
+/// included.
 public struct StorageAuditReport: Hashable, Sendable {
   /// The schema version of ``json``; docs/localdata-catalog.md describes it.
   public static let schemaVersion = 1
@@ -55,8 +56,8 @@ public struct StorageAuditReport: Hashable, Sendable {
 
   /// The static report of a catalog as JSON, with a schema version.
   ///
-  /// `securestore audit` reads it. ``StorageRouter/catalogReport()`` gives a report that includes the
-  /// configuration.
+  /// `securestore audit` reads it. ``StorageRouter/catalogReport()`` gives a report that includes
+  /// the configuration.
   public static func renderJSON<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) -> String {
     StorageAuditReport(for: catalog).json
   }

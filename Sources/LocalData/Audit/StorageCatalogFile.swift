@@ -6,8 +6,8 @@ public import struct Foundation.URL
 
 /// The exported declarations of an application, for an audit of its data without running it.
 ///
-/// The file is ``StorageAuditReport/json`` of ``StorageRouter/catalogReport()``, of a catalog alone, or of
-/// an earlier audit. docs/localdata-catalog.md describes it.
+/// The file is ``StorageAuditReport/json`` of ``StorageRouter/catalogReport()``, of a catalog
+/// alone, or of an earlier audit. docs/localdata-catalog.md describes it.
 public struct StorageCatalogFile: Sendable {
   /// The application's id; nil in a report of only a catalog.
   public let applicationID: String?
@@ -19,7 +19,8 @@ public struct StorageCatalogFile: Sendable {
   /// Reads a catalog.
   ///
   /// - Parameter json: at most 16 MiB.
-  /// - Throws: `StorageError`: `invalid` if it is not a catalog, `unsupported` for one of a later release.
+  /// - Throws: `StorageError`: `invalid` if it is not a catalog, `unsupported` for one of a later
+  ///   release.
   public init(json: Data) throws(StorageError) {
     let document = try AuditDocument(reading: json)
     applicationID = document.application
@@ -37,8 +38,8 @@ public struct StorageCatalogFile: Sendable {
   /// - Parameters:
   ///   - applicationID: the application; nil means the id in the file.
   ///   - keySource: the source of the key of its stores.
-  ///   - folder: the folder that holds all of its places, if its router was created with one; nil for the
-  ///     standard places.
+  ///   - folder: the folder that holds all of its places, if its router was created with one; nil
+  ///     for the standard places.
   /// - Returns: the live report.
   /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one.
   public func audit(

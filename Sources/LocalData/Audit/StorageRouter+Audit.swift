@@ -17,13 +17,14 @@ extension StorageRouter {
 
   /// Compares the registered catalogs with the stored data.
   ///
-  /// Reads and opens every value; changes and creates nothing. The cost is that of reading everything.
-  /// The audit does not ask for passcodes: such a value is ``StorageAuditEntry/State/unopened``. It asks all
-  /// registered providers at once, each within its deadline. A value that can't be read is a finding, and
-  /// the audit continues.
+  /// Reads and opens every value; changes and creates nothing. The cost is that of reading
+  /// everything. The audit does not ask for passcodes: such a value is
+  /// ``StorageAuditEntry/State/unopened``. It asks all registered providers at once, each within
+  /// its deadline. A value that can't be read is a finding, and the audit continues.
   ///
   /// - Returns: the live report. The same state gives the same bytes.
-  /// - Throws: `StorageError`: `invalid` if no catalog was registered; or if the application has no valid id.
+  /// - Throws: `StorageError`: `invalid` if no catalog was registered; or if the application has no
+  ///   valid id.
   public nonisolated func audit() async throws(StorageError) -> StorageAuditReport {
     let entries = auditEntries()
     guard !entries.isEmpty else {

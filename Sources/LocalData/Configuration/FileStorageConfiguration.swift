@@ -1,7 +1,7 @@
 /// Where the files of keys are within the standard folders.
 public struct FileStorageConfiguration: Hashable, Sendable {
-  /// The name of a folder in `Documents` and in the cache folder that holds all files; nil for no such
-  /// folder.
+  /// The name of a folder in `Documents` and in the cache folder that holds all files; nil for no
+  /// such folder.
   public var subDirectory: String?
 
   /// Creates a configuration.

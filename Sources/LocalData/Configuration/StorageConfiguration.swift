@@ -6,7 +6,8 @@ public struct StorageConfiguration: Hashable, Sendable {
   public enum KeychainPlace: String, Hashable, Sendable, Codable {
     /// In the keyring if the session has one, else in the vault.
     ///
-    /// Decided once, when the first value is written, and then kept: see ``StorageConfiguration/keychain``.
+    /// Decided once, when the first value is written, and then kept: see
+    /// ``StorageConfiguration/keychain``.
     case automatic
     /// In the vault `keychain.vault` in the application's data folder.
     case vault
@@ -20,13 +21,13 @@ public struct StorageConfiguration: Hashable, Sendable {
   public var defaultAppGroupIdentifier: String?
   /// Where the values of the domain `keychain` are.
   ///
-  /// The choice is recorded when the first value is written, and never changes silently: another choice
-  /// throws `configurationConflict` while values exist at the former place.
+  /// The choice is recorded when the first value is written, and never changes silently: another
+  /// choice throws `configurationConflict` while values exist at the former place.
   public var keychain: KeychainPlace
   /// The folders of groups that an administrator made for several users, by the id of the group.
   ///
-  /// Such a folder has the mode 2770 and belongs to the users' group, which can read and write everything
-  /// in it. Other groups are in `$XDG_DATA_HOME/groups/<id>`, for one user alone.
+  /// Such a folder has the mode 2770 and belongs to the users' group, which can read and write
+  /// everything in it. Other groups are in `$XDG_DATA_HOME/groups/<id>`, for one user alone.
   public var groupFolders: [String: URL]
   /// The tags of this machine, for ``PlatformAvailability``.
   public var machineTags: Set<String>

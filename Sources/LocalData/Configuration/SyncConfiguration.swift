@@ -5,6 +5,7 @@ public struct SyncConfiguration: Hashable, Sendable {
 
   /// Creates a configuration.
   ///
-  /// - Parameter maxAutoSyncSize: the largest value in bytes that ``SyncPolicy/automaticSmall`` sends.
+  /// - Parameter maxAutoSyncSize: the largest value in bytes that ``SyncPolicy/automaticSmall``
+  ///   sends.
   public init(maxAutoSyncSize: Int = 100_000) { self.maxAutoSyncSize = maxAutoSyncSize }
 }

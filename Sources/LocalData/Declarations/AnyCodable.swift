@@ -3,10 +3,10 @@ public import struct Foundation.Date
 
 /// A value of any of the types that JSON and property lists have, for payloads of mixed types.
 ///
-/// A stored value is read back as the same case. JSON has only one kind of number. So a `Double` without a
-/// fraction, a `UInt64` that fits an `Int64`, data and dates are stored as an object with a single key
-/// that begins with `$`, such as `{"$double": "2"}`. If an object of the program has such a single key, the
-/// key is stored with one more `$`, so that the two are not confused.
+/// A stored value is read back as the same case. JSON has only one kind of number. So a `Double`
+/// without a fraction, a `UInt64` that fits an `Int64`, data and dates are stored as an object with
+/// a single key that begins with `$`, such as `{"$double": "2"}`. If an object of the program has
+/// such a single key, the key is stored with one more `$`, so that the two are not confused.
 public enum AnyCodable: Hashable, Sendable {
   /// No value.
   case null
@@ -29,8 +29,8 @@ public enum AnyCodable: Hashable, Sendable {
   /// Values by name.
   case dictionary([String: AnyCodable])
 
-  /// Creates a value from one of the types above, a smaller integer or `Float`, or arrays and dictionaries
-  /// of these.
+  /// Creates a value from one of the types above, a smaller integer or `Float`, or arrays and
+  /// dictionaries of these.
   ///
   /// Nil for any other type.
   ///

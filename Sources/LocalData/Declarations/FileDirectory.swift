@@ -6,15 +6,16 @@ public enum FileDirectory: Hashable, Sendable {
   ///
   /// The data folder is `$STATE_DIRECTORY` under systemd, else `$XDG_DATA_HOME/<application id>`.
   case documents
-  /// For data that may be deleted at any time and can be created again: the application's cache folder.
+  /// For data that may be deleted at any time and can be created again: the application's cache
+  /// folder.
   ///
-  /// `$CACHE_DIRECTORY` under systemd, else `$XDG_CACHE_HOME/<application id>`. A `CACHEDIR.TAG` tells
-  /// backup programs to skip the folder.
+  /// `$CACHE_DIRECTORY` under systemd, else `$XDG_CACHE_HOME/<application id>`. A `CACHEDIR.TAG`
+  /// tells backup programs to skip the folder.
   case caches
   /// A folder of the caller's choice: an absolute file URL.
   ///
-  /// ``FileStorageConfiguration`` does not apply to it. Sealed values open in this folder only: after you
-  /// moved the folder, call ``StorageRouter/adoptFolder(at:)`` once.
+  /// ``FileStorageConfiguration`` does not apply to it. Sealed values open in this folder only:
+  /// after you moved the folder, call ``StorageRouter/adoptFolder(at:)`` once.
   case custom(URL)
 }
 

@@ -1,8 +1,8 @@
 /// The extra condition for reading a value of the keychain, in the terms of Apple's Keychain.
 ///
-/// There is no biometry on Linux: a value that only a finger or a face may open fails with `unsupported`.
-/// The application asks for a passcode, see ``StorageRouter/registerPasscode(_:)``, and the value is
-/// sealed under it.
+/// There is no biometry on Linux: a value that only a finger or a face may open fails with
+/// `unsupported`. The application asks for a passcode, see ``StorageRouter/registerPasscode(_:)``,
+/// and the value is sealed under it.
 public enum KeychainAccessControl: String, Hashable, Sendable, CaseIterable {
   /// The user must be present, proven by any means; here by the passcode.
   case userPresence

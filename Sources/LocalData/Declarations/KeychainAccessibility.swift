@@ -1,19 +1,21 @@
 /// When a value of the keychain can be read, in the terms of Apple's Keychain.
 ///
 /// Which of these are supported depends on where the keychain's values are, see
-/// ``StorageConfiguration/keychain``. A keyring of the desktop is locked and unlocked as a whole. A vault
-/// is never locked: anyone who has its key can read it.
+/// ``StorageConfiguration/keychain``. A keyring of the desktop is locked and unlocked as a whole. A
+/// vault is never locked: anyone who has its key can read it.
 public enum KeychainAccessibility: String, Hashable, Sendable, CaseIterable {
   /// Only while the keyring is unlocked; a vault does not support this.
   case whenUnlocked
   /// From the first unlocking until a restart.
   case afterFirstUnlock
-  /// Like ``whenUnlocked``; in addition, a copy of only the keyring does not open on another machine.
-  case whenUnlockedThisDeviceOnly
-  /// Like ``afterFirstUnlock``; in addition, a copy of only the keyring or the vault does not open on another
+  /// Like ``whenUnlocked``; in addition, a copy of only the keyring does not open on another
   /// machine.
+  case whenUnlockedThisDeviceOnly
+  /// Like ``afterFirstUnlock``; in addition, a copy of only the keyring or the vault does not open
+  /// on another machine.
   ///
-  /// The key is in another file of this machine, or in a credential; a copy of the home folder has both.
+  /// The key is in another file of this machine, or in a credential; a copy of the home folder has
+  /// both.
   case afterFirstUnlockThisDeviceOnly
   /// Always; a keyring does not support this, since it can be locked.
   case always

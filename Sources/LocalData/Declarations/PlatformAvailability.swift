@@ -1,7 +1,8 @@
 /// The machines on which a key may be used.
 ///
 /// The names come from phones and watches. Here a machine's tags say what the machine is, see
-/// ``StorageConfiguration/machineTags``: a machine with the tag `watch` is a watch, any other is a phone.
+/// ``StorageConfiguration/machineTags``: a machine with the tag `watch` is a watch, any other is a
+/// phone.
 public enum PlatformAvailability: Hashable, Sendable {
   /// On every machine.
   case all

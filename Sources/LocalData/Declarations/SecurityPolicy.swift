@@ -4,8 +4,8 @@ public import struct Foundation.Data
 public enum SecurityPolicy: Hashable, Sendable {
   /// Not protected: anyone who can read the file can read the value.
   ///
-  /// For files and settings. The keychain and sealed folders always seal their values, so they refuse
-  /// this policy with `unsupported`.
+  /// For files and settings. The keychain and sealed folders always seal their values, so they
+  /// refuse this policy with `unsupported`.
   case none
   /// Sealed by the keychain; only for the domain `keychain`.
   ///
@@ -34,15 +34,15 @@ public enum SecurityPolicy: Hashable, Sendable {
 
   /// How the key of a value is derived.
   ///
-  /// The derivation is stored beside the value: a changed declaration takes effect with the next write, and
-  /// older values stay readable.
+  /// The derivation is stored beside the value: a changed declaration takes effect with the next
+  /// write, and older values stay readable.
   public enum KeyDerivation: Hashable, Sendable {
     /// PBKDF2 with HMAC-SHA-256, for material that is not a uniform key, such as a passphrase.
     ///
-    /// `iterations` is 600,000 to 10,000,000; nil means ``EncryptionConfiguration/pbkdf2Iterations``. With
-    /// fewer, registering the key and storing a value throw `invalid`; older values still open. A stored
-    /// value may ask for at most twice the declared iterations. `salt` has at most 255 bytes; nil means 32
-    /// random bytes.
+    /// `iterations` is 600,000 to 10,000,000; nil means
+    /// ``EncryptionConfiguration/pbkdf2Iterations``. With fewer, registering the key and storing a
+    /// value throw `invalid`; older values still open. A stored value may ask for at most twice the
+    /// declared iterations. `salt` has at most 255 bytes; nil means 32 random bytes.
     case pbkdf2(iterations: Int? = nil, salt: Data? = nil)
     /// HKDF with SHA-256, for material that is a key.
     ///

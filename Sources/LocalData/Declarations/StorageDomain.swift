@@ -15,8 +15,8 @@ public struct StorageDomain: Hashable, Sendable {
 
   /// Settings: a property list in the user's configuration folder.
   ///
-  /// Sealed values are in `<application id>.localdata.secure.plist`. Values with ``SecurityPolicy/none`` are
-  /// readable, in `<application id>.localdata.plain.plist`.
+  /// Sealed values are in `<application id>.localdata.secure.plist`. Values with
+  /// ``SecurityPolicy/none`` are readable, in `<application id>.localdata.plain.plist`.
   public static let userDefaults = StorageDomain(.userDefaults(suite: nil))
 
   /// Settings in a suite of their own.
@@ -29,8 +29,9 @@ public struct StorageDomain: Hashable, Sendable {
 
   /// Settings that several programs share: a property list in the folder of their group.
   ///
-  /// - Parameter identifier: the group; nil means ``StorageConfiguration/defaultAppGroupIdentifier``. A
-  ///   missing or malformed identifier throws `invalidAppGroupIdentifier`.
+  /// - Parameter identifier: the group; nil means
+  ///   ``StorageConfiguration/defaultAppGroupIdentifier``. A missing or malformed identifier throws
+  ///   `invalidAppGroupIdentifier`.
   /// - Returns: the domain.
   public static func appGroupUserDefaults(identifier: String?) -> StorageDomain {
     StorageDomain(.appGroupUserDefaults(identifier: identifier))
@@ -69,8 +70,8 @@ public struct StorageDomain: Hashable, Sendable {
 }
 
 extension StorageDomain: CustomStringConvertible {
-  /// The domain as it is declared, as in `keychain(com.example)`; `keychain(default)` where the service is
-  /// left out, and `keychain("default")` where it has that name.
+  /// The domain as it is declared, as in `keychain(com.example)`; `keychain(default)` where the
+  /// service is left out, and `keychain("default")` where it has that name.
   public var description: String {
     switch kind {
     case .userDefaults(nil): "userDefaults"
@@ -86,8 +87,8 @@ extension StorageDomain: CustomStringConvertible {
 
   /// The shown name, or `default` if none is declared.
   ///
-  /// A name that is `default` or contains a delimiter is quoted, so that different domains always have
-  /// different texts.
+  /// A name that is `default` or contains a delimiter is quoted, so that different domains always
+  /// have different texts.
   private static func text(_ name: String?) -> String {
     guard let name else { return "default" }
     let isClear = name != "default" && !name.contains { "\"(),".contains($0) }

@@ -1,4 +1,5 @@
-/// A declared piece of stored data: where it is kept, how it is protected, who owns it and why it exists.
+/// A declared piece of stored data: where it is kept, how it is protected, who owns it and why it
+/// exists.
 ///
 ///     extension StorageKeys {
 ///       struct Theme: StorageKey {
@@ -10,9 +11,9 @@
 ///       }
 ///     }
 ///
-/// A conforming type promises: two keys with the same domain and name are the same data and have the same
-/// type. ``StorageRouter/registerCatalog(_:)`` checks that. A key is a small value; create one wherever
-/// you need it. ``StoredKey`` is a key that needs no type of its own.
+/// A conforming type promises: two keys with the same domain and name are the same data and have
+/// the same type. ``StorageRouter/registerCatalog(_:)`` checks that. A key is a small value; create
+/// one wherever you need it. ``StoredKey`` is a key that needs no type of its own.
 public protocol StorageKey<Value>: Sendable {
   /// The type of the value, as in `typealias Value = String`.
   associatedtype Value: Codable & Sendable = UndeclaredValue

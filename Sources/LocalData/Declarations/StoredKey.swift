@@ -1,4 +1,5 @@
-/// A key that is a plain value: for catalogs that are structs, and for keys without a type of their own.
+/// A key that is a plain value: for catalogs that are structs, and for keys without a type of their
+/// own.
 ///
 ///     struct AppKeys {
 ///       let token = StoredKey<String>(

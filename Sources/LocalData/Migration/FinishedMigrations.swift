@@ -5,9 +5,9 @@ internal import struct Foundation.Data
 
 /// The name of a migration in the ledger's list of finished ones.
 ///
-/// It depends on the declared keys and on the kind of the sources' places. It does not depend on parameters
-/// that may change later, such as a cipher or a folder of the configuration: a finished migration stays
-/// finished.
+/// It depends on the declared keys and on the kind of the sources' places. It does not depend on
+/// parameters that may change later, such as a cipher or a folder of the configuration: a finished
+/// migration stays finished.
 struct FinishedName: Hashable, Sendable {
   let text: String
 
@@ -23,8 +23,8 @@ struct FinishedName: Hashable, Sendable {
     text = "migrated:" + Hexadecimal.encode(try ValueDigest.of(Data(names.utf8)))
   }
 
-  /// The names of a migration: its own, then one for each source, so that another migration to the same key
-  /// does not read a source again.
+  /// The names of a migration: its own, then one for each source, so that another migration to the
+  /// same key does not read a source again.
   static func all(
     _ sources: [MigrationEnd], _ destination: MigrationEnd
   ) throws(StorageError) -> [FinishedName] {
@@ -58,7 +58,8 @@ extension Ledger {
 
   /// Records that a migration is finished, and removes its journal, in one step.
   ///
-  /// In two steps, a kill between them would leave a journal that lets the next run read a source again.
+  /// In two steps, a kill between them would leave a journal that lets the next run read a source
+  /// again.
   func finish(_ names: [FinishedName], _ journal: JournalName) throws(StorageError) {
     try storageErrors {
       try storage.transaction { transaction in

@@ -11,7 +11,8 @@ public struct FormerConfiguration: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - storage: the former values for keys that omit a service or a group.
-  ///   - encryption: where the master key was. The key must still be there: it opens the old values.
+  ///   - encryption: where the master key was. The key must still be there: it opens the old
+  ///     values.
   ///   - files: where files were within the standard folders.
   public init(
     storage: StorageConfiguration? = nil, encryption: EncryptionConfiguration? = nil,

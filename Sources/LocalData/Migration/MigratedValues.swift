@@ -19,8 +19,8 @@ public struct MigratedValues: Sendable {
   ///
   /// - Parameter key: one of the sources.
   /// - Returns: the value, or nil if the source has none.
-  /// - Throws: `StorageError`: `invalid` for a key that is not a source of the migration, `typeMismatch`
-  ///   if the stored bytes are not a value of the key.
+  /// - Throws: `StorageError`: `invalid` for a key that is not a source of the migration,
+  ///   `typeMismatch` if the stored bytes are not a value of the key.
   public func value<Key: StorageKey>(of key: Key) throws(StorageError) -> Key.Value? {
     let name = AnyStorageKey(key).description
     guard sources.contains(where: { $0.description == name }) else {

@@ -2,7 +2,8 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// The source or destination of a migration: a key's place, and the conversion between bytes and value.
+/// The source or destination of a migration: a key's place, and the conversion between bytes and
+/// value.
 struct MigrationEnd: Sendable {
   /// The domain and the name of the key.
   let label: String
@@ -11,7 +12,8 @@ struct MigrationEnd: Sendable {
   /// The entry that the ledger would hold for a value stored here.
   let entry: Ledger.Entry
   let place: any ValuePlace
-  /// Replaces the stored bytes if they equal the first argument, and notifies observers of the place.
+  /// Replaces the stored bytes if they equal the first argument, and notifies observers of the
+  /// place.
   let exchange: @Sendable (Data?, Data?) throws(StorageError) -> Bool
   /// The serialized value of stored bytes.
   let open: @Sendable (Data) async throws(StorageError) -> Data

@@ -19,7 +19,8 @@ struct MigrationJournal: Codable, Equatable, Sendable {
   var isAdopted = false
 }
 
-/// The name of a migration's journal, derived from the places, so that a run after a restart finds it.
+/// The name of a migration's journal, derived from the places, so that a run after a restart finds
+/// it.
 struct JournalName: Hashable, Sendable {
   static let prefix = "migration:"
   let text: String

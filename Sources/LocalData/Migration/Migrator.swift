@@ -10,8 +10,9 @@ package enum MigrationStep: String, Hashable, Sendable, CaseIterable {
 
 /// Runs one migration: copies, reads back, compares, then removes at the source.
 ///
-/// Each attempt reads the present state instead of remembering it. So a run may follow a killed one, and
-/// two may run at once. Each change of a place compares with the bytes that were read before.
+/// Each attempt reads the present state instead of remembering it. So a run may follow a killed
+/// one, and two may run at once. Each change of a place compares with the bytes that were read
+/// before.
 struct Migrator: Sendable {
   typealias Outcome = StorageMigrationReport.Outcome
 
@@ -24,8 +25,8 @@ struct Migrator: Sendable {
     let produce: @Sendable ([Data?]) throws -> Data?
     let journal: JournalName
     let finished: [FinishedName]
-    /// Whether the ledger says that the key's value is at the source: then the router wrote it there, after
-    /// any earlier run.
+    /// Whether the ledger says that the key's value is at the source: then the router wrote it
+    /// there, after any earlier run.
     var isRecordedAtSource = false
   }
 
@@ -86,7 +87,8 @@ struct Migrator: Sendable {
 
   private func look(_ work: Work) async throws(StorageError) -> Found {
     try await Blocking.run { [core] () throws(StorageError) in
-      // Before the sources: otherwise a run that finishes meanwhile would look like a source that came back.
+      // Before the sources: otherwise a run that finishes meanwhile would look like a source that
+      // came back.
       let isFinished = try core.ledger.isFinished(work.finished[0])
       let journal = try core.ledger.journal(work.journal)
       var sources: [Data?] = []
@@ -175,7 +177,8 @@ struct Migrator: Sendable {
     return nil
   }
 
-  /// Records the journal of a run; false if another process has finished the migration since `found`.
+  /// Records the journal of a run; false if another process has finished the migration since
+  /// `found`.
   private func begin(
     _ work: Work, _ found: Found, _ stored: Data, isAdopted: Bool
   ) async throws(StorageError) -> Bool {

@@ -12,8 +12,9 @@ internal import struct Foundation.Data
 ///     let report = try await StorageRouter.shared.migrateAll()
 ///
 /// Creating a migration moves nothing: ``StorageRouter/migrate(for:from:dryRun:)`` and
-/// ``StorageRouter/migrateAll(_:from:dryRun:progress:)`` run it. A run can be killed at any point and started
-/// again: the value is copied, read back and compared, and only then removed at the source.
+/// ``StorageRouter/migrateAll(_:from:dryRun:progress:)`` run it. A run can be killed at any point
+/// and started again: the value is copied, read back and compared, and only then removed at the
+/// source.
 public struct StorageMigration: Sendable {
   /// Which value to keep if source and destination hold different ones.
   public enum Winner: Hashable, Sendable {
@@ -33,7 +34,8 @@ public struct StorageMigration: Sendable {
   public private(set) var winner = Winner.neither
   /// The migration runs only if all conditions are true.
   private(set) var conditions: [@Sendable () async throws -> Bool] = []
-  /// Makes the destination's serialized value from those of the sources; nil leaves the sources unchanged.
+  /// Makes the destination's serialized value from those of the sources; nil leaves the sources
+  /// unchanged.
   let produce: @Sendable ([Data?]) throws -> Data?
 
   private init(
@@ -62,7 +64,8 @@ public struct StorageMigration: Sendable {
   /// - Parameters:
   ///   - source: the former key.
   ///   - destination: the new key.
-  ///   - body: makes the new value; nil leaves the old value in place. `body` may run more than once.
+  ///   - body: makes the new value; nil leaves the old value in place. `body` may run more than
+  ///     once.
   /// - Returns: the migration.
   public static func transform<Source: StorageKey, Destination: StorageKey>(
     from source: Source, to destination: Destination,
@@ -82,7 +85,8 @@ public struct StorageMigration: Sendable {
   /// - Parameters:
   ///   - sources: the former keys; at least one of them has a value when `body` runs.
   ///   - destination: the new key; must not be one of the sources.
-  ///   - body: makes the new value; nil leaves the old values in place. `body` may run more than once.
+  ///   - body: makes the new value; nil leaves the old values in place. `body` may run more than
+  ///     once.
   /// - Returns: the migration.
   public static func combine<Destination: StorageKey>(
     _ sources: [AnyStorageKey], into destination: Destination,

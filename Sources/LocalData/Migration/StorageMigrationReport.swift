@@ -10,8 +10,8 @@ public struct StorageMigrationReport: Hashable, Sendable {
     case alreadyThere
     /// Neither the source nor the destination has a value.
     case absent
-    /// The values stay in place: a condition was false, the transformation returned nil, or the key is not
-    /// for this machine.
+    /// The values stay in place: a condition was false, the transformation returned nil, or the key
+    /// is not for this machine.
     case skipped
     /// The migration failed with this error; no value was lost.
     case failed(StorageError)

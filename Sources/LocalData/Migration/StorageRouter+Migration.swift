@@ -3,25 +3,27 @@ public import StorageCore
 
 /// Moves values from an older key, or from the place that a former configuration gave them.
 ///
-/// Each value is copied to the destination, read back and compared; only then is it removed at the source.
-/// A journal in the ledger records the progress of each migration. If a run is killed, make the same call
-/// again; it finishes the run. Reading or writing a key never moves a value.
+/// Each value is copied to the destination, read back and compared; only then is it removed at the
+/// source. A journal in the ledger records the progress of each migration. If a run is killed, make
+/// the same call again; it finishes the run. Reading or writing a key never moves a value.
 ///
-/// A migration is finished after a run that moved the value, or that found no source. The ledger records
-/// this. If a source has a value afterwards, somebody may have planted it: each later run throws `conflict`
-/// and does not read the value. ``reopenMigration(for:from:)`` lets the next run read the source again.
+/// A migration is finished after a run that moved the value, or that found no source. The ledger
+/// records this. If a source has a value afterwards, somebody may have planted it: each later run
+/// throws `conflict` and does not read the value. ``reopenMigration(for:from:)`` lets the next run
+/// read the source again.
 extension StorageRouter {
-  /// Moves the value of a key, from the place of a former configuration and as its `migration` says.
+  /// Moves the value of a key, from the place of a former configuration and as its `migration`
+  /// says.
   ///
   /// - Parameters:
-  ///   - key: the key. Its own ``StorageKey/migration`` says where the value may be; without one, only
-  ///     the former configuration counts.
+  ///   - key: the key. Its own ``StorageKey/migration`` says where the value may be; without one,
+  ///     only the former configuration counts.
   ///   - former: the configuration before the last change, if it changed.
   ///   - dryRun: whether to report only what would be done; nothing is written then.
   /// - Returns: the outcome of each part; empty if the key has no migration and no former
   ///   configuration is given.
-  /// - Throws: the error of the part that failed: `conflict` if source and destination hold different
-  ///   values, which both stay, or if a source of a finished migration has a value again;
+  /// - Throws: the error of the part that failed: `conflict` if source and destination hold
+  ///   different values, which both stay, or if a source of a finished migration has a value again;
   ///   `unregisteredKey`; or why a place can't be read or written. No value is lost.
   @discardableResult
   public nonisolated func migrate<Key: StorageKey>(
@@ -41,9 +43,9 @@ extension StorageRouter {
 
   /// Lets the next run of a key's migrations read their sources again.
   ///
-  /// For a program that knows why a source has a value again, for example because the user restored an old
-  /// backup. Call it for this one occasion: if a program calls it at each start, whoever can write to a plain
-  /// source decides the value.
+  /// For a program that knows why a source has a value again, for example because the user restored
+  /// an old backup. Call it for this one occasion: if a program calls it at each start, whoever can
+  /// write to a plain source decides the value.
   ///
   /// - Parameters:
   ///   - key: the key that declares the migration.
@@ -77,7 +79,8 @@ extension StorageRouter {
   /// Runs one migration.
   ///
   /// - Parameters:
-  ///   - migration: the migration. If catalogs are registered, one of them must contain its destination.
+  ///   - migration: the migration. If catalogs are registered, one of them must contain its
+  ///     destination.
   ///   - former: the configuration before the last change, if it changed.
   ///   - dryRun: whether to report only what would be done.
   /// - Returns: the outcome.
@@ -103,8 +106,8 @@ extension StorageRouter {
 
   /// Moves the values of all keys of the registered catalogs, one after the other.
   ///
-  /// A failed migration does not stop the others. If the task is cancelled, the running migration stops
-  /// where it is, a later run finishes it, and the rest is not started.
+  /// A failed migration does not stop the others. If the task is cancelled, the running migration
+  /// stops where it is, a later run finishes it, and the rest is not started.
   ///
   /// - Parameters:
   ///   - migrations: more migrations, which run after those that keys declare.

@@ -16,8 +16,8 @@ struct Addressing: Sendable {
   ///   - isPlain: whether the key declares that the value is stored in plaintext.
   ///   - isOfDevice: whether the keychain must bind the value to this machine.
   /// - Returns: the address.
-  /// - Throws: `invalidAppGroupIdentifier`, `invalid` for a name that can't name a file, or an error if
-  ///   there is no folder for such data.
+  /// - Throws: `invalidAppGroupIdentifier`, `invalid` for a name that can't name a file, or an
+  ///   error if there is no folder for such data.
   func address(
     of name: String, in domain: StorageDomain, isPlain: Bool, isOfDevice: Bool = false
   ) throws(StorageError) -> PlaceAddress {

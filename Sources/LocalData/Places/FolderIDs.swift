@@ -5,9 +5,9 @@ internal import struct Foundation.URL
 
 /// The ids of custom folders: the sealed values in a folder are bound to its id.
 ///
-/// The ledger, which is sealed, says which folder has which id. The file in the folder only carries the id to
-/// another program that uses the folder too. So whoever can write to two folders, but can't write the ledger,
-/// can't make the values of one folder open in the other.
+/// The ledger, which is sealed, says which folder has which id. The file in the folder only carries
+/// the id to another program that uses the folder too. So whoever can write to two folders, but
+/// can't write the ledger, can't make the values of one folder open in the other.
 struct FolderIDs: Sendable {
   /// Nil if there is no ledger yet, and none may be created.
   let ledger: Ledger?
@@ -24,7 +24,8 @@ struct FolderIDs: Sendable {
 
   /// The id of a folder; nil if it has none, which happens only for reading.
   ///
-  /// - Throws: `configurationConflict` if the file names the id that the ledger has for another folder.
+  /// - Throws: `configurationConflict` if the file names the id that the ledger has for another
+  ///   folder.
   func id(of path: String, isWriting: Bool) throws(StorageError) -> [UInt8]? {
     let folder = SharedFolder(path: path)
     if let known = try ledger?.folder(path)?.id {

@@ -1,10 +1,11 @@
 internal import Glibc
 internal import StorageCore
 
-/// The folder that an administrator created for a group, opened and checked, and the rule for folders in it.
+/// The folder that an administrator created for a group, opened and checked, and the rule for
+/// folders in it.
 ///
-/// The group's members can rename everything below it, also a private folder that a user has there. So a
-/// folder below it is used only if the whole group may use it anyway.
+/// The group's members can rename everything below it, also a private folder that a user has there.
+/// So a folder below it is used only if the whole group may use it anyway.
 struct GroupRoot {
   let folder: FolderDescriptor
   /// The group's id.
@@ -62,7 +63,8 @@ struct GroupRoot {
     return try child.names().isEmpty
   }
 
-  /// Opens a folder in `parent`; created, with the mode and the group of the group's folder, if it is missing.
+  /// Opens a folder in `parent`; created, with the mode and the group of the group's folder, if it
+  /// is missing.
   func makeChild(
     _ name: String, of parent: FolderDescriptor
   ) throws(StorageError) -> FolderDescriptor {

@@ -1,9 +1,10 @@
 internal import StorageCore
 
-/// A router's record of where it put values: the vault `localdata.vault` beside the application's vault.
+/// A router's record of where it put values: the vault `localdata.vault` beside the application's
+/// vault.
 ///
-/// The entry is written before the first value, so every value has an entry. An entry without a value is
-/// harmless: the router checks the place before it relies on the entry.
+/// The entry is written before the first value, so every value has an entry. An entry without a
+/// value is harmless: the router checks the place before it relies on the entry.
 struct Ledger: Sendable {
   /// Where a key's value is, and what protects it.
   struct Entry: Codable, Equatable, Sendable {

@@ -62,7 +62,8 @@ enum FileName {
   /// The longest encoded name in bytes, so that it fits into a file name (255 bytes).
   static let limit = 240
 
-  /// The name in which every byte but letters, digits, `-`, `_` and inner dots becomes `%` and two digits.
+  /// The name in which every byte but letters, digits, `-`, `_` and inner dots becomes `%` and two
+  /// digits.
   static func escape(_ name: String) -> String {
     var text = ""
     for (index, byte) in name.utf8.enumerated() {

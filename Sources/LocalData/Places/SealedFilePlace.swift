@@ -49,7 +49,8 @@ struct SealedFilePlace: ValuePlace {
   func replace(_ old: Data?, by new: Data?) throws(StorageError) -> Bool {
     if new != nil { try leaveTag() }
     return try storageErrors {
-      // The closure runs again if another writer changed the entry meanwhile, even if its blob is gone.
+      // The closure runs again if another writer changed the entry meanwhile, even if its blob is
+      // gone.
       try folder.transaction { transaction in
         guard try read(in: transaction) == old else { return false }
         if let new {

@@ -4,19 +4,20 @@ internal import StorageCore
 
 /// A folder of readable files: the program's own, or one that a group shares.
 ///
-/// A file is replaced completely, by renaming a new file over it, under a lock file. Files are accessible
-/// only to the owner; in a folder with the mode 2770 also to its group; never to others.
+/// A file is replaced completely, by renaming a new file over it, under a lock file. Files are
+/// accessible only to the owner; in a folder with the mode 2770 also to its group; never to others.
 ///
-/// Each call opens the folder once, component by component, checks it, and then uses only names in it. So a
-/// member of the group who exchanges a folder and a link leads no program to another folder.
+/// Each call opens the folder once, component by component, checks it, and then uses only names in
+/// it. So a member of the group who exchanges a folder and a link leads no program to another
+/// folder.
 struct SharedFolder: Sendable {
   private static let deadline: Duration = .seconds(5)
 
   let path: String
   /// The group folder of an administrator that is `path` or contains it; nil if there is none.
   var groupRoot: String?
-  /// The prefix of the names of the lock file and of new files; empty in folders where no key's file begins
-  /// with a dot.
+  /// The prefix of the names of the lock file and of new files; empty in folders where no key's
+  /// file begins with a dot.
   var stem = ""
 
   /// The bytes of a file, or nil if it does not exist.

@@ -6,8 +6,9 @@ internal import StorageCore
 enum Deadline {
   /// Runs `body` on a thread of its own.
   ///
-  /// - Throws: an error of `body`; `timedOut` after the deadline; `CancellationError` after the task is
-  ///   cancelled. In the last two cases the task of `body` is cancelled, and nobody waits for it.
+  /// - Throws: an error of `body`; `timedOut` after the deadline; `CancellationError` after the
+  ///   task is cancelled. In the last two cases the task of `body` is cancelled, and nobody waits
+  ///   for it.
   static func run<Success: Sendable>(
     within deadline: Duration, waitingFor awaited: String = "the provider of key material",
     _ body: @escaping @Sendable () async throws -> Success

@@ -13,8 +13,8 @@ final class DerivedKey: Sendable {
 
   /// Derives the key.
   ///
-  /// PBKDF2 and scrypt are slow on purpose. `binding` names the value: a declared salt is the same for many
-  /// keys, and a single data key for all of them would reach its limit of seals sooner.
+  /// PBKDF2 and scrypt are slow on purpose. `binding` names the value: a declared salt is the same
+  /// for many keys, and a single data key for all of them would reach its limit of seals sooner.
   init(
     _ sealing: Envelope.Sealing, _ material: SecureBytes, binding: [UInt8]
   ) throws(StorageError) {

@@ -79,7 +79,8 @@ package struct Envelope: Sendable {
 
   /// Reads stored bytes.
   ///
-  /// - Throws: `damaged` if the bytes are not an envelope, `unsupported` for an envelope of a later release.
+  /// - Throws: `damaged` if the bytes are not an envelope, `unsupported` for an envelope of a later
+  ///   release.
   package init(reading data: Data) throws(StorageError) {
     let bytes = Array(data)
     let span = unsafe bytes.span.bytes

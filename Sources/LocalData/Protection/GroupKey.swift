@@ -4,8 +4,9 @@ internal import StorageCore
 
 /// The key of a group: the file `.group.key` in its folder, which the group's programs share.
 ///
-/// The file holds Base64 of 32 bytes and a line feed, and has the same mode as the group's other files. It
-/// is created once; if it is lost, the marker `.group.key.made` beside it prevents a new key.
+/// The file holds Base64 of 32 bytes and a line feed, and has the same mode as the group's other
+/// files. It is created once; if it is lost, the marker `.group.key.made` beside it prevents a new
+/// key.
 struct GroupKey: Sendable {
   let folder: SharedFolder
   /// This program's ledger, which has the check values of keys that a rotation dropped.

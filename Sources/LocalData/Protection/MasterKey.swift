@@ -5,8 +5,9 @@ internal import struct Foundation.Data
 
 /// The key from which the keys of encrypted values are derived: in the keychain, created once.
 ///
-/// The ledger has its check value, which decides which key is the present one. While a rotation seals values
-/// again, the keychain holds two keys: the old one in its place, the new one in `next`.
+/// The ledger has its check value, which decides which key is the present one. While a rotation
+/// seals values again, the keychain holds two keys: the old one in its place, the new one in
+/// `next`.
 final class MasterKey: Sendable {
   /// The record of the key in the keychain.
   let place: any ValuePlace
@@ -114,8 +115,8 @@ extension MasterKey: RotatedKey {
   var group: SharedFolder? { nil }
 
   func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
-    // Another process may have replaced the key. The lock file shows that to readers; a writer asks the
-    // ledger, since a process that replaced the key may have died before it touched the file.
+    // Another process may have replaced the key. The lock file shows that to readers; a writer asks
+    // the ledger, since a process that replaced the key may have died before it touched the file.
     let generation = try lock?.generation()
     let known = known.withLock { $0 }
     if !isWriting, let known, generation != nil, known.generation == generation { return known.key }

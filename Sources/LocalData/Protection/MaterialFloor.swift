@@ -3,8 +3,8 @@ internal import StorageCore
 
 /// The minimum strength of the material that new values are sealed under.
 ///
-/// What people choose must meet ``PassphraseFloor``. A key from a provider must have 128 bits. The master key
-/// and the keys of groups are random and have 256 bits or more.
+/// What people choose must meet ``PassphraseFloor``. A key from a provider must have 128 bits. The
+/// master key and the keys of groups are random and have 256 bits or more.
 enum MaterialFloor {
   /// The shortest key of a provider, in bytes.
   static let keyLength = 16

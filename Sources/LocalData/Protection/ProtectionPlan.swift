@@ -45,7 +45,8 @@ extension ProtectionPlan {
   ///   - keychain: where the values of the domain `keychain` are.
   ///   - hasPasscode: whether the program registered a passcode closure.
   ///   - iterations: the iterations of PBKDF2 if the policy names none.
-  /// - Throws: `unsupported` for a policy that the domain can't keep here, `invalid` for numbers out of range.
+  /// - Throws: `unsupported` for a policy that the domain can't keep here, `invalid` for numbers
+  ///   out of range.
   init(
     _ policy: SecurityPolicy, in domain: StorageDomain, keychain: PlaceAddress.Kind,
     hasPasscode: Bool, iterations: Int

@@ -3,8 +3,8 @@ internal import StorageCore
 extension ValueBinding {
   /// What the values of a key are bound to.
   ///
-  /// Suites, the vault and the keyring refuse what another suite or service sealed, so the values in them need
-  /// no id of a place.
+  /// Suites, the vault and the keyring refuse what another suite or service sealed, so the values
+  /// in them need no id of a place.
   ///
   /// - Parameters:
   ///   - domain: the domain of the key.
@@ -45,7 +45,8 @@ extension ValueBinding {
       requireOldForm: { () throws(StorageError) in
         guard let ledger else { return }
         guard try !ledger.isBound(domain, name) else { throw Self.olderForm }
-        // The router records each value that it writes, so any other value of that form came from elsewhere.
+        // The router records each value that it writes, so any other value of that form came from
+        // elsewhere.
         guard try ledger.entry(domain, name) == nil, try ledger.folder(path)?.takesOldForm != true
         else { return }
         throw StorageError(

@@ -5,8 +5,8 @@ struct ValueBinding: Sendable {
   /// The domain, in fields.
   private let domain: [UInt8]
   let name: String
-  /// Tells a place from others of its kind; nil if the domain has one place only, or if the place itself
-  /// refuses what another place sealed.
+  /// Tells a place from others of its kind; nil if the domain has one place only, or if the place
+  /// itself refuses what another place sealed.
   let place: BoundPlace?
 
   init(_ domain: [String], _ name: String, _ place: BoundPlace? = nil) {
@@ -43,7 +43,8 @@ struct ValueBinding: Sendable {
   }
 }
 
-/// A place of which there are several of the same kind, for example a folder of the caller's choice.
+/// A place of which there are several of the same kind, for example a folder of the caller's
+/// choice.
 struct BoundPlace: Sendable {
   /// The id of the place; nil if it has none yet, which happens only for reading.
   let id: @Sendable (_ isWriting: Bool) throws(StorageError) -> [UInt8]?

@@ -5,7 +5,8 @@ internal import struct Foundation.Data
 
 /// Identifies bytes that were seen before: the first 32 bytes of an HMAC-SHA-512.
 ///
-/// Stored only in the ledger, which is sealed: otherwise the digest of a short value would confirm guesses.
+/// Stored only in the ledger, which is sealed: otherwise the digest of a short value would confirm
+/// guesses.
 enum ValueDigest {
   private static let key = SymmetricKey(data: Array("SPS LocalData value digest v1".utf8))
 

@@ -5,7 +5,8 @@ internal import struct Foundation.Data
 
 /// Seals the values of one key, and opens them.
 ///
-/// Caches the keys that were derived last: PBKDF2 must be slow for an attacker, but not for each read.
+/// Caches the keys that were derived last: PBKDF2 must be slow for an attacker, but not for each
+/// read.
 final class ValueSealer: Sendable {
   /// How new values are sealed; nil if the place seals them.
   let sealing: Sealing?
@@ -71,7 +72,8 @@ final class ValueSealer: Sendable {
   ///   - envelope: the stored bytes.
   ///   - materials: the materials that may open them.
   /// - Returns: the serialized bytes, which the caller must wipe.
-  /// - Throws: `wrongKey` if no material opens them, `typeMismatch` for another serializer, `damaged`.
+  /// - Throws: `wrongKey` if no material opens them, `typeMismatch` for another serializer,
+  ///   `damaged`.
   func open(_ envelope: Envelope, _ materials: [SecureBytes]) throws(StorageError) -> Data {
     guard envelope.serializer == serializer else {
       throw StorageError(

@@ -3,8 +3,9 @@ internal import StorageCore
 
 internal import struct Foundation.Data
 
-/// While a group's values are sealed again, the file `.group.rotation` has the former key and the list of its
-/// values, sealed under the present key. So only somebody with the present key can have written it.
+/// While a group's values are sealed again, the file `.group.rotation` has the former key and the
+/// list of its values, sealed under the present key. So only somebody with the present key can have
+/// written it.
 extension GroupKey: RotatedKey {
   static let rotation = ".group.rotation"
 

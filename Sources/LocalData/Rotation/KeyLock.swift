@@ -3,9 +3,9 @@ internal import StorageCore
 
 /// The lock file of a shared key.
 ///
-/// A writer shares the lock from sealing to writing. A rotation holds it alone while it replaces the key. So
-/// no value is written under the old key after the replacement. The kernel releases the locks of a
-/// process that dies.
+/// A writer shares the lock from sealing to writing. A rotation holds it alone while it replaces
+/// the key. So no value is written under the old key after the replacement. The kernel releases the
+/// locks of a process that dies.
 struct KeyLock: Sendable {
   /// The lock file in a group's folder.
   static let groupFile = groupStem + ".lock"

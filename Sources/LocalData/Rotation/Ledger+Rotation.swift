@@ -10,7 +10,8 @@ struct RotationRecord: Codable, Equatable, Sendable {
   var begun: Set<String> = []
   /// The shared keys whose values are all sealed again.
   var done: Set<String> = []
-  /// The shared keys that this rotation has replaced; a run of another program may drop their former keys.
+  /// The shared keys that this rotation has replaced; a run of another program may drop their
+  /// former keys.
   var replaced: Set<String>?
   /// Whether the stores get a new source; nil in the record of an earlier release.
   var hasNewSource: Bool?

@@ -185,7 +185,8 @@ extension ProviderCall {
 }
 
 extension RouterCore {
-  /// Records that a key has a value that is bound to its place, so that an older form opens no more.
+  /// Records that a key has a value that is bound to its place, so that an older form opens no
+  /// more.
   fileprivate func noteBinding(of bytes: Data, _ value: SealedValue) throws(StorageError) {
     if Envelope.isBound(bytes) { try ledger.recordBound(value.domain, value.name) }
   }

@@ -58,15 +58,16 @@ enum RotatedStore: Hashable, Sendable {
   ///   - source: opens the store from now on; nil keeps its source.
   ///   - names: whether names are hashed anew, where the store can do that.
   /// - Returns: the report.
-  /// - Throws: `StorageError`; the store then opens with one of the sources, and a later call continues.
+  /// - Throws: `StorageError`; the store then opens with one of the sources, and a later call
+  ///   continues.
   func rotate(
     _ places: Places, openedBy source: KeySource?, names: Bool
   ) throws(StorageError) -> StorageRotationReport.Store {
     guard let source, !isOfKeyring || !source.isAutomatic else {
       return try rotate(places.opened(self), nil, names)
     }
-    // After a kill, the new source may open the store already, and another program may have added it. The
-    // root key must be a new one in either case.
+    // After a kill, the new source may open the store already, and another program may have added
+    // it. The root key must be a new one in either case.
     let new = try places.opened(self, by: source)
     if try isOpen(new) { return try rotate(new, nil, names) }
     return try rotate(places.opened(self), source, names)

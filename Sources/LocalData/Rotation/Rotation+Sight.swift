@@ -24,7 +24,8 @@ extension Rotation {
     "an interrupted rotation began with another new key, or without one; finish it with the same key first. "
       + "Nothing was changed")
 
-  /// Refuses a rotation while a value may be out of sight; or names these values, if the caller gives them up.
+  /// Refuses a rotation while a value may be out of sight; or names these values, if the caller
+  /// gives them up.
   mutating func requireSight(
     of entries: [Ledger.Entry], _ stores: [RotatedStore]
   ) throws(StorageError) {

@@ -48,8 +48,8 @@ extension Rotation {
     return keys
   }
 
-  /// The places where the value of an entry may be: the recorded one, and the present one, if a folder above
-  /// both was moved.
+  /// The places where the value of an entry may be: the recorded one, and the present one, if a
+  /// folder above both was moved.
   func candidates(_ entry: Ledger.Entry) -> [PlaceAddress] {
     do throws(StorageError) {
       let present = try core.entry(of: entry, under: state).address
@@ -64,8 +64,8 @@ extension Rotation {
     entries.flatMap { candidates($0) } + (try declaredAddresses().map(\.address))
   }
 
-  /// The values that may be under a master key: by the ledger, and by the declarations, since a migration
-  /// records its copy last.
+  /// The values that may be under a master key: by the ledger, and by the declarations, since a
+  /// migration records its copy last.
   func values(of id: String) throws(StorageError) -> [SealedValue] {
     var values: [SealedValue] = []
     for entry in try ledger.entries() where entry.protection.masterKeyID == id {
@@ -81,7 +81,8 @@ extension Rotation {
     return values
   }
 
-  /// The values in the folder of a group, of all programs; each with the ids that the group may have had.
+  /// The values in the folder of a group, of all programs; each with the ids that the group may
+  /// have had.
   func values(
     in folder: SharedFolder, _ entries: [Ledger.Entry]
   ) throws(StorageError) -> [SealedValue] {

@@ -8,11 +8,11 @@ package enum RotationStep: String, Hashable, Sendable, CaseIterable {
   case rotatedStore, recordedStore, began, replacedKey, resealed, dropped, recordedKey, ended
 }
 
-/// Replaces all keys behind a router's values: those of its stores, then its master keys, then the keys of
-/// its groups.
+/// Replaces all keys behind a router's values: those of its stores, then its master keys, then the
+/// keys of its groups.
 ///
-/// The stores come first, so that a new master key is never in a store that an old key opens. It blocks. A
-/// run continues a killed one: the ledger records the stores and keys that are done.
+/// The stores come first, so that a new master key is never in a store that an old key opens. It
+/// blocks. A run continues a killed one: the ledger records the stores and keys that are done.
 struct Rotation {
   let core: RouterCore
   let state: RouterState

@@ -2,7 +2,8 @@ internal import DefaultsBackend
 internal import Foundation
 internal import StorageCore
 
-/// A value that may be sealed under a shared key, found without its declaration: its envelope has the rest.
+/// A value that may be sealed under a shared key, found without its declaration: its envelope has
+/// the rest.
 struct SealedValue: Hashable, Sendable {
   let address: PlaceAddress
   /// The domains that the value may be of, the likeliest first.

@@ -2,7 +2,8 @@ internal import CryptoCore
 internal import Foundation
 internal import StorageCore
 
-/// A key that seals many values, and that a rotation replaces: the master key, or the key of a group.
+/// A key that seals many values, and that a rotation replaces: the master key, or the key of a
+/// group.
 protocol SharedKey: Sendable {
   /// Keeps the key from being replaced between sealing and writing; nil for stores in memory.
   var lock: KeyLock? { get }
@@ -18,8 +19,8 @@ protocol SharedKey: Sendable {
 }
 
 extension SharedKey {
-  /// The keys that may open stored bytes: the present one, and the former one if a running rotation has
-  /// listed these bytes.
+  /// The keys that may open stored bytes: the present one, and the former one if a running rotation
+  /// has listed these bytes.
   func materials(
     opening stored: Data, at address: PlaceAddress
   ) throws(StorageError) -> [SecureBytes] {
@@ -35,7 +36,8 @@ extension SharedKey {
 protocol RotatedKey: SharedKey {
   /// The name of the key in reports and in the ledger.
   var title: String { get }
-  /// The folder of its group, to which the addresses in its list are relative; nil for a master key.
+  /// The folder of its group, to which the addresses in its list are relative; nil for a master
+  /// key.
   var group: SharedFolder? { get }
 
   /// Makes a new key the present one, and lists the values of the old one in the same atomic step.
@@ -55,12 +57,14 @@ struct FormerKey: Sendable {
 
 /// The values that were sealed under a key at the moment of its replacement.
 ///
-/// Somebody who has the old key can seal values under it. Such a value is not in the list, so it does not open.
+/// Somebody who has the old key can seal values under it. Such a value is not in the list, so it
+/// does not open.
 struct RotationManifest: Codable, Equatable, Sendable {
-  /// The digests of the stored bytes, by address; empty for a place that seals its contents, since the
-  /// rotation has replaced the keys of that place before.
+  /// The digests of the stored bytes, by address; empty for a place that seals its contents, since
+  /// the rotation has replaced the keys of that place before.
   private var digests: [String: Data] = [:]
-  /// The path that the addresses are relative to; others may reach a group's folder by another path.
+  /// The path that the addresses are relative to; others may reach a group's folder by another
+  /// path.
   private static func label(_ address: PlaceAddress, below root: String?) -> String {
     var label = address
     if let root { label.container.removeFirst(root.count) }

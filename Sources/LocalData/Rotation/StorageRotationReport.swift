@@ -31,25 +31,30 @@ public struct StorageRotationReport: Hashable, Sendable {
     public let error: StorageError
   }
 
-  /// The stores whose own keys this run replaced; not those of an interrupted run that it continued.
+  /// The stores whose own keys this run replaced; not those of an interrupted run that it
+  /// continued.
   public internal(set) var stores: [Store] = []
   /// The master keys and the keys of groups that were replaced.
   public internal(set) var keys: [String] = []
-  /// How many values this run sealed again under another master key, group key or provider's material.
+  /// How many values this run sealed again under another master key, group key or provider's
+  /// material.
   public internal(set) var resealed = 0
   /// The values that could not be read, so that they stay as they are.
   ///
-  /// The rotation stays unfinished until they are readable, restored or removed, and it was called again: the
-  /// former key is kept for exactly the values that it sealed when it was replaced.
+  /// The rotation stays unfinished until they are readable, restored or removed, and it was called
+  /// again: the former key is kept for exactly the values that it sealed when it was replaced.
   public internal(set) var left: [Left] = []
-  /// The values and places that were out of sight, or could not be read, and that the caller gave up.
+  /// The values and places that were out of sight, or could not be read, and that the caller gave
+  /// up.
   ///
   /// No key of the application opens these values now.
   public internal(set) var abandoned: [Left] = []
-  /// The keys whose values are under material of a provider that was not asked, or under a passcode.
+  /// The keys whose values are under material of a provider that was not asked, or under a
+  /// passcode.
   ///
-  /// A rotation does not change them. If the material or the passcode leaked, too, replace it: a provider
-  /// then also gives the old material, see ``KeyMaterialProviding/formerKeyMaterial(for:)``.
+  /// A rotation does not change them. If the material or the passcode leaked, too, replace it: a
+  /// provider then also gives the old material, see
+  /// ``KeyMaterialProviding/formerKeyMaterial(for:)``.
   public internal(set) var external: [String] = []
 
   /// Whether every value was sealed again, except the abandoned ones.

@@ -4,40 +4,41 @@ public import StorageCore
 public import struct Foundation.URL
 
 extension StorageRouter {
-  /// Replaces every key that seals this application's values, after one of them leaked, and seals all values
-  /// again.
+  /// Replaces every key that seals this application's values, after one of them leaked, and seals
+  /// all values again.
   ///
-  /// It replaces the keys of the ledger, the keychain, the suites and the sealed folders, then the master key,
-  /// then the keys of the groups. Afterwards somebody with an old key and old copies of the files can read
-  /// nothing that is written from then on, and a value that they seal under an old key is not read: it is
-  /// `wrongKey` or `damaged`.
+  /// It replaces the keys of the ledger, the keychain, the suites and the sealed folders, then the
+  /// master key, then the keys of the groups. Afterwards somebody with an old key and old copies of
+  /// the files can read nothing that is written from then on, and a value that they seal under an
+  /// old key is not read: it is `wrongKey` or `damaged`.
   ///
-  /// Values can be read and written meanwhile, also by other processes; they wait for moments only. A value
-  /// counts only if it was there when its key was replaced. Values of keys that no catalog declares are sealed
-  /// again, too. If the call is interrupted, call it again with the same source: it continues. Until it has
-  /// finished, programs list the new source before the old one: `KeySource.firstAvailable(_:)`;
-  /// afterwards, only the new one.
+  /// Values can be read and written meanwhile, also by other processes; they wait for moments only.
+  /// A value counts only if it was there when its key was replaced. Values of keys that no catalog
+  /// declares are sealed again, too. If the call is interrupted, call it again with the same
+  /// source: it continues. Until it has finished, programs list the new source before the old one:
+  /// `KeySource.firstAvailable(_:)`; afterwards, only the new one.
   ///
-  /// Before anything is changed, it refuses to lose values that are out of sight: mount every disk, call
-  /// ``adoptFolder(at:)`` for moved folders, and have the ledger in place. A value that can't be read stays as it
-  /// is, and the report names it; the rotation is then unfinished, and the next call goes on. Values under a provider's material
-  /// are sealed again if they are under former material; values under a passcode stay. Backups still
-  /// open with the old keys. Recovery keys end, since they lead to the old keys.
+  /// Before anything is changed, it refuses to lose values that are out of sight: mount every disk,
+  /// call ``adoptFolder(at:)`` for moved folders, and have the ledger in place. A value that can't
+  /// be read stays as it is, and the report names it; the rotation is then unfinished, and the next
+  /// call goes on. Values under a provider's material are sealed again if they are under former
+  /// material; values under a passcode stay. Backups still open with the old keys. Recovery keys
+  /// end, since they lead to the old keys.
   ///
   /// - Parameters:
-  ///   - source: opens all stores from now on, and must not have leaked; nil keeps the present source, if that
-  ///     is still secret.
-  ///   - names: whether the names in vaults, suites and sealed folders are hashed with a new key, too. Each
-  ///     store is then locked while that is done, and each of its records must open.
-  ///   - abandoningMissing: whether values that are missing or can't be read are given up. The report names
-  ///     them, and no key opens them afterwards.
+  ///   - source: opens all stores from now on, and must not have leaked; nil keeps the present
+  ///     source, if that is still secret.
+  ///   - names: whether the names in vaults, suites and sealed folders are hashed with a new key,
+  ///     too. Each store is then locked while that is done, and each of its records must open.
+  ///   - abandoningMissing: whether values that are missing or can't be read are given up. The
+  ///     report names them, and no key opens them afterwards.
   ///   - progress: called from time to time with the number of steps done and of all steps.
   /// - Returns: what was replaced and sealed again, and what was left.
-  /// - Throws: `StorageError`: `busy` if another rotation runs; or, before anything is changed, why a store does
-  ///   not open, `unavailable`, `denied`, `configurationConflict` or the code of the first value that is out of
-  ///   sight, `wrongKey` if an old ledger or store was put back, `invalid` if an interrupted rotation began with
-  ///   another source; or a later failure, after which every value is still readable, and another call
-  ///   continues.
+  /// - Throws: `StorageError`: `busy` if another rotation runs; or, before anything is changed, why
+  ///   a store does not open, `unavailable`, `denied`, `configurationConflict` or the code of the
+  ///   first value that is out of sight, `wrongKey` if an old ledger or store was put back,
+  ///   `invalid` if an interrupted rotation began with another source; or a later failure, after
+  ///   which every value is still readable, and another call continues.
   public nonisolated func rotate(
     openedBy source: KeySource? = nil, names: Bool = false,
     abandoningMissing: Bool = false,
@@ -84,7 +85,8 @@ extension RouterCore {
     return rotation.report
   }
 
-  /// Seals values again that are under a provider's former material, and names those of other providers.
+  /// Seals values again that are under a provider's former material, and names those of other
+  /// providers.
   fileprivate func resealExternal(
     _ report: StorageRotationReport
   ) async throws(StorageError) -> StorageRotationReport {
@@ -118,23 +120,25 @@ extension RouterCore {
 }
 
 extension StorageCatalogFile {
-  /// Replaces every key of the application, as ``StorageRouter/rotate(openedBy:names:abandoningMissing:progress:)`` does; blocks.
+  /// Replaces every key of the application, as
+  /// ``StorageRouter/rotate(openedBy:names:abandoningMissing:progress:)`` does; blocks.
   ///
   /// Asks no provider and for no passcode: values under these stay, and the report names them.
   ///
   /// - Parameters:
   ///   - applicationID: the application; nil means the id in the file.
   ///   - keySource: opens its stores now.
-  ///   - folder: the folder that holds all of its places, if its router was created with one; nil for the
-  ///     standard places.
+  ///   - folder: the folder that holds all of its places, if its router was created with one; nil
+  ///     for the standard places.
   ///   - source: opens its stores from now on; nil keeps `keySource`.
   ///   - names: whether names are hashed with a new key, too.
-  ///   - abandoningMissing: whether values that are missing or can't be read are given up. The report names
-  ///     them, and no key opens them afterwards.
+  ///   - abandoningMissing: whether values that are missing or can't be read are given up. The
+  ///     report names them, and no key opens them afterwards.
   ///   - progress: called from time to time with the number of steps done and of all steps.
   /// - Returns: what was replaced and sealed again, and what was left.
-  /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one; `unavailable` if the application
-  ///   has no stores there, and nothing is created then; or as the router's call.
+  /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one; `unavailable`
+  ///   if the application has no stores there, and nothing is created then; or as the router's
+  ///   call.
   public func rotate(
     applicationID: String? = nil, keySource: KeySource, folder: URL? = nil,
     openedBy source: KeySource? = nil, names: Bool = false,

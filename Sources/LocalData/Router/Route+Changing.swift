@@ -47,8 +47,8 @@ extension Route {
       return try await Blocking.run { try self.attemptBlocking(body) }
     }
     let found = try await get(call)
-    // Seal with the material that opened the value, or that the provider returned with it: a second call
-    // might return other material by mistake.
+    // Seal with the material that opened the value, or that the provider returned with it: a second
+    // call might return other material by mistake.
     let present: SecureBytes
     if let found { present = found.present } else { present = try await call.material() }
     return try await Blocking.run {

@@ -20,7 +20,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
   /// Called before each write; records where the value is.
   let beforeWriting: @Sendable () throws(StorageError) -> Void
-  /// Called after a write of a value that is bound to its place; records that an older form is over.
+  /// Called after a write of a value that is bound to its place; records that an older form is
+  /// over.
   private let afterBinding: @Sendable () throws(StorageError) -> Void
   /// Whether that was recorded: once is enough.
   private let isBindingNoted = Lock(false)
@@ -67,8 +68,9 @@ final class Route<Value: Codable & Sendable>: Sendable {
 
   /// The stored bytes, or nil if the key has no value.
   ///
-  /// After the route was created, another process may have moved the value, or sealed it in place. So if
-  /// nothing is stored, or sealed bytes are stored where plain bytes belong, the ledger is checked.
+  /// After the route was created, another process may have moved the value, or sealed it in place.
+  /// So if nothing is stored, or sealed bytes are stored where plain bytes belong, the ledger is
+  /// checked.
   func stored() throws(StorageError) -> Data? {
     let bytes = try place.read()
     let isExpected = bytes.map { sealer != nil || !$0.starts(with: Envelope.mark) } ?? false
@@ -105,7 +107,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
     return try key.materials(opening: stored, at: address)
   }
 
-  /// Runs `body`; if it can't read the value, throws a conflict if the value is now stored in another way.
+  /// Runs `body`; if it can't read the value, throws a conflict if the value is now stored in
+  /// another way.
   private func orConflict<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -166,8 +169,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
     return Found(value: value, bytes: bytes, present: materials[0])
   }
 
-  /// The provider's present material, followed by its former material if the stored bytes are not under the
-  /// present one.
+  /// The provider's present material, followed by its former material if the stored bytes are not
+  /// under the present one.
   func materials(
     for envelope: Envelope, _ sealer: ValueSealer, _ call: ProviderCall
   ) async throws(StorageError) -> [SecureBytes] {
@@ -238,8 +241,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
 
   /// Replaces the stored bytes if they equal `old`, and notifies observers of the place.
   ///
-  /// - Returns: whether the bytes were `old`; also false if a rotation replaced the key that `new` is
-  ///   sealed under, so seal again.
+  /// - Returns: whether the bytes were `old`; also false if a rotation replaced the key that `new`
+  ///   is sealed under, so seal again.
   func exchange(_ old: Data?, _ new: Data?) throws(StorageError) -> Bool {
     defer { changes.notify(()) }
     return try materials.sharing { () throws(StorageError) in
@@ -258,8 +261,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
 
   /// Refuses to replace a value that is under other material.
   ///
-  /// The user may have mistyped a passcode, or a provider may have lost its old key; this value is then
-  /// the only one left.
+  /// The user may have mistyped a passcode, or a provider may have lost its old key; this value is
+  /// then the only one left.
   private func refuseOtherMaterial(
     _ materials: [SecureBytes], _ old: Data?, _ sealer: ValueSealer
   ) throws(StorageError) {

@@ -17,7 +17,8 @@ extension RouterCore {
         + "or migrate the key", key: key.name)
   }
 
-  /// The difference between how a value is stored and how it is declared; nil if no value is hidden.
+  /// The difference between how a value is stored and how it is declared; nil if no value is
+  /// hidden.
   private func conflict(
     between stored: Ledger.Entry, and declared: Ledger.Entry
   ) throws(StorageError) -> String? {

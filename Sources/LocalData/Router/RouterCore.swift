@@ -119,7 +119,8 @@ final class RouterCore: Sendable {
     }
   }
 
-  /// Where the values of the domain `keychain` are: the recorded place, or the one that would be chosen now.
+  /// Where the values of the domain `keychain` are: the recorded place, or the one that would be
+  /// chosen now.
   private func keychainKind(
     for key: some StorageKey, _ state: RouterState
   ) throws(StorageError) -> PlaceAddress.Kind {
@@ -257,7 +258,8 @@ final class RouterCore: Sendable {
     let asking = AskedMaterial(address: address)
     try asking.check("the passcode closure")
     do {
-      // The closure blocks this thread, so a call that it makes runs here, or in a task that it made.
+      // The closure blocks this thread, so a call that it makes runs here, or in a task that it
+      // made.
       let bytes = try asking.during { try ask?() }
       if let bytes, bytes.count > 0 { return bytes }
     } catch let error as StorageError {

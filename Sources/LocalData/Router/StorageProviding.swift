@@ -2,8 +2,8 @@ public import StorageCore
 
 /// Reads and writes the data of keys: ``StorageRouter``, or a replacement for it in tests.
 ///
-/// An implementation promises: nil means absent and only that. A value that can't be read throws an error
-/// and never becomes a default.
+/// An implementation promises: nil means absent and only that. A value that can't be read throws an
+/// error and never becomes a default.
 public protocol StorageProviding: Sendable {
   /// The value of a key, or nil if the key has no value.
   ///

@@ -4,10 +4,10 @@ extension StorageRouter: StorageProviding {
   /// The value of a key.
   ///
   /// - Returns: the value, or nil if the key has no value.
-  /// - Throws: `StorageError`: `unregisteredKey` if catalogs are registered and none contains the key,
-  ///   `configurationConflict` if the value is stored in another way than the key now declares,
-  ///   `unsupported` for a policy that this machine can't keep, `typeMismatch`, `damaged`, `wrongKey`,
-  ///   `keyUnavailable`, `timedOut`, or why the place can't be read.
+  /// - Throws: `StorageError`: `unregisteredKey` if catalogs are registered and none contains the
+  ///   key, `configurationConflict` if the value is stored in another way than the key now
+  ///   declares, `unsupported` for a policy that this machine can't keep, `typeMismatch`,
+  ///   `damaged`, `wrongKey`, `keyUnavailable`, `timedOut`, or why the place can't be read.
   public nonisolated func get<Key: StorageKey>(
     _ key: Key
   ) async throws(StorageError) -> Key.Value? {
@@ -28,9 +28,9 @@ extension StorageRouter: StorageProviding {
   /// - Parameters:
   ///   - value: the value.
   ///   - key: its key.
-  /// - Throws: `StorageError`: as ``get(_:)``. `wrongKey` also if the old value is under other material
-  ///   than the provider or the passcode gives now. The old value then still exists, except with
-  ///   `outcomeUnknown`.
+  /// - Throws: `StorageError`: as ``get(_:)``. `wrongKey` also if the old value is under other
+  ///   material than the provider or the passcode gives now. The old value then still exists,
+  ///   except with `outcomeUnknown`.
   public nonisolated func set<Key: StorageKey>(
     _ value: Key.Value, for key: Key
   ) async throws(StorageError) {
@@ -62,11 +62,12 @@ extension StorageRouter: StorageProviding {
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - body: receives the value, or nil if there is none, and changes it; setting nil removes it. `body`
-  ///     runs on a thread that may block. It runs again if another task or process wrote meanwhile.
+  ///   - body: receives the value, or nil if there is none, and changes it; setting nil removes it.
+  ///     `body` runs on a thread that may block. It runs again if another task or process wrote
+  ///     meanwhile.
   /// - Returns: the result of the last run of `body`.
-  /// - Throws: an error of `body`, or `StorageError`: as ``set(_:for:)``, and `busy` if others kept writing
-  ///   for 30 s.
+  /// - Throws: an error of `body`, or `StorageError`: as ``set(_:for:)``, and `busy` if others kept
+  ///   writing for 30 s.
   @discardableResult
   public nonisolated func update<Key: StorageKey, Result: Sendable>(
     _ key: Key, _ body: @escaping @Sendable (inout Key.Value?) throws -> Result

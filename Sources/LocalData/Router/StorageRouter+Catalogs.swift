@@ -5,13 +5,14 @@ extension StorageRouter {
   ///
   /// From then on, keys that are in no registered catalog are refused.
   ///
-  /// Several catalogs add up; registering a catalog again replaces it. May block: this call determines
-  /// whether the keychain is a keyring or a vault.
+  /// Several catalogs add up; registering a catalog again replaces it. May block: this call
+  /// determines whether the keychain is a keyring or a vault.
   ///
   /// - Parameter catalog: the type of the catalog.
-  /// - Throws: `StorageError`, and then the catalog is not registered: `duplicate` for two keys of one name
-  ///   in one place, `invalid` for an empty description or an invalid name or number, `unsupported` for a
-  ///   policy that the key's domain can't keep on this machine, `invalidAppGroupIdentifier`.
+  /// - Throws: `StorageError`, and then the catalog is not registered: `duplicate` for two keys of
+  ///   one name in one place, `invalid` for an empty description or an invalid name or number,
+  ///   `unsupported` for a policy that the key's domain can't keep on this machine,
+  ///   `invalidAppGroupIdentifier`.
   public nonisolated func registerCatalog<Catalog: StorageKeyCatalog>(
     _ catalog: Catalog.Type
   ) throws(StorageError) {
@@ -47,7 +48,8 @@ extension StorageRouter {
 
 /// The keys that are stored properties of a value.
 public enum StorageKeyList: Sendable {
-  /// The keys among the stored properties of a struct, in their order; includes those of nested structs.
+  /// The keys among the stored properties of a struct, in their order; includes those of nested
+  /// structs.
   public static func keys<Keys>(of keys: Keys) -> [AnyStorageKey] {
     Mirror(reflecting: keys).children.flatMap { child -> [AnyStorageKey] in
       if let key = child.value as? any StorageKey { return [AnyStorageKey(key)] }

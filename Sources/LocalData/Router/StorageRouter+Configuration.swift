@@ -5,9 +5,10 @@ public import struct Foundation.URL
 
 /// Changes the configuration, best when the program starts.
 ///
-/// A configuration that no longer matches stored data does not hide the data silently. Each use of such a
-/// key throws `configurationConflict`, and `StorageDiagnostics` gets all conflicts when the configuration
-/// is set. ``apply(storage:encryption:files:sync:)`` refuses such a configuration instead.
+/// A configuration that no longer matches stored data does not hide the data silently. Each use of
+/// such a key throws `configurationConflict`, and `StorageDiagnostics` gets all conflicts when the
+/// configuration is set. ``apply(storage:encryption:files:sync:)`` refuses such a configuration
+/// instead.
 extension StorageRouter {
   /// The values for keys that omit a service or a group.
   public var storageConfiguration: StorageConfiguration { core.state.withLock { $0.storage } }
@@ -49,8 +50,8 @@ extension StorageRouter {
   ///   - encryption: where the master key is, and values for keys that omit a detail.
   ///   - files: where files are within the standard folders.
   ///   - sync: the limit for values that are sent to other machines automatically.
-  /// - Throws: `configurationConflict`, which names the keys whose values would be hidden, or why the
-  ///   check failed. Then nothing is changed.
+  /// - Throws: `configurationConflict`, which names the keys whose values would be hidden, or why
+  ///   the check failed. Then nothing is changed.
   public func apply(
     storage: StorageConfiguration? = nil, encryption: EncryptionConfiguration? = nil,
     files: FileStorageConfiguration? = nil, sync: SyncConfiguration? = nil
@@ -100,14 +101,15 @@ extension StorageRouter {
 
   /// Takes over a custom folder that was moved to this place, with the sealed values in it.
   ///
-  /// The sealed values of a custom folder open in this folder only, so they are `damaged` in the folder's new
-  /// place. Call this after you moved a folder, and only then: the call trusts the folder's file `.folder.id`,
-  /// so a program that calls it at each start would trust whoever can write to the folder. Values that were
-  /// sealed in the folder's present place before the call, under another id, are `damaged` afterwards.
+  /// The sealed values of a custom folder open in this folder only, so they are `damaged` in the
+  /// folder's new place. Call this after you moved a folder, and only then: the call trusts the
+  /// folder's file `.folder.id`, so a program that calls it at each start would trust whoever can
+  /// write to the folder. Values that were sealed in the folder's present place before the call,
+  /// under another id, are `damaged` afterwards.
   ///
   /// - Parameter folder: the folder, as the keys declare it.
-  /// - Throws: `unavailable` if the folder does not exist, `damaged` if its id can't be read, `busy` while a
-  ///   rotation is unfinished, or why the ledger can't be written.
+  /// - Throws: `unavailable` if the folder does not exist, `damaged` if its id can't be read,
+  ///   `busy` while a rotation is unfinished, or why the ledger can't be written.
   public func adoptFolder(at folder: URL) async throws(StorageError) {
     let core = core
     try await Blocking.run { () throws(StorageError) in
@@ -126,7 +128,8 @@ extension StorageRouter {
     core.state.withLock { $0.startAnew() }
   }
 
-  /// Registers a provider for the keys that name a source; it replaces the source's previous provider.
+  /// Registers a provider for the keys that name a source; it replaces the source's previous
+  /// provider.
   ///
   /// - Parameters:
   ///   - provider: supplies the material.
@@ -144,9 +147,9 @@ extension StorageRouter {
   ///
   /// - Parameter ask: returns the passcode, or nil if there is none, which becomes the error
   ///   `keyUnavailable`. It is called for each read and write of such a key, on a thread that may
-  ///   wait for the user. New values need a passcode of at least eight bytes; a shorter one is the error
-  ///   `invalid`, and still opens an older value. Each such read or write takes about 0.3 s and 128 MiB, for scrypt, unless the
-  ///   same passcode was given for the same value before.
+  ///   wait for the user. New values need a passcode of at least eight bytes; a shorter one is the
+  ///   error `invalid`, and still opens an older value. Each such read or write takes about 0.3 s
+  ///   and 128 MiB, for scrypt, unless the same passcode was given for the same value before.
   public func registerPasscode(_ ask: @escaping @Sendable () throws -> SecureBytes?) {
     core.state.withLock { state in
       state.passcode = ask

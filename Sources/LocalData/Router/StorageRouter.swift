@@ -9,16 +9,17 @@ public import struct Foundation.URL
 ///     let theme = try await StorageRouter.shared.get(StorageKeys.Theme())
 ///     try await StorageRouter.shared.remove(StorageKeys.Theme())
 ///
-/// The actor protects only its configuration. Reads and writes do not wait for each other, so a key whose
-/// provider or keyring hangs delays no other key. The first use of a key finds its place and reads the
-/// ledger, `localdata.vault`; each later use costs a table lookup and the access to the place.
+/// The actor protects only its configuration. Reads and writes do not wait for each other, so a key
+/// whose provider or keyring hangs delays no other key. The first use of a key finds its place and
+/// reads the ledger, `localdata.vault`; each later use costs a table lookup and the access to the
+/// place.
 public actor StorageRouter {
   nonisolated let core: RouterCore
 
   /// The router of the program; in a test with its own stores, the router of the test.
   ///
-  /// It uses the application id and key source of `SecureStorage.bootstrap(applicationID:keySource:)`;
-  /// call that function first.
+  /// It uses the application id and key source of
+  /// `SecureStorage.bootstrap(applicationID:keySource:)`; call that function first.
   public static var shared: StorageRouter {
     guard let test = TestStores.inUse else { return program }
     return test.kept {
@@ -46,8 +47,8 @@ public actor StorageRouter {
   /// - Parameters:
   ///   - applicationID: the name of its folders and suites, 1 to 128 bytes that can name a file.
   ///   - keySource: where the key of all its stores comes from.
-  ///   - folder: an absolute file URL of a folder that holds all places except custom folders; nil for the
-  ///     standard folders. The desktop's keyring stays outside of it.
+  ///   - folder: an absolute file URL of a folder that holds all places except custom folders; nil
+  ///     for the standard folders. The desktop's keyring stays outside of it.
   ///   - configuration: the values for keys that omit a service or a group.
   public init(
     applicationID: String, keySource: KeySource, folder: URL? = nil,

@@ -4,8 +4,8 @@ internal import StorageCore
 extension RouterCore {
   /// The engine that syncs a key.
   ///
-  /// - Throws: `unsupported` for a key that stays on this machine, `unavailable` if the key is not for
-  ///   this machine or there is no connection, and the errors of the key's route.
+  /// - Throws: `unsupported` for a key that stays on this machine, `unavailable` if the key is not
+  ///   for this machine or there is no connection, and the errors of the key's route.
   func syncEngine<Key: StorageKey>(
     of key: Key, _ resolve: SyncEngine<Key>.Resolver?
   ) async throws(StorageError) -> SyncEngine<Key> {

@@ -5,8 +5,8 @@ internal import struct Foundation.Data
 
 /// The id of a shared store: the sealed entries in the store are bound to it.
 ///
-/// The store has the id as an entry, which the first machine writes. Each machine records it in its ledger, so
-/// nobody can put another store in the place of one that the machine knows.
+/// The store has the id as an entry, which the first machine writes. Each machine records it in its
+/// ledger, so nobody can put another store in the place of one that the machine knows.
 struct SharedStoreID: Sendable {
   let link: SyncLink
   let ledger: Ledger
@@ -70,7 +70,8 @@ extension Ledger {
 
   /// Records the id of a shared store, unless it has one; returns the recorded id.
   ///
-  /// - Throws: `conflict` if another store of this machine has the id: then somebody copied that store.
+  /// - Throws: `conflict` if another store of this machine has the id: then somebody copied that
+  ///   store.
   func settle(_ id: [UInt8], ofStore transport: String) throws(StorageError) -> [UInt8] {
     for key in try storage.keys() where key.hasPrefix(Self.storePrefix) {
       let other = String(key.dropFirst(Self.storePrefix.count))

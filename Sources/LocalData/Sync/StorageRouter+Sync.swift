@@ -3,28 +3,30 @@ public import StorageCore
 
 /// Syncs values with other machines, through a store that they share.
 ///
-/// The application decides when: ``sync(_:resolving:)`` for one key, ``syncAll()`` for all. A key with the
-/// policy `automaticSmall` is sent automatically after each write; the next sync of the key receives what
-/// others sent. No clock is used: a sync compares which side changed since the last agreement. If both
-/// sides changed, nothing is changed, and the application is told of a conflict.
+/// The application decides when: ``sync(_:resolving:)`` for one key, ``syncAll()`` for all. A key
+/// with the policy `automaticSmall` is sent automatically after each write; the next sync of the
+/// key receives what others sent. No clock is used: a sync compares which side changed since the
+/// last agreement. If both sides changed, nothing is changed, and the application is told of a
+/// conflict.
 ///
-/// In the shared store a value is sealed as its key's policy says, under the key that the machines share, or
-/// under the material of the key's provider. A value with the policy `none` is readable there.
+/// In the shared store a value is sealed as its key's policy says, under the key that the machines
+/// share, or under the material of the key's provider. A value with the policy `none` is readable
+/// there.
 extension StorageRouter {
   /// Connects the router to a store that machines share; this ends an earlier connection.
   ///
-  /// Register catalogs first: this call compares their `automaticSmall` keys with the shared store, and
-  /// sends the values that an earlier process could not send.
+  /// Register catalogs first: this call compares their `automaticSmall` keys with the shared store,
+  /// and sends the values that an earlier process could not send.
   ///
   /// - Parameters:
   ///   - transport: the shared store.
-  ///   - key: 256 bits that all machines have and that seal what is sent. Nil works if every synced key is
-  ///     readable or has a provider; other keys then throw `keyUnavailable`.
+  ///   - key: 256 bits that all machines have and that seal what is sent. Nil works if every synced
+  ///     key is readable or has a provider; other keys then throw `keyUnavailable`.
   ///   - deadline: how long a call of the transport may take before it throws `timedOut`.
-  ///   - retryAfter: the first delay before a failed send is repeated; it doubles with each failure, up to
-  ///     one minute.
-  ///   - onEvent: receives the results of automatic sends, on any thread. With nil, `StorageDiagnostics`
-  ///     receives errors, conflicts and values that are too large.
+  ///   - retryAfter: the first delay before a failed send is repeated; it doubles with each
+  ///     failure, up to one minute.
+  ///   - onEvent: receives the results of automatic sends, on any thread. With nil,
+  ///     `StorageDiagnostics` receives errors, conflicts and values that are too large.
   /// - Throws: `invalid` for a key of another size, or for an invalid id of the transport.
   public nonisolated func connect(
     _ transport: any SyncTransport, key: SymmetricKey? = nil, deadline: Duration = .seconds(30),
@@ -63,13 +65,14 @@ extension StorageRouter {
   ///
   /// - Parameters:
   ///   - key: the key, with any policy but `never`, and a value of any size.
-  ///   - resolve: called if both sides changed. Without it, nothing is changed in that case, and the next
-  ///     sync finds the conflict again.
+  ///   - resolve: called if both sides changed. Without it, nothing is changed in that case, and
+  ///     the next sync finds the conflict again.
   /// - Returns: what was done.
-  /// - Throws: an error of `resolve`, or `StorageError`, and then nothing is changed here: `unsupported`
-  ///   for a key that stays on this machine, `unavailable` if the key is not for this machine or there is
-  ///   no connection, `keyUnavailable`, `damaged`, `wrongKey` or `typeMismatch` for a shared entry
-  ///   that is not the key's, `timedOut`, `busy`, or why one of the sides can't be used.
+  /// - Throws: an error of `resolve`, or `StorageError`, and then nothing is changed here:
+  ///   `unsupported` for a key that stays on this machine, `unavailable` if the key is not for this
+  ///   machine or there is no connection, `keyUnavailable`, `damaged`, `wrongKey` or `typeMismatch`
+  ///   for a shared entry that is not the key's, `timedOut`, `busy`, or why one of the sides can't
+  ///   be used.
   public nonisolated func sync<Key: StorageKey>(
     _ key: Key,
     resolving resolve: (
@@ -84,8 +87,8 @@ extension StorageRouter {
   /// The keys are synced one after the other; a failure does not stop the others.
   ///
   /// - Returns: the outcome of each key.
-  /// - Throws: `unavailable` without a connection, `cancelled` if the task is cancelled; keys that were
-  ///   already synced stay synced.
+  /// - Throws: `unavailable` without a connection, `cancelled` if the task is cancelled; keys that
+  ///   were already synced stay synced.
   public nonisolated func syncAll() async throws(StorageError) -> SyncReport {
     let core = core
     guard core.sync.withLock({ $0.link != nil }) else {

@@ -1,6 +1,7 @@
 public import CryptoCore
 
-/// Two values of one key, this machine's and the shared store's, that both changed since the last agreement.
+/// Two values of one key, this machine's and the shared store's, that both changed since the last
+/// agreement.
 ///
 /// Both values are still in place. Printing a conflict shows the key's name, not the values.
 public struct SyncConflict<Value: Sendable>: Sendable {
@@ -29,7 +30,8 @@ public enum SyncResolution<Value: Sendable>: Sendable {
   case keepLocal
   /// The shared value, or its removal, replaces this machine's.
   case takeShared
-  /// A value made from both is stored here and sent to the shared store; nil removes the value everywhere.
+  /// A value made from both is stored here and sent to the shared store; nil removes the value
+  /// everywhere.
   case use(Value?)
 }
 

@@ -5,9 +5,9 @@ internal import struct Foundation.Data
 
 /// Brings this machine's value of one key and the shared value together.
 ///
-/// No clock is used: the record in the ledger has the digests of both sides at the last agreement, which
-/// show what changed since. Each side is written by comparing with what was read. If the process dies
-/// between writing and recording, the next run finds both sides equal.
+/// No clock is used: the record in the ledger has the digests of both sides at the last agreement,
+/// which show what changed since. Each side is written by comparing with what was read. If the
+/// process dies between writing and recording, the next run finds both sides equal.
 struct SyncEngine<Key: StorageKey>: Sendable {
   typealias Resolver =
     @Sendable (SyncConflict<Key.Value>) async throws -> SyncResolution<Key.Value>
@@ -157,7 +157,8 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     return .received
   }
 
-  /// Stores or removes the serialized value here, if the stored bytes are still those that were read.
+  /// Stores or removes the serialized value here, if the stored bytes are still those that were
+  /// read.
   private func store(_ value: Data?, over old: Data?) async throws(StorageError) -> Bool {
     guard value != nil || old != nil else { return true }
     do throws(StorageError) {
@@ -196,8 +197,8 @@ struct SyncEngine<Key: StorageKey>: Sendable {
       let new = try value.map { (value) throws(StorageError) in
         try route.serializer.encode(value)
       }
-      // Send first, while the shared entry is still the one that the application saw. This machine's
-      // value stays until the new one is safe in the shared store.
+      // Send first, while the shared entry is still the one that the application saw. This
+      // machine's value stays until the new one is safe in the shared store.
       return try await replaceBoth(new, shared, sides)
     }
   }

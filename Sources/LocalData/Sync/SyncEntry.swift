@@ -5,9 +5,10 @@ internal import struct Foundation.Data
 
 /// The entry of a key in the shared store: a version, and the serialized value or a removal.
 ///
-/// The bytes are "SPSY", a format version, 0 for readable or 1 for sealed, and the content: 0 for a value or
-/// 1 for a removal, the serializer's number, the version in eight bytes (big-endian), the serialized value.
-/// Sealed content is an ``Envelope``, bound to the domain and the name of the key, and to the shared store.
+/// The bytes are "SPSY", a format version, 0 for readable or 1 for sealed, and the content: 0 for a
+/// value or 1 for a removal, the serializer's number, the version in eight bytes (big-endian), the
+/// serialized value. Sealed content is an ``Envelope``, bound to the domain and the name of the
+/// key, and to the shared store.
 struct SyncEntry: Equatable, Sendable {
   /// The number of writes of the key, counted from 1.
   var version: UInt64
@@ -50,7 +51,8 @@ struct SyncEntry: Equatable, Sendable {
 
   /// Reads content.
   ///
-  /// - Throws: `damaged` for malformed content, `typeMismatch` for the content of another serializer.
+  /// - Throws: `damaged` for malformed content, `typeMismatch` for the content of another
+  ///   serializer.
   init(content: Data, _ serializer: Serializer.Form) throws(StorageError) {
     let bytes = Array(content.prefix(10))
     guard bytes.count == 10, bytes[0] <= 1 else { throw Self.damaged }

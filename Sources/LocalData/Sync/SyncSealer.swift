@@ -15,7 +15,8 @@ struct SyncSealer: Sendable {
   /// Throws `damaged` unless an entry that is bound to no store may be the key's.
   private let requireOldForm: @Sendable () throws(StorageError) -> Void
 
-  /// The sealer of a key, by its policy, under the key that the machines share or the provider's material.
+  /// The sealer of a key, by its policy, under the key that the machines share or the provider's
+  /// material.
   ///
   /// - Throws: `unsupported` for a policy that binds a value to this machine or to a passcode;
   ///   `keyUnavailable` if the value is sealed and no shared key was given.

@@ -5,16 +5,16 @@ public import struct Foundation.Data
 
 /// A store of named bytes that several machines or programs share.
 ///
-/// A conforming type promises: ``replace(_:_:with:)`` compares and writes in one step for all machines;
-/// readers get only bytes that were written completely; nil means absent and only that. Bytes that can't be
-/// read throw an error. The bytes are opaque: LocalData seals them first if a key's policy says so, and
-/// verifies everything that comes back. The first machine that sends a sealed value also writes a random id
-/// of the store, under the name `store:localdata`. Sealed entries are bound to this id, so an entry of another
-/// store does not open.
+/// A conforming type promises: ``replace(_:_:with:)`` compares and writes in one step for all
+/// machines; readers get only bytes that were written completely; nil means absent and only that.
+/// Bytes that can't be read throw an error. The bytes are opaque: LocalData seals them first if a
+/// key's policy says so, and verifies everything that comes back. The first machine that sends a
+/// sealed value also writes a random id of the store, under the name `store:localdata`. Sealed
+/// entries are bound to this id, so an entry of another store does not open.
 ///
-/// Any number of calls may run at once, each on its own thread, so a call may block. If a call takes
-/// longer than the deadline of ``StorageRouter/connect(_:key:deadline:retryAfter:onEvent:)``, its caller gets
-/// `timedOut`.
+/// Any number of calls may run at once, each on its own thread, so a call may block. If a call
+/// takes longer than the deadline of ``StorageRouter/connect(_:key:deadline:retryAfter:onEvent:)``,
+/// its caller gets `timedOut`.
 public protocol SyncTransport: Sendable {
   /// The name of the shared store; this machine records its sync state under this name.
   ///
@@ -25,7 +25,8 @@ public protocol SyncTransport: Sendable {
   ///
   /// - Parameter name: at most 1,000 UTF-8 bytes.
   /// - Returns: the bytes, or nil.
-  /// - Throws: anything. A `StorageError` is passed on; of any other error only the type is reported.
+  /// - Throws: anything. A `StorageError` is passed on; of any other error only the type is
+  ///   reported.
   func read(_ name: String) async throws -> Data?
 
   /// Replaces the bytes under a name, if they equal `old`; a nil `old` means that there are none.

@@ -3,9 +3,9 @@ internal import StorageCore
 
 /// Sends keys after their writes, in one task for each key, so that a hanging key delays no other.
 ///
-/// A write only notes its key here. A failed send is repeated while the connection lasts, first after one
-/// second and at last once a minute. The next connection compares the keys to find out what is still to
-/// be sent.
+/// A write only notes its key here. A failed send is repeated while the connection lasts, first
+/// after one second and at last once a minute. The next connection compares the keys to find out
+/// what is still to be sent.
 final class SyncWorker: Sendable {
   private struct State {
     /// The keys that a task is sending, and whether they were written again meanwhile.

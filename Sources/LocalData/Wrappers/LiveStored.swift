@@ -8,8 +8,8 @@ public import StorageCore
 ///
 /// All live properties of one key and router share one value. They see every change, by any call in
 /// this process and by other processes. The value stays in memory in the clear as long as such a
-/// property exists: use ``Stored`` if it should not. A key whose material comes from a provider throws
-/// `unsupported`.
+/// property exists: use ``Stored`` if it should not. A key whose material comes from a provider
+/// throws `unsupported`.
 @propertyWrapper
 public struct LiveStored<Property: Sendable & Equatable>: Sendable {
   private let live: Live<Property, StorageRouter>

@@ -8,8 +8,8 @@ public import StorageCore
 /// Reading and assigning block. If the place fails, reading gives nil and reports the error to
 /// `StorageDiagnostics`; `$token.load()` throws the error. After a failed read, assignments are
 /// refused until a read succeeds or you call `$token.save(_:)`; after `busy`, `timedOut` or
-/// `cancelled`, only the next assignment is refused. A key whose material comes from a provider works
-/// only with the async calls, such as `$token.loadAsync()`; the property itself fails with
+/// `cancelled`, only the next assignment is refused. A key whose material comes from a provider
+/// works only with the async calls, such as `$token.loadAsync()`; the property itself fails with
 /// `unsupported`. Any thread may use the property.
 @propertyWrapper
 public struct Stored<Key: StorageKey>: OptionalStoredProperty, Sendable {

@@ -7,10 +7,10 @@ public import CryptoCore
 ///     let value = try vault.load(AnyStorableValue.self, forKey: "retries")
 ///     print(value?.type)  // Int
 ///
-/// Saving it stores the same bytes again. Collections of it are stored as collections of `Any` are: use
-/// `[AnyStorableValue]` for `[Any]`, `Set<AnyStorableValue>` for `Set<AnyHashable>`, and
-/// `[String: AnyStorableValue]` for `[String: Any]`. Elements then keep their exact types: an `Int?` stays
-/// one. Values are equal if their types and bytes are.
+/// Saving it stores the same bytes again. Collections of it are stored as collections of `Any` are:
+/// use `[AnyStorableValue]` for `[Any]`, `Set<AnyStorableValue>` for `Set<AnyHashable>`, and
+/// `[String: AnyStorableValue]` for `[String: Any]`. Elements then keep their exact types: an
+/// `Int?` stays one. Values are equal if their types and bytes are.
 ///
 /// A `Codable` value is the error `typeMismatch`; ``EncodedValue`` holds those.
 public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, @unchecked Sendable {
@@ -31,8 +31,9 @@ public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, @u
 
   /// Takes a value.
   ///
-  /// - Throws: `StorageError` with `invalid` for a value that is too large or nested too deeply, or a URL that
-  ///   does not give the same URL again; with `unsupported` for a type that is never stored.
+  /// - Throws: `StorageError` with `invalid` for a value that is too large or nested too deeply, or
+  ///   a URL that does not give the same URL again; with `unsupported` for a type that is never
+  ///   stored.
   public init(_ value: any StorableValue) throws(StorageError) {
     let type = Swift.type(of: value).valueType
     // The cast alone would also unwrap an optional.
@@ -74,7 +75,8 @@ public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, @u
   public static func read(
     _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> AnyStorableValue {
-    // This reader has a limit of its own for the nesting, and refuses what the one below would recurse into.
+    // This reader has a limit of its own for the nesting, and refuses what the one below would
+    // recurse into.
     var end = offset
     _ = try DynamicValue.read(bytes, at: &end)
     let start = offset
@@ -102,7 +104,8 @@ public struct AnyStorableValue: StorableValue, Hashable, RedactedDescription, @u
 }
 
 extension ValueType {
-  /// The Swift type of values that are stored so; nil for a coding of `Codable`, and for an archive.
+  /// The Swift type of values that are stored so; nil for a coding of `Codable`, and for an
+  /// archive.
   fileprivate var swiftType: (any StorableValue.Type)? {
     let parts = parts
     switch tag {

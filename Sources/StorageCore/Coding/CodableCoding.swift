@@ -10,7 +10,8 @@ public struct CodableCoding: Sendable {
   package let encode: @Sendable (any Encodable) throws -> Data
   package let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
 
-  /// JSON, made by Foundation's encoder with its defaults: a NaN or an infinity is the error `invalid`.
+  /// JSON, made by Foundation's encoder with its defaults: a NaN or an infinity is the error
+  /// `invalid`.
   public static let json = CodableCoding(
     type: ValueType(.json), name: "",
     encode: { try jsonEncoder.encode($0) }, decode: { try jsonDecoder.decode($0, from: $1) })
@@ -24,7 +25,8 @@ public struct CodableCoding: Sendable {
   /// A coding that the application implements.
   ///
   /// - Parameters:
-  ///   - name: at most 255 bytes, stored with each value. Only a coding with the same name decodes the value.
+  ///   - name: at most 255 bytes, stored with each value. Only a coding with the same name decodes
+  ///     the value.
   ///   - encode: turns a value into bytes.
   ///   - decode: turns bytes into a value of the given type.
   /// - Returns: the coding.
@@ -111,8 +113,8 @@ public struct CodableCoding: Sendable {
   ///
   /// The compiler refuses most calls from elsewhere. A wrapper of any type, such as `@Vault`, hides
   /// the conformance from it. A cast of a value finds a conformance of an actor only on that actor.
-  /// An empty array does as the value, since it conforms as its elements do. Without constraints and
-  /// not inlined, because the compiler would otherwise know the answer.
+  /// An empty array does as the value, since it conforms as its elements do. Without constraints
+  /// and not inlined, because the compiler would otherwise know the answer.
   @inline(never)
   private static func isEncodableHere<Value>(_: Value.Type) -> Bool {
     ([Value]() as Any) is any Encodable
@@ -134,8 +136,8 @@ public struct CodableCoding: Sendable {
 
   private func decoded<Value: Decodable>(_ bytes: UnsafeRawBufferPointer) throws -> Value? {
     if isJSON, let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress) {
-      // JSONDecoder keeps no reference to its input, so the plaintext need not be copied; the caller wipes
-      // it.
+      // JSONDecoder keeps no reference to its input, so the plaintext need not be copied; the
+      // caller wipes it.
       let data = unsafe Data(bytesNoCopy: start, count: bytes.count, deallocator: .none)
       return try Self.jsonDecoder.decode(Value.self, from: data)
     }

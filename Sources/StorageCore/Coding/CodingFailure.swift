@@ -1,8 +1,9 @@
 extension CodableCoding {
   /// Describes what is wrong with which part of a value, without quoting the value.
   ///
-  /// The text names a part by those coding keys that are written in the program's source, as cases of an
-  /// enumeration. Keys of a dictionary are data, so the text shows `[...]` for them, and for array indices.
+  /// The text names a part by those coding keys that are written in the program's source, as cases
+  /// of an enumeration. Keys of a dictionary are data, so the text shows `[...]` for them, and for
+  /// array indices.
   package static func reason(_ error: any Error) -> String {
     switch error {
     case DecodingError.typeMismatch(let type, let context):
@@ -40,7 +41,8 @@ extension CodableCoding {
     return text
   }
 
-  /// The key, if it is written in source as an enumeration case without values; nil for a key made of data.
+  /// The key, if it is written in source as an enumeration case without values; nil for a key made
+  /// of data.
   private static func name(_ key: any CodingKey) -> String? {
     let mirror = Mirror(reflecting: key)
     return mirror.displayStyle == .enum && mirror.children.isEmpty ? key.stringValue : nil

@@ -1,8 +1,8 @@
 internal import CryptoCore
 internal import Foundation
 
-/// Values whose type is known only at run time, such as elements of `[Any]` and values from a plist or
-/// JSON reader.
+/// Values whose type is known only at run time, such as elements of `[Any]` and values from a plist
+/// or JSON reader.
 enum DynamicValue {
   private static let any = ValueType(.any)
   private static let anyArray = ValueType(.array, of: any)
@@ -135,7 +135,8 @@ enum DynamicValue {
     }
   }
 
-  /// The value as a hashable element of a set or key; `[Any]` and similar collections are not Hashable.
+  /// The value as a hashable element of a set or key; `[Any]` and similar collections are not
+  /// Hashable.
   private static func hashable(_ value: Any) throws(StorageError) -> AnyHashable {
     switch value {
     case let value as AnyHashable: return value

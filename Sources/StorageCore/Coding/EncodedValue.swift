@@ -3,8 +3,8 @@ public import Foundation
 
 /// The stored bytes of a `Codable` value, for a program that doesn't know the value's type.
 ///
-/// Load and save it like any other value, also in a transaction. Nothing is decoded, so every digit of a
-/// number and the order of an object's members stay as they are:
+/// Load and save it like any other value, also in a transaction. Nothing is decoded, so every digit
+/// of a number and the order of an object's members stay as they are:
 ///
 ///     let user = try vault.load(EncodedValue.self, forKey: "user")
 ///
@@ -33,8 +33,8 @@ public struct EncodedValue: Hashable, Sendable, RedactedDescription {
   /// Makes a value of bytes that are already encoded.
   ///
   /// - Parameters:
-  ///   - data: JSON in UTF-8, or a binary property list. A number in JSON may have any size: whether it can be
-  ///     decoded is up to the type that reads it.
+  ///   - data: JSON in UTF-8, or a binary property list. A number in JSON may have any size:
+  ///     whether it can be decoded is up to the type that reads it.
   ///   - coding: which of the two it is.
   /// - Throws: `StorageError` with `invalid` for other bytes.
   public init(_ data: Data, coding: Coding) throws(StorageError) {

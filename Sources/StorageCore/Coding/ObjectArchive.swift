@@ -22,7 +22,8 @@ enum ObjectArchive {
 
   /// Refuses a class that Foundation has no name for: Foundation's archiver would end the process.
   private static func requireName(of type: AnyClass) throws(StorageError) {
-    // NSStringFromClass takes `Module.Class` alone, and private classes are "Module.(context).Class".
+    // NSStringFromClass takes `Module.Class` alone, and private classes are
+    // "Module.(context).Class".
     guard String(reflecting: type).split(separator: ".").count != 2 else { return }
     throw StorageError(
       .unsupported,
@@ -36,12 +37,14 @@ enum ObjectArchive {
     NSArray.self, NSDictionary.self, NSSet.self,
   ]
 
-  /// Reads an archive of objects of Foundation; nil where there is no archive, and then nothing is read.
+  /// Reads an archive of objects of Foundation; nil where there is no archive, and then nothing is
+  /// read.
   static func readPlain(_ bytes: RawSpan, at offset: inout Int) throws(StorageError) -> Any? {
     guard type.matches(bytes, at: &offset) else { return nil }
     var data = try Data.read(bytes, at: &offset)
     defer { Wipe.data(&data) }
-    // First, since Foundation's unarchiver ends the process when it meets a class that was not named.
+    // First, since Foundation's unarchiver ends the process when it meets a class that was not
+    // named.
     guard namesPlainClasses(data) else { throw unnamed }
     do {
       if let object = try NSKeyedUnarchiver.unarchivedObject(ofClasses: plainClasses, from: data) {

@@ -154,7 +154,8 @@ extension [UInt8] {
     makeRoom(for: encoded.count)
     var previous: Range<Int>?
     for part in parts {
-      // For instance two NaNs, or two URLs with different bases: unequal now, but equal when read again.
+      // For instance two NaNs, or two URLs with different bases: unequal now, but equal when read
+      // again.
       if let previous, encoded[previous] == encoded[part.key] {
         throw StorageError(
           .invalid, "two elements of a set, or two keys of a dictionary, have the same stored form")
@@ -168,8 +169,8 @@ extension [UInt8] {
 extension Payload {
   /// The number of elements that follow.
   ///
-  /// Each element has at least one byte, so a count above the number of bytes is refused. So a hostile count
-  /// can't make the reader allocate memory.
+  /// Each element has at least one byte, so a count above the number of bytes is refused. So a
+  /// hostile count can't make the reader allocate memory.
   static func elementCount(
     _ bytes: RawSpan, at offset: inout Int
   ) throws(StorageError) -> Int {

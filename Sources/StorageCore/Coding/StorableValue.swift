@@ -2,9 +2,10 @@ internal import CryptoCore
 
 /// A value with a compact binary form of its own.
 ///
-/// These are the standard scalar types, `String`, `Data`, `Date`, `URL`, `UUID`, `Decimal`, and optionals,
-/// arrays, sets and dictionaries of them. docs/file-format.md specifies the forms. To store another type, make
-/// it `Codable`. Don't conform to this protocol outside the package, since each type needs a tag.
+/// These are the standard scalar types, `String`, `Data`, `Date`, `URL`, `UUID`, `Decimal`, and
+/// optionals, arrays, sets and dictionaries of them. docs/file-format.md specifies the forms. To
+/// store another type, make it `Codable`. Don't conform to this protocol outside the package, since
+/// each type needs a tag.
 public protocol StorableValue {
   /// The type as stored in the payload.
   static var valueType: ValueType { get }

@@ -2,9 +2,9 @@ internal import Foundation
 
 /// The two stored forms that one type may have: a plain form, or an encoding of `Codable`.
 ///
-/// The plain form is the type's own compact form, or that of its raw value. A type with a raw value that
-/// becomes `Codable`, or no longer is, reads what it stored before. A `Codable` property also reads a plain
-/// form of its type, as `migrate(from:keys:)` takes it from `UserDefaults`.
+/// The plain form is the type's own compact form, or that of its raw value. A type with a raw value
+/// that becomes `Codable`, or no longer is, reads what it stored before. A `Codable` property also
+/// reads a plain form of its type, as `migrate(from:keys:)` takes it from `UserDefaults`.
 enum StoredForms<Value> {
   /// Reads the plain form of a `Codable` type, where its encoding was expected.
   ///

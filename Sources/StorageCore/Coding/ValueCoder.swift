@@ -40,8 +40,8 @@ struct ValueCoder<Value>: @unchecked Sendable {
       })
   }
 
-  /// The coder of any type: with its own compact form, as `Codable`, as a keyed archive, or chosen by the
-  /// dynamic type of each value.
+  /// The coder of any type: with its own compact form, as `Codable`, as a keyed archive, or chosen
+  /// by the dynamic type of each value.
   static func automatic() -> ValueCoder {
     if let coder = SimpleCoders.all[ObjectIdentifier(Value.self)] as? ValueCoder { return coder }
     if let type = Value.self as? any StorableValue.Type { return storable(type) }

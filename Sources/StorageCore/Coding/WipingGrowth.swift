@@ -1,7 +1,7 @@
 internal import CryptoCore
 
-// Use these functions to append plaintext. An array that grows moves to a larger buffer, and frees the old
-// buffer with the plaintext in it.
+// Use these functions to append plaintext. An array that grows moves to a larger buffer, and frees
+// the old buffer with the plaintext in it.
 
 extension [UInt8] {
   /// Makes room for more bytes, and wipes the old buffer if the array moves.

@@ -1,7 +1,9 @@
-/// The errors that the default handler has printed, so that it prints an error once and then counts it.
+/// The errors that the default handler has printed, so that it prints an error once and then counts
+/// it.
 ///
-/// A count is printed when another error comes from the same place, each minute while the error goes on,
-/// and at the end of the process. At most ``limit`` errors are counted apart; all others share one count.
+/// A count is printed when another error comes from the same place, each minute while the error
+/// goes on, and at the end of the process. At most ``limit`` errors are counted apart; all others
+/// share one count.
 struct RepeatedReports {
   /// How many different errors are counted apart.
   static let limit = 64

@@ -1,11 +1,13 @@
 internal import CryptoCore
 internal import Glibc
 
-/// Receives failures that can't be thrown, because the getter and setter of a property wrapper can't throw.
+/// Receives failures that can't be thrown, because the getter and setter of a property wrapper
+/// can't throw.
 ///
 /// A storage with an `errorClosure` reports to that closure instead.
 public enum StorageDiagnostics: Sendable {
-  /// Holds the handler: a lock whose value is a function would wrap that function again at each call.
+  /// Holds the handler: a lock whose value is a function would wrap that function again at each
+  /// call.
   private struct Receiver: Sendable {
     var handler: @Sendable (StorageError) -> Void
   }
@@ -13,16 +15,18 @@ public enum StorageDiagnostics: Sendable {
 
   /// The function that receives each failure, from any thread, possibly several at once.
   ///
-  /// The handler may use a storage: the package holds no lock while it calls the handler. If the handler
-  /// itself uses a property that fails, the handler is called again, so it should use the throwing calls.
-  /// When such calls nest, the fifth report goes to standard error. The same is true of an `errorClosure`.
+  /// The handler may use a storage: the package holds no lock while it calls the handler. If the
+  /// handler itself uses a property that fails, the handler is called again, so it should use the
+  /// throwing calls. When such calls nest, the fifth report goes to standard error. The same is
+  /// true of an `errorClosure`.
   ///
-  /// The default handler writes one line to standard error for each new error, and then counts repeats.
-  /// It prints the count when another error comes from the same place, each minute while the error goes
-  /// on, and when the process exits. Errors of one file that differ only in their key name count as the same.
+  /// The default handler writes one line to standard error for each new error, and then counts
+  /// repeats. It prints the count when another error comes from the same place, each minute while
+  /// the error goes on, and when the process exits. Errors of one file that differ only in their
+  /// key name count as the same.
   ///
-  /// Replace the handler to use a logger, which then gets every error. The description of an error holds
-  /// no secret.
+  /// Replace the handler to use a logger, which then gets every error. The description of an error
+  /// holds no secret.
   public static var handler: @Sendable (StorageError) -> Void {
     get { state.withLock { $0.handler } }
     set { state.withLock { $0.handler = newValue } }
@@ -41,7 +45,8 @@ public enum StorageDiagnostics: Sendable {
 
   /// Runs `body`, which takes locks, and delivers its reports afterwards.
   ///
-  /// Use it around code that holds a lock for more than memory work; `body` must take the lock itself.
+  /// Use it around code that holds a lock for more than memory work; `body` must take the lock
+  /// itself.
   package static func reportingAfterwards<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -64,7 +69,8 @@ public enum StorageDiagnostics: Sendable {
   package static func restOfLines() -> [String] { repeated.withLock { $0.rest() } }
 
   private static let repeated = Lock(RepeatedReports())
-  /// Registers the printing of the remaining counts at exit, for this process and not its forked children.
+  /// Registers the printing of the remaining counts at exit, for this process and not its forked
+  /// children.
   private static let isRestSaidAtExit = {
     let process = OwnProcess()
     owner.withLock { $0 = process }
@@ -80,8 +86,8 @@ public enum StorageDiagnostics: Sendable {
   /// Writes a line to standard error.
   package static func say(_ text: String) {
     let line = Array("SecurePropertyStorage: \(text)\n".utf8)
-    // One write(2) of a short line, so that lines of several threads don't mix. A failure is ignored:
-    // there is no other place to report it to.
+    // One write(2) of a short line, so that lines of several threads don't mix. A failure is
+    // ignored: there is no other place to report it to.
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 

@@ -13,16 +13,17 @@ package enum DurableFile {
 
   /// Replaces a file in an open folder by a file of `bytes`.
   ///
-  /// Writes a sibling file and makes it durable, renames it over the old one, then makes the folder durable.
-  /// So a reader sees the old file or the new one, also after a crash at any point. The caller must hold a
-  /// lock that excludes other writers of the file.
+  /// Writes a sibling file and makes it durable, renames it over the old one, then makes the folder
+  /// durable. So a reader sees the old file or the new one, also after a crash at any point. The
+  /// caller must hold a lock that excludes other writers of the file.
   ///
   /// - Parameters:
   ///   - name: the name of the file.
   ///   - folder: its folder.
   ///   - bytes: the new content.
   ///   - sibling: the name of the sibling; nil for `<name>.new`.
-  ///   - permissions: the mode of the new file; the umask does not apply to a mode that is not 0600.
+  ///   - permissions: the mode of the new file; the umask does not apply to a mode that is not
+  ///     0600.
   ///   - span: how many nanoseconds the new file has at least been in place when this returns.
   /// - Returns: the new file, open for reading.
   /// - Throws: `StorageError`. The old file is unchanged, except after `outcomeUnknown`.
@@ -70,14 +71,16 @@ package enum DurableFile {
     return try createIfAbsent(FilePath.name(of: path), in: folder, with: bytes)
   }
 
-  /// Makes a file of `bytes` in an open folder, which only the owner can read, unless the name is taken.
+  /// Makes a file of `bytes` in an open folder, which only the owner can read, unless the name is
+  /// taken.
   ///
-  /// The file gets its name only when it is complete and durable. So a writer that dies leaves nothing
-  /// behind: no second name of the file and no unknown bytes. If the file system does not support this, the
-  /// file has the name of a sibling for a while; ``LeftOvers`` removes siblings.
+  /// The file gets its name only when it is complete and durable. So a writer that dies leaves
+  /// nothing behind: no second name of the file and no unknown bytes. If the file system does not
+  /// support this, the file has the name of a sibling for a while; ``LeftOvers`` removes siblings.
   ///
   /// - Returns: whether the file was made; false when another process made it first.
-  /// - Throws: `StorageError`; no new file exists then, unless the folder could not be synchronised.
+  /// - Throws: `StorageError`; no new file exists then, unless the folder could not be
+  ///   synchronised.
   package static func createIfAbsent(
     _ name: String, in folder: FolderDescriptor, with bytes: RawSpan
   ) throws(StorageError) -> Bool {
@@ -110,9 +113,9 @@ package enum DurableFile {
 
   /// Makes a durable file of `bytes` without a name in the folder.
   ///
-  /// - Returns: an O_PATH descriptor, which keeps the file without opening it. Closing an opened file would
-  ///   release all locks of the process on it (fcntl(2)), and another thread may lock the file as soon as it
-  ///   has a name. Nil where files without a name can't be made.
+  /// - Returns: an O_PATH descriptor, which keeps the file without opening it. Closing an opened
+  ///   file would release all locks of the process on it (fcntl(2)), and another thread may lock
+  ///   the file as soon as it has a name. Nil where files without a name can't be made.
   private static func nameless(
     _ bytes: RawSpan, for path: String, in folder: FolderDescriptor
   ) throws(StorageError) -> OpenFile? {

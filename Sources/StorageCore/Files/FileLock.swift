@@ -3,32 +3,36 @@ internal import Glibc
 
 /// A lock file that one thread of one process holds at a time.
 ///
-/// It uses open-file-description locks (fcntl(2), F_OFD_SETLK). The kernel releases such a lock when its
-/// holder dies in any way, and two descriptors of one process exclude each other.
+/// It uses open-file-description locks (fcntl(2), F_OFD_SETLK). The kernel releases such a lock
+/// when its holder dies in any way, and two descriptors of one process exclude each other.
 package struct FileLock: ~Copyable {
   /// The byte that the holder locks.
   private static var holder: Int { 0 }
   /// The byte that a waiter locks while it waits for the holder's byte.
   ///
-  /// A waiter polls. Without this byte, a process that writes all the time would take the lock again before
-  /// any waiter noticed that it was free: measured, a second process waited for seconds.
+  /// A waiter polls. Without this byte, a process that writes all the time would take the lock
+  /// again before any waiter noticed that it was free: measured, a second process waited for
+  /// seconds.
   private static var turnstile: Int { 1 }
 
   private let locks: LockFile
 
   /// Takes the lock, waiting no longer than `deadline`.
   ///
-  /// The file at `path` is made if it is missing, and this package never removes it. If another program
-  /// removes the file, waiters use the new file, and the holder of the old file excludes no one any more.
+  /// The file at `path` is made if it is missing, and this package never removes it. If another
+  /// program removes the file, waiters use the new file, and the holder of the old file excludes no
+  /// one any more.
   ///
-  /// - Throws: `StorageError`: `busy` when the deadline passed, `cancelled`, or the error of opening the file.
+  /// - Throws: `StorageError`: `busy` when the deadline passed, `cancelled`, or the error of
+  ///   opening the file.
   package init(
     _ path: String, waiting deadline: Duration, _ cancellation: Cancellation? = nil
   ) throws(StorageError) {
     try self.init(path, in: nil, waiting: deadline, cancellation)
   }
 
-  /// Takes the lock of a file in an open folder, as ``init(_:waiting:_:)``; without a folder, of a path.
+  /// Takes the lock of a file in an open folder, as ``init(_:waiting:_:)``; without a folder, of a
+  /// path.
   package init(
     _ name: String, in folder: FolderDescriptor?, waiting deadline: Duration,
     _ cancellation: Cancellation? = nil
@@ -42,8 +46,8 @@ package struct FileLock: ~Copyable {
 
 /// An open lock file that releases its locks when it goes out of scope.
 ///
-/// Closing the file is not enough: the locks belong to the open file description, and a child of fork(2)
-/// shares that description and would keep the locks as long as the child lives.
+/// Closing the file is not enough: the locks belong to the open file description, and a child of
+/// fork(2) shares that description and would keep the locks as long as the child lives.
 package struct LockFile: ~Copyable {
   package let file: OpenFile
   private let folder: FolderDescriptor?
@@ -90,7 +94,8 @@ extension OpenFile {
   private static var setLock: Int32 { 37 }
   private static var getLock: Int32 { 36 }
 
-  /// Opens a lock file in a folder, or at a path, and makes it if it is missing; the file stays empty.
+  /// Opens a lock file in a folder, or at a path, and makes it if it is missing; the file stays
+  /// empty.
   fileprivate init(lockFile name: String, in folder: FolderDescriptor?) throws(StorageError) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
     let file =
@@ -103,7 +108,8 @@ extension OpenFile {
     self = file
   }
 
-  /// Whether the path with which the file was opened still leads to this file, in its folder as it was opened.
+  /// Whether the path with which the file was opened still leads to this file, in its folder as it
+  /// was opened.
   package func isInPlace(in folder: FolderDescriptor? = nil) throws(StorageError) -> Bool {
     let found =
       if let folder {

@@ -4,9 +4,9 @@ internal import Glibc
 package enum FileSizeLimit {
   /// Runs `body`; a write in it beyond the limit fails with EFBIG, and no signal ends the process.
   ///
-  /// The system sends SIGXFSZ to the thread that writes. The handling of a signal belongs to the program, so
-  /// the signal is blocked for this thread alone, and taken before it is let through again. Nothing happens
-  /// where there is no limit, or where the program blocks the signal itself.
+  /// The system sends SIGXFSZ to the thread that writes. The handling of a signal belongs to the
+  /// program, so the signal is blocked for this thread alone, and taken before it is let through
+  /// again. Nothing happens where there is no limit, or where the program blocks the signal itself.
   package static func withoutSignal<Result, Failure>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -4,7 +4,8 @@ internal import Glibc
 
 /// Calls a closure when a file or folder changed, with inotify(7) on a thread of its own.
 ///
-/// If the limits of inotify are reached, or a watched file or folder goes away, it polls twice a second.
+/// If the limits of inotify are reached, or a watched file or folder goes away, it polls twice a
+/// second.
 package final class FileWatch: Sendable {
   /// What to watch.
   package enum Subject: Sendable {
@@ -12,8 +13,8 @@ package final class FileWatch: Sendable {
     case folder(String)
     /// Reads of a file and writes to it; for a file that exists only to be touched as a signal.
     case file(String)
-    /// The replacement or removal of one file, watched through its folder; the folder's other files are
-    /// ignored.
+    /// The replacement or removal of one file, watched through its folder; the folder's other files
+    /// are ignored.
     case entry(String)
 
     fileprivate var path: String {
@@ -105,7 +106,8 @@ private final class WakeUp: Sendable {
   }
 
   func call() {
-    // shutdown(2), not close(2): a forked child's copy of the socket would hide a close from the waiter.
+    // shutdown(2), not close(2): a forked child's copy of the socket would hide a close from the
+    // waiter.
     guard let calling else { return }
     shutdown(calling.number, Int32(SHUT_RDWR))
   }
@@ -124,8 +126,8 @@ private final class OwnedDescriptor: Sendable {
 ///
 /// Used by one thread at a time.
 private final class Notices: @unchecked Sendable {
-  // `init` sets `descriptor` and `names` before the watching thread exists; from then on only that thread
-  // uses them.
+  // `init` sets `descriptor` and `names` before the watching thread exists; from then on only that
+  // thread uses them.
   private let subjects: [FileWatch.Subject]
   private var descriptor: OwnedDescriptor?
   /// The file name of each watch that watches only one file in a folder.
@@ -195,10 +197,12 @@ private final class Notices: @unchecked Sendable {
       }
       var offset = 0
       while offset + 16 <= count {
-        // inotify(7): an event is its watch, the mask, a cookie, the length of the name and the name.
+        // inotify(7): an event is its watch, the mask, a cookie, the length of the name and the
+        // name.
         let mask = Self.word(buffer, at: offset + 4)
         let length = Int(Self.word(buffer, at: offset + 12))
-        // Unlinking an open file gives a notice of an attribute change, since its link count changes.
+        // Unlinking an open file gives a notice of an attribute change, since its link count
+        // changes.
         let gone = UInt32(IN_IGNORED | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF)
         if mask & gone != 0 {
           result = .end

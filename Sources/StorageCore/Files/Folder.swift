@@ -20,9 +20,9 @@ package enum Folder {
   ///   - path: the folder.
   ///   - trust: whether a group of this process may write to the folder.
   /// - Returns: the folder that was checked, open.
-  /// - Throws: `denied` unless two conditions hold. This user or root owns the folder. Neither group nor
-  ///   others can write to it, or it is sticky, as `/tmp` is, so that they can't change files of other users.
-  ///   `unavailable` when the folder does not exist.
+  /// - Throws: `denied` unless two conditions hold. This user or root owns the folder. Neither
+  ///   group nor others can write to it, or it is sticky, as `/tmp` is, so that they can't change
+  ///   files of other users. `unavailable` when the folder does not exist.
   @discardableResult
   package static func requirePrivate(
     _ path: String, _ trust: FolderTrust = .owner
@@ -53,9 +53,9 @@ package enum Folder {
 
   /// Refuses to make a file or folder in a folder where only the privileges of root allow it.
   ///
-  /// Root may write everywhere, but what root makes belongs to root. In another user's folder, as under
-  /// sudo(8) with the user's HOME, the owner could then neither use the store nor make one. Where the owner
-  /// lets others write, root may make files as any other user.
+  /// Root may write everywhere, but what root makes belongs to root. In another user's folder, as
+  /// under sudo(8) with the user's HOME, the owner could then neither use the store nor make one.
+  /// Where the owner lets others write, root may make files as any other user.
   ///
   /// - Parameters:
   ///   - status: the status of the folder.
@@ -81,7 +81,8 @@ package enum Folder {
     if let status { try requireMaking(in: status, name) }
   }
 
-  /// Makes the entries of a folder durable; only then does a new or renamed file survive a power cut.
+  /// Makes the entries of a folder durable; only then does a new or renamed file survive a power
+  /// cut.
   package static func synchronize(_ path: String) throws(StorageError) {
     try FolderDescriptor.existing(path).synchronize()
   }

@@ -22,8 +22,8 @@ extension FolderDescriptor {
   ///   - isMaking: whether missing folders are made, durably and for their owner alone (0700).
   ///   - check: is called for each folder on the way, also for the last one.
   /// - Returns: nil when the folder does not exist.
-  /// - Throws: `denied` for a link that is not followed, `unavailable` for a file in the place of a folder, or
-  ///   what `check` throws.
+  /// - Throws: `denied` for a link that is not followed, `unavailable` for a file in the place of a
+  ///   folder, or what `check` throws.
   package static func open(
     _ path: String, links: Links = .owned, isMaking: Bool = false,
     check: Check = { (_, _) throws(StorageError) in }

@@ -45,7 +45,8 @@ package final class FolderDescriptor: Sendable {
 
   /// Opens a folder in this one; nil when there is no entry of this name.
   ///
-  /// - Throws: `denied` for a link, which could lead anywhere, and for anything else that is not a folder.
+  /// - Throws: `denied` for a link, which could lead anywhere, and for anything else that is not a
+  ///   folder.
   package func child(_ name: String) throws(StorageError) -> FolderDescriptor? {
     let found = unsafe openat(
       descriptor, name, Self.place | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
@@ -115,7 +116,8 @@ package final class FolderDescriptor: Sendable {
 
   /// Removes other users' permissions for a file (0600), without following a link.
   ///
-  /// The file is not opened for that: closing a descriptor gives back the process's locks on it (fcntl(2)).
+  /// The file is not opened for that: closing a descriptor gives back the process's locks on it
+  /// (fcntl(2)).
   ///
   /// - Returns: false when that failed; errno says why.
   package func setPrivate(_ name: String) -> Bool {

@@ -6,12 +6,14 @@ public enum FolderTrust: Hashable, Sendable {
   case owner
   /// The members of a group of this process.
   ///
-  /// Use it for a Kubernetes volume with `fsGroup`, which root owns with the mode `2775`. The trust applies to
-  /// the vault's folder, to the folders above it, and to the files in it. Kubernetes gives these files the
-  /// group's permissions at each mount; a vault removes the permissions when it is opened for writing.
+  /// Use it for a Kubernetes volume with `fsGroup`, which root owns with the mode `2775`. The trust
+  /// applies to the vault's folder, to the folders above it, and to the files in it. Kubernetes
+  /// gives these files the group's permissions at each mount; a vault removes the permissions when
+  /// it is opened for writing.
   ///
-  /// Members of the group can then do anything that write access to the folder allows: remove the store,
-  /// replace it by an older one, and stop its programs. Folders that all users can write to are still refused.
+  /// Members of the group can then do anything that write access to the folder allows: remove the
+  /// store, replace it by an older one, and stop its programs. Folders that all users can write to
+  /// are still refused.
   case processGroup
 }
 

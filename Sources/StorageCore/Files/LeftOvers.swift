@@ -20,11 +20,13 @@ package enum LeftOvers {
 
   /// Removes siblings that were left when the file at `path` was made; ignores failures.
   ///
-  /// A sibling that is a second name of the file is always removed: a writer that is still at work no longer
-  /// needs that name. Another sibling is removed when its writer is gone and an hour has passed.
+  /// A sibling that is a second name of the file is always removed: a writer that is still at work
+  /// no longer needs that name. Another sibling is removed when its writer is gone and an hour has
+  /// passed.
   static func remove(of path: String) {
     let file = FilePath.name(of: path)
-    // A failure is ignored: a folder that can't be listed keeps its siblings, and so does a read-only one.
+    // A failure is ignored: a folder that can't be listed keeps its siblings, and so does a
+    // read-only one.
     do throws(StorageError) {
       guard let folder = try FolderDescriptor.open(FilePath.folder(of: path)) else { return }
       for name in try folder.names() {

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A time of the clock that all processes of a machine share and that can't be set (clock_gettime(2),
-/// CLOCK_MONOTONIC).
+/// A time of the clock that all processes of a machine share and that can't be set
+/// (clock_gettime(2), CLOCK_MONOTONIC).
 ///
 /// Reading the clock needs no system call on most machines, and takes about 30 ns.
 package struct MonotonicTime: Sendable {
@@ -32,8 +32,8 @@ package struct MonotonicTime: Sendable {
 
 /// A tick of the kernel's clock, 1 to 10 ms (clock_gettime(2), CLOCK_MONOTONIC_COARSE).
 ///
-/// Reading it needs no system call and takes a third of the time of ``MonotonicTime``. Use it for work to be
-/// done once in each tick.
+/// Reading it needs no system call and takes a third of the time of ``MonotonicTime``. Use it for
+/// work to be done once in each tick.
 package enum ClockTick {
   /// The current tick; 0 if the clock can't be read.
   ///

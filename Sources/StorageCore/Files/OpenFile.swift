@@ -128,7 +128,8 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
-  /// Fills `span` from an offset in the file, and returns how many bytes were read; fewer only at the end.
+  /// Fills `span` from an offset in the file, and returns how many bytes were read; fewer only at
+  /// the end.
   package func fill(
     _ span: inout MutableRawSpan, from start: Int
   ) throws(StorageError) -> Int {

@@ -24,8 +24,8 @@ package enum StandardFolders {
 
   /// The application's cache folder.
   ///
-  /// `$CACHE_DIRECTORY` under systemd, else `$XDG_CACHE_HOME/<application>`, else `.cache/<application>` in
-  /// the home folder.
+  /// `$CACHE_DIRECTORY` under systemd, else `$XDG_CACHE_HOME/<application>`, else
+  /// `.cache/<application>` in the home folder.
   package static func caches(application: String) throws(StorageError) -> String {
     try validate(application)
     if let cache = environment("CACHE_DIRECTORY")?.split(separator: ":").first,
@@ -36,7 +36,8 @@ package enum StandardFolders {
     return try base("XDG_CACHE_HOME", orHome: ".cache") + "/" + application
   }
 
-  /// The folder for the data of all applications: `$XDG_DATA_HOME`, or `.local/share` in the home folder.
+  /// The folder for the data of all applications: `$XDG_DATA_HOME`, or `.local/share` in the home
+  /// folder.
   package static func sharedData() throws(StorageError) -> String {
     try base("XDG_DATA_HOME", orHome: ".local/share")
   }

@@ -54,7 +54,8 @@ extension StorageError {
   package static let linkAdvice =
     "symbolic links are not followed here: give the path that the link leads to, or move the link away"
 
-  /// The error code and the advice for a refused access, from the permissions of the file or its folder.
+  /// The error code and the advice for a refused access, from the permissions of the file or its
+  /// folder.
   package static func refusal(of path: String, isOpening: Bool) -> (Code, String) {
     var status = stat()
     let isThere = unsafe lstat(path, &status) == 0
@@ -113,8 +114,8 @@ package struct FileStatus: Hashable, Sendable {
   /// The identity of the file.
   package var identity: Identity { Identity(self) }
 
-  /// Whether its owner lets others write to it: all, a group of this process, or a group that owns whatever is
-  /// made in it.
+  /// Whether its owner lets others write to it: all, a group of this process, or a group that owns
+  /// whatever is made in it.
   package var isShared: Bool {
     permissions & 0o002 != 0 || permissions & 0o2020 == 0o2020
       || permissions & 0o020 != 0 && FolderTrust.isOurs(group: group)

@@ -1,9 +1,11 @@
 internal import CryptoCore
 
-/// The newest keys of a store that this process has seen; detects an older header that was put back.
+/// The newest keys of a store that this process has seen; detects an older header that was put
+/// back.
 ///
-/// An older header looks valid, and holds keys that a rotation has ended. So a header with fewer data keys
-/// than before, or with a root key that was replaced, is accepted only after a restore or a repair.
+/// An older header looks valid, and holds keys that a rotation has ended. So a header with fewer
+/// data keys than before, or with a root key that was replaced, is accepted only after a restore or
+/// a repair.
 struct KeyPast {
   private var store: StoreID?
   /// The check value of the root key, and below the check values of the root keys that it replaced.
@@ -48,7 +50,8 @@ struct KeyPast {
     (root, nextID) = (header.rootCheck, keyset.nextID)
   }
 
-  /// The number of the restoration by this process that restored `header`, if it was not accepted yet.
+  /// The number of the restoration by this process that restored `header`, if it was not accepted
+  /// yet.
   private func restored(to header: StoreHeader, _ place: (any ManifestPlace)?) -> Int? {
     guard let last = place?.restoration, last.number != restoration, last.root == header.rootCheck
     else { return nil }

@@ -9,11 +9,13 @@ final class OpenKeys: Sendable {
   /// Nil for a store without a header, whose keys are derived from the application's key.
   let root: RootKey?
   let names: KeyedHash
-  /// Identifies the pair of store and name key: within one name space, a name always has the same hash.
+  /// Identifies the pair of store and name key: within one name space, a name always has the same
+  /// hash.
   let nameSpace: NameSpace
   let primary: DataKey
   private let others: [UInt32: DataKey]
-  /// The keyset entries of the data keys: after a backup was put back, an id can belong to another key.
+  /// The keyset entries of the data keys: after a backup was put back, an id can belong to another
+  /// key.
   private let entries: [UInt32: Keyset.Entry]
   private let nameKey: SymmetricKey
   /// The keys of the manifest; nil for a store without a header.
@@ -132,7 +134,8 @@ final class OpenKeys: Sendable {
   /// The ids of the data keys that a re-encryption is to retire.
   var ending: Set<UInt32> { Set(entries.values.filter { $0.state == .ending }.map(\.id)) }
 
-  /// Opens a record with the key that the record names and lends the plaintext, which is wiped afterwards.
+  /// Opens a record with the key that the record names and lends the plaintext, which is wiped
+  /// afterwards.
   func withOpened(
     _ record: RawSpan, for context: RecordContext, _ body: (RawSpan) -> Void
   ) throws(CryptoError) {
@@ -179,7 +182,8 @@ final class OpenKeys: Sendable {
   /// Takes one of the reserved seals; false when none is left.
   @inline(__always)
   func takeSeal() -> Bool {
-    // One reservation is enough for an algorithm without a limit: it tells the source to keep its key.
+    // One reservation is enough for an algorithm without a limit: it tells the source to keep its
+    // key.
     guard primary.algorithm.countsSeals else { return hasSeals }
     return isOwn && reserved.subtract(1, ordering: .relaxed).oldValue > 0
   }
@@ -199,7 +203,8 @@ final class OpenKeys: Sendable {
     }
   }
 
-  /// The mark that only holders of the current root key can put on a message; nil without a root key.
+  /// The mark that only holders of the current root key can put on a message; nil without a root
+  /// key.
   func mark(_ message: RawSpan) throws(StorageError) -> NameHash? {
     guard let root else { return nil }
     // Not `??`, which throws untyped errors.

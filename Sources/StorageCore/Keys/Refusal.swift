@@ -2,9 +2,9 @@ internal import CryptoCore
 
 /// Remembers why a store did not open, as long as another attempt would fail the same way.
 ///
-/// Another attempt fails the same way while the header has the same version and every source with a slot
-/// has the same ``SourceTrace``. A source without a trace is asked each time: for instance, nothing shows
-/// that a keyring was unlocked.
+/// Another attempt fails the same way while the header has the same version and every source with a
+/// slot has the same ``SourceTrace``. A source without a trace is asked each time: for instance,
+/// nothing shows that a keyring was unlocked.
 struct Refusal {
   let error: StorageError
   private let headerVersion: UInt64
@@ -43,10 +43,11 @@ struct Refusal {
   }
 }
 
-/// Remembers the last passphrase that did not open a store, so that it is not stretched a second time.
+/// Remembers the last passphrase that did not open a store, so that it is not stretched a second
+/// time.
 ///
-/// This is for sources that have to be asked each time, such as a closure. Only a hash of the passphrase is
-/// kept. The key of the hash is random, used only here, and kept in secure memory.
+/// This is for sources that have to be asked each time, such as a closure. Only a hash of the
+/// passphrase is kept. The key of the hash is random, used only here, and kept in secure memory.
 final class RefusedPassphrase: Sendable {
   private struct Attempt: Equatable {
     let hash: NameHash

@@ -1,5 +1,6 @@
 extension StoreKeys {
-  /// The material of `source` for a new slot; a source that can make material makes it if it has none.
+  /// The material of `source` for a new slot; a source that can make material makes it if it has
+  /// none.
   func material(
     of source: KeySource
   ) throws(StorageError) -> (KeySource.Candidate, KeyMaterial) {
@@ -10,7 +11,8 @@ extension StoreKeys {
     }
   }
 
-  /// Runs `body`, which asks the key source, unless the source is being asked for this place already.
+  /// Runs `body`, which asks the key source, unless the source is being asked for this place
+  /// already.
   func asking<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {

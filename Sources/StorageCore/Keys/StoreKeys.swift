@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Opens, creates and refreshes the keys of one store.
 ///
-/// Reading the current keys costs one atomic load. All other work holds the lock `gate`, also while a key
-/// source is asked and a passphrase is stretched, so that each happens once. So a source must not use the
-/// store that it opens.
+/// Reading the current keys costs one atomic load. All other work holds the lock `gate`, also while
+/// a key source is asked and a passphrase is stretched, so that each happens once. So a source must
+/// not use the store that it opens.
 @safe
 package final class StoreKeys: @unchecked Sendable {
   /// How often one key seals at most: NIST SP 800-38D section 8.3 allows 2^32 random nonces.
@@ -22,7 +22,8 @@ package final class StoreKeys: @unchecked Sendable {
     var nextBlock = 1024
     /// The source whose key opened the store.
     var opener: KeySource.Candidate?
-    /// The last time that a source did not answer; callers that waited meanwhile get the same error.
+    /// The last time that a source did not answer; callers that waited meanwhile get the same
+    /// error.
     var unanswered: (error: StorageError, end: ContinuousClock.Instant)?
     /// Why the store could not be opened the last time, if the reason may still hold.
     var refusal: Refusal?
@@ -104,8 +105,8 @@ package final class StoreKeys: @unchecked Sendable {
 
   /// One set of keys for each name key that was ever used, the current one first.
   ///
-  /// They only tell which name a changed record has, and can't always open the record: some keys may have
-  /// ended.
+  /// They only tell which name a changed record has, and can't always open the record: some keys
+  /// may have ended.
   func nameSpaces() -> [OpenKeys] {
     gate.withLock { state in
       var spaces: [OpenKeys] = []
@@ -183,8 +184,8 @@ package final class StoreKeys: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - source: replaces the store's key source, if given.
-  ///   - body: changes a draft of the header, and can use the records; called again when another process or
-  ///     thread changed the header meanwhile.
+  ///   - body: changes a draft of the header, and can use the records; called again when another
+  ///     process or thread changed the header meanwhile.
   /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged.
   func update(
     source: KeySource? = nil,
@@ -218,7 +219,8 @@ package final class StoreKeys: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` while holding `gate`, and delivers reports afterwards, so that a receiver may use the store.
+  /// Runs `body` while holding `gate`, and delivers reports afterwards, so that a receiver may use
+  /// the store.
   ///
   /// Errors that name no file get the path of the store.
   private func underGate<Result>(
@@ -377,7 +379,8 @@ package final class StoreKeys: @unchecked Sendable {
           with: draft.keyset.manifestKeys(store: header.store), replacing: old)
       }
       if !isStale {
-        // The change is done even if this fails: the next access sees the new version of the header.
+        // The change is done even if this fails: the next access sees the new version of the
+        // header.
         do throws(StorageError) { _ = try refresh(&state) } catch {}
         return
       }
@@ -386,8 +389,9 @@ package final class StoreKeys: @unchecked Sendable {
   }
 
   private func openDirectly(_ state: inout State) throws(StorageError) -> OpenKeys {
-    // Such a store can't tell whether it holds data, so a source that makes keys must not be asked: with
-    // a new key in place of a lost one, all names would hash differently and no record would be found.
+    // Such a store can't tell whether it holds data, so a source that makes keys must not be asked:
+    // with a new key in place of a lost one, all names would hash differently and no record would
+    // be found.
     guard let candidate = state.source.candidates.first, candidate.kind == .key,
       case .key(let key)? = try candidate.read()
     else {

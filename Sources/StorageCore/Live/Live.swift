@@ -12,8 +12,8 @@ public import CryptoCore
 ///
 /// Reading costs no decryption and no system call. It sees everything that any thread of this
 /// process has written before. `withObservationTracking` and `Observations` observe it. Assigning
-/// writes to the storage first. If the storage refuses the write, nothing changes, and the storage's
-/// error closure gets the error.
+/// writes to the storage first. If the storage refuses the write, nothing changes, and the
+/// storage's error closure gets the error.
 ///
 /// If the value can't be read, the property is nil or its default, and the error is reported;
 /// `$property.state` tells the difference. Assigning is then refused, as with ``Store``. The type
@@ -129,11 +129,11 @@ extension Live where Property: Codable, StorageType: Storage {
     self.init(wrappedValue: wrappedValue, storage, key.rawValue)
   }
 
-  /// Creates a property with an initial value, which is stored if the key has no value, as some other
-  /// packages do; nil is the absence of a value if the property is optional.
+  /// Creates a property with an initial value, which is stored if the key has no value, as some
+  /// other packages do; nil is the absence of a value if the property is optional.
   ///
-  /// Looks at the type: for a literal, overload resolution may take the initialiser of properties that
-  /// are not optional.
+  /// Looks at the type: for a literal, overload resolution may take the initialiser of properties
+  /// that are not optional.
   package init(initialValue: Property, _ storage: StorageType, _ key: StoreKey) {
     let name = storage.store.name(ofProperty: key)
     if let coder: ValueCoder<Property> = storage.store.optionalCoder(),

@@ -19,8 +19,8 @@ extension LiveValue: LiveTarget {
         continue
       }
       let finding = look()
-      // A notice of a record that arrived meanwhile may be older or newer than this read, so use the
-      // notice instead. A hint that arrived meanwhile leads to another read.
+      // A notice of a record that arrived meanwhile may be older or newer than this read, so use
+      // the notice instead. A hint that arrived meanwhile leads to another read.
       if node.noticed == number || hub.store == nil { publish(finding, number) }
     }
     publish(

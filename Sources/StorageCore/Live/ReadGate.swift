@@ -1,21 +1,22 @@
 internal import CryptoCore
 internal import Glibc
 
-/// Lets readers borrow an object that a writer has published, and tells the writer when no reader has
-/// the old object any more.
+/// Lets readers borrow an object that a writer has published, and tells the writer when no reader
+/// has the old object any more.
 ///
-/// The process has one. Threads are spread over lanes (see ``Lanes``), so two readers write to no cache
-/// line in common. A reader occupies its lane while it copies the object's value. A writer that has
-/// replaced an object takes each lane once; after that no reader borrows the old object. A count of
-/// references in the object would do the same, but all threads that read one object would write to that count.
+/// The process has one. Threads are spread over lanes (see ``Lanes``), so two readers write to no
+/// cache line in common. A reader occupies its lane while it copies the object's value. A writer
+/// that has replaced an object takes each lane once; after that no reader borrows the old object. A
+/// count of references in the object would do the same, but all threads that read one object would
+/// write to that count.
 @safe @usableFromInline
 struct ReadGate: @unchecked Sendable {
   // The lanes are made once and never freed, and are touched as locks alone.
   /// A `pthread_spinlock_t`.
   ///
-  /// Not an atomic flag: the compiler takes a store for something that can't release an object, so it may
-  /// put off the counting of a reference until after the store. A function of the C library may do
-  /// anything: what a reader does stays between the two calls.
+  /// Not an atomic flag: the compiler takes a store for something that can't release an object, so
+  /// it may put off the counting of a reference until after the store. A function of the C library
+  /// may do anything: what a reader does stays between the two calls.
   @usableFromInline typealias Lane = UnsafeMutablePointer<Int32>
 
   private let start: UnsafeMutableRawPointer
@@ -63,7 +64,8 @@ struct ReadGate: @unchecked Sendable {
         }
       }
       rounds += 1
-      // A thread of a lower priority that was suspended in its lane runs only while this one sleeps.
+      // A thread of a lower priority that was suspended in its lane runs only while this one
+      // sleeps.
       if rounds < 100 { sched_yield() } else { usleep(50) }
     }
   }
@@ -74,9 +76,9 @@ struct ReadGate: @unchecked Sendable {
 
   /// Whether no reader borrows any more what was replaced before the call.
   ///
-  /// Taking a lane orders the two sides: earlier readers of the lane have left, and later ones see what was
-  /// published. Never waits: false when a lane stays occupied, as that of a suspended thread, or of a
-  /// thread that fork(2) left behind in the parent.
+  /// Taking a lane orders the two sides: earlier readers of the lane have left, and later ones see
+  /// what was published. Never waits: false when a lane stays occupied, as that of a suspended
+  /// thread, or of a thread that fork(2) left behind in the parent.
   func isPassed() -> Bool {
     for index in 0..<lanes.count {
       let lane = unsafe lane(index)

@@ -1,4 +1,5 @@
-/// Identifies the place of a delegate's records: delegates of equal identity share the same records.
+/// Identifies the place of a delegate's records: delegates of equal identity share the same
+/// records.
 ///
 /// Storages whose delegates have equal identities notify each other of their changes.
 public struct DelegateIdentity: Hashable, Sendable {

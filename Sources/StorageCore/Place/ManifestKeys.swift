@@ -2,8 +2,8 @@ public import CryptoCore
 
 /// The keys with which a delegate authenticates all of its records together.
 ///
-/// The seal of a single record does not show that a record was removed, or replaced by an older version of
-/// itself. The manifest of a delegate shows both: docs/file-format.md, section "Vault".
+/// The seal of a single record does not show that a record was removed, or replaced by an older
+/// version of itself. The manifest of a delegate shows both: docs/file-format.md, section "Vault".
 public struct ManifestKeys: Sendable {
   /// Hashes single records; stays the same as long as the key that hashes names.
   public let records: KeyedHash
@@ -11,7 +11,8 @@ public struct ManifestKeys: Sendable {
   public let removals: KeyedHash
   /// Seals the manifest; changes with each new primary data key.
   public let manifest: SealingKey
-  /// Authenticates manifests of version 1, which were not encrypted; changes together with ``manifest``.
+  /// Authenticates manifests of version 1, which were not encrypted; changes together with
+  /// ``manifest``.
   public let former: AuthenticationKey
 
   /// Holds keys that were already derived.

@@ -10,7 +10,8 @@ public import CryptoCore
 /// - One process or thread at a time changes the header.
 /// - Every change is reported, see ``ObservableDelegate``.
 ///
-/// The guide <doc:WritingADelegate> has a complete example. A place that also keeps a manifest is a `ManifestPlace`.
+/// The guide <doc:WritingADelegate> has a complete example. A place that also keeps a manifest is a
+/// `ManifestPlace`.
 public protocol RecordPlace: ObservableDelegate {
   // MARK: The header
 

@@ -2,9 +2,10 @@ package import CryptoCore
 
 /// The hash that one record, or one removal, adds to the sums of a manifest.
 ///
-/// See docs/file-format.md, section "Manifest". A share is kept until the record is replaced: hashing the
-/// record again would take a tenth of the time of one write among many. A share is an object, so that it
-/// costs little memory for the many records of a vault that were only read and have no share.
+/// See docs/file-format.md, section "Manifest". A share is kept until the record is replaced:
+/// hashing the record again would take a tenth of the time of one write among many. A share is an
+/// object, so that it costs little memory for the many records of a vault that were only read and
+/// have no share.
 package final class RecordShare: Sendable {
   /// The number that is added to the sum, least significant word first.
   package let number: InlineArray<4, UInt64>

@@ -12,7 +12,8 @@ public import CryptoCore
 /// - No call blocks without a deadline.
 /// - `nil` means only that the record is absent; every other failure throws.
 ///
-/// A delegate that hears of changes is an ``ObservableDelegate``. `DelegatePromise` in StorageTesting checks the promises that can be checked.
+/// A delegate that hears of changes is an ``ObservableDelegate``. `DelegatePromise` in
+/// StorageTesting checks the promises that can be checked.
 public protocol StorageDelegate: Sendable {
   /// Whether a call may wait for another program, such as a service, and not only for a file.
   ///
@@ -21,9 +22,9 @@ public protocol StorageDelegate: Sendable {
 
   /// Identifies the place of the records, or nil where the place is not known.
   ///
-  /// Storages whose delegates have the same identity notify each other of their changes. By default, the
-  /// identity of an object is the object itself, and the identity of a value is nil. The identity may change
-  /// once, when the place becomes known.
+  /// Storages whose delegates have the same identity notify each other of their changes. By
+  /// default, the identity of an object is the object itself, and the identity of a value is nil.
+  /// The identity may change once, when the place becomes known.
   var identity: DelegateIdentity? { get }
 
   /// Returns the record under `name`, or nil when there is none.
@@ -74,14 +75,15 @@ extension StorageDelegate {
 public protocol ObservableDelegate: StorageDelegate {
   /// Calls `observer` for each change, in the order in which changes take effect.
   ///
-  /// The delegate reports a change of this process before the write returns. Of changes by another process,
-  /// it reports at least the latest one to each name. It calls `observer` under its lock, so the observer
-  /// must be quick and must not call the delegate.
+  /// The delegate reports a change of this process before the write returns. Of changes by another
+  /// process, it reports at least the latest one to each name. It calls `observer` under its lock,
+  /// so the observer must be quick and must not call the delegate.
   ///
-  /// When another file replaces the store's file, and so all records at once, the delegate reports removed
-  /// records before new ones. When the place becomes unreadable, the delegate may report the removal of a name
-  /// that no record has, without a header version; listeners then read again themselves. When the place
-  /// becomes readable again, the delegate reports the same removal and all records.
+  /// When another file replaces the store's file, and so all records at once, the delegate reports
+  /// removed records before new ones. When the place becomes unreadable, the delegate may report
+  /// the removal of a name that no record has, without a header version; listeners then read again
+  /// themselves. When the place becomes readable again, the delegate reports the same removal and
+  /// all records.
   ///
   /// - Returns: an object that keeps the observation alive; releasing it ends the observation.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
@@ -95,9 +97,10 @@ public struct RecordChange: Sendable {
   public let record: [UInt8]?
   /// The version of the header that was current with the change, or nil when it is not given.
   ///
-  /// With the version, a listener can skip a change of another name at once, under the lock, where it can't
-  /// ask for the header. Without the version, a listener of a ``RecordPlace`` looks at all changes later.
-  /// That is correct too, but costs each listener a queue of the changes to all names.
+  /// With the version, a listener can skip a change of another name at once, under the lock, where
+  /// it can't ask for the header. Without the version, a listener of a ``RecordPlace`` looks at all
+  /// changes later. That is correct too, but costs each listener a queue of the changes to all
+  /// names.
   public let headerVersion: UInt64?
 
   /// Makes a change of the record under `name`.

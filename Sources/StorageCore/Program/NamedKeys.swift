@@ -4,14 +4,15 @@ internal import Glibc
 extension SymmetricKey {
   /// Returns the program's key of a name: the same key in every run, made if there was none.
   ///
-  /// Named keys are derived from the header file `named-keys` in the application's data folder. The key
-  /// source of ``SecureStorage/bootstrap(applicationID:keySource:access:folderTrust:fileID:line:)`` opens
+  /// Named keys are derived from the header file `named-keys` in the application's data folder. The
+  /// key source of
+  /// ``SecureStorage/bootstrap(applicationID:keySource:access:folderTrust:fileID:line:)`` opens
   /// that file.
   ///
   /// - Parameter key: the name of the key, 1 to 1,024 UTF-8 bytes.
   /// - Returns: a key of 256 bits.
-  /// - Throws: `StorageError`: `keyUnavailable`, `wrongKey` and so on when the source does not open the
-  ///   existing file. No other key is made in its place.
+  /// - Throws: `StorageError`: `keyUnavailable`, `wrongKey` and so on when the source does not open
+  ///   the existing file. No other key is made in its place.
   public static func generate(
     key: StoreKey = "SecurePropertyStorage.SymmetricKey"
   ) throws(StorageError) -> SymmetricKey {
@@ -23,13 +24,14 @@ extension SymmetricKey {
 
   /// The program's key of the standard name, as a source that finds it when a storage needs it.
   ///
-  /// Code of the Apple package calls `SymmetricKey.generate()` without `try`, as the argument of a storage:
+  /// Code of the Apple package calls `SymmetricKey.generate()` without `try`, as the argument of a
+  /// storage:
   ///
   ///     UserDefaultsStorage(suiteName: "com.example.shop", symmetricKey: SymmetricKey.generate())
   ///
-  /// There the compiler takes this one. Why the key can't be had is the error of every use of the storage
-  /// that needs it; no other key is made in its place. Everywhere else `try SymmetricKey.generate()` is
-  /// ``generate(key:)``.
+  /// There the compiler takes this one. Why the key can't be had is the error of every use of the
+  /// storage that needs it; no other key is made in its place. Everywhere else `try
+  /// SymmetricKey.generate()` is ``generate(key:)``.
   ///
   /// - Returns: the source, of the same key as ``generate(key:)`` without a name.
   @_disfavoredOverload  // A key is a key, but where no `try` is.
@@ -79,7 +81,8 @@ private struct HeaderFile: RecordPlace {
 
   /// Reads the file; nil when the file was never made.
   ///
-  /// - Throws: `keyUnavailable` when the file existed and is gone: a new file would give other keys.
+  /// - Throws: `keyUnavailable` when the file existed and is gone: a new file would give other
+  ///   keys.
   private func read() throws(StorageError) -> [UInt8]? {
     let path = try path()
     let marker = MadeMarker(of: path)

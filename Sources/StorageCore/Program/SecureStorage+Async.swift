@@ -4,8 +4,9 @@ extension SecureStorage {
   ///     let key = try await SecureStorage.async { try SymmetricKey.generate() }
   ///     let report = await SecureStorage.async { KeyringReport() }
   ///
-  /// For `migrate(from:to:)`, `SymmetricKey.generate`, `KeyringReport` and the queries of `Keyring`.
-  /// All that ``BlockingCalls/async(_:)`` says about threads, cancelling and `body` holds.
+  /// For `migrate(from:to:)`, `SymmetricKey.generate`, `KeyringReport` and the queries of
+  /// `Keyring`. All that ``BlockingCalls/async(_:)`` says about threads, cancelling and `body`
+  /// holds.
   ///
   /// - Parameter body: makes the calls.
   /// - Returns: what `body` returns.

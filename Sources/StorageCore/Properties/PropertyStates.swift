@@ -7,7 +7,8 @@ public import CryptoCore
 /// replaced before the listener read the change, the listener gets the current state instead.
 ///
 /// Any number of listeners may iterate, from any isolation. Each listener has its own unbounded
-/// queue of sealed records; that of a typed key has the values in the clear. Iteration ends when its task is cancelled.
+/// queue of sealed records; that of a typed key has the values in the clear. Iteration ends when
+/// its task is cancelled.
 public struct PropertyStates<Value>: AsyncSequence, Sendable {
   /// The type of the elements.
   public typealias Element = PropertyState<Value>

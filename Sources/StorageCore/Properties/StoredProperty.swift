@@ -4,8 +4,8 @@
 /// `Value?`. Wrappers of storages, sealed files, typed keys and credentials conform.
 ///
 /// Async calls and sequences decode on no actor. The compiler therefore refuses them for a type
-/// whose `Codable` conformance belongs to an actor, as all types have it under
-/// `-default-isolation MainActor`: mark the type `nonisolated`. Other calls run where they are made.
+/// whose `Codable` conformance belongs to an actor, as all types have it under `-default-isolation
+/// MainActor`: mark the type `nonisolated`. Other calls run where they are made.
 public protocol StoredProperty<Value>: BlockingCalls {
   /// The type of the stored value.
   associatedtype Value

@@ -2,7 +2,8 @@ internal import CryptoCore
 
 /// The records under old data keys, counted to decide which data keys end.
 private struct OldRecords {
-  /// How many names are collected; further records are only counted, since their number has no limit.
+  /// How many names are collected; further records are only counted, since their number has no
+  /// limit.
   static let nameLimit = 1_000
 
   /// The number of records of each old data key.
@@ -29,13 +30,14 @@ private struct OldRecords {
 }
 
 extension SealedStore {
-  /// Drops the data keys that no record uses, and retires the keys in `ending`, while no one else writes.
+  /// Drops the data keys that no record uses, and retires the keys in `ending`, while no one else
+  /// writes.
   ///
   /// A key that no record uses is retired, and not dropped, unless the delegate proves that it has
   /// shown all records: a withheld record may come back tomorrow, and would then be lost.
   ///
-  /// A pass over all records has sealed again all possible records of the keys in `ending`. Other keys that
-  /// are ending belong to a rotation that began later, whose pass is not over.
+  /// A pass over all records has sealed again all possible records of the keys in `ending`. Other
+  /// keys that are ending belong to a rotation that began later, whose pass is not over.
   ///
   /// - Returns: how many records the pass has sealed again, and how many are left.
   func endDataKeys(

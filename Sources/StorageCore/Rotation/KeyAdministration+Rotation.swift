@@ -3,18 +3,19 @@ internal import CryptoCore
 extension KeyAdministration {
   /// Makes a new data key and seals all records with the new key.
   ///
-  /// Use it when no key leaked: the old data key stays valid while a record needs it. After a leak, call
-  /// ``rotate(openedBy:names:keepingOldKeys:progress:)``, which ends the old data keys.
+  /// Use it when no key leaked: the old data key stays valid while a record needs it. After a leak,
+  /// call ``rotate(openedBy:names:keepingOldKeys:progress:)``, which ends the old data keys.
   ///
-  /// A data key that no listed record needs afterwards is dropped where the place proves that it lists all
-  /// records, as a sound vault does. Elsewhere it is retired: if the place has withheld a record
-  /// and shows it later, reading it throws `damaged`, and
+  /// A data key that no listed record needs afterwards is dropped where the place proves that it
+  /// lists all records, as a sound vault does. Elsewhere it is retired: if the place has withheld a
+  /// record and shows it later, reading it throws `damaged`, and
   /// ``reencrypt(readmitting:expecting:progress:)`` takes it back.
   ///
   /// - Parameter progress: as in ``reencrypt(readmitting:expecting:progress:)``.
   /// - Returns: how many records were sealed again, and how many stay under old data keys.
-  /// - Throws: `StorageError`: `full` when the store keeps 1,000 data keys, see ``dropRetiredKeys()``. Records
-  ///   that were not sealed again stay readable, and ``reencrypt(readmitting:expecting:progress:)`` continues.
+  /// - Throws: `StorageError`: `full` when the store keeps 1,000 data keys, see
+  ///   ``dropRetiredKeys()``. Records that were not sealed again stay readable, and
+  ///   ``reencrypt(readmitting:expecting:progress:)`` continues.
   public func rotateDataKey(
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
@@ -24,43 +25,50 @@ extension KeyAdministration {
     return try reencrypt(progress: progress)
   }
 
-  /// Replaces all keys: makes a new root key, one new slot and a new data key, and seals all records again.
+  /// Replaces all keys: makes a new root key, one new slot and a new data key, and seals all
+  /// records again.
   ///
   /// Use it after a key, a passphrase or a root key leaked. It removes all slots, including those
   /// of recovery keys, because their secrets lead to the old root key; export a new recovery key
-  /// afterwards. Someone
-  /// with the old root key can read nothing that is written from now on. After this call has returned, they
-  /// can't read the existing records either, and a record that they sealed is not read as a value.
+  /// afterwards. Someone with the old root key can read nothing that is written from now on. After
+  /// this call has returned, they can't read the existing records either, and a record that they
+  /// sealed is not read as a value.
   ///
-  /// The old data keys end, even if records remain under them. A record that can't be opened is set aside:
-  /// it stays in place, and reading it throws `damaged`. In a vault, a record is also set aside if it is in
-  /// a part that the manifest does not account for, since someone with the old keys may have put it there.
-  /// So verify a vault first, and repair it if needed. Afterwards look at ``ReencryptionReport/setAside``:
-  /// ``reencrypt(readmitting:expecting:progress:)`` takes back the records that you trust.
+  /// The old data keys end, even if records remain under them. A record that can't be opened is set
+  /// aside: it stays in place, and reading it throws `damaged`. In a vault, a record is also set
+  /// aside if it is in a part that the manifest does not account for, since someone with the old
+  /// keys may have put it there. So verify a vault first, and repair it if needed. Afterwards look
+  /// at ``ReencryptionReport/setAside``: ``reencrypt(readmitting:expecting:progress:)`` takes back
+  /// the records that you trust.
   ///
-  /// Without `names`, records are sealed again a few at a time, while others use the store. A suite seals
-  /// them in one step. If the call is interrupted, ``reencrypt(readmitting:expecting:progress:)`` continues and ends
-  /// the old keys. The key that hashes names stays, so someone with the old root key can still test whether
-  /// a guessed name is in the store.
+  /// Without `names`, records are sealed again a few at a time, while others use the store. A suite
+  /// seals them in one step. If the call is interrupted,
+  /// ``reencrypt(readmitting:expecting:progress:)`` continues and ends the old keys. The key that
+  /// hashes names stays, so someone with the old root key can still test whether a guessed name is
+  /// in the store.
   ///
-  /// With `names`, the key that hashes names is replaced too. All is done in one atomic step that locks the
-  /// store. The step takes about 5 µs for each record; writes of other processes wait, up to their deadline.
+  /// With `names`, the key that hashes names is replaced too. All is done in one atomic step that
+  /// locks the store. The step takes about 5 µs for each record; writes of other processes wait, up
+  /// to their deadline.
   ///
   /// - Parameters:
   ///   - source: opens the store from now on; nil keeps the storage's own source.
-  ///   - names: whether names are hashed with a new key. Each record has to open, except those that a
-  ///     vault's manifest does not count: such records stay in place and are set aside.
-  ///   - keepingOldKeys: whether the old data keys stay valid while a record needs them, although they may
-  ///     have leaked. Use it for a store whose records have several authentication tags. The storage of
-  ///     each other tag then has to call ``reencrypt(readmitting:expecting:progress:)``; the last call drops the old
-  ///     keys.
-  ///   - progress: as in ``reencrypt(readmitting:expecting:progress:)``; does not count the step that hashes names.
+  ///   - names: whether names are hashed with a new key. Each record has to open, except those that
+  ///     a vault's manifest does not count: such records stay in place and are set aside.
+  ///   - keepingOldKeys: whether the old data keys stay valid while a record needs them, although
+  ///     they may have leaked. Use it for a store whose records have several authentication tags.
+  ///     The storage of each other tag then has to call
+  ///     ``reencrypt(readmitting:expecting:progress:)``; the last call drops the old keys.
+  ///   - progress: as in ``reencrypt(readmitting:expecting:progress:)``; does not count the step
+  ///     that hashes names.
   /// - Returns: how many records were sealed again, how many stay, and how many were set aside.
-  /// - Throws: `StorageError`; the store then opens with the old source or with the new one. Four errors
-  ///   change nothing: `full` when the store keeps 1,000 data keys, see ``dropRetiredKeys()``; `invalid` when
-  ///   the key of `source` already opens the store, since anyone who has that key could still open it; with `names`, `damaged` for a record that does not open, so
-  ///   that its name is not known, and for a record that opens but that a vault's manifest does not
-  ///   account for; with `names`, `unsupported` for a store whose delegate can't rename records.
+  /// - Throws: `StorageError`; the store then opens with the old source or with the new one. Four
+  ///   errors change nothing: `full` when the store keeps 1,000 data keys, see
+  ///   ``dropRetiredKeys()``; `invalid` when the key of `source` already opens the store, since
+  ///   anyone who has that key could still open it; with `names`, `damaged` for a record that does
+  ///   not open, so that its name is not known, and for a record that opens but that a vault's
+  ///   manifest does not account for; with `names`, `unsupported` for a store whose delegate can't
+  ///   rename records.
   public func rotate(
     openedBy source: KeySource? = nil, names: Bool = false, keepingOldKeys: Bool = false,
     progress: ((Int, Int) -> Void)? = nil
@@ -118,18 +126,20 @@ extension KeyAdministration {
   /// Drops unneeded data keys, or retires them if the place does not prove that it lists all
   /// records.
   ///
-  /// Continues an interrupted rotation: ends the old data keys that the rotation had to end. In a vault,
-  /// records in a part that the manifest does not account for stay unchanged.
+  /// Continues an interrupted rotation: ends the old data keys that the rotation had to end. In a
+  /// vault, records in a part that the manifest does not account for stay unchanged.
   ///
   /// - Parameters:
-  ///   - readmitting: whether to take back records that a rotation has set aside, and to seal records again
-  ///     that a vault's manifest does not account for. Pass true only after a person has checked these
-  ///     records: someone with a leaked key may have written them. Delete the unwanted records first. The
-  ///     storage of each authentication tag takes back only its own records.
+  ///   - readmitting: whether to take back records that a rotation has set aside, and to seal
+  ///     records again that a vault's manifest does not account for. Pass true only after a person
+  ///     has checked these records: someone with a leaked key may have written them. Delete the
+  ///     unwanted records first. The storage of each authentication tag takes back only its own
+  ///     records.
   ///   - keys: keys that may have a record which the place does not list: these are looked at too.
   ///     A vault proves its list, so there these keys are looked at only when records are taken
   ///     back.
-  ///   - progress: called from time to time with the number of records done and the number of all records.
+  ///   - progress: called from time to time with the number of records done and the number of all
+  ///     records.
   /// - Returns: how many records were sealed again, how many stay, and how many are set aside.
   /// - Throws: `StorageError`; all records that were readable stay readable.
   public func reencrypt(
@@ -152,8 +162,8 @@ extension KeyAdministration {
   /// that the store holds now.
   ///
   /// - Returns: how many keys were dropped.
-  /// - Throws: `StorageError`; nothing is then changed: `damaged` when a listed record can't be read at all,
-  ///   since it may need any key.
+  /// - Throws: `StorageError`; nothing is then changed: `damaged` when a listed record can't be
+  ///   read at all, since it may need any key.
   @discardableResult
   public func dropRetiredKeys() throws(StorageError) -> Int {
     try requireSlots()

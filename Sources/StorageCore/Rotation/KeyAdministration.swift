@@ -12,14 +12,15 @@ public struct KeySlot: Hashable, Sendable {
   public let identifier: String
   /// Whether the source gives a passphrase instead of a key.
   ///
-  /// A key file also gives a passphrase if its content is not a key of 32 bytes. A passphrase is stretched,
-  /// and protects the store only as well as the passphrase is hard to guess.
+  /// A key file also gives a passphrase if its content is not a key of 32 bytes. A passphrase is
+  /// stretched, and protects the store only as well as the passphrase is hard to guess.
   public let isPassphrase: Bool
-  /// Why the slot's key derivation is weaker than the minimum for new slots; nil when it is not weaker.
+  /// Why the slot's key derivation is weaker than the minimum for new slots; nil when it is not
+  /// weaker.
   ///
-  /// A slot made by an earlier release can be weaker. Someone with a copy of the store can then guess the
-  /// passphrase faster: make another slot with ``KeyAdministration/change(to:)``. A slot does not show
-  /// whether the passphrase is long enough.
+  /// A slot made by an earlier release can be weaker. Someone with a copy of the store can then
+  /// guess the passphrase faster: make another slot with ``KeyAdministration/change(to:)``. A slot
+  /// does not show whether the passphrase is long enough.
   public let weakness: String?
 
   init(_ slot: Slot) {
@@ -33,16 +34,17 @@ public struct KeySlot: Hashable, Sendable {
 
 /// Changes which sources open a store, and which keys seal its records.
 ///
-/// Each call makes one atomic change of the store's header, or many small changes that can be resumed.
-/// If the process dies at any point, the store still opens. Backups made before a change still open with
-/// the old secret. Other processes use the new keys from their next access.
+/// Each call makes one atomic change of the store's header, or many small changes that can be
+/// resumed. If the process dies at any point, the store still opens. Backups made before a change
+/// still open with the old secret. Other processes use the new keys from their next access.
 public struct KeyAdministration: Sendable, BlockingCalls {
   let store: SealedStore
 
   /// Lists the ways to open the store.
   ///
   /// - Returns: the slots; none for a store in which nothing was saved.
-  /// - Throws: `StorageError` when the store can't be read; `unsupported` for a store without slots.
+  /// - Throws: `StorageError` when the store can't be read; `unsupported` for a store without
+  ///   slots.
   public func slots() throws(StorageError) -> [KeySlot] {
     try requireSlots()
     guard let bytes = try store.place.header().header else { return [] }
@@ -58,22 +60,25 @@ public struct KeyAdministration: Sendable, BlockingCalls {
   /// Asks the source for its key again, and makes no key.
   ///
   /// - Returns: the slot, or nil for a store in which nothing was saved.
-  /// - Throws: `StorageError`, as a read does: `wrongKey` or `keyUnavailable` when the source opens no slot.
+  /// - Throws: `StorageError`, as a read does: `wrongKey` or `keyUnavailable` when the source opens
+  ///   no slot.
   public func ownSlot() throws(StorageError) -> KeySlot? {
     try opening().map { KeySlot($0.slot) }
   }
 
   /// Adds a slot, so that `source` opens the store too.
   ///
-  /// - Parameter source: asked for its key now. A source that can make keys makes one if it has none.
+  /// - Parameter source: asked for its key now. A source that can make keys makes one if it has
+  ///   none.
   /// - Returns: the new slot.
-  /// - Throws: `StorageError`: `invalid` when the source already opens the store, or gives a passphrase
-  ///   of fewer than 8 bytes or with a weak ``PassphraseDerivation``, `full` when the store
-  ///   has 32 slots, `keyUnavailable` when the source gives no key.
+  /// - Throws: `StorageError`: `invalid` when the source already opens the store, or gives a
+  ///   passphrase of fewer than 8 bytes or with a weak ``PassphraseDerivation``, `full` when the
+  ///   store has 32 slots, `keyUnavailable` when the source gives no key.
   @discardableResult
   public func add(_ source: KeySource) throws(StorageError) -> KeySlot {
     let material = try store.keys.material(of: source)
-    // The same key from another source needs a slot of its own: a store asks only sources with a slot.
+    // The same key from another source needs a slot of its own: a store asks only sources with a
+    // slot.
     if let slot = try slot(openedBy: material.1, of: material.0) {
       throw Self.isOpener(slot, "that key", "").at(store.place.location)
     }
@@ -85,14 +90,15 @@ public struct KeyAdministration: Sendable, BlockingCalls {
     return KeySlot(slot!)
   }
 
-  /// Makes `source` the only source that opens the store, such as a new passphrase or a new key file.
+  /// Makes `source` the only source that opens the store, such as a new passphrase or a new key
+  /// file.
   ///
-  /// Removes all other slots except those of recovery keys. The data is not touched. This storage uses
-  /// the new source from now on; the application must list the new source from its next start.
+  /// Removes all other slots except those of recovery keys. The data is not touched. This storage
+  /// uses the new source from now on; the application must list the new source from its next start.
   ///
-  /// - Throws: `StorageError`; the store then still opens with the old source. After `outcomeUnknown`, for
-  ///   instance when a keyring's service went away, the store opens with one of the two: keep both until
-  ///   a later call succeeds.
+  /// - Throws: `StorageError`; the store then still opens with the old source. After
+  ///   `outcomeUnknown`, for instance when a keyring's service went away, the store opens with one
+  ///   of the two: keep both until a later call succeeds.
   public func change(to source: KeySource) throws(StorageError) {
     let new = try SlotMaterial(of: try store.keys.material(of: source))
     try store.keys.update(source: source) { (draft, _) throws(StorageError) in

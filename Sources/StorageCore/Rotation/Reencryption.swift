@@ -1,6 +1,7 @@
 internal import CryptoCore
 
-/// A pass over the records of a store that seals the records of other data keys with the primary one.
+/// A pass over the records of a store that seals the records of other data keys with the primary
+/// one.
 struct Reencryption {
   /// How many records share a commit.
   private static let batchCount = 64
@@ -55,8 +56,8 @@ struct Reencryption {
     } else {
       for name in names {
         let size = try lookup(name)?.record?.count ?? 0
-        // A record of an old key that came after the rotation began was written by someone who does not
-        // follow the rotation. So it is not sealed again.
+        // A record of an old key that came after the rotation began was written by someone who does
+        // not follow the rotation. So it is not sealed again.
         let share = beginning?[name]
         let isKnown = beginning == nil || share != nil
         try add(isKnown ? Candidate(name: name, share: share, size: size) : nil)
@@ -209,8 +210,9 @@ struct Reencryption {
 
   /// The record under a name, or nil when the content is not a record and stays unchanged.
   ///
-  /// - Throws: also `damaged` with the error number of a library. SQLite reports `damaged` for a disk that
-  ///   failed once. Skipping the record would then end the key that the record still needs.
+  /// - Throws: also `damaged` with the error number of a library. SQLite reports `damaged` for a
+  ///   disk that failed once. Skipping the record would then end the key that the record still
+  ///   needs.
   private func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64)? {
@@ -265,7 +267,8 @@ extension SealedStore {
     }
   }
 
-  /// The key name of a record that was found under a hash, or nil when the record does not open there.
+  /// The key name of a record that was found under a hash, or nil when the record does not open
+  /// there.
   ///
   /// With `isReadmitting`, retired keys may open the record too.
   func clearName(

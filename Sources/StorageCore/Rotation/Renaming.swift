@@ -1,7 +1,7 @@
 internal import CryptoCore
 
-// Work on all records in the step that changes the header. The lock of the keys is held meanwhile, so this
-// code uses only the current keys.
+// Work on all records in the step that changes the header. The lock of the keys is held meanwhile,
+// so this code uses only the current keys.
 
 extension SealedStore {
   /// Hashes all names with a fresh key and seals all records again.
@@ -32,7 +32,8 @@ extension SealedStore {
     return count
   }
 
-  /// Seals all records that open again, with the new primary key of the keyset, and keeps their names.
+  /// Seals all records that open again, with the new primary key of the keyset, and keeps their
+  /// names.
   ///
   /// - Returns: how many records were sealed.
   func resealAll(
@@ -59,8 +60,8 @@ extension SealedStore {
 
   /// Seals all records that open again, each under the name that `hash` gives.
   ///
-  /// - Returns: how many records were sealed, and why a record did not open and was left unchanged; nil if
-  ///   all records opened.
+  /// - Returns: how many records were sealed, and why a record did not open and was left unchanged;
+  ///   nil if all records opened.
   private func rewrite(
     _ records: HeldRecords, _ keyset: inout Keyset,
     _ hash: ([UInt8], NameHash, OpenKeys) throws(StorageError) -> NameHash

@@ -35,8 +35,8 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - delegate: stores the records. With nil, every use is the error `unavailable`.
-  ///   - symmetricKey: 256 bits. With nil, every use is the error `keyUnavailable`; the storage never
-  ///     writes plaintext.
+  ///   - symmetricKey: 256 bits. With nil, every use is the error `keyUnavailable`; the storage
+  ///     never writes plaintext.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   ///   - errorClosure: receives the errors of calls that can't throw.
   @_disfavoredOverload  // Else a `SymmetricKey.generate()` without `try` is the one that throws.

@@ -13,8 +13,8 @@ extension SealedStore {
 
   /// Explains listed names under which no record was found.
   ///
-  /// - Returns: for each name that was not removed meanwhile, the name under which its record can be
-  ///   found, or nil.
+  /// - Returns: for each name that was not removed meanwhile, the name under which its record can
+  ///   be found, or nil.
   func strays(among names: [NameHash]) throws(StorageError) -> [NameHash?] {
     guard !names.isEmpty, let manifestPlace else { return [] }
     return try manifestPlace.strays(among: Set(names))

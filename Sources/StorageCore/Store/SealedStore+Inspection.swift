@@ -22,7 +22,8 @@ extension SealedStore {
     try keys.forReading().map { ($0.store, $0.primary.id) }
   }
 
-  /// The mark of a message, which only holders of the store's current root key can compute: 64 bytes.
+  /// The mark of a message, which only holders of the store's current root key can compute: 64
+  /// bytes.
   ///
   /// A rotation replaces the root key; a new data key alone does not. So somebody who can open the
   /// store now has made this mark after the last rotation.

@@ -164,10 +164,12 @@ public final class SealedStore: Sendable {
     }
   }
 
-  /// The longest record that is copied: to open a longer one takes far longer than to count a reference.
+  /// The longest record that is copied: to open a longer one takes far longer than to count a
+  /// reference.
   private static let copyLimit = 1024
 
-  /// Opens a copy of the record in memory, made without a reference that other readers would write to.
+  /// Opens a copy of the record in memory, made without a reference that other readers would write
+  /// to.
   ///
   /// - Returns: as ``withPayload(_:_:)``, or nil when the place has to look the name up.
   @inline(__always)

@@ -3,8 +3,9 @@
 extension Storage {
   /// Stores an object or another value; removes the key's value when it is nil.
   ///
-  /// An object that conforms to `NSSecureCoding` is stored as a keyed archive, another value in the form
-  /// that ``save(_:forKey:)`` gives it. A `Codable` type of your own goes through ``save(_:forKey:)``.
+  /// An object that conforms to `NSSecureCoding` is stored as a keyed archive, another value in the
+  /// form that ``save(_:forKey:)`` gives it. A `Codable` type of your own goes through
+  /// ``save(_:forKey:)``.
   ///
   /// - Parameters:
   ///   - object: the value.

@@ -20,7 +20,8 @@ extension SecureStorage {
   ///     step.
   ///   - destination: the storage that receives the values.
   ///   - policy: what to do with a key that has another value in the destination.
-  ///   - removingFromSource: whether a value is removed from the source once the destination has it.
+  ///   - removingFromSource: whether a value is removed from the source once the destination has
+  ///     it.
   ///   - progress: called after each batch with the number of records done and the total.
   /// - Returns: what happened to the values.
   /// - Throws: `StorageError`: `unsupported` when the source can't list or remove; `invalid` when

@@ -2,7 +2,8 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-/// The right to replace a vault's file: nobody has it open, and nobody can open it, until this ends.
+/// The right to replace a vault's file: nobody has it open, and nobody can open it, until this
+/// ends.
 struct SoleUse: ~Copyable {
   /// Every open connection in write-ahead mode holds a shared lock on these bytes:
   /// https://sqlite.org/src/file/src/os.h, SHARED_FIRST.

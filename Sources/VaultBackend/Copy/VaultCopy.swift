@@ -60,7 +60,8 @@ enum VaultCopy {
     return kept.map { folder.path(of: $0) }
   }
 
-  /// The name as which a file is made: `<name>.<process>.<number>.new`, or a short name where that is too long.
+  /// The name as which a file is made: `<name>.<process>.<number>.new`, or a short name where that
+  /// is too long.
   ///
   /// - Throws: `invalid` when no name fits.
   private static func sibling(of file: VaultFile) throws(StorageError) -> String {

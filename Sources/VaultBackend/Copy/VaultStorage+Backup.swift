@@ -18,9 +18,9 @@ extension VaultStorage {
   ///     since that takes their keys:
   ///     ``verify(expecting:progress:)`` does that.
   ///   - progress: told now and then how many of all pages are done.
-  /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `damaged` when the copy is
-  ///   to replace another file and its structure is broken, `busy` when the file that
-  ///   is replaced is a vault that somebody has open, `full` and the like.
+  /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `damaged` when the
+  ///   copy is to replace another file and its structure is broken, `busy` when the file that is
+  ///   replaced is a vault that somebody has open, `full` and the like.
   public func backup(
     to url: URL, replacing: Bool = false, progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) {

@@ -79,7 +79,8 @@ final class OpenedVault: Sendable {
   /// - Parameters:
   ///   - file: the file.
   ///   - end: how long to wait for other processes.
-  ///   - lackOfRoom: why there can be no files beside the vault, if a full disk or a limit forbids them.
+  ///   - lackOfRoom: why there can be no files beside the vault, if a full disk or a limit forbids
+  ///     them.
   /// - Throws: `StorageError` when it can't be opened, or is no vault.
   init(
     reading file: VaultFile, until end: ContinuousClock.Instant,

@@ -13,8 +13,8 @@ internal import StorageCore
 final class VaultNotice: Sendable {
   /// How much space the file keeps in bytes.
   ///
-  /// A removal on a full disk needs it for SQLite's index of 32 KiB and for a log of the changed pages. Removed
-  /// content is overwritten, so each of its pages is in the log too.
+  /// A removal on a full disk needs it for SQLite's index of 32 KiB and for a log of the changed
+  /// pages. Removed content is overwritten, so each of its pages is in the log too.
   static let reserve = 128 << 10
 
   private let file: VaultFile

@@ -4,11 +4,11 @@ public import StorageCore
 extension VaultStorage {
   /// Makes the folder of the vault where it is missing, and nothing in it.
   ///
-  /// The first write does so itself. A program calls this to do something in the folder before the vault
-  /// exists, such as taking a lock. The folder is for the owner alone.
+  /// The first write does so itself. A program calls this to do something in the folder before the
+  /// vault exists, such as taking a lock. The folder is for the owner alone.
   ///
-  /// - Throws: `StorageError`: `denied` for a folder where others could replace the vault, and for root in
-  ///   another user's folder, `readOnly` or `full` when it can't be made; nothing was made.
+  /// - Throws: `StorageError`: `denied` for a folder where others could replace the vault, and for
+  ///   root in another user's folder, `readOnly` or `full` when it can't be made; nothing was made.
   public func createFolder() throws(StorageError) {
     guard access == .readWrite else {
       throw StorageError(

@@ -69,7 +69,8 @@ final class Connection: @unchecked Sendable {
     // SQLite would roll back and empty logs that the parent uses, so it is left as it is:
     // https://sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()".
     guard process.isCurrent else { return }
-    // Every statement is finalised, so this can't be SQLITE_BUSY. The last connection copies the log.
+    // Every statement is finalised, so this can't be SQLITE_BUSY. The last connection copies the
+    // log.
     FileSizeLimit.withoutSignal { _ = unsafe sqlite3_close_v2(handle) }
   }
 
@@ -115,8 +116,8 @@ final class Connection: @unchecked Sendable {
         Unmanaged.passUnretained(patience).toOpaque()), "set up")
     try execute("PRAGMA cell_size_check = ON")
     try execute("PRAGMA mmap_size = 0")
-    // No temporary files, which would need a folder that can be written to: a statement that changes a
-    // large value keeps what it replaces. https://sqlite.org/tempfiles.html
+    // No temporary files, which would need a folder that can be written to: a statement that
+    // changes a large value keeps what it replaces. https://sqlite.org/tempfiles.html
     try execute("PRAGMA temp_store = MEMORY")
     // SQLite's own default, which a file's header could raise to the size of the file:
     // https://sqlite.org/fileformat2.html#suggested_cache_size

@@ -3,14 +3,16 @@ internal import StorageCore
 
 /// Whether the file system of a vault has locks.
 ///
-/// SQLite takes a lock that the file system refuses for a lock that somebody else holds, and reports
-/// SQLITE_BUSY for both: sqlite3's os_unix.c, `sqliteErrorFromPosixError` and `unixShmSystemLock`.
+/// SQLite takes a lock that the file system refuses for a lock that somebody else holds, and
+/// reports SQLITE_BUSY for both: sqlite3's os_unix.c, `sqliteErrorFromPosixError` and
+/// `unixShmSystemLock`.
 enum LockSupport {
   /// Tries for a lock on another file of the folder, which nobody else can hold.
   ///
   /// The vault itself can't be used: closing it would release the process's locks on it (fcntl(2)).
   ///
-  /// - Returns: the errno of a file system without locks; nil when there are locks, or when that can't be known.
+  /// - Returns: the errno of a file system without locks; nil when there are locks, or when that
+  ///   can't be known.
   static func refusal(besides path: String) -> Int32? {
     let folder = FilePath.folder(of: path)
     // From open(2), and missing in Glibc's module: __O_TMPFILE with O_DIRECTORY.

@@ -32,7 +32,8 @@ final class Patience: @unchecked Sendable {
 
   /// Waits a little.
   ///
-  /// - Returns: false when the deadline has passed, or when the file system has no locks to wait for.
+  /// - Returns: false when the deadline has passed, or when the file system has no locks to wait
+  ///   for.
   func wait() -> Bool {
     guard refusal == nil else { return false }
     let now = ContinuousClock.now

@@ -16,7 +16,8 @@ struct PageWalker {
     let recordCount: Int?
     /// Whether the file lists the page as free.
     let isFree: Bool
-    /// Where its record begins, how many bytes of it are on this page, and the page that has the next.
+    /// Where its record begins, how many bytes of it are on this page, and the page that has the
+    /// next.
     fileprivate let start: Int
     fileprivate let localCount: Int
     fileprivate let overflow: Int
@@ -27,7 +28,8 @@ struct PageWalker {
   /// A page is in one chain in a sound file, and in a few where old rows are left. Hostile chains
   /// cost at most this many passes over the file.
   private static let useLimit: UInt8 = 8
-  /// The column `sequence` is the row's number, and has no bytes; the column `name` is a blob of 64.
+  /// The column `sequence` is the row's number, and has no bytes; the column `name` is a blob of
+  /// 64.
   private static let (noBytes, nameType): (UInt64, UInt64) = (0, 140)
 
   private let image: FileImage
@@ -96,8 +98,8 @@ struct PageWalker {
     }
   }
 
-  /// The row of a cell that begins at `start` and ends before `end`; nil for any other cell, such as one of
-  /// another table.
+  /// The row of a cell that begins at `start` and ends before `end`; nil for any other cell, such
+  /// as one of another table.
   private func row(at start: Int, upTo end: Int, isFree: Bool) -> Row? {
     var offset = start
     guard let size = varint(&offset, end), let sequence = varint(&offset, end),

@@ -31,7 +31,8 @@ struct RowChoice {
 
     /// Whether it can be taken although nothing proves it.
     ///
-    /// Its page is in use, and its name was not removed after it was written. What was taken already stays.
+    /// Its page is in use, and its name was not removed after it was written. What was taken
+    /// already stays.
     func isLikely(removedAt removal: Int64?) -> Bool {
       guard row != nil else { return true }
       return !isFree && sequence > removal ?? .min

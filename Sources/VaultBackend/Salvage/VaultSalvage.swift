@@ -9,7 +9,8 @@ internal import StorageCore
 /// manifest decides between these rows and those that the table's tree or the index led to: the way
 /// to a row proves nothing.
 struct VaultSalvage {
-  /// Is handed a record to take for a name, in the place of an earlier one; nil takes back the earlier one.
+  /// Is handed a record to take for a name, in the place of an earlier one; nil takes back the
+  /// earlier one.
   typealias Taking = (NameHash, [UInt8]?) throws(StorageError) -> Void
 
   /// What a salvage took.
@@ -79,7 +80,8 @@ struct VaultSalvage {
     return header
   }
 
-  /// Makes a vault in an empty file of every row that can be read, with a manifest of what it holds.
+  /// Makes a vault in an empty file of every row that can be read, with a manifest of what it
+  /// holds.
   ///
   /// - Parameters:
   ///   - source: the broken file, which nobody else can change.

@@ -41,7 +41,8 @@ struct SharedLockTests {
     Threads.run(2) { _ in
       lock.read { _ in
         most.max(inside.add(1, ordering: .sequentiallyConsistent).newValue, ordering: .relaxed)
-        // Until the other one is inside as well; a lock for one reader at a time would never let it in.
+        // Until the other one is inside as well; a lock for one reader at a time would never let it
+        // in.
         while most.load(ordering: .relaxed) < 2 {}
       }
     }

@@ -11,8 +11,8 @@ struct NoncePoolTests {
           byteCount: round.isMultiple(of: 2) ? 12 : 24, alignment: 1)
         unsafe buffer.initializeMemory(as: UInt8.self, repeating: 0)
         try unsafe NoncePool.fill(buffer.baseAddress!, count: buffer.count)
-        // Each search takes its time; some rounds on both sides of a refill will do: 4,032 bytes are
-        // 224 nonces of 12 and of 24 in turn.
+        // Each search takes its time; some rounds on both sides of a refill will do: 4,032 bytes
+        // are 224 nonces of 12 and of 24 in turn.
         guard [0, 1, 222, 223, 224, 225, 398].contains(round) else { continue }
         let nonce = try unsafe Secret(splitting: UnsafeRawBufferPointer(buffer))
         #expect(nonce.copies() == 1, "the nonce that was handed out")

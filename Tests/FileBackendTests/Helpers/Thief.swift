@@ -4,7 +4,8 @@ import Testing
 @testable import CryptoCore
 @testable import FileBackend
 
-/// Somebody who has the keys that a folder had, copies of what it had then, and can write to its files.
+/// Somebody who has the keys that a folder had, copies of what it had then, and can write to its
+/// files.
 struct Thief {
   let index: VaultStorage
   /// The entry of the name, as it was, and its blob's file.
@@ -37,7 +38,8 @@ struct Thief {
     return former.encoded()
   }
 
-  /// Puts other bytes, sealed under the key that the blob had, in the place of a segment of any blob's file.
+  /// Puts other bytes, sealed under the key that the blob had, in the place of a segment of any
+  /// blob's file.
   ///
   /// Neither the file's length nor its last tag changes.
   func forge(_ number: Int, in file: URL? = nil) throws {

@@ -45,7 +45,8 @@ import Testing
 
   /// Whole items: their attributes, labels, types and dates as well.
   ///
-  /// A program's first write takes numbers from the header before it finds what is wrong with a record.
+  /// A program's first write takes numbers from the header before it finds what is wrong with a
+  /// record.
   private func kept(_ desktop: FakeDesktop, _ row: FailureRow) -> [FakeSecretService.Item] {
     desktop.service.items.filter { !row.isOfOneKey || $0.attributes["record"] != "header" }
   }

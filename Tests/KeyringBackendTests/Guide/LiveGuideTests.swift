@@ -58,7 +58,8 @@ final class Model {
 
 /// Runs `show` now, and again after each change of a live value that it read.
 ///
-/// It ends when `show` reads no live value. Call it on the main loop's thread; `show` always runs there.
+/// It ends when `show` reads no live value. Call it on the main loop's thread; `show` always runs
+/// there.
 func follow(_ show: @escaping @Sendable () -> Void) {
   withObservationTracking(show) {
     onMainLoop { follow(show) }

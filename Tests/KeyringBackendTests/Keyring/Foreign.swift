@@ -56,8 +56,8 @@ final class Foreign {
     try #require(lines == ["0"], "\(lines)")
   }
 
-  /// Runs a script, again where it fails and KWallet may have refused its key, which it does with one
-  /// of 256.
+  /// Runs a script, again where it fails and KWallet may have refused its key, which it does with
+  /// one of 256.
   private func secretTool(
     _ script: String, _ file: URL, _ arguments: [String]
   ) throws -> [String] {
@@ -71,7 +71,8 @@ final class Foreign {
 
   // MARK: - Python
 
-  /// Carries out a command for each line; the interpreter takes longer to begin than all of its work.
+  /// Carries out a command for each line; the interpreter takes longer to begin than all of its
+  /// work.
   private static let program = """
     import sys, json
 

@@ -23,7 +23,8 @@ import Testing
     while live.wrappedValue != -1 { _ = await values.next() }
   }
 
-  /// `secret-tool` knows nothing of stores: it removes an item, puts an older one back, and overwrites one.
+  /// `secret-tool` knows nothing of stores: it removes an item, puts an older one back, and
+  /// overwrites one.
   @Test(.timeLimit(.minutes(30))) func whatSecretToolDoesArrives() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()

@@ -6,7 +6,8 @@ import Testing
 
 @testable import KeyringBackend
 
-/// What a program writes: the four forms, a collection of its own, a suite whose key is in the keyring.
+/// What a program writes: the four forms, a collection of its own, a suite whose key is in the
+/// keyring.
 @Suite struct WrapperTests {
   private struct User: Codable, Equatable, Sendable { var name = "Ada" }
 

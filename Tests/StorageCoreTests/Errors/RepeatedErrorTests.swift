@@ -63,8 +63,8 @@ import Testing
     }
   }
 
-  /// Each look at a closure behind a lock wrapped it once more: calling it, or letting go of it, overflowed
-  /// the stack in the end.
+  /// Each look at a closure behind a lock wrapped it once more: calling it, or letting go of it,
+  /// overflowed the stack in the end.
   @Test func aClosureThatTakesManyErrorsStaysAsItWas() async {
     await #expect(processExitsWith: .success) {
       let handler = StorageDiagnostics.handler

@@ -4,8 +4,8 @@ import StorageTesting
 import TestSupport
 import Testing
 
-// The code of the guide "Changing stored types", compiled here and run; that it is the same code, a test
-// looks.
+// The code of the guide "Changing stored types", compiled here and run; that it is the same code, a
+// test looks.
 
 private enum First {
   struct Account: Codable {

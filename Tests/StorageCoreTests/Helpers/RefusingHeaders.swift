@@ -3,7 +3,8 @@ import SingletonBackend
 import StorageCore
 import StorageTesting
 
-/// A delegate in memory whose header can't be changed while it says so, or not looked at once it was.
+/// A delegate in memory whose header can't be changed while it says so, or not looked at once it
+/// was.
 final class RefusingHeaders: ForwardingPlace {
   let base = SingletonStorageDelegate()
   private let flag = Lock(false)

@@ -1,7 +1,8 @@
 import CryptoCore
 import StorageCore
 
-/// A delegate in memory that can hide records, from its list or altogether, as whoever keeps them can.
+/// A delegate in memory that can hide records, from its list or altogether, as whoever keeps them
+/// can.
 final class WithholdingDelegate: RecordPlace {
   private struct State {
     var header: [UInt8]?

@@ -6,7 +6,8 @@ import StorageTesting
 import TestSupport
 import Testing
 
-/// A key in a file that somebody else has put there; scripts/mounts.sh plays it with other users and disks.
+/// A key in a file that somebody else has put there; scripts/mounts.sh plays it with other users
+/// and disks.
 @Suite struct MountedSecretTests {
   private static let key = Data(repeating: 7, count: 32).base64EncodedString()
 

@@ -5,7 +5,8 @@ import StorageCore
 import TestSupport
 import Testing
 
-/// A store that can't be opened: reading it again costs little, and a source that was put right is seen.
+/// A store that can't be opened: reading it again costs little, and a source that was put right is
+/// seen.
 @Suite struct RefusedOpeningTests {
   /// A source of a passphrase that a test can change.
   private final class Answer: Sendable {
@@ -40,8 +41,8 @@ import Testing
     #expect(code { _ = try storage.load(Int.self, forKey: "k") } == expected, note)
   }
 
-  // Each stretching takes a third of a second: with one for each read these tests take minutes. No more
-  // reads than that, since Swift Testing looks at the stack at each error.
+  // Each stretching takes a third of a second: with one for each read these tests take minutes. No
+  // more reads than that, since Swift Testing looks at the stack at each error.
 
   @Test(.timeLimit(.minutes(30)))
   func aWrongPassphraseOfAFileIsStretchedOnceAndNotForEachRead() throws {

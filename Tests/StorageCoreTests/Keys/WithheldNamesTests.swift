@@ -3,7 +3,8 @@ import Testing
 
 @testable import StorageCore
 
-/// Records that were out of sight while keys were replaced: none is lost, and none is read without being asked for.
+/// Records that were out of sight while keys were replaced: none is lost, and none is read without
+/// being asked for.
 @Suite(.timeLimit(.minutes(30))) struct WithheldNamesTests {
   private let delegate = WithholdingDelegate()
   private let keys = (0..<20).map { "k\($0)" }

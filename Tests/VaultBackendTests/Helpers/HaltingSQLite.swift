@@ -10,8 +10,8 @@ enum HaltingSQLite {
   enum Place: Int {
     /// Before it takes SQLite's lock of checkpoints.
     case entry = 1
-    /// After it has read the header of the log's index, and found that others have written; before it
-    /// compares that with how much is copied.
+    /// After it has read the header of the log's index, and found that others have written; before
+    /// it compares that with how much is copied.
     case header = 2
   }
 

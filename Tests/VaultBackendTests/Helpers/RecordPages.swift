@@ -3,7 +3,8 @@ import Testing
 
 @testable import VaultBackend
 
-/// The pages of the table of records in a vault's bytes, by number from 0; the third is the table's root.
+/// The pages of the table of records in a vault's bytes, by number from 0; the third is the table's
+/// root.
 struct RecordPages {
   static let size = VaultSchema.pageSize
   static let root = 2
@@ -20,8 +21,8 @@ struct RecordPages {
     }
   }
 
-  /// The pages that have a type of https://sqlite.org/fileformat2.html#b_tree_pages, those of the first two
-  /// tables aside.
+  /// The pages that have a type of https://sqlite.org/fileformat2.html#b_tree_pages, those of the
+  /// first two tables aside.
   func pages(_ type: UInt8) -> [Int] {
     let others = VaultPages.ofMeta(bytes)
     return (Self.root..<bytes.count / Self.size).filter {

@@ -2,8 +2,8 @@
 
 /// Which of a vault's pages hold what. https://sqlite.org/fileformat2.html#b_tree_pages
 enum VaultPages {
-  /// The pages of the table `meta`, counted from 0: its root, the second page, and the leaves that it
-  /// leads to, where it is no leaf itself.
+  /// The pages of the table `meta`, counted from 0: its root, the second page, and the leaves that
+  /// it leads to, where it is no leaf itself.
   static func ofMeta(_ bytes: [UInt8]) -> [Int] {
     let size = VaultSchema.pageSize
     let root = Array(bytes[size..<2 * size])

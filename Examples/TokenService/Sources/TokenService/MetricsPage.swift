@@ -3,8 +3,8 @@ import Foundation
 
 /// Keeps counters and gauges, and prints them in the format of Prometheus.
 ///
-/// Small, so that the example needs no other package; a real service uses swift-prometheus, or the exporter of
-/// its other metrics.
+/// Small, so that the example needs no other package; a real service uses swift-prometheus, or the
+/// exporter of its other metrics.
 final class MetricsPage: MetricsFactory, @unchecked Sendable {
   // `lock` protects `series`.
   private let lock = NSLock()

@@ -71,8 +71,9 @@ enum Composition {
 
   /// Where the key may come from.
   ///
-  /// On a server, where systemd or a container gives a state folder, only from outside that folder: a missing
-  /// secret is then an error, and no key is made beside the vault. Elsewhere the first start makes a key file.
+  /// On a server, where systemd or a container gives a state folder, only from outside that folder:
+  /// a missing secret is then an error, and no key is made beside the vault. Elsewhere the first
+  /// start makes a key file.
   private static var keySources: [KeySource] {
     let server: [KeySource] = [
       .systemdCredential("token-service-key"), .mountedSecret("/run/secrets/token-service-key"),
@@ -93,8 +94,8 @@ enum Composition {
     guard CommandLine.arguments.count == 3, let name = CommandLine.arguments.last, !name.isEmpty,
       !name.hasPrefix("-")
     else { end("name the token's holder: token-service issue NAME", 64) }
-    // Only the service makes a vault. Otherwise a token for nobody's vault would be printed here, for example
-    // by another user or without the unit's state folder.
+    // Only the service makes a vault. Otherwise a token for nobody's vault would be printed here,
+    // for example by another user or without the unit's state folder.
     try await VaultStorage.standard.async { try $0.open(.mustExist) }
     print(try await StoredTokens(storage: VaultStorage.standard).issue(to: name))
   }
@@ -127,8 +128,8 @@ enum Composition {
       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
       SecureStorageProvider(vault),
     ])
-    // Not from the vault, which is not open yet. The fetch calls throw for a wrong setting: without them,
-    // `--store-must-exist=on` would count as the default.
+    // Not from the vault, which is not open yet. The fetch calls throw for a wrong setting: without
+    // them, `--store-must-exist=on` would count as the default.
     let start = ConfigReader(providers: [
       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
     ])
@@ -160,7 +161,8 @@ enum Composition {
     }
     let application = Application(
       router: Routes().router(),
-      // Without limits, silent connections would use up the descriptors, which the vault needs as well.
+      // Without limits, silent connections would use up the descriptors, which the vault needs as
+      // well.
       server: .http1(configuration: .init(idleTimeout: .seconds(30))),
       configuration: ApplicationConfiguration(
         address: .hostname(host, port: port), serverName: "token-service",

@@ -21,7 +21,8 @@ struct Routes: Sendable {
       }
       return holder + "\n"
     }
-    // For a load balancer: 503 removes the instance. A store that can't be written to still checks tokens.
+    // For a load balancer: 503 removes the instance. A store that can't be written to still checks
+    // tokens.
     router.get("health") { _, _ in
       let health = await administration.health()
       let lines = health.map { "\($0.store): \(title(of: $0))\n" }
@@ -52,7 +53,8 @@ struct Routes: Sendable {
     return router
   }
 
-  /// Answers 507 for a full or read-only disk, which is neither the client's fault nor a bug; reads still work.
+  /// Answers 507 for a full or read-only disk, which is neither the client's fault nor a bug; reads
+  /// still work.
   private func storing<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
       return try await body()
@@ -82,7 +84,8 @@ private func unauthorized(_ message: String) -> HTTPError {
   HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Bearer"], message: message)
 }
 
-/// Has the log say why a request failed, each reason once and then its count; the client gets 500 alone.
+/// Has the log say why a request failed, each reason once and then its count; the client gets 500
+/// alone.
 struct Failures<Context: RequestContext>: RouterMiddleware {
   func handle(
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -90,7 +93,8 @@ struct Failures<Context: RequestContext>: RouterMiddleware {
     do {
       return try await next(request, context)
     } catch let error as StorageError {
-      // A token's id is no part of the message: the names of a thousand tokens would be a thousand reasons.
+      // A token's id is no part of the message: the names of a thousand tokens would be a thousand
+      // reasons.
       StorageDiagnostics.handler(StorageError(error.code, error.message, path: error.path))
       throw HTTPError(.internalServerError)
     }

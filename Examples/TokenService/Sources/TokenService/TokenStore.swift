@@ -25,7 +25,8 @@ struct StoredTokens: Tokens {
     return "\(id).\(secret)"
   }
 
-  // Synchronous: a vault answers from memory, and sees earlier writes of every process on this machine.
+  // Synchronous: a vault answers from memory, and sees earlier writes of every process on this
+  // machine.
   func holder(of token: String) throws -> String? {
     let parts = token.utf8
     guard parts.count == Self.idLength + 1 + Self.secretLength,

@@ -5,8 +5,8 @@ import Logging
 
 /// A client of a service that runs for one test, on a port of its own.
 ///
-/// HummingbirdTesting could hand requests to the routes, too. It brings TLS and another HTTP client with it,
-/// which take longer to build than the service and its store together.
+/// HummingbirdTesting could hand requests to the routes, too. It brings TLS and another HTTP client
+/// with it, which take longer to build than the service and its store together.
 struct HTTPClient: Sendable {
   let port: Int
 

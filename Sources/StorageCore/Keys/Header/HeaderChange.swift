@@ -1,4 +1,5 @@
-/// Compares headers, so that a delegate knows whether the old header has to be wiped after a change.
+/// Compares headers, so that a delegate knows whether the old header has to be wiped after a
+/// change.
 package enum HeaderChange {
   /// The check value of a header's root key, or nil for bytes that are not a header.
   package static func rootCheck(of header: [UInt8]) -> [UInt8]? {

@@ -92,9 +92,9 @@ struct Keyset: Sendable {
 
   /// Derives the keys for the manifest of a store that keeps one.
   ///
-  /// The key that hashes records follows from the name key, so that a new data key does not require hashing
-  /// all records again. The key that seals the manifest follows from the primary data key, so that a leaked
-  /// root key is useless for the manifest after that root key was replaced.
+  /// The key that hashes records follows from the name key, so that a new data key does not require
+  /// hashing all records again. The key that seals the manifest follows from the primary data key,
+  /// so that a leaked root key is useless for the manifest after that root key was replaced.
   func manifestKeys(store: StoreID) throws(StorageError) -> ManifestKeys {
     let primary = entries[primaryIndex].key
     return try cryptography { () throws(CryptoError) in
@@ -189,7 +189,8 @@ extension Keyset {
     guard offset == bytes.byteCount, (1...Self.entryLimit).contains(count),
       entries.allSatisfy({ $0.id < nextID }), Set(entries.map(\.id)).count == entries.count,
       entries.contains(where: { $0.id == primaryID && $0.state == .open }),
-      // One encoding for each keyset: version 2 is legal only if version 1 can't express the states.
+      // One encoding for each keyset: version 2 is legal only if version 1 can't express the
+      // states.
       version == .first || entries.contains(where: { $0.state != .open })
     else {
       throw StorageError(

@@ -86,8 +86,8 @@ struct Slot: Hashable, Sendable {
   let identifier: String
   let derivation: PassphraseDerivation
   let salt: [UInt8]
-  /// Derived together with the wrapping key; tells a wrong key from damage, since GCM does not commit to
-  /// its key.
+  /// Derived together with the wrapping key; tells a wrong key from damage, since GCM does not
+  /// commit to its key.
   let check: [UInt8]
   /// The root key, sealed as a record.
   let wrappedRoot: [UInt8]
@@ -123,7 +123,8 @@ struct Slot: Hashable, Sendable {
   /// The root key, if `material` opens this slot.
   ///
   /// - Returns: nil when `material` does not belong to this slot.
-  /// - Throws: `damaged` when `material` belongs to this slot, but the wrapped root key was altered.
+  /// - Throws: `damaged` when `material` belongs to this slot, but the wrapped root key was
+  ///   altered.
   func root(with material: KeyMaterial, store: StoreID) throws(StorageError) -> SymmetricKey? {
     // A key can't open the slot of a passphrase, and a passphrase can't open the slot of a key.
     switch (material, derivation.function) {

@@ -9,8 +9,8 @@ extension StoreHeader {
   ///   - refused: remembers the passphrase that was tried last, so that it is not tried again.
   /// - Returns: the root key of this header, and the slot, source and material that opened it.
   /// - Throws: `wrongKey` when the key or passphrase of a source opens none of the source's slots;
-  ///   `keyUnavailable` when all sources are absent; `damaged` when a slot holds another root key; or the
-  ///   error of a source.
+  ///   `keyUnavailable` when all sources are absent; `damaged` when a slot holds another root key;
+  ///   or the error of a source.
   func unwrapRoot(
     by source: KeySource, of location: String?, refused: RefusedPassphrase? = nil
   ) throws(StorageError) -> Opening {

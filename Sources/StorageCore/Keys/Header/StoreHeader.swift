@@ -1,6 +1,7 @@
 internal import CryptoCore
 
-/// The header of a store, with its slots and its sealed keys: docs/file-format.md, section "Header".
+/// The header of a store, with its slots and its sealed keys: docs/file-format.md, section
+/// "Header".
 struct StoreHeader: Hashable, Sendable {
   static let magic: [UInt8] = Array("SPSh".utf8)
   static let version: UInt8 = 1
@@ -63,7 +64,8 @@ struct StoreHeader: Hashable, Sendable {
     }
   }
 
-  /// A slot number above all others, or the lowest free one if a slot has the highest possible number.
+  /// A slot number above all others, or the lowest free one if a slot has the highest possible
+  /// number.
   var freeSlotID: UInt32 {
     let taken = Set(slots.map(\.id))
     if let highest = taken.max(), highest < .max { return highest + 1 }

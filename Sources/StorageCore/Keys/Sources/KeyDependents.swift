@@ -2,9 +2,9 @@ internal import Glibc
 
 /// The stores outside the folder of a key file that need its key.
 ///
-/// Whoever removes an application's data folder removes the key file and its marker, but not a suite
-/// in the folder of settings. A new key would then open everything but that suite, for good. So a
-/// store that is not beside its key file is noted in a list in the folder of settings, before
+/// Whoever removes an application's data folder removes the key file and its marker, but not a
+/// suite in the folder of settings. A new key would then open everything but that suite, for good.
+/// So a store that is not beside its key file is noted in a list in the folder of settings, before
 /// anything is sealed for it, and no key is made while a noted store exists.
 package struct KeyDependents: Sendable {
   /// The largest list that is read, in bytes.
@@ -32,8 +32,8 @@ package struct KeyDependents: Sendable {
 
   /// Notes a store before something is sealed for it.
   ///
-  /// - Parameter store: the path of the store's file; nothing is noted for a store in no file, or in
-  ///   the folder of the key file.
+  /// - Parameter store: the path of the store's file; nothing is noted for a store in no file, or
+  ///   in the folder of the key file.
   /// - Throws: `StorageError` when the list can't be read or written.
   func note(_ store: String?) throws(StorageError) {
     guard let store, store.hasPrefix("/"), !store.hasPrefix(keyFolder + "/"),

@@ -35,8 +35,8 @@ extension KeyMaterial: RedactedDescription {
 }
 
 extension KeyMaterial {
-  /// All forms of the same material: for a passphrase, also the keys that its text encodes; for a key, also
-  /// the passphrase that is the key's text.
+  /// All forms of the same material: for a passphrase, also the keys that its text encodes; for a
+  /// key, also the passphrase that is the key's text.
   var readings: [KeyMaterial] {
     get throws(StorageError) {
       switch self {

@@ -1,7 +1,8 @@
-/// A key source that the application implements, such as a hardware token or a cloud's secret manager.
+/// A key source that the application implements, such as a hardware token or a cloud's secret
+/// manager.
 ///
-/// An implementation returns `nil` only if it has no key; if it is locked, denied or timed out, it throws.
-/// Calls may come from any thread and must end in bounded time.
+/// An implementation returns `nil` only if it has no key; if it is locked, denied or timed out, it
+/// throws. Calls may come from any thread and must end in bounded time.
 public protocol KeyProvider: Sendable {
   /// Tells this source from the application's other sources; stored unencrypted in the store.
   var identifier: String { get }

@@ -5,9 +5,10 @@ public import struct Foundation.URL
 
 /// Where a store's key comes from.
 ///
-/// The store remembers which source created it and accepts only that source from then on, as long as the
-/// application still lists that source. ``KeyAdministration`` changes the accepted sources. A key is made
-/// only for a store without key slots and data. Printing a source shows its kind, never a key.
+/// The store remembers which source created it and accepts only that source from then on, as long
+/// as the application still lists that source. ``KeyAdministration`` changes the accepted sources.
+/// A key is made only for a store without key slots and data. Printing a source shows its kind,
+/// never a key.
 public struct KeySource: Sendable {
   /// One of the sources that are asked in turn.
   package struct Candidate: Sendable {
@@ -30,7 +31,8 @@ public struct KeySource: Sendable {
     package var dependents: @Sendable () throws(StorageError) -> KeyDependents? = {
       () throws(StorageError) in nil
     }
-    /// The path of the file that holds the material, for errors; nil if there is no file or it is not known.
+    /// The path of the file that holds the material, for errors; nil if there is no file or it is
+    /// not known.
     package var path: @Sendable () -> String? = { nil }
     /// Why the material is absent, for errors; nil if the reason is not known.
     package var absence: @Sendable () -> String? = { nil }
@@ -165,9 +167,9 @@ public struct KeySource: Sendable {
   ///
   /// - Parameters:
   ///   - derivation: how the passphrase is stretched when a slot is made for it.
-  ///   - ask: returns the passphrase, or nil when there is none. May be called again after another process
-  ///     changed the store's keys. An error of `ask` that is not a `StorageError` or a `CryptoError` becomes
-  ///     the error `keyUnavailable`.
+  ///   - ask: returns the passphrase, or nil when there is none. May be called again after another
+  ///     process changed the store's keys. An error of `ask` that is not a `StorageError` or a
+  ///     `CryptoError` becomes the error `keyUnavailable`.
   /// - Returns: the source.
   public static func passphrase(
     derivation: PassphraseDerivation = .standard,
@@ -208,12 +210,13 @@ public struct KeySource: Sendable {
 
   /// A key file that only its owner can read; made with a fresh key if the store is new.
   ///
-  /// The file holds standard Base64 of 32 bytes and a line break; anything else is a passphrase. The error is
-  /// `denied` when another user owns the file, when group or others can use it, or when it is a symbolic link.
+  /// The file holds standard Base64 of 32 bytes and a line break; anything else is a passphrase.
+  /// The error is `denied` when another user owns the file, when group or others can use it, or
+  /// when it is a symbolic link.
   ///
-  /// Whoever seals with the key leaves a marker beside the file: the file's name with `.made`. If the file is
-  /// gone but its marker exists, the error is `keyUnavailable`, and no new file is made, not even for a new
-  /// store.
+  /// Whoever seals with the key leaves a marker beside the file: the file's name with `.made`. If
+  /// the file is gone but its marker exists, the error is `keyUnavailable`, and no new file is
+  /// made, not even for a new store.
   ///
   /// - Parameter url: a file URL.
   /// - Returns: the source.
@@ -250,10 +253,11 @@ public struct KeySource: Sendable {
 
   /// An environment variable that holds standard Base64 of 32 bytes, or else a passphrase.
   ///
-  /// Other processes of the same user can read a process's environment; prefer a credential or a file.
+  /// Other processes of the same user can read a process's environment; prefer a credential or a
+  /// file.
   ///
-  /// - Parameter name: the name of the variable. If it is not set, the source is absent; if it is empty, the
-  ///   error is `damaged`.
+  /// - Parameter name: the name of the variable. If it is not set, the source is absent; if it is
+  ///   empty, the error is `damaged`.
   /// - Returns: the source.
   public static func environment(_ name: String) -> KeySource {
     KeySource([
@@ -277,8 +281,8 @@ public struct KeySource: Sendable {
 
   /// A credential that systemd passed to the service, systemd.exec(5) `LoadCredential=`.
   ///
-  /// The credential is the file `name` in `$CREDENTIALS_DIRECTORY`. It holds standard Base64 of 32 bytes, or
-  /// else a passphrase.
+  /// The credential is the file `name` in `$CREDENTIALS_DIRECTORY`. It holds standard Base64 of 32
+  /// bytes, or else a passphrase.
   ///
   /// - Parameter name: the credential's name.
   /// - Returns: the source.
@@ -309,17 +313,18 @@ public struct KeySource: Sendable {
 
   /// A secret that Kubernetes, Docker or Podman has mounted for this process as a file.
   ///
-  /// The file holds standard Base64 of 32 bytes, or else a passphrase, in at most 4,096 bytes. Links are
-  /// followed. The owner and mode of the file and of its folder are not checked, because whoever mounts the
-  /// secret is trusted; see SECURITY.md. The source never makes a file or a marker there. A store records the
-  /// secret as a key file of the same name. So a store made with ``file(_:)`` opens with the same file
-  /// mounted, and the other way round.
+  /// The file holds standard Base64 of 32 bytes, or else a passphrase, in at most 4,096 bytes.
+  /// Links are followed. The owner and mode of the file and of its folder are not checked, because
+  /// whoever mounts the secret is trusted; see SECURITY.md. The source never makes a file or a
+  /// marker there. A store records the secret as a key file of the same name. So a store made with
+  /// ``file(_:)`` opens with the same file mounted, and the other way round.
   ///
-  /// The error is `denied` if this user can't read the file or it is not a regular file, and `damaged` if the
-  /// file is empty or too long. If the file does not exist, or a link leads nowhere, the source is absent.
+  /// The error is `denied` if this user can't read the file or it is not a regular file, and
+  /// `damaged` if the file is empty or too long. If the file does not exist, or a link leads
+  /// nowhere, the source is absent.
   ///
-  /// - Parameter path: the absolute path, such as `/run/secrets/tool-key`; a relative path causes the error
-  ///   `invalid`.
+  /// - Parameter path: the absolute path, such as `/run/secrets/tool-key`; a relative path causes
+  ///   the error `invalid`.
   /// - Returns: the source.
   public static func mountedSecret(_ path: String) -> KeySource {
     KeySource([
@@ -355,10 +360,10 @@ public struct KeySource: Sendable {
 
   /// The first source of a list that is not absent.
   ///
-  /// Only an absent source is skipped: a source that is locked, denied, timed out or damaged stops the
-  /// search with its error. An existing store asks only the sources that it has a slot for. If a key does not
-  /// open the store, sources of the same kind and name that follow are asked too: list the new key before
-  /// the old one while keys are replaced.
+  /// Only an absent source is skipped: a source that is locked, denied, timed out or damaged stops
+  /// the search with its error. An existing store asks only the sources that it has a slot for. If
+  /// a key does not open the store, sources of the same kind and name that follow are asked too:
+  /// list the new key before the old one while keys are replaced.
   public static func firstAvailable(_ sources: [KeySource]) -> KeySource {
     // One source may depend on the application's name, which the program may set later.
     KeySource(deferred: { KeySource(sources.flatMap(\.candidates)) })

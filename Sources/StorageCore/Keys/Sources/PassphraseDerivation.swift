@@ -2,10 +2,11 @@ package import CryptoCore
 
 /// How a passphrase is stretched into a key.
 ///
-/// The choice is stored in the passphrase's slot. A new slot must meet the minimum of OWASP's Password
-/// Storage Cheat Sheet; a weaker choice is the error `invalid`. The minimum is scrypt with N = 2^17, r = 8,
-/// p = 1 or an equivalent, Argon2id with 19 MiB and 2 passes or an equivalent, 600,000 rounds of PBKDF2
-/// with SHA-256, or 210,000 with SHA-512. An existing weaker slot still opens the store.
+/// The choice is stored in the passphrase's slot. A new slot must meet the minimum of OWASP's
+/// Password Storage Cheat Sheet; a weaker choice is the error `invalid`. The minimum is scrypt with
+/// N = 2^17, r = 8, p = 1 or an equivalent, Argon2id with 19 MiB and 2 passes or an equivalent,
+/// 600,000 rounds of PBKDF2 with SHA-256, or 210,000 with SHA-512. An existing weaker slot still
+/// opens the store.
 public struct PassphraseDerivation: Hashable, Sendable {
   enum Function: UInt8, Sendable {
     /// Not a passphrase: HKDF-SHA-512 of a key.
@@ -79,8 +80,8 @@ public struct PassphraseDerivation: Hashable, Sendable {
   /// Needs OpenSSL 3.2 on every machine that opens the store.
   ///
   /// - Parameters:
-  ///   - memory: KiB, up to 2^20, and at least 8 times `lanes`. The minimum is 47,104 with 1 pass, 19,456
-  ///     with 2, 12,288 with 3, 9,216 with 4, or 7,168 with more.
+  ///   - memory: KiB, up to 2^20, and at least 8 times `lanes`. The minimum is 47,104 with 1 pass,
+  ///     19,456 with 2, 12,288 with 3, 9,216 with 4, or 7,168 with more.
   ///   - passes: 1 to 16.
   ///   - lanes: 1 to 16.
   /// - Returns: the derivation.
@@ -92,7 +93,8 @@ public struct PassphraseDerivation: Hashable, Sendable {
 
   /// Whether the parameters are within the limits above, apart from the minimum for new slots.
   ///
-  /// Also checked for parameters from a file, so that a hostile file can't ask for a terabyte or a year.
+  /// Also checked for parameters from a file, so that a hostile file can't ask for a terabyte or a
+  /// year.
   package var isWithinLimits: Bool {
     let (a, b, c) = (UInt64(parameters[0]), UInt64(parameters[1]), UInt64(parameters[2]))
     return switch function {
@@ -125,8 +127,8 @@ public struct PassphraseDerivation: Hashable, Sendable {
           secret, salt: salt, cost: Int(parameters[0]), blockSize: Int(parameters[1]),
           parallelism: Int(parameters[2]), count: count, maximumMemory: 1 << 30 + 1 << 24)
       case (.passphrase(let secret), .pbkdf2SHA256):
-        // One block only: with two blocks, a guess would need only the second one, and so cost only half
-        // as much as opening the store.
+        // One block only: with two blocks, a guess would need only the second one, and so cost only
+        // half as much as opening the store.
         try KeyDerivation.hkdf(
           KeyDerivation.pbkdf2(
             secret, salt: salt, rounds: Int(parameters[0]), count: 32, hash: .sha256),

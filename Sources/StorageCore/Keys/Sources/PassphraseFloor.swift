@@ -2,9 +2,9 @@ package import CryptoCore
 
 /// The minimum strength of a new passphrase slot.
 ///
-/// The derivation must meet the minimum of OWASP's Password Storage Cheat Sheet. The passphrase must have
-/// eight bytes: NIST SP 800-63B accepts no shorter one that a person chose. At 0.3 s for a guess, a thousand
-/// cores try all passphrases of seven small letters in a month.
+/// The derivation must meet the minimum of OWASP's Password Storage Cheat Sheet. The passphrase
+/// must have eight bytes: NIST SP 800-63B accepts no shorter one that a person chose. At 0.3 s for
+/// a guess, a thousand cores try all passphrases of seven small letters in a month.
 package enum PassphraseFloor {
   /// The shortest passphrase, in bytes.
   package static let length = 8
@@ -84,7 +84,8 @@ package enum PassphraseFloor {
     StorageDiagnostics.report(error)
   }
 
-  /// Reports, once for each slot, that a store was opened with a slot that is weaker than a new one.
+  /// Reports, once for each slot, that a store was opened with a slot that is weaker than a new
+  /// one.
   static func report(_ opening: Opening, of store: StoreID, at location: String?) {
     guard case .passphrase(let passphrase) = opening.material,
       !opening.opener.derivation.waivesFloor,

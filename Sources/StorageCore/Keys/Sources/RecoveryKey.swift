@@ -2,9 +2,9 @@ public import CryptoCore
 
 /// A key to write on paper, which opens its store when every other source is lost.
 ///
-/// ``KeyAdministration/exportRecoveryKey()`` makes it. Anyone who has the recovery key can read the store,
-/// so show it once and keep it away from the machine. Printing this value shows no key; ``withText(_:)``
-/// gives the text of the key.
+/// ``KeyAdministration/exportRecoveryKey()`` makes it. Anyone who has the recovery key can read the
+/// store, so show it once and keep it away from the machine. Printing this value shows no key;
+/// ``withText(_:)`` gives the text of the key.
 public struct RecoveryKey: Sendable, Equatable {
   package let key: SymmetricKey
 
@@ -13,7 +13,8 @@ public struct RecoveryKey: Sendable, Equatable {
 
   package init(_ key: SymmetricKey) { self.key = key }
 
-  /// Makes a fresh key, which opens nothing until ``KeyAdministration/add(_:)`` has made a slot for it.
+  /// Makes a fresh key, which opens nothing until ``KeyAdministration/add(_:)`` has made a slot for
+  /// it.
   ///
   /// - Throws: `io` when OpenSSL has no random bytes.
   public static func random() throws(StorageError) -> RecoveryKey {
@@ -24,8 +25,8 @@ public struct RecoveryKey: Sendable, Equatable {
   ///
   /// - Parameter text: 56 characters of Crockford's Base32; case, spaces and hyphens don't matter,
   ///   and `O`, `I`, `L` are read as `0`, `1`, `1`.
-  /// - Throws: `invalid` when the text has another form or was mistyped; the last characters are a checksum
-  ///   of the others.
+  /// - Throws: `invalid` when the text has another form or was mistyped; the last characters are a
+  ///   checksum of the others.
   public init(text: String) throws(StorageError) {
     var digits: [UInt8] = []
     defer { Wipe.bytes(&digits) }

@@ -2,16 +2,17 @@ internal import Glibc
 
 /// A fingerprint of a key source, taken without asking the source.
 ///
-/// Two equal fingerprints mean that the source would give the same answer again. A fingerprint is a number
-/// made with a random seed of this process, and tells nothing about the source's key.
+/// Two equal fingerprints mean that the source would give the same answer again. A fingerprint is a
+/// number made with a random seed of this process, and tells nothing about the source's key.
 package enum SourceTrace {
   /// How long a file must have been unchanged, in nanoseconds.
   ///
-  /// The file system's clock advances in steps: a file that is rewritten in place within one step looks
-  /// unchanged. 100 ms is many such steps.
+  /// The file system's clock advances in steps: a file that is rewritten in place within one step
+  /// looks unchanged. 100 ms is many such steps.
   private static let settling: Int64 = 100_000_000
 
-  /// The fingerprint of a file, which need not exist; includes the owner and permissions of its folder.
+  /// The fingerprint of a file, which need not exist; includes the owner and permissions of its
+  /// folder.
   ///
   /// Costs two or three calls of stat(2).
   ///

@@ -2,8 +2,8 @@ internal import CryptoCore
 
 /// The observers of one place whose delegates can't notify of changes themselves.
 ///
-/// All stores of the place in this process share one hub, so each store sees the writes of the others.
-/// Changes that are made in another way are not reported.
+/// All stores of the place in this process share one hub, so each store sees the writes of the
+/// others. Changes that are made in another way are not reported.
 final class ChangeHub: Sendable {
   private static let hubs = WeakTable<DelegateIdentity, ChangeHub>()
 
@@ -26,7 +26,8 @@ final class ChangeHub: Sendable {
 
   /// Runs a write, and notifies the observers if it was made.
   ///
-  /// Holds the lock during the delegate's write, so that listeners see changes in the delegate's order.
+  /// Holds the lock during the delegate's write, so that listeners see changes in the delegate's
+  /// order.
   ///
   /// - Returns: whether the write was made.
   func telling(

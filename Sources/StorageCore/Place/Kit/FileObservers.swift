@@ -19,8 +19,8 @@ package final class FileObservers: Sendable {
   ///   - subject: the file or folder to watch for changes by other processes.
   ///   - other: a second file or folder to watch.
   ///   - name: the name of the watching thread.
-  ///   - follow: reads the file and reports changes; called now, at each notice, and twice a second after it
-  ///     has failed.
+  ///   - follow: reads the file and reports changes; called now, at each notice, and twice a second
+  ///     after it has failed.
   /// - Returns: the observation.
   package func add<Owner: AnyObject & Sendable>(
     _ observer: @escaping @Sendable (RecordChange) -> Void, of owner: Owner,

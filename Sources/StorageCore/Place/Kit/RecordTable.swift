@@ -1,8 +1,9 @@
-/// The records of a delegate in memory: objects by name, which readers use without counting references.
+/// The records of a delegate in memory: objects by name, which readers use without counting
+/// references.
 ///
-/// It is part of the value of a `SharedLock`, whose readers run at the same time on many cores. Each counted
-/// reference would make each reader write to the same count. Readers use ``uncounted(_:)``; all other calls
-/// count references.
+/// It is part of the value of a `SharedLock`, whose readers run at the same time on many cores.
+/// Each counted reference would make each reader write to the same count. Readers use
+/// ``uncounted(_:)``; all other calls count references.
 @safe @usableFromInline
 package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
   /// Counted references, each released when its entry is replaced or removed, and in `deinit`.
@@ -67,8 +68,8 @@ package struct RecordTable<Key: Hashable, Entry: AnyObject>: ~Copyable {
   }
 }
 
-// Unchecked, since the entries are pointers, which are not Sendable. Like the rest of the table, they are
-// changed only by code that has exclusive access to the table.
+// Unchecked, since the entries are pointers, which are not Sendable. Like the rest of the table,
+// they are changed only by code that has exclusive access to the table.
 extension RecordTable: @unchecked Sendable where Key: Sendable, Entry: Sendable {}
 
 /// A record in a ``RecordTable``.

@@ -2,7 +2,8 @@ internal import CryptoCore
 internal import Dispatch
 internal import Glibc
 
-/// Lets one thread of the process, the leader, write at a time, for itself and for the threads that wait.
+/// Lets one thread of the process, the leader, write at a time, for itself and for the threads that
+/// wait.
 ///
 /// A write costs an fsync(2) or two: threads that come during a write share the next write.
 package final class WriteQueue: Sendable {
@@ -116,8 +117,9 @@ package final class WriteQueue: Sendable {
 
   /// Takes the waiting tickets that may share the leader's write, and waits briefly for more.
   ///
-  /// The last commit has woken the threads that shared it, so they are about to write again. If the leader
-  /// yields the processor once or twice, all of them share this write; otherwise only half of them would.
+  /// The last commit has woken the threads that shared it, so they are about to write again. If the
+  /// leader yields the processor once or twice, all of them share this write; otherwise only half
+  /// of them would.
   ///
   /// - Parameters:
   ///   - count: how many tickets share the write already.
@@ -133,8 +135,8 @@ package final class WriteQueue: Sendable {
     return followers
   }
 
-  /// - Returns: the waiting tickets up to the first that needs a write of its own, and whether more tickets
-  ///   are expected that could be taken.
+  /// - Returns: the waiting tickets up to the first that needs a write of its own, and whether more
+  ///   tickets are expected that could be taken.
   private func take(besides count: Int = 0) -> (followers: [WriteTicket], mayMoreCome: Bool) {
     state.withLock { state in
       guard !state.waiting.isEmpty else { return ([], count < state.lastCount) }
@@ -192,12 +194,14 @@ package final class WriteTicket: Sendable {
   package let end: ContinuousClock.Instant
 
   /// The result of the batch, once it is settled.
-  // Unchecked, since the lock is the queue's and not the ticket's own: `settle` sets it, `enter` and
-  // `outcome(of:)` read it, all three inside `state.withLock`.
+  // Unchecked, since the lock is the queue's and not the ticket's own: `settle` sets it, `enter`
+  // and `outcome(of:)` read it, all three inside `state.withLock`.
   fileprivate nonisolated(unsafe) var result: Result<CommitOutcome, StorageError>?
-  /// Signalled when the ticket's thread has to lead and when the ticket is settled; nil if it did not wait.
-  // Unchecked, since it is set once, inside `state.withLock`, before the ticket is in the queue. That lock
-  // makes it visible to the thread that takes the ticket out, and from then on it is only read.
+  /// Signalled when the ticket's thread has to lead and when the ticket is settled; nil if it did
+  /// not wait.
+  // Unchecked, since it is set once, inside `state.withLock`, before the ticket is in the queue.
+  // That lock makes it visible to the thread that takes the ticket out, and from then on it is only
+  // read.
   fileprivate nonisolated(unsafe) var turn: DispatchSemaphore?
 
   /// Makes a batch of writes; a batch without writes and without a header version is a flush.

@@ -113,8 +113,8 @@ extension SealedStore {
   ) throws(StorageError) -> [RecordWrite]? {
     var writes: [RecordWrite] = []
     writes.reserveCapacity(items.count)
-    // A record that seemed absent may have been hidden, so a place whose manifest accounts for removals
-    // is told of every removal.
+    // A record that seemed absent may have been hidden, so a place whose manifest accounts for
+    // removals is told of every removal.
     let countsRemovals = manifestPlace != nil
     for item in items {
       let context = try item.name.context(in: open)

@@ -4,9 +4,9 @@ public import CryptoCore
 ///
 /// The body of ``Storage/transaction(deadline:_:)`` gets a transaction. It reads each value from
 /// the storage once; later reads return the same value. It holds all writes until `body` has
-/// returned, and reads see them. After that, every call is the error `invalid`. In a child of fork(2),
-/// every call is the error `unavailable`, and so is the commit. Only one thread at a time may use a
-/// transaction.
+/// returned, and reads see them. After that, every call is the error `invalid`. In a child of
+/// fork(2), every call is the error `unavailable`, and so is the commit. Only one thread at a time
+/// may use a transaction.
 public final class StorageTransaction {
   private let store: SealedStore
   /// The names that the transaction has used, with what it read and wrote.

@@ -5,8 +5,9 @@ import Testing
 
 /// Small files as people write them, each with what import makes of it, and what other tools read.
 ///
-/// `NAME.json` beside a file has `imported` or `refused`, and in `answers` what the tool of that name and version
-/// reads. `rule` says why import differs from an answer; `Corpus/answers.py` writes the answers.
+/// `NAME.json` beside a file has `imported` or `refused`, and in `answers` what the tool of that
+/// name and version reads. `rule` says why import differs from an answer; `Corpus/answers.py`
+/// writes the answers.
 struct CorpusTests {
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("Corpus")

@@ -36,8 +36,8 @@ struct DoctorTests {
     #expect(try tool.run("doctor").text.contains(message))
   }
 
-  /// The vault `Fixtures/weak-passphrase.vault` has one value, TOKEN, and opens with `open sesame`, which was
-  /// stretched by scrypt with N = 16.
+  /// The vault `Fixtures/weak-passphrase.vault` has one value, TOKEN, and opens with `open sesame`,
+  /// which was stretched by scrypt with N = 16.
   @Test func aSlotThatCanBeGuessedIsSaid() throws {
     let tool = try Tool(hasVault: false)
     let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -239,7 +239,8 @@ struct RoundTripTests {
 
   // MARK: - The program
 
-  /// The samples under names that differ in all that names may, two of them only in the encoding of é.
+  /// The samples under names that differ in all that names may, two of them only in the encoding of
+  /// é.
   private static func named() throws -> [(name: String, sample: Sample)] {
     try samples().enumerated().map { index, sample in
       let names = ["é", "e\u{301}", "a name\n", "$type", "$value"]

@@ -15,7 +15,8 @@ struct CompactCommand: ParsableCommand {
   func run() throws {
     let place = try vault.place()
     let storage = try place.open(key)
-    // Compacting also rewrites the manifest, which authenticates the set of records and needs its keys.
+    // Compacting also rewrites the manifest, which authenticates the set of records and needs its
+    // keys.
     try storage.open()
     let before = Self.size(place.path)
     try Progress.showing("compact", output.output) { _ in try storage.compact() }

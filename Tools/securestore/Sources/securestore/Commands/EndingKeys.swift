@@ -27,8 +27,8 @@ struct EndingKeys {
 
   /// Returns if the operator agrees: by `--yes`, or by answering the question with yes.
   ///
-  /// - Throws: `Failure`: `usage` if there is no terminal to ask on, `cancelled` if the answer is no,
-  ///   `busy` if the slots changed before the answer.
+  /// - Throws: `Failure`: `usage` if there is no terminal to ask on, `cancelled` if the answer is
+  ///   no, `busy` if the slots changed before the answer.
   func confirm(_ consent: ConsentOptions, _ output: Output) throws {
     guard !ended.isEmpty else { return }
     guard !consent.isConfirmed else {

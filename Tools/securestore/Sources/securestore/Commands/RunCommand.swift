@@ -121,7 +121,8 @@ struct RunCommand: ParsableCommand {
 
   /// The variables of values that no option gives a variable.
   ///
-  /// - Throws: `Failure` for a name that can't be a variable, and for a variable that controls programs.
+  /// - Throws: `Failure` for a name that can't be a variable, and for a variable that controls
+  ///   programs.
   private func plainVariables(of names: [String]) throws -> [(name: String, variable: String)] {
     let all = names.map { ($0, mapping.variable(of: $0)) }
     let invalid = all.filter { $0.1 == nil }.map(\.0)

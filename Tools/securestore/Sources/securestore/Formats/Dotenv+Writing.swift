@@ -4,7 +4,8 @@ extension Dotenv {
     !name.isEmpty && name.utf8.enumerated().allSatisfy { isName($1, first: $0 == 0) }
   }
 
-  /// A line that reads back as `value` here and in shells, and in dotenv libraries as far as they can.
+  /// A line that reads back as `value` here and in shells, and in dotenv libraries as far as they
+  /// can.
   ///
   /// - Returns: the line; nil for a value with a zero byte, which no such file can hold.
   static func line(_ name: String, _ value: String) -> String? {
@@ -34,7 +35,8 @@ extension Dotenv {
 
   /// Whether single quotes keep the value.
   ///
-  /// python-dotenv reads `\\` and `\'` between single quotes as escapes, but keeps `\$` between double quotes.
+  /// python-dotenv reads `\\` and `\'` between single quotes as escapes, but keeps `\$` between
+  /// double quotes.
   private static func suitsSingleQuotes(_ value: String) -> Bool {
     let bytes = Array(value.utf8)
     guard !bytes.contains(UInt8(ascii: "'")), !bytes.contains(0x0D) else { return false }

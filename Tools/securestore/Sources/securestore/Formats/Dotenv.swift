@@ -1,8 +1,8 @@
 /// A file of `NAME=value` lines, as shells and dotenv libraries read it.
 ///
-/// Supports comments, `export`, single quotes (without escapes), double quotes (with escapes), and quoted
-/// values over several lines. Nothing is substituted: text that a shell or a dotenv library would replace is
-/// refused, and so is text that they read differently; see ``PlainRule``.
+/// Supports comments, `export`, single quotes (without escapes), double quotes (with escapes), and
+/// quoted values over several lines. Nothing is substituted: text that a shell or a dotenv library
+/// would replace is refused, and so is text that they read differently; see ``PlainRule``.
 struct Dotenv {
   /// The names and their values, in order; if a name repeats, its last value counts.
   private(set) var entries: [(name: String, value: String)] = []

@@ -1,7 +1,8 @@
-/// What a dotenv value without quotes may contain: text that a shell and dotenv libraries read alike.
+/// What a dotenv value without quotes may contain: text that a shell and dotenv libraries read
+/// alike.
 ///
-/// A shell is bash or dash after `set -a; . file`. If a shell gives the variable no value at all, as in
-/// `A=b c`, only the libraries' reading counts.
+/// A shell is bash or dash after `set -a; . file`. If a shell gives the variable no value at all,
+/// as in `A=b c`, only the libraries' reading counts.
 struct PlainRule {
   let isExported: Bool
   /// Whether there is a space before the `=`; a shell does not read such a line.

@@ -1,7 +1,8 @@
-/// A YAML scalar without quotes or a tag, and its value by the core schema of YAML 1.2.2, section 10.3.2.
+/// A YAML scalar without quotes or a tag, and its value by the core schema of YAML 1.2.2, section
+/// 10.3.2.
 ///
-/// A number that readers of YAML take for different numbers, or for text, has no value: it is refused unless
-/// the user asks for text.
+/// A number that readers of YAML take for different numbers, or for text, has no value: it is
+/// refused unless the user asks for text.
 struct PlainScalar {
   /// Its text, as the file has it.
   let text: String

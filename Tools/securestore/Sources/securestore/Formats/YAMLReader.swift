@@ -2,11 +2,13 @@ internal import Yams
 
 /// Reads one document of YAML 1.2.
 ///
-/// Yams parses the text. The types of scalars are those of the core schema, and a mapping gets the members
-/// that a merge key `<<` names. The reader's errors give the position, and quote nothing from the text.
+/// Yams parses the text. The types of scalars are those of the core schema, and a mapping gets the
+/// members that a merge key `<<` names. The reader's errors give the position, and quote nothing
+/// from the text.
 struct YAMLReader {
   private static let depthLimit = 128
-  /// The largest number of values: an alias repeats its whole anchor, so a few lines may stand for billions.
+  /// The largest number of values: an alias repeats its whole anchor, so a few lines may stand for
+  /// billions.
   private static let countLimit = 100_000
   /// What Yams calls a scalar without quotes and without a tag.
   private static let plain = Tag.Name(rawValue: "plain")
@@ -17,7 +19,8 @@ struct YAMLReader {
 
   /// The value of a text with one document.
   ///
-  /// - Throws: `Failure` with the position where the text is not YAML, or has something that JSON lacks.
+  /// - Throws: `Failure` with the position where the text is not YAML, or has something that JSON
+  ///   lacks.
   mutating func value(of text: String) throws -> FileValue {
     let text = String(decoding: text.bytesWithoutMark, as: UTF8.self)
     try Self.requireVersion(text)

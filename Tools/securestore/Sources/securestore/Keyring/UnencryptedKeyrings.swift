@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The unencrypted keyrings of gnome-keyring: those that have no password.
 ///
-/// gnome-keyring writes such a keyring as text. It writes a secret's line breaks as they are, and does
-/// not read the file back: at its next start the whole keyring is gone, with all items of all
+/// gnome-keyring writes such a keyring as text. It writes a secret's line breaks as they are, and
+/// does not read the file back: at its next start the whole keyring is gone, with all items of all
 /// programs (https://gitlab.gnome.org/GNOME/gnome-keyring/-/issues/103).
 struct UnencryptedKeyrings {
   /// The names of their files, without the extension, each with what people call the keyring.
@@ -68,8 +68,8 @@ struct UnencryptedKeyrings {
     return labels.first { $0.key == group || $0.value == group }.map { _ in group }
   }
 
-  /// The name in a part of an object's path, where gnome-keyring writes other characters than letters
-  /// and digits as `_` and their number.
+  /// The name in a part of an object's path, where gnome-keyring writes other characters than
+  /// letters and digits as `_` and their number.
   private static func decoded(_ part: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = Array(part.utf8)[...]

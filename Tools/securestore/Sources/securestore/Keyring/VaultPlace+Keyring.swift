@@ -8,8 +8,8 @@ extension VaultPlace {
   ///
   /// - Parameters:
   ///   - named: the word.
-  ///   - file: the vault that the source opens; nil for a new key, when the vault's present slots don't
-  ///     matter.
+  ///   - file: the vault that the source opens; nil for a new key, when the vault's present slots
+  ///     don't matter.
   /// - Returns: the source.
   /// - Throws: `Failure` if the word is not enough; `StorageError` if the vault can't be read.
   func source(_ named: NamedSource, opening file: String?) throws -> KeySource {

@@ -2,8 +2,8 @@ internal import ArgumentParser
 
 /// A key source that is selected by a word.
 enum NamedSource: Hashable, ExpressibleByArgument {
-  /// A key in the desktop's keyring, by its name; without a name, the key that the vault names, or else
-  /// the application's key.
+  /// A key in the desktop's keyring, by its name; without a name, the key that the vault names, or
+  /// else the application's key.
   case keyring(String?)
   /// The systemd credential, else the keyring, else the key file.
   case desktop

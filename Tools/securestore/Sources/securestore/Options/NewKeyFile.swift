@@ -14,7 +14,8 @@ struct NewKeyFile {
     folders = try place.missingFolders(path)
   }
 
-  /// Runs `body`, which creates a vault with the key file; if that fails, notes a key file left behind.
+  /// Runs `body`, which creates a vault with the key file; if that fails, notes a key file left
+  /// behind.
   func making<Result>(
     _ output: Output, _ body: () throws -> Result
   ) throws -> Result {

@@ -59,14 +59,14 @@ struct NewKeyOptions: ParsableArguments {
 
   /// Runs `body`, which makes the new key open the vault at `place`; the vault is open already.
   ///
-  /// If the key file was lost, its marker forbids a new one, since nothing sealed before would open with
-  /// it. This vault has opened with another key, so the error says something else here.
+  /// If the key file was lost, its marker forbids a new one, since nothing sealed before would open
+  /// with it. This vault has opened with another key, so the error says something else here.
   ///
   /// - Parameters:
   ///   - place: the vault.
   ///   - advice: what to do if the key already opens the vault; nil if such a key is allowed.
-  ///   - confirm: asks whether keys may end, before anything is created. It gets the slot that the key
-  ///     already opens, if any.
+  ///   - confirm: asks whether keys may end, before anything is created. It gets the slot that the
+  ///     key already opens, if any.
   ///   - output: receives the notes.
   ///   - body: gets the source.
   /// - Returns: the result of `body`, and what is known of the key.

@@ -29,7 +29,8 @@ enum Path {
 
   /// Whether anything exists at the path, a broken link included.
   ///
-  /// - Throws: `Failure` if that can't be determined, for example in a folder without search permission.
+  /// - Throws: `Failure` if that can't be determined, for example in a folder without search
+  ///   permission.
   static func isThere(_ path: String) throws -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) != 0 else { return true }

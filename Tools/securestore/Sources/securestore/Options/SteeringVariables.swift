@@ -1,7 +1,8 @@
-/// Variables that decide which code a program runs, which files it takes for its own, or whom it trusts.
+/// Variables that decide which code a program runs, which files it takes for its own, or whom it
+/// trusts.
 ///
-/// Whoever writes to a vault chooses the names in it. So a value does not get into one of these variables by
-/// its name alone: the operator must name the variable.
+/// Whoever writes to a vault chooses the names in it. So a value does not get into one of these
+/// variables by its name alone: the operator must name the variable.
 struct SteeringVariables {
   /// What reads the variables, in the words of an error.
   let reader: String

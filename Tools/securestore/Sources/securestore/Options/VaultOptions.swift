@@ -34,8 +34,8 @@ struct VaultOptions: ParsableArguments {
 
   /// The vault of the options; if both are missing, that of the environment.
   ///
-  /// If one of the options is given, both variables are ignored: a key from the environment must not
-  /// be used for a vault that was named on the command line.
+  /// If one of the options is given, both variables are ignored: a key from the environment must
+  /// not be used for a vault that was named on the command line.
   func place() throws -> VaultPlace {
     let (path, id) =
       vault == nil && app == nil

@@ -18,8 +18,8 @@ extension VaultPlace {
     }
   }
 
-  /// Refuses to create an index in a folder of files without one: it would know none of the files and
-  /// hide the loss.
+  /// Refuses to create an index in a folder of files without one: it would know none of the files
+  /// and hide the loss.
   func requireNoOrphans() throws {
     guard try isIndexOfFiles else { return }
     throw Failure(

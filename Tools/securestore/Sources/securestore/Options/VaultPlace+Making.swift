@@ -20,10 +20,11 @@ extension VaultPlace {
     return Set(paths.compactMap { Path.missingFolder(of: $0) }).sorted()
   }
 
-  /// Runs `body`, which creates the vault, if it does not exist and no other program is creating it.
+  /// Runs `body`, which creates the vault, if it does not exist and no other program is creating
+  /// it.
   ///
-  /// Without a lock, two programs would both open the vault that the first one created. They take turns
-  /// by a lock on the folder, flock(2), which leaves no file behind.
+  /// Without a lock, two programs would both open the vault that the first one created. They take
+  /// turns by a lock on the folder, flock(2), which leaves no file behind.
   func making<Result>(_ body: () throws -> Result) throws -> Result {
     try requireAbsent()
     let folder = (path as NSString).deletingLastPathComponent

@@ -9,14 +9,15 @@ extension VaultPlace {
         + "ID for the application's own key; a path alone does not select a key", path: file)
   }
 
-  /// Throws the failure about a missing option; or, if the vault is damaged, the error that says so.
+  /// Throws the failure about a missing option; or, if the vault is damaged, the error that says
+  /// so.
   func refuse(_ failure: Failure, opening file: String?) throws -> Never {
     if let file, try Path.isThere(file) { _ = try slots(of: file) }
     throw failure
   }
 
-  /// Refuses a key whose kind and name are not in the vault's slots, before the key is asked for, and
-  /// says which option to give instead.
+  /// Refuses a key whose kind and name are not in the vault's slots, before the key is asked for,
+  /// and says which option to give instead.
   func require(_ choice: KeyChoice, opens file: String) throws {
     guard let (kind, name) = choice.recorded else { return }
     let slots = try knownSlots(of: file)

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// A vault of typed storage, recognized by its name and its neighbours.
 extension VaultPlace {
-  /// Whether the vault is the ledger of an application's typed storage, its keychain, or the index of one of
-  /// its sealed folders.
+  /// Whether the vault is the ledger of an application's typed storage, its keychain, or the index
+  /// of one of its sealed folders.
   private var isOfTypedStorage: Bool {
     let folder = (path as NSString).deletingLastPathComponent
     switch Path.name(of: path) {
@@ -15,7 +15,8 @@ extension VaultPlace {
     }
   }
 
-  /// What is left to do after the vault's keys were replaced because of a leak: a sentence for each step.
+  /// What is left to do after the vault's keys were replaced because of a leak: a sentence for each
+  /// step.
   var stepsAfterLeak: [String] {
     guard isOfTypedStorage else { return [] }
     return [

@@ -56,8 +56,8 @@ struct VaultPlace {
     return source
   }
 
-  /// The key source that opens the vault: the key option, or else the application's own source and the
-  /// keys in the keyring that the vault names.
+  /// The key source that opens the vault: the key option, or else the application's own source and
+  /// the keys in the keyring that the vault names.
   ///
   /// - Parameters:
   ///   - options: the key options.
@@ -104,8 +104,9 @@ struct VaultPlace {
 
   /// The key file that the environment names, if the vault may open with it.
   ///
-  /// If the application's vault has no slot of that name, the variable is ignored: it may be meant for
-  /// another vault. For a path alone there is no other key; an error then says what opens the vault.
+  /// If the application's vault has no slot of that name, the variable is ignored: it may be meant
+  /// for another vault. For a path alone there is no other key; an error then says what opens the
+  /// vault.
   private func ownChoice(opening file: String) throws -> KeyChoice? {
     let ownChoice = try ownChoice
     guard application != nil, let (kind, name) = ownChoice?.recorded else { return ownChoice }
@@ -124,8 +125,8 @@ struct VaultPlace {
     return .automatic
   }
 
-  /// The key file that opens the vault, which is open: the given one, or else the application's own; nil
-  /// if another key opened the vault.
+  /// The key file that opens the vault, which is open: the given one, or else the application's
+  /// own; nil if another key opened the vault.
   func keyFile(_ options: KeyOptions) throws -> String? {
     guard let path = try knownKeyFile(options) else { return nil }
     return try isOpened(by: .file(URL(fileURLWithPath: path))) ? path : nil
@@ -151,7 +152,8 @@ struct VaultPlace {
     return try keyFile(of: Path.isThere(path) ? ownChoice(opening: path) : ownChoice)
   }
 
-  /// The key file of a choice, or the application's own if there is no choice; nil for other sources.
+  /// The key file of a choice, or the application's own if there is no choice; nil for other
+  /// sources.
   func keyFile(of choice: KeyChoice?) throws -> String? {
     switch choice {
     case .file(let path): return try Path.absolute(path)

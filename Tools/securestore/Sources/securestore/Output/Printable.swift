@@ -1,5 +1,6 @@
 extension [String] {
-  /// The elements without repetitions, compared by their bytes: names that Swift takes for equal may differ.
+  /// The elements without repetitions, compared by their bytes: names that Swift takes for equal
+  /// may differ.
   var withoutRepetition: [String] {
     var seen: Set<[UInt8]> = []
     return filter { seen.insert([UInt8]($0.utf8)).inserted }

@@ -8,7 +8,8 @@ internal import Glibc
 final class Progress: @unchecked Sendable {
   // The condition protects the state; a thread of its own waits on the condition.
   private static let width = 30
-  /// The shortest time between two rewrites, in seconds: nobody reads faster, and a terminal is slow.
+  /// The shortest time between two rewrites, in seconds: nobody reads faster, and a terminal is
+  /// slow.
   private static let pause = 0.05
 
   private let title: String
@@ -49,7 +50,8 @@ final class Progress: @unchecked Sendable {
     condition.withLock {
       var next = Date(timeIntervalSinceNow: 1)
       while !hasEnded {
-        // pthread_cond_timedwait(3) may wake early. After a timeout, `end` may also get the lock first.
+        // pthread_cond_timedwait(3) may wake early. After a timeout, `end` may also get the lock
+        // first.
         if condition.wait(until: next) || hasEnded { continue }
         // Counts from now on, since the clock may have been set.
         next = Date(timeIntervalSinceNow: 1)

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Catches the signals that would end or stop the process while the terminal's echo is off.
 ///
-/// The signals stay blocked except while the process waits, so none is missed. A signal that the caller of
-/// the program ignored stays ignored.
+/// The signals stay blocked except while the process waits, so none is missed. A signal that the
+/// caller of the program ignored stays ignored.
 struct CaughtSignals: ~Copyable {
   // A handler may do nothing but set this.
   private static let caught = Atomic<Int32>(0)

@@ -1,7 +1,8 @@
 internal import CProcess
 internal import Glibc
 
-/// Passes values in descriptors that a program inherits: sealed files in memory, which nobody can change.
+/// Passes values in descriptors that a program inherits: sealed files in memory, which nobody can
+/// change.
 enum ChildDescriptors {
   /// Refuses numbers that are given twice, or that are above the process's limit.
   static func check(_ numbers: [Int32]) throws {

@@ -5,8 +5,8 @@ internal import Glibc
 enum ProcessProtection {
   /// Disables core dumps, and access of other processes to the memory.
   ///
-  /// - Parameter isRestorable: whether another program will replace this one and must be able to write
-  ///   core files as before.
+  /// - Parameter isRestorable: whether another program will replace this one and must be able to
+  ///   write core files as before.
   /// - Throws: `Failure` if the system refuses; then no secret has been read.
   static func apply(isRestorable: Bool) throws {
     // New files are also for this user alone, whatever the shell's umask.

@@ -27,7 +27,8 @@ struct Terminal: ~Copyable {
       switch try ask(prompt, isShown: false) {
       case .line(let line): return line
       case .signal(let number):
-        // The old handlers and the echo are restored, so the signal may now end or stop this process.
+        // The old handlers and the echo are restored, so the signal may now end or stop this
+        // process.
         raise(number)
         guard number == SIGTSTP else {
           throw Failure(.cancelled, "interrupted")  // a handler of the caller took the signal

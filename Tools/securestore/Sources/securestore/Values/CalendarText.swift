@@ -2,17 +2,18 @@ internal import Foundation
 
 /// Dates in the form of RFC 3339: `2026-11-24T05:05:00Z`, with a fraction of a second or an offset.
 ///
-/// The calendar is Gregorian for all years from 0 to 9999, also before the reform of 1582. The text of any
-/// other date is a number of seconds: `2001-01-01T00:00:00Z + 1e+300 s`.
+/// The calendar is Gregorian for all years from 0 to 9999, also before the reform of 1582. The text
+/// of any other date is a number of seconds: `2001-01-01T00:00:00Z + 1e+300 s`.
 ///
-/// A Double holds few fractions of a second exactly, so a text names one in one of two ways. Up to three
-/// digits are the date that a program makes of milliseconds since 1970. More digits are the nearest date.
+/// A Double holds few fractions of a second exactly, so a text names one in one of two ways. Up to
+/// three digits are the date that a program makes of milliseconds since 1970. More digits are the
+/// nearest date.
 enum CalendarText {
   private static let reference = "2001-01-01T00:00:00Z"
   /// The seconds from 1970 to 2001.
   private static let secondsFrom1970 = Int(Date.timeIntervalBetween1970AndReferenceDate)
-  /// The seconds from 2001 of the first date with a text in the calendar, and of the first date after the
-  /// last.
+  /// The seconds from 2001 of the first date with a text in the calendar, and of the first date
+  /// after the last.
   private static let calendarSeconds = -63_145_526_400.0..<252_423_993_600.0
 
   // MARK: - Writing

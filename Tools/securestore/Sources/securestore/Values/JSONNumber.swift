@@ -2,8 +2,9 @@
 enum JSONNumber {
   /// The value of a number in JSON; nil if the type does not hold it, or would change it.
   ///
-  /// Not changed is a whole number that the type holds exactly. So is a fraction with as many digits as
-  /// identify a value of the type, or the shortest form of a value, apart from its notation.
+  /// Not changed is a whole number that the type holds exactly. So is a fraction with as many
+  /// digits as identify a value of the type, or the shortest form of a value, apart from its
+  /// notation.
   static func value<Value: ReadableFloat>(_ text: String) -> Value? {
     guard let value = Value(text), value.isFinite else { return nil }
     let written = DecimalDigits(text)

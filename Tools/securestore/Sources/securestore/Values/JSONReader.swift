@@ -1,8 +1,8 @@
 /// Reads JSON, RFC 8259, strictly: no comments, no trailing commas, no name twice.
 ///
-/// A number stays text and keeps every digit. Names of an object must differ as Swift compares them: Swift
-/// takes é and e with a combining accent for the same name. Its errors give the position, and quote nothing
-/// from the text.
+/// A number stays text and keeps every digit. Names of an object must differ as Swift compares
+/// them: Swift takes é and e with a combining accent for the same name. Its errors give the
+/// position, and quote nothing from the text.
 struct JSONReader {
   /// How deep arrays and objects may nest, as in Foundation's decoder.
   private static let depthLimit = 512

@@ -21,8 +21,8 @@ extension KeySlot {
     }
   }
 
-  /// The identifier if it is a plain word, else NAME: anyone may have written the identifier, and users paste
-  /// it into a shell.
+  /// The identifier if it is a plain word, else NAME: anyone may have written the identifier, and
+  /// users paste it into a shell.
   private var word: String {
     let isPlain = identifier.utf8.allSatisfy {
       switch $0 {

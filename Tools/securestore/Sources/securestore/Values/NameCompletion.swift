@@ -6,8 +6,9 @@ internal import VaultBackend
 
 /// Completes the names of values for a shell.
 ///
-/// It never prompts, reads no descriptor, does not use the keyring, and leaves no file behind. Reading a vault
-/// creates files beside it, so a temporary copy, which is sealed as well, is read instead.
+/// It never prompts, reads no descriptor, does not use the keyring, and leaves no file behind.
+/// Reading a vault creates files beside it, so a temporary copy, which is sealed as well, is read
+/// instead.
 enum NameCompletion {
   /// The largest vault in bytes; a larger one would keep the shell waiting.
   private static let sizeLimit = 64 << 20
@@ -78,7 +79,8 @@ enum NameCompletion {
     -> [String]
   {
     let base = Environment.value("XDG_RUNTIME_DIR") ?? "/tmp"
-    // A shell ends this process when its user continues to type; the copy must be deleted even then.
+    // A shell ends this process when its user continues to type; the copy must be deleted even
+    // then.
     var (all, old) = (sigset_t(), sigset_t())
     unsafe sigfillset(&all)
     unsafe pthread_sigmask(SIG_BLOCK, &all, &old)

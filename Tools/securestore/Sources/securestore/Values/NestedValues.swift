@@ -2,8 +2,8 @@
 enum NestedValues {
   /// Each value, under its name and the names of the objects around it, joined by dots.
   ///
-  /// An object without members stays a value. A list whose elements have one type becomes a list of that type,
-  /// unless an object names its type.
+  /// An object without members stays a value. A list whose elements have one type becomes a list of
+  /// that type, unless an object names its type.
   ///
   /// - Throws: `Failure` if two values would have the same name.
   static func entries(

@@ -46,8 +46,8 @@ extension StorageTransaction {
   ///   - key: its name.
   ///   - kind: the requested type; nil for the stored type, or else the value's own type.
   /// - Returns: the value, ready to save.
-  /// - Throws: `Mismatch` if it does not convert to the stored type; `Failure` for input that is not a value,
-  ///   or not of the requested type; `StorageError` if the stored value can't be read.
+  /// - Throws: `Mismatch` if it does not convert to the stored type; `Failure` for input that is
+  ///   not a value, or not of the requested type; `StorageError` if the stored value can't be read.
   func newValue(_ given: GivenValue, forKey key: StoreKey, as kind: ValueKind?) throws -> NewValue {
     if let kind {
       if let value = try given.value(of: kind, exactly: false, key) { return value }

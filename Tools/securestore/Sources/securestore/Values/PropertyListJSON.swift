@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Converts property lists of `Codable` values to JSON, and back.
 ///
-/// Whole numbers have no point and no exponent, other numbers have one. Data, dates, and numbers that JSON
-/// lacks are objects of `$type` and `$value`.
+/// Whole numbers have no point and no exponent, other numbers have one. Data, dates, and numbers
+/// that JSON lacks are objects of `$type` and `$value`.
 enum PropertyListJSON {
   /// The text that Foundation's encoder writes for nil.
   private static let null = "$null"

@@ -2,7 +2,8 @@ internal import Foundation
 internal import StorageCore
 
 extension Optional: ReadableValue where Wrapped: ReadableValue {
-  /// `null`, or the value; an optional in an optional is an array around it, so that its `null` differs.
+  /// `null`, or the value; an optional in an optional is an array around it, so that its `null`
+  /// differs.
   var json: JSONValue {
     guard let value = self else { return .null }
     return Wrapped.self is any OptionalValue.Type ? .array([value.json]) : value.json

@@ -11,7 +11,8 @@ protocol ReadableValue: StorableValue, SendableMetatype {
   /// `reading(text:exactly:)` returns the same value for it.
   var text: String? { get }
 
-  /// The value of `json`, in the form of the property above, or a date as text; nil for any other form.
+  /// The value of `json`, in the form of the property above, or a date as text; nil for any other
+  /// form.
   static func reading(_ json: JSONValue) -> Self?
 
   /// The value of a text.
@@ -139,7 +140,8 @@ extension Decimal: ReadableValue {
     return written == read || written.digits.isEmpty && read.digits.isEmpty ? value : nil
   }
 
-  /// Whether the text is a number alone: Foundation would also accept a number that is followed by other text.
+  /// Whether the text is a number alone: Foundation would also accept a number that is followed by
+  /// other text.
   private static func isNumber(_ text: String) -> Bool {
     let parts = text.split(omittingEmptySubsequences: false) { "eE".contains($0) }
     guard parts.count <= 2, let number = parts.first else { return false }

@@ -60,7 +60,8 @@ struct StoredValue {
   /// The text of a scalar, or nil for data and composed values.
   var text: String? { if case .value(let value) = content { value.text } else { nil } }
 
-  /// JSON that reads back as the same value; it includes the type if plain JSON would lose the type.
+  /// JSON that reads back as the same value; it includes the type if plain JSON would lose the
+  /// type.
   var exactJSON: JSONValue {
     switch content {
     case .value(let value): return TypedJSON.exact(value)

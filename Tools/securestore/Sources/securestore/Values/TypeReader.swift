@@ -1,7 +1,8 @@
 internal import Foundation
 internal import StorageCore
 
-/// Reads the name of a type, such as `[String: Int]`, in Swift's notation, as `list --long` shows it.
+/// Reads the name of a type, such as `[String: Int]`, in Swift's notation, as `list --long` shows
+/// it.
 struct TypeReader {
   private var rest: Substring
 

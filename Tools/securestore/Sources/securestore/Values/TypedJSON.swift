@@ -3,8 +3,8 @@ internal import StorageCore
 
 /// JSON that includes the type of a value where plain JSON would lose it.
 ///
-/// A value with a JSON form is written in that form. Any other value is an object of `$type`, the type in
-/// Swift's notation, and `$value`.
+/// A value with a JSON form is written in that form. Any other value is an object of `$type`, the
+/// type in Swift's notation, and `$value`.
 enum TypedJSON {
   static let typeName = "$type"
   static let valueName = "$value"

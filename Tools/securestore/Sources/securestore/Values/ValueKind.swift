@@ -33,8 +33,8 @@ enum ValueKind: ExpressibleByArgument {
     }
   }
 
-  /// The kind of a stored type, by the library's name for it; nil for a type that only the application can
-  /// write.
+  /// The kind of a stored type, by the library's name for it; nil for a type that only the
+  /// application can write.
   init?(stored type: String) {
     switch type {
     case StoredValue.codableType: self = .json

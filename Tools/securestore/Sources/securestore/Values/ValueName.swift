@@ -3,8 +3,8 @@ internal import StorageCore
 
 /// Checks and completes the names of values on the command line.
 enum ValueName {
-  /// Refuses `NAME=value` as a new name: the user meant to store the value, and every program can see
-  /// arguments.
+  /// Refuses `NAME=value` as a new name: the user meant to store the value, and every program can
+  /// see arguments.
   ///
   /// - Throws: `Failure` without the text after the sign.
   static func requireNoValue(in name: String) throws {

@@ -53,8 +53,8 @@ enum FileCopy {
   static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
     if let occupation = Path.occupation(of: path) { throw occupation }
     let folder = (path as NSString).deletingLastPathComponent
-    // The file has no name until it is complete, so that a kill leaves no plaintext behind: __O_TMPFILE
-    // of open(2), which is not in Glibc's module.
+    // The file has no name until it is complete, so that a kill leaves no plaintext behind:
+    // __O_TMPFILE of open(2), which is not in Glibc's module.
     let nameless = unsafe open(
       folder, O_WRONLY | 0o20000000 | O_DIRECTORY | O_CLOEXEC, 0o600)
     if nameless >= 0 {
@@ -62,7 +62,8 @@ enum FileCopy {
       try write(nameless, path, body)
       return try link("/proc/self/fd/\(nameless)", to: path)
     }
-    // A file system without O_TMPFILE gets a temporary name, which is short even if the file's is long.
+    // A file system without O_TMPFILE gets a temporary name, which is short even if the file's is
+    // long.
     let sibling = "\(folder)/.securestore.\(getpid()).new"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let descriptor = unsafe open(sibling, flags, 0o600)
