@@ -90,7 +90,7 @@ private struct Catalog: StorageKeyCatalog {
     for word in ["<script", "src=", "http://", "https://", "@import", "url("] {
       #expect(!html.contains(word), "\(word)")
     }
-    for word in ["@media print", "@media (max-width", "name=\"viewport\""] {
+    for word in ["@media print", "@media screen and (max-width", "name=\"viewport\""] {
       #expect(html.contains(word))
     }
   }

@@ -1,6 +1,7 @@
 import Foundation
 import SecurePropertyStorage
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Lines of source that an error is to name; in an exit test all lines are that of the macro.
@@ -71,22 +72,18 @@ private enum Source {
 
   private static let notice = "these tests use the real data of"
 
-  @Test func aTestProcessIsToldOnceThatItUsesRealData() async {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      unsafe unsetenv("SPS_PRIVATE_ENVIRONMENT")
-      unsafe setenv("XDG_CONFIG_HOME", "/nowhere", 1)
-      struct Settings {
-        @UserDefault("notice-theme") var theme: String?
-        @Singleton("notice-count") var count: Int?
-      }
-      let settings = Settings()
-      settings.count = 1
-      for _ in 0..<3 { _ = (settings.theme, settings.count) }
-      _ = UserDefaultsStorage.standard.string(forKey: "other")
-    }
-    let lines = text(result).split(separator: "\n").filter { $0.contains(Self.notice) }
-    #expect(lines.count == 1)
-    #expect(lines.first?.contains("\"notice-theme\" at \(#fileID):") == true)
+  /// Not in an exit test, whose child is refused: see ExitTestTests.
+  @Test func aTestProcessIsToldOnceThatItUsesRealData() throws {
+    let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    let child = tests.deletingLastPathComponent().appending(path: "DefaultsTestChild").path
+    let said = try Child.run(
+      ["sh", "-c", "exec \"$@\" 2>&1", "sh", child, "standard", "/", "com.example.notice"],
+      environment: [
+        "SPS_PRIVATE_ENVIRONMENT": nil, "XCTestBundlePath": "/tests", "XDG_CONFIG_HOME": "/nowhere",
+      ])
+    let lines = said.filter { $0.contains(Self.notice) }
+    #expect(lines.count == 1, "\(said)")
+    #expect(lines.first?.contains("\"com.example.notice\"") == true)
   }
 
   @Test func whoHasStoragesOfItsOwnIsToldNothing() async {

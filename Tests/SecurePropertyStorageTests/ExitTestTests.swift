@@ -94,13 +94,17 @@ private enum Program {
 
   /// The home folder of these tests is theirs, and SPS_PRIVATE_ENVIRONMENT says so.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["SPS_PRIVATE_ENVIRONMENT"] == "1"))
-  func aPrivateEnvironmentIsUsed() async {
-    await #expect(processExitsWith: .exitCode(7)) {
-      let settings = Program.Settings()
-      try settings.$token.save("secret-7f3a")
-      guard try settings.$token.load() == "secret-7f3a" else { exit(1) }
-      try settings.$token.remove()
-      exit(7)
+  func aPrivateEnvironmentIsUsed() async throws {
+    let left = try await withHome { home in
+      await #expect(processExitsWith: .exitCode(7)) { [home = home as String] in
+        Program.enterHome(home)
+        unsafe setenv("SPS_PRIVATE_ENVIRONMENT", "1", 1)
+        let settings = Program.Settings()
+        try settings.$token.save("secret-7f3a")
+        guard try settings.$token.load() == "secret-7f3a" else { exit(1) }
+        exit(7)
+      }
     }
+    #expect(left.contains { $0.hasSuffix("/default.vault") })
   }
 }

@@ -22,9 +22,13 @@ package enum Compiler {
     let built = program.deletingLastPathComponent().appending(path: "Modules").path
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-    let maps = modules.flatMap { name in
+    var maps = modules.flatMap { name in
       let map = package.appending(path: "Sources/\(name)/module.modulemap").path
       return ["-Xcc", "-fmodule-map-file=\(map)"]
+    }
+    if modules.contains("CLibsecret") {
+      let folders = try Child.run(["pkg-config", "--cflags", "libsecret-1"])
+      maps += folders.flatMap { $0.split(separator: " ") }.flatMap { ["-Xcc", String($0)] }
     }
     let compiler = ["swiftc", "-typecheck", "-swift-version", "6", "-I", built] + maps
     return try Child.run(["sh", "-c", "exec \"$@\" 2>&1", "sh"] + compiler + flags + [path])

@@ -58,7 +58,7 @@ enum AuditText {
   /// Escaped HTML that may break after the marks which divide a name or a path, and not inside a
   /// word.
   static func breakable(_ html: String) -> String {
-    html.replacing(/[\/._:-]/) { "\($0.output)<wbr>" }
+    html.replacing(/[\/._]/) { "\($0.output)<wbr>" }
   }
 
   /// A number with its noun, which gets an s unless the number is 1.
