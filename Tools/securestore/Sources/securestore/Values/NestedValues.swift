@@ -33,7 +33,9 @@ enum NestedValues {
 
   private static func typed(_ value: FileValue) -> FileValue {
     guard case .json(let json) = value, case .array(let elements) = json,
-      let element = elementType(elements)
+      let element = elementType(elements),
+      // A number that no Double holds keeps its digits in JSON.
+      element != "Double" || [Double].reading(json) != nil
     else { return value }
     return .json(TypedJSON.tagged("[\(element)]", json))
   }
