@@ -134,7 +134,7 @@ extension StorageAuditReport {
       ("owner", key.owner), ("type", "\(key.valueType), \(key.serializer)"),
       ("machines", "\(key.availability)"), ("sync", key.syncPolicy.rawValue),
     ]
-    return cells + [("Use", use.map { Self.line($0, AuditText.html($1)) }.joined())]
+    return cells + [("Use", use.map(Self.fact).joined())]
   }
 
   private func value(of entry: StorageAuditEntry) -> String {
@@ -156,6 +156,11 @@ extension StorageAuditReport {
   }
 
   // MARK: - Cells
+
+  /// A line of a cell with a declared name, which may break as a path does.
+  private static func fact(_ label: String, _ text: String) -> String {
+    line(label, AuditText.breakable(AuditText.html(text)))
+  }
 
   /// A line of a cell; empty for no text.
   private static func line(_ label: String, _ html: String) -> String {
