@@ -201,14 +201,17 @@ final class ProviderPlace: Sendable {
   }
 
   private func lookAgain(_ name: NameHash, within deadline: Duration) {
-    let (watch, isKnown, version) = memory.withLock { memory in
-      (memory.watch, memory.told[name] != nil, memory.version)
-    }
+    let (watch, isKnown) = memory.withLock { ($0.watch, $0.told[name] != nil) }
     guard let watch, isKnown || !kind.isPlain else { return }
     do throws(StorageError) {
-      try calls.perform(within: deadline, late: .timedOut) { watch.look(name) }
+      let isSameHeader = try calls.perform(within: deadline, late: .timedOut) { [self] in
+        // On the queue, so only the look itself can find another header.
+        let before = memory.withLock { $0.version }
+        watch.look(name)
+        return memory.withLock { $0.version } == before
+      }
       // Under another header, followers may have the name under another hash, or under none yet.
-      if memory.withLock({ $0.version == version }) { return }
+      if isSameHeader { return }
     } catch {}
     observers.notify(RecordChange(name: name, record: []))
   }
