@@ -2,6 +2,7 @@
 // these can be called.
 
 public import ProviderBackend
+internal import StorageCore
 
 extension KeychainStorage where Property: Codable {
   /// Not available: the property needs an initial value, or an optional type.
@@ -10,7 +11,7 @@ extension KeychainStorage where Property: Codable {
     *, unavailable,
     message: "give it an initial value or an optional type: `var x = 0` or `var x: Int?`"
   )
-  public init(provider: some KeychainProvider, key: String) { fatalError("not available") }
+  public init(provider: some KeychainProvider, key: String) { refusedByTheCompiler() }
 
   /// Not available: the property needs an initial value, or an optional type.
   @_disfavoredOverload
@@ -19,6 +20,6 @@ extension KeychainStorage where Property: Codable {
     message: "give it an initial value or an optional type: `var x = 0` or `var x: Int?`"
   )
   public init(keychainProvider: some KeychainProvider, key: String) {
-    fatalError("not available")
+    refusedByTheCompiler()
   }
 }

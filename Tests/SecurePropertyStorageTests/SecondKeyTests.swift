@@ -85,14 +85,18 @@ struct SecondKeyTests {
   }
 
   /// The list of a process that was killed while it wrote ends in part of a path.
-  @Test func anUnfinishedLineIsPassedOver() throws {
+  @Test(arguments: ["/unfinis", "/", "/tmp", "", "unfinis", "."])
+  func anUnfinishedLineIsPassedOver(_ line: String) throws {
     defer { cleanUp() }
     let list = settings.appendingPathComponent("\(application).needs-master.key")
     try FileManager.default.createDirectory(at: settings, withIntermediateDirectories: true)
-    try Data("/unfinis".utf8).write(to: list)
+    try Data(line.utf8).write(to: list)
+    try vault().save("t", forKey: "token")
+    try FileManager.default.removeItem(at: data)
     try suite().save("dark", forKey: "theme")
     try FileManager.default.removeItem(at: data)
     let error = #expect(throws: StorageError.self) { try vault().save("t", forKey: "token") }
     #expect(error?.code == .keyUnavailable)
+    #expect(error?.path?.hasSuffix("\(application).secure.plist") == true)
   }
 }

@@ -153,12 +153,17 @@ import VaultBackend
     let storage = storage(path)
     try storage.save(1, forKey: "key")
     try storage.compact()
+    let other = self.storage(vault.path)
+    try other.save(2, forKey: "key")
     let copy = URL(fileURLWithPath: path.dropLast() + "c")
-    try storage.backup(to: copy)
-    try storage.backup(to: copy, replacing: true)
-    try storage.save(2, forKey: "key")
-    try storage.restore(from: copy)
+    try other.backup(to: copy)
+    try other.backup(to: copy, replacing: true)
+    // A vault that is in use is not replaced, at a short path either.
+    let isInUse = code { try other.backup(to: URL(fileURLWithPath: path), replacing: true) }
+    #expect(isInUse == .busy)
     #expect(try storage.load(Int.self, forKey: "key") == 1)
+    try storage.restore(from: copy)
+    #expect(try storage.load(Int.self, forKey: "key") == 2)
     let rest = try FileManager.default.contentsOfDirectory(
       atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path)
     #expect(rest.allSatisfy { !$0.hasSuffix(".new") })

@@ -100,18 +100,18 @@ struct PeerPlot {
     var lines: [String] = []
     for group in groups {
       y += Self.gap
-      lines.append(text(group.title, 14, y - 8, "start", size: 13, weight: "bold"))
+      lines.append(SVG.text(group.title, 14, y - 8, "start", size: 13, weight: "bold"))
       let longest = group.bars.map(\.nanoseconds).max() ?? 1
       for bar in group.bars {
         let room = Self.width - Self.left - Self.right
         let length = max(bar.nanoseconds / longest * room, 1.5)
         lines.append(
-          text(bar.name, Self.left - 8, y + 14, "end", weight: bar.isOurs ? "bold" : "normal"))
+          SVG.text(bar.name, Self.left - 8, y + 14, "end", weight: bar.isOurs ? "bold" : "normal"))
         lines.append(
           "<rect x=\"\(Int(Self.left))\" y=\"\(shown(y + 3, 0))\" width=\"\(shown(length, 1))\" "
             + "height=\"14\" fill=\"\(bar.isOurs ? "#06c" : "#999")\"/>")
         lines.append(
-          text(Self.time(bar.nanoseconds), Self.left + length + 6, y + 14, "start"))
+          SVG.text(Self.time(bar.nanoseconds), Self.left + length + 6, y + 14, "start"))
         y += Self.row
       }
     }
@@ -120,7 +120,8 @@ struct PeerPlot {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Int(Self.width)) \(height)\" "
       + "font-family=\"sans-serif\" font-size=\"12\">"
     let ground = "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
-    return ([head, ground, text(Self.title, 14, 24, "start", size: 15)] + lines + ["</svg>", ""])
+    return
+      ([head, ground, SVG.text(Self.title, 14, 24, "start", size: 15)] + lines + ["</svg>", ""])
       .joined(separator: "\n")
   }
 
@@ -130,13 +131,5 @@ struct PeerPlot {
     let (name, size) = units.first { nanoseconds >= $0.1 } ?? ("ns", 1)
     let value = nanoseconds / size
     return shown(value, value < 10 && size > 1 ? 1 : 0) + " " + name
-  }
-
-  private func text(
-    _ text: String, _ x: Double, _ y: Double, _ anchor: String, size: Int = 12,
-    weight: String = "normal"
-  ) -> String {
-    "<text x=\"\(shown(x, 1))\" y=\"\(shown(y, 1))\" text-anchor=\"\(anchor)\" "
-      + "font-size=\"\(size)\" font-weight=\"\(weight)\" fill=\"#333\">\(text)</text>"
   }
 }

@@ -42,24 +42,24 @@ struct Plot {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Int(Self.width)) \(Int(Self.height))\" "
         + "font-family=\"sans-serif\" font-size=\"12\">",
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>",
-      text(title, Self.left, 22, "start", size: 15),
+      SVG.text(title, Self.left, 22, "start", size: 15),
     ]
     for step in 0...4 {
       let value = top * Double(step) / 4
       lines.append(line(Self.left, y(value), Self.width - Self.right, y(value), "#ddd"))
-      lines.append(text(number(value) + " " + unit, Self.left - 6, y(value) + 4, "end"))
+      lines.append(SVG.text(number(value) + " " + unit, Self.left - 6, y(value) + 4, "end"))
     }
     for point in points {
       let label = point.entries.formatted(.number.locale(Locale(identifier: "en_US")))
-      lines.append(text(label, x(point.entries), Self.height - Self.bottom + 18, "middle"))
+      lines.append(SVG.text(label, x(point.entries), Self.height - Self.bottom + 18, "middle"))
     }
-    lines.append(text("entries", Self.width / 2, Self.height - 8, "middle"))
+    lines.append(SVG.text("entries", Self.width / 2, Self.height - 8, "middle"))
     if let limit {
       lines.append(
         line(
           Self.left, y(limit.value), Self.width - Self.right, y(limit.value), "#b00", dash: "6 4"))
       lines.append(
-        text(limit.name, Self.width - Self.right, y(limit.value) - 5, "end", color: "#b00"))
+        SVG.text(limit.name, Self.width - Self.right, y(limit.value) - 5, "end", color: "#b00"))
     }
     let path = points.map { "\(shown(x($0.entries), 1)),\(shown(y($0.value), 1))" }
     lines.append(
@@ -76,14 +76,6 @@ struct Plot {
 
   private func number(_ value: Double) -> String {
     top >= 20 ? shown(value, 0) : shown(value, 2)
-  }
-
-  private func text(
-    _ text: String, _ x: Double, _ y: Double, _ anchor: String, size: Int = 12,
-    color: String = "#333"
-  ) -> String {
-    "<text x=\"\(shown(x, 1))\" y=\"\(shown(y, 1))\" text-anchor=\"\(anchor)\" "
-      + "font-size=\"\(size)\" fill=\"\(color)\">\(text)</text>"
   }
 
   private func line(

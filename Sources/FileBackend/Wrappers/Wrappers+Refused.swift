@@ -10,7 +10,7 @@ extension UnwrappedSealedFileStore {
     message: "give it a default, as in `var x = 0`, or drop Unwrapped and write `var x: Int?`"
   )
   public init(_ name: StoreKey, in folder: SealedFolder = .standard) {
-    fatalError("not available")
+    refusedByTheCompiler()
   }
 }
 
@@ -22,5 +22,5 @@ extension UnwrappedCodableSealedFileStore {
   )
   public init(
     _ name: StoreKey, in folder: SealedFolder = .standard, coding: CodableCoding = .json
-  ) { fatalError("not available") }
+  ) { refusedByTheCompiler() }
 }

@@ -5,7 +5,7 @@ public import CryptoCore
 /// Loads a value whose type the program learns only from the store:
 ///
 ///     let value = try vault.load(AnyStorableValue.self, forKey: "retries")
-///     print(value?.type)  // Int
+///     let type = value?.type  // Int
 ///
 /// Saving it stores the same bytes again. Collections of it are stored as collections of `Any` are:
 /// use `[AnyStorableValue]` for `[Any]`, `Set<AnyStorableValue>` for `Set<AnyHashable>`, and

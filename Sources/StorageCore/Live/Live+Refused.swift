@@ -8,7 +8,7 @@ extension Live where Property: Codable {
     *, unavailable,
     message: "give it a default or an optional type: `var x = 0` or `var x: Int?`"
   )
-  public init<Key>(_ storage: StorageType, _ key: Key) { fatalError("not available") }
+  public init<Key>(_ storage: StorageType, _ key: Key) { refusedByTheCompiler() }
 }
 
 extension Live where Property: Codable, StorageType: StandardStorage {
@@ -18,12 +18,12 @@ extension Live where Property: Codable, StorageType: StandardStorage {
     *, unavailable,
     message: "give it a default or an optional type: `var x = 0` or `var x: Int?`"
   )
-  public init<Key>(_ key: Key) { fatalError("not available") }
+  public init<Key>(_ key: Key) { refusedByTheCompiler() }
 
   /// Not available: the property needs a key.
   @available(
     *, unavailable,
     message: "name the key, as in @LiveVault(\"launches\") var launches = 0"
   )
-  public init(wrappedValue: Property) { fatalError("not available") }
+  public init(wrappedValue: Property) { refusedByTheCompiler() }
 }

@@ -8,7 +8,7 @@ extension UnwrappedStore {
     message: "give it a default, as in `var x = 0`, or drop Unwrapped and write `var x: Int?`"
   )
   public init<Key>(_ storage: StorageType, _ key: Key) {
-    fatalError("not available")
+    refusedByTheCompiler()
   }
 }
 
@@ -18,14 +18,14 @@ extension UnwrappedStore where StorageType: StandardStorage {
     *, unavailable,
     message: "give it a default, as in `var x = 0`, or drop Unwrapped and write `var x: Int?`"
   )
-  public init<Key>(_ key: Key) { fatalError("not available") }
+  public init<Key>(_ key: Key) { refusedByTheCompiler() }
 
   /// Not available: the property needs a key.
   @available(
     *, unavailable,
     message: "name the key, as in @UnwrappedVault(\"launches\") var launches = 0"
   )
-  public init(wrappedValue: Value) { fatalError("not available") }
+  public init(wrappedValue: Value) { refusedByTheCompiler() }
 }
 
 extension UnwrappedCodableStore {
@@ -35,7 +35,7 @@ extension UnwrappedCodableStore {
     message: "give it a default, as in `var x = 0`, or drop Unwrapped and write `var x: Int?`"
   )
   public init<Key>(_ storage: StorageType, _ key: Key, coding: CodableCoding = .json) {
-    fatalError("not available")
+    refusedByTheCompiler()
   }
 }
 
@@ -45,12 +45,12 @@ extension UnwrappedCodableStore where StorageType: StandardStorage {
     *, unavailable,
     message: "give it a default, as in `var x = 0`, or drop Unwrapped and write `var x: Int?`"
   )
-  public init<Key>(_ key: Key, coding: CodableCoding = .json) { fatalError("not available") }
+  public init<Key>(_ key: Key, coding: CodableCoding = .json) { refusedByTheCompiler() }
 
   /// Not available: the property needs a key.
   @available(
     *, unavailable,
     message: "name the key, as in @UnwrappedVault(\"launches\") var launches = 0"
   )
-  public init(wrappedValue: Value) { fatalError("not available") }
+  public init(wrappedValue: Value) { refusedByTheCompiler() }
 }

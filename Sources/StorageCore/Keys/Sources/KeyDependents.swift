@@ -55,7 +55,8 @@ package struct KeyDependents: Sendable {
   /// - Throws: `keyUnavailable`, with the path of a store that needs the key.
   func requireNone(besides store: String?) throws(StorageError) {
     for other in try noted() where other != store {
-      guard try FileStatus.ofEntry(other) != nil else { continue }
+      // A line that a killed process left unfinished may be the path of a folder.
+      guard let status = try FileStatus.ofEntry(other), !status.isFolder else { continue }
       throw StorageError(
         .keyUnavailable,
         "this store was sealed with a key that is gone, and a new key would never open it. No key was "
@@ -69,6 +70,6 @@ package struct KeyDependents: Sendable {
       return []
     }
     let text = String(decoding: try file.readAll(limit: Self.limit), as: UTF8.self)
-    return text.split(separator: "\n").map(String.init)
+    return text.split(separator: "\n").map(String.init).filter { $0.hasPrefix("/") }
   }
 }

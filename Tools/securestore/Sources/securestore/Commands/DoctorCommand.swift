@@ -29,7 +29,7 @@ struct DoctorCommand: ParsableCommand {
       ProcessFindings.all() + EngineFindings.all()
       + SourceFindings.all(application: place?.application, hasVault: hasVault)
     let keyring = keyringFindings(place)
-    findings += keyring.all() + UnencryptedKeyrings().findings
+    findings += keyring.all() + UnencryptedKeyrings.findings()
     if let place {
       findings += vaultFindings(place)
       let folder = URL(fileURLWithPath: place.path)

@@ -150,7 +150,7 @@ struct SetItemCommand: ParsableCommand {
     guard !allowsLines, let text = secret.text, text.utf8.contains(UInt8(ascii: "\n")) else {
       return
     }
-    let keyrings = UnencryptedKeyrings()
+    let keyrings = try UnencryptedKeyrings()
     guard !keyrings.labels.isEmpty else { return }
     let ids = try keyring.all(of: service).filter { $0.account == account }.map(\.id)
     guard let label = keyrings.target(of: ids, items.group) else { return }

@@ -15,39 +15,55 @@ struct UnencryptedKeyrings {
   static let advice =
     "gnome-keyring loses the whole keyring when it starts next, with the items of all programs"
 
-  /// Looks at the files of gnome-keyring; what can't be read counts as encrypted.
-  init() {
+  /// Looks at the files of gnome-keyring.
+  ///
+  /// - Throws: `Failure` for a folder or a file that can't be read: a keyring in it may be one of
+  ///   those.
+  init() throws {
     let data =
       Environment.value("XDG_DATA_HOME") ?? (Environment.value("HOME") ?? "") + "/.local/share"
     let folder = data + "/keyrings"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    } catch CocoaError.fileReadNoSuchFile {
+      names = []
+    } catch {
+      throw Failure(listing: folder, error as NSError)
+    }
     var labels: [String: String] = [:]
     for name in names where name.hasSuffix(".keyring") {
-      guard let label = Self.label(ofTextual: "\(folder)/\(name)") else { continue }
+      guard let label = try Self.label(ofTextual: "\(folder)/\(name)") else { continue }
       labels[String(name.dropLast(".keyring".count))] = label
     }
     self.labels = labels
-    let text = Self.start(of: "\(folder)/default").map { String(decoding: $0, as: UTF8.self) }
+    let text = try Self.start(of: "\(folder)/default").map { String(decoding: $0, as: UTF8.self) }
     standard = text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "login"
   }
 
   /// The name of an unencrypted keyring for people; nil if the file is of another form.
-  private static func label(ofTextual path: String) -> String? {
-    guard let bytes = start(of: path) else { return nil }
+  private static func label(ofTextual path: String) throws -> String? {
+    guard let bytes = try start(of: path) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     guard lines.first == "[keyring]" else { return nil }
     let name = lines.first { $0.hasPrefix("display-name=") }?.dropFirst("display-name=".count)
     return name.map(String.init) ?? ""
   }
 
-  /// The first bytes of a regular file, before any secret.
-  private static func start(of path: String) -> [UInt8]? {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-    guard file >= 0 else { return nil }
+  /// The first bytes of a file, before any secret; nil when there is no file.
+  private static func start(of path: String) throws -> [UInt8]? {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else {
+      if errno == ENOENT { return nil }
+      throw Failure(system: "open the keyring's file", path: path, number: errno)
+    }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = unsafe read(file, &bytes, bytes.count)
-    return count < 0 ? nil : Array(bytes.prefix(count))
+    guard count >= 0 else {
+      throw Failure(system: "read the keyring's file", path: path, number: errno)
+    }
+    return Array(bytes.prefix(count))
   }
 
   /// What people call the unencrypted keyring in which an item is or would be made.
@@ -87,7 +103,20 @@ struct UnencryptedKeyrings {
   }
 
   /// The findings of doctor.
-  var findings: [Finding] {
+  static func findings() -> [Finding] {
+    do {
+      return try UnencryptedKeyrings().findings
+    } catch {
+      let failure = error as? Failure
+      return [
+        Finding(
+          "keyring file", .bad,
+          "whether a keyring has a password is not known: \(failure?.message ?? "\(error)")")
+      ]
+    }
+  }
+
+  private var findings: [Finding] {
     labels.sorted { $0.key < $1.key }.map { name, label in
       Finding(
         "keyring file", .ignored,
