@@ -39,7 +39,8 @@ let package = Package(
     .systemLibrary(
       name: "CLibsecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
-    .target(name: "StorageCore", dependencies: ["CryptoCore"]),
+    .systemLibrary(name: "CXattr"),
+    .target(name: "StorageCore", dependencies: ["CryptoCore", "CXattr"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "VaultBackend", dependencies: ["StorageCore", "CryptoCore", "CSQLite"]),
@@ -204,7 +205,7 @@ let package = Package(
         "ProviderBackend", "LocalDataTestChild", "StorageCore", "CryptoCore", "StorageTesting",
         "TestSupport", "CSQLite",
       ]),
-    .target(name: "TestSupport", path: "Tests/Support"),
+    .target(name: "TestSupport", dependencies: ["CXattr"], path: "Tests/Support"),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
       name: "StorageCoreTests",

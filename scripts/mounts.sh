@@ -47,7 +47,7 @@ what() {
   local groups=(--clear-groups)
   [[ $1 == - ]] || groups=(--groups "$1")
   shift
-  env XDG_DATA_HOME="$data" HOME="$data" \
+  env XDG_DATA_HOME="$data" XDG_CONFIG_HOME="$data" HOME="$data" \
     setpriv --reuid "$user" --regid "$user" "${groups[@]}" "$root/program" mounted org.example "$@" |
     paste -sd ' '
 }
@@ -161,6 +161,67 @@ expect "its files with the group's permissions, written to" "there saved two" "$
   { echo "mounts: ✘ the group may still use the vault's file" >&2; failed=1; }
 chmod o+w "$data"
 expect "a volume that all can write to" "error denied" "$group" "secret:$mounted/key" readWrite processGroup load
+
+# --- Groups, whose members the system's files list
+
+# people USERS GROUPS: what is in /etc/passwd and /etc/group besides root, in this mount namespace.
+people() {
+  printf 'root:x:0:0::/:/bin/sh\n%b' "$1" >"$root/passwd"
+  printf 'root:x:0:\n%b' "$2" >"$root/group"
+}
+people '' ''
+mount --bind "$root/passwd" /etc/passwd
+mount --bind "$root/group" /etc/group
+
+# own MODE: a folder of the user and of the user's group.
+own() {
+  fresh
+  chmod "$1" "$data"
+}
+readonly me="me:x:$user:$user::/:/bin/sh\\n" mine="me:x:$user:\\n"
+
+own 0775
+key_file=file:$data/org.example/master.key
+people "$me" "$mine"
+expect "a folder of a group without other members" "saved one" - "$key_file" readWrite owner one load
+python3 -c 'import os, struct, sys
+entries = [(1, 7, -1), (2, 7, 12345), (4, 7, -1), (16, 7, -1), (32, 5, -1)]
+os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) + b"".join(
+    struct.pack("<HHI", tag, rights, who & 0xFFFFFFFF) for tag, rights, who in entries))' "$data"
+expect "the same with an access list for another user" "error denied" - "$key_file" readWrite owner load
+own 2770
+key_file=file:$data/org.example/master.key
+expect "one with the setgid bit" "saved one" - "$key_file" readWrite owner one load
+people "$me" "me:x:$user:me,root\n"
+expect "one whose group lists the user and root" "one" - "$key_file" readWrite owner load
+
+own 0775
+key_file=file:$data/org.example/master.key
+refused() { expect "$1, which is refused" "error denied error denied" - "$key_file" readWrite owner one load; }
+people "${me}other:x:65530:$user::/:/bin/sh\n" "$mine"
+refused "a folder of the first group of another user, too"
+people "$me" "me:x:$user:other\n"
+refused "a folder of a group with another member"
+people "$me" "me:x:$user:\nalso:x:$user:other\n"
+refused "a folder of a group with a second name"
+people "me:x:$user:99::/:/bin/sh\n" "me:x:$user:\n"
+refused "a folder of a group without members"
+people "$me" ''
+refused "a folder of a group that is not listed"
+people "$me+::::::\n" "$mine"
+refused "a folder whose group may have members on another machine"
+[[ -z $(ls -A "$data") ]] || { echo "mounts: ✘ something was made in a refused folder" >&2; failed=1; }
+
+own 0700
+people '' ''
+install -d -m 0777 -o "$user" "$data/shared"
+outer=$data data=$data/shared
+expect "a folder of all, below one that nobody else can enter" "saved one" - \
+  "file:$data/org.example/master.key" readWrite owner one load
+chmod 0711 "$outer"
+expect "the same, once others can enter it" "error denied" - "file:$data/org.example/master.key" \
+  readWrite owner load
+umount /etc/passwd /etc/group
 
 # --- Stores that have to be there, and disks that can't be written to
 

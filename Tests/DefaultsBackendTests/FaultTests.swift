@@ -148,10 +148,22 @@ import Testing
     let folder = TemporaryFolder()
     try folder.delegate().set([1], for: name(1))
     let before = folder.bytes
-    #expect(unsafe chmod(folder.path, mode_t(mode)) == 0)
+    #expect(Machine.share(folder.path, mode))
     #expect(code { try folder.delegate().set([2], for: name(1)) } == .denied)
     #expect(try helper.run("get", folder.path, "1") == ["error denied"])
     #expect(folder.bytes == before)
+  }
+
+  @Test func aFolderBelowOneThatNobodyElseCanEnterIsTaken() throws {
+    let outer = TemporaryFolder()
+    let inner = outer.path + "/shared"
+    #expect(unsafe mkdir(inner, 0o777) == 0 && chmod(inner, 0o777) == 0)
+    let delegate = { DefaultsDelegate(folder: inner, suiteName: "suite") }
+    try delegate().set([1], for: name(1))
+    #expect(try delegate().record(for: name(1)) == [1])
+    #expect(unsafe chmod(outer.path, 0o711) == 0)
+    #expect(code { _ = try delegate().record(for: name(1)) } == .denied)
+    #expect(code { try delegate().set([2], for: name(1)) } == .denied)
   }
 
   @Test func aFileThatOthersCanReadIsMendedByTheNextWrite() throws {

@@ -49,7 +49,8 @@ struct GroupAttackTests {
     attack.kill()
     #expect(said.contains("denied"), "\(said)")
     let allowed: Set = [
-      "busy", "damaged", "denied", "done", "io", "outcomeUnknown", "readOnly", "unavailable",
+      "busy", "damaged", "denied", "done", "full", "io", "outcomeUnknown", "readOnly",
+      "unavailable",
     ]
     #expect(allowed.isSuperset(of: said), "\(said)")
     // SQLite opens files by path, so it can make its own files, empty ones, where the link leads.

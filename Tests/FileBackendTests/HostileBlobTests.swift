@@ -307,6 +307,8 @@ import Testing
     try place.folder().write(pattern(200_000), named: "name")
     let inner = place.url.appendingPathComponent(name)
     #expect(unsafe chmod(inner.path, 0o777) == 0)
+    #expect(readCode() == nil, "nobody else can enter the folder around it")
+    #expect(unsafe chmod(place.path, 0o711) == 0)
     #expect(readCode() == .denied)
     #expect(code { try place.folder().write(pattern(200_000), named: "other") } == .denied)
     #expect(unsafe chmod(inner.path, 0o700) == 0)

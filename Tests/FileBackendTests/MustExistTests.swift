@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func oneInAGroupsFolderIsTakenWhereTheApplicationSaysSo() throws {
-    #expect(unsafe chmod(place.parent.path, 0o2775) == 0)
+    #expect(Machine.share(place.parent.path, 0o2775))
     func folder(_ trust: FolderTrust) -> SealedFolder {
       SealedFolder(
         at: place.url, keySource: .key(TemporarySealedFolder.key), folderTrust: trust)

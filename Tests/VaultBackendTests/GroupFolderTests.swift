@@ -10,10 +10,10 @@ import VaultBackend
   private let vault = TemporaryVault()
   private var place: URL { vault.file("volume/app/test.vault") }
 
-  private func volume(_ mode: mode_t) throws {
+  private func volume(_ mode: Int) throws {
     try FileManager.default.createDirectory(
       at: vault.file("volume"), withIntermediateDirectories: false)
-    #expect(unsafe chmod(vault.file("volume").path, mode) == 0)
+    #expect(Machine.share(vault.file("volume").path, mode))
   }
 
   private func storage(_ trust: FolderTrust) -> VaultStorage {
@@ -55,7 +55,7 @@ import VaultBackend
 
   @Test(arguments: [0o777, 0o2777, 0o1777, 0o757])
   func oneThatAllCanWriteToIsRefusedAsEver(_ mode: Int) throws {
-    try volume(mode_t(mode))
+    try volume(mode)
     let direct = VaultStorage(
       at: vault.file("volume/test.vault"), keySource: .key(TemporaryVault.key),
       folderTrust: .processGroup)

@@ -125,6 +125,7 @@ import VaultBackend
       #expect(try storage.load(String.self, forKey: "key") == "value")
     }
     // Where it leads counts, not where it is.
+    _ = unsafe chmod(vault.file("real").path, 0o711)
     _ = unsafe chmod(vault.file("real/deep").path, 0o777)
     #expect(save(at: "up/deep/inner/d.vault") == .denied)
     #expect(!FileManager.default.fileExists(atPath: vault.file("real/deep/inner/d.vault").path))
@@ -222,7 +223,7 @@ import VaultBackend
   @Test(arguments: [0o770, 0o707, 0o1777])
   func aFolderThatOthersCanWriteToIsRefused(_ mode: Int) throws {
     try vault.saveAndDie()
-    _ = unsafe chmod(vault.folder.path, mode_t(mode))
+    #expect(Machine.share(vault.folder.path, mode))
     #expect(loads() == .denied)
     #expect(loads(.readOnly) == .denied)
     #expect(code { try vault.storage().save("value", forKey: "key") } == .denied)
@@ -244,6 +245,26 @@ import VaultBackend
       let storage = VaultStorage(at: url, keySource: .key(TemporaryVault.key))
       #expect(code { try storage.save("value", forKey: "key") } == expected, "\(mode)")
     }
+  }
+
+  @Test func aFolderBelowOneThatNobodyElseCanEnterIsTakenAndWhereALinkLeadsIsNot() throws {
+    try makeFolder("home/open/inner")
+    try makeFolder("open/inner")
+    for name in ["home/open", "open"] { _ = unsafe chmod(vault.file(name).path, 0o777) }
+    #expect(save(at: "home/open/a.vault") == nil)
+    #expect(save(at: "home/open/inner/a.vault") == nil)
+    #expect(save(at: "home/open/new/a.vault") == nil)
+    try link("home/inside", to: vault.file("home/open").path)
+    #expect(save(at: "home/inside/b.vault") == nil)
+    // Out of it, straight and by way of the folder above.
+    try link("home/outside", to: vault.file("open").path)
+    try link("home/above", to: "../open")
+    for way in ["outside", "outside/inner", "above", "above/inner"] {
+      #expect(save(at: "home/\(way)/a.vault") == .denied, "\(way)")
+    }
+    _ = unsafe chmod(vault.file("home").path, 0o701)
+    #expect(save(at: "home/open/a.vault") == .denied)
+    #expect(save(at: "home/inside/b.vault") == .denied)
   }
 
   @Test(.enabled(if: Machine.canBecomeAnother, "needs root"))

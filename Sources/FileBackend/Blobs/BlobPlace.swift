@@ -139,7 +139,7 @@ struct BlobPlace: Sendable {
         .denied, "the folder belongs to another user: \(StorageError.ownerAdvice)",
         path: folder.path)
     }
-    guard !trust.lets(othersWriteTo: status) else {
+    guard !trust.lets(othersWriteInto: status, at: folder.path) else {
       throw StorageError(
         .denied,
         "other users can write to the folder; check whether another user changed it, then run chmod "

@@ -188,8 +188,9 @@ extension [UInt8] {
 }
 
 extension Payload {
-  static let tooLarge = StorageError(
-    .invalid,
-    "the value is larger than \(valueLimit >> 20) MiB; store it with @SealedFile or in a "
-      + "SealedFolder")
+  static var tooLarge: StorageError {
+    StorageError(
+      .invalid,
+      "the value is larger than \(valueLimit >> 20) MiB; store it with \(Remedy.keepLargeValue)")
+  }
 }

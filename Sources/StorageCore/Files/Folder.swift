@@ -20,9 +20,9 @@ package enum Folder {
   ///   - path: the folder.
   ///   - trust: whether a group of this process may write to the folder.
   /// - Returns: the folder that was checked, open.
-  /// - Throws: `denied` unless two conditions hold. This user or root owns the folder. Neither
-  ///   group nor others can write to it, or it is sticky, as `/tmp` is, so that they can't change
-  ///   files of other users. `unavailable` when the folder does not exist.
+  /// - Throws: `denied` unless two conditions hold. This user or root owns the folder. Nobody else
+  ///   can write to it (see ``FolderTrust``), or it is sticky, as `/tmp` is, so that they can't
+  ///   change files of other users. `unavailable` when the folder does not exist.
   @discardableResult
   package static func requirePrivate(
     _ path: String, _ trust: FolderTrust = .owner
@@ -42,7 +42,7 @@ package enum Folder {
         "the folder belongs to another user: use a folder of your own, or run as its owner",
         path: path)
     }
-    guard !trust.lets(othersWriteTo: status) || status.isSticky else {
+    guard !trust.lets(othersWriteInto: status, at: path) || status.isSticky else {
       throw StorageError(
         .denied, "other users can write to the folder; \(trust.advice(for: status))", path: path)
     }

@@ -69,15 +69,6 @@ extension FolderDescriptor {
     }
     return walk.folder.path
   }
-
-  /// The same folder with the path that its user gave, which may lead through links.
-  private func named(_ path: String) throws(StorageError) -> FolderDescriptor {
-    guard path != self.path else { return self }
-    // F_DUPFD_CLOEXEC of fcntl(2), which is missing in Glibc's module.
-    let copy = fcntl(descriptor, 1030, 0)
-    guard copy >= 0 else { throw StorageError(system: "open the folder", path: path) }
-    return FolderDescriptor(copy, path: path)
-  }
 }
 
 /// A walk along a path to a folder, and how far it has come.
@@ -123,7 +114,7 @@ private struct FolderWalk {
     let flags = FolderDescriptor.place | O_DIRECTORY | O_CLOEXEC
     let opened = unsafe Glibc.open(start, flags)
     guard opened >= 0 else { throw StorageError(system: "open the folder", path: path) }
-    return FolderDescriptor(opened, path: start)
+    return FolderDescriptor(opened, path: start, in: nil)
   }
 
   private static func names(of path: String) -> [String] {
@@ -193,7 +184,9 @@ private struct FolderWalk {
     let flags = FolderDescriptor.place | O_NOFOLLOW | O_CLOEXEC
     let opened = unsafe openat(folder.descriptor, name, flags, 0)
     let path = name == ".." ? FilePath.folder(of: folder.path) : folder.path(of: name)
-    guard opened < 0 else { return FolderDescriptor(opened, path: path) }
+    guard opened < 0 else {
+      return FolderDescriptor(opened, path: path, in: name == ".." ? nil : folder)
+    }
     if errno == ENOENT { return nil }
     throw StorageError(system: "open the folder", path: path)
   }

@@ -13,14 +13,50 @@ package final class FolderDescriptor: Sendable {
   package let descriptor: Int32
   /// The path with which the folder was opened, for errors.
   package let path: String
+  /// Whether the folder is below one that nobody but this user and root can enter.
+  private let isEnclosed: Bool
+  /// Whether nobody but this user and root can reach what is in the folder.
+  private let keepsOthersOut: Bool
+  private let device: UInt64?
 
   // O_PATH of open(2), which is missing in Glibc's module.
   static var place: Int32 { 0o10000000 }
 
   /// Takes over a descriptor.
-  init(_ descriptor: Int32, path: String) {
+  ///
+  /// - Parameters:
+  ///   - descriptor: an O_PATH descriptor of the folder.
+  ///   - path: the path of the folder.
+  ///   - parent: the folder around it; nil when it was reached in another way.
+  init(_ descriptor: Int32, path: String, in parent: FolderDescriptor?) {
     self.descriptor = descriptor
     self.path = path
+    var status: FileStatus?
+    do throws(StorageError) {
+      status = try .of(descriptor: descriptor, path: path)
+    } catch {
+      status = nil  // then it does not keep anybody out
+    }
+    device = status?.device
+    // Another file system may also be mounted where others can enter it.
+    isEnclosed = parent?.keepsOthersOut == true && device != nil && device == parent?.device
+    keepsOthersOut = isEnclosed || status.map { FolderTrust.encloses($0, at: path) } ?? false
+  }
+
+  /// The same folder with another path, which may lead through links.
+  func named(_ path: String) throws(StorageError) -> FolderDescriptor {
+    guard path != self.path else { return self }
+    // F_DUPFD_CLOEXEC of fcntl(2), which is missing in Glibc's module.
+    let copy = fcntl(descriptor, 1030, 0)
+    guard copy >= 0 else { throw StorageError(system: "open the folder", path: path) }
+    return FolderDescriptor(copy, path: path, like: self)
+  }
+
+  private init(_ descriptor: Int32, path: String, like other: FolderDescriptor) {
+    self.descriptor = descriptor
+    self.path = path
+    (isEnclosed, keepsOthersOut) = (other.isEnclosed, other.keepsOthersOut)
+    device = other.device
   }
 
   deinit { close(descriptor) }
@@ -30,7 +66,9 @@ package final class FolderDescriptor: Sendable {
 
   /// The folder's own status.
   package func status() throws(StorageError) -> FileStatus {
-    try .of(descriptor: descriptor, path: path)
+    var status = try FileStatus.of(descriptor: descriptor, path: path)
+    status.isEnclosed = isEnclosed
+    return status
   }
 
   /// The status of an entry, without following a link; nil when there is none.
@@ -50,7 +88,7 @@ package final class FolderDescriptor: Sendable {
   package func child(_ name: String) throws(StorageError) -> FolderDescriptor? {
     let found = unsafe openat(
       descriptor, name, Self.place | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
-    guard found < 0 else { return FolderDescriptor(found, path: path(of: name)) }
+    guard found < 0 else { return FolderDescriptor(found, path: path(of: name), in: self) }
     if errno == ENOENT { return nil }
     guard errno == ENOTDIR || errno == ELOOP else {
       throw StorageError(system: "open the folder", path: path(of: name))

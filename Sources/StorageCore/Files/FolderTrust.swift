@@ -3,6 +3,11 @@ internal import Glibc
 /// Who may write to the folder of a store, besides the process that uses it and root.
 public enum FolderTrust: Hashable, Sendable {
   /// No one else.
+  ///
+  /// A group that has no other member counts as this user: several distributions give every user
+  /// such a group. The members are looked up in `/etc/passwd` and `/etc/group`. What is below a
+  /// folder that nobody else can enter, such as a home folder with the mode `0700`, is out of
+  /// others' reach with any mode.
   case owner
   /// The members of a group of this process.
   ///
@@ -18,18 +23,33 @@ public enum FolderTrust: Hashable, Sendable {
 }
 
 extension FolderTrust {
-  /// Whether an untrusted user can write to a file or folder.
-  package func lets(othersWriteTo status: FileStatus) -> Bool {
-    guard status.permissions & 0o002 == 0 else { return true }
-    guard status.permissions & 0o020 != 0 else { return false }
-    return self == .owner || !Self.isOurs(group: status.group)
+  /// Whether an untrusted user can write to a file.
+  ///
+  /// A store makes its files with the mode `0600`. A file with another mode comes from elsewhere.
+  package func lets(othersWriteTo file: FileStatus) -> Bool {
+    guard file.permissions & 0o002 == 0 else { return true }
+    guard file.permissions & 0o020 != 0 else { return false }
+    return self == .owner || !Self.isOurs(group: file.group)
+  }
+
+  /// Whether an untrusted user can write to a folder.
+  package func lets(othersWriteInto folder: FileStatus, at path: String) -> Bool {
+    lets(othersWriteTo: folder) && !folder.isEnclosed
+      && (folder.permissions & 0o002 != 0 || !PrivateGroup.owns(folder, at: path))
+  }
+
+  /// Whether only this user and root can enter a folder.
+  static func encloses(_ status: FileStatus, at path: String) -> Bool {
+    guard status.owner == geteuid() || status.owner == 0 else { return false }
+    guard status.permissions & 0o001 == 0 else { return false }
+    return status.permissions & 0o010 == 0 || PrivateGroup.owns(status, at: path)
   }
 
   /// Advice for a folder that is refused.
   package func advice(for status: FileStatus) -> String {
     let isOfGroup = status.permissions & 0o002 == 0 && Self.isOurs(group: status.group)
     return self == .owner && isOfGroup
-      ? "run chmod go-w on it, or trust its group with FolderTrust.processGroup"
+      ? "run chmod go-w on it, or trust its group with \(Remedy.trustGroup)"
       : "run chmod go-w on it"
   }
 

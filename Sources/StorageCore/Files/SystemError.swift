@@ -101,6 +101,10 @@ package struct FileStatus: Hashable, Sendable {
   package let isLink: Bool
   /// Whether it is a device.
   package let isDevice: Bool
+  /// Whether it is a folder below one that nobody but this user and root can enter.
+  ///
+  /// Only ``FolderDescriptor/status()`` can tell.
+  package internal(set) var isEnclosed = false
 
   /// Tells a file from all other files that are open or linked.
   package struct Identity: Hashable, Sendable {

@@ -3,7 +3,7 @@ internal import CryptoCore
 /// A key name with its keyed hash, which is computed at the first use and then cached.
 @safe @usableFromInline
 package final class RecordName: @unchecked Sendable {
-  package let text: String
+  @usableFromInline package let text: String
   private let tag: [UInt8]
   /// The property's position in the program's source, if known.
   let place: SourcePlace?

@@ -36,7 +36,11 @@ public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, Observ
   public var home: StorageType { followsTests ? storage.inUse : storage }
 
   /// What is remembered of the last read.
-  public var failedRead: FailedRead { FailedRead(name, in: home.store.failedReads) }
+  @inlinable
+  public var failedRead: FailedRead {
+    if TestStores.areInUse { return FailedRead(name, in: home.store.failedReads) }
+    return FailedRead(recordName.text, in: storage.store.failedReads)
+  }
 
   // Everything is inlinable down to the first calls that are not generic. `make bench` shows that a
   // read through unspecialised generics of another module takes twice the time.

@@ -78,7 +78,7 @@ extension PropertySource {
   }
 
   /// Throws if an assigned value may be computed from the default of a failed read.
-  @usableFromInline
+  @inlinable
   package func checkAssignment() throws(StorageError) {
     try failedRead.checkAssignment { () throws(StorageError) in try contains() }
   }

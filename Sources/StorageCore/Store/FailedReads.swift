@@ -13,6 +13,7 @@ internal import Synchronization
 ///
 /// Names of properties are always remembered. Other names, which a server may take from its
 /// clients, are remembered only up to a limit; they are read with `load`, which threw the error.
+@usableFromInline
 package final class FailedReads: Sendable {
   /// Keyed by the bytes of the names, because `String` comparison ignores normalisation.
   private let errors = Lock<[[UInt8]: StorageError]>([:])
@@ -117,6 +118,7 @@ public struct FailedRead: Sendable {
   private let key: StoreKey?
 
   /// The last read of `name`; errors name `key`, or else `name`.
+  @usableFromInline
   package init(_ name: String, in reads: FailedReads, key: StoreKey? = nil) {
     self.reads = reads
     self.name = name

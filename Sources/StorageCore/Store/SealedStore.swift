@@ -12,7 +12,7 @@ public final class SealedStore: Sendable {
   let isClear: Bool
   let tag: [UInt8]
   /// The names whose last read failed.
-  let failedReads = FailedReads()
+  @usableFromInline let failedReads = FailedReads()
   let recentNames = RecentNames()
 
   /// A store over `delegate`, whose keys come from `source`.

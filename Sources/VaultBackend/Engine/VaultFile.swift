@@ -96,7 +96,7 @@ struct VaultFile: Hashable, Sendable {
   private func requirePrivate(_ status: FileStatus, _ path: String) throws(StorageError) {
     // Nobody else may write to the folder itself, sticky or not: in `/tmp`, others could create the
     // files that SQLite looks for beside the vault.
-    if path == folder, trust.lets(othersWriteTo: status) {
+    if path == folder, trust.lets(othersWriteInto: status, at: path) {
       throw StorageError(
         .denied,
         "other users can write to the vault's folder; "

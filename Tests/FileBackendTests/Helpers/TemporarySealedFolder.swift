@@ -14,7 +14,7 @@ final class TemporarySealedFolder: Sendable {
   init() {
     parent = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try! FileManager.default.createDirectory(
-      at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
   }
 
   deinit { try? FolderRemoval.remove(parent) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of one test, private and removed with it.
+/// A folder of one test, removed with it; others may pass, but put nothing into it.
 final class TemporaryFolder: Sendable {
   /// Its absolute path.
   let path: String
@@ -10,7 +10,7 @@ final class TemporaryFolder: Sendable {
       FileManager.default.temporaryDirectory
       .appendingPathComponent("sps-test-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o711])
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -2,6 +2,7 @@ import CryptoCore
 import Foundation
 import Glibc
 import StorageCore
+import TestSupport
 import Testing
 
 @Suite struct KeyFileTests {
@@ -141,8 +142,22 @@ import Testing
   @Test(arguments: [0o770, 0o707, 0o777])
   func aKeyFileInAFolderThatOthersCanWriteToIsDenied(_ permissions: Int) throws {
     let subject = try Subject()
-    FileCalls.setPermissions(permissions, of: subject.folder.path)
+    #expect(Machine.share(subject.folder.path, permissions))
     #expect(try subject.refusal() == .denied)
+  }
+
+  @Test func aKeyFileBelowAFolderThatNobodyElseCanEnterOpensItsStore() throws {
+    let subject = try Subject()
+    let outer = try TemporaryFolder()
+    FileCalls.setPermissions(0o700, of: outer.path)
+    let shared = outer.file("shared")
+    try FileManager.default.moveItem(atPath: subject.folder.path, toPath: shared.path)
+    FileCalls.setPermissions(0o777, of: shared.path)
+    let file = shared.appendingPathComponent("store.key")
+    let storage = { DelegatedStorage.quiet(subject.delegate, .file(file)) }
+    #expect(try storage().load(String.self, forKey: "k") == "kept")
+    FileCalls.setPermissions(0o711, of: outer.path)
+    #expect(code { _ = try storage().load(String.self, forKey: "k") } == .denied)
   }
 
   @Test func aFIFOInItsPlaceIsDeniedAndDoesNotBlock() throws {

@@ -5,6 +5,8 @@ import Testing
 import VaultBackend
 
 /// A vault in a folder of its own, which goes away with it.
+///
+/// Others may pass, since what is below a folder that nobody else can enter is not refused.
 final class TemporaryVault: Sendable {
   let folder: URL
   var url: URL { file("test.vault") }
@@ -13,7 +15,7 @@ final class TemporaryVault: Sendable {
   init() {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try! FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
   }
 
   deinit { try? FolderRemoval.remove(folder) }

@@ -1,0 +1,2 @@
+// Extended attributes of glibc, which are missing in Swift's module Glibc.
+#include <sys/xattr.h>

@@ -1,0 +1,107 @@
+internal import CXattr
+internal import CryptoCore
+internal import Glibc
+
+/// Tells which groups have no other member than this user.
+///
+/// Several distributions give each user a group of that kind, and the umask 002, so that folders
+/// which a user makes are writable for the group.
+enum PrivateGroup {
+  /// What was found out, for as long as neither file changes.
+  private struct Known {
+    let stamps: [FileStatus?]
+    var groups: [UInt32: Bool] = [:]
+  }
+
+  private static let users = "/etc/passwd"
+  private static let groups = "/etc/group"
+  private static let known = Lock<Known?>(nil)
+
+  /// Whether nobody but this user and root is in the group of a file or folder, and no access list
+  /// gives other users what the group may do.
+  ///
+  /// Only the system's own files are asked: a directory server could take long to answer, or not
+  /// list the members. A group that they don't show is not private.
+  static func owns(_ status: FileStatus, at path: String) -> Bool {
+    isPrivate(status.group) && !hasAccessList(path)
+  }
+
+  private static func isPrivate(_ group: UInt32) -> Bool {
+    // A file that can't be read has no stamp, and lists no member.
+    let stamps = [users, groups].map { (path) -> FileStatus? in try? .of(path) }
+    return known.withLock { known in
+      var now = Known(stamps: stamps)
+      if let last = known, last.stamps == stamps { now = last }
+      let answer = now.groups[group] ?? lists(onlyUsIn: group)
+      now.groups[group] = answer
+      known = now
+      return answer
+    }
+  }
+
+  /// Whether this user, or root, is the only member of a group that the system's files list.
+  private static func lists(onlyUsIn group: UInt32) -> Bool {
+    let ours = [geteuid(), 0]
+    var names: Set<String> = []
+    var isAlone = true
+    var hasMember = false
+    let readUsers = unsafe entries(of: users, passwd(), fgetpwent_r) { (user) in
+      let isOurs = unsafe ours.contains(user.pw_uid)
+      let name = unsafe String(cString: user.pw_name)
+      if isOurs { names.insert(name) }
+      // Names of NIS, which stand for users that are not listed here: nsswitch.conf(5).
+      if name.hasPrefix("+") || name.hasPrefix("-") { isAlone = false }
+      guard unsafe user.pw_gid == group else { return }
+      hasMember = hasMember || isOurs
+      isAlone = isAlone && isOurs
+    }
+    var isListed = false
+    let readGroups = unsafe entries(of: groups, Glibc.group(), fgetgrent_r) { entry in
+      guard unsafe entry.gr_gid == group else { return }
+      isListed = true
+      var member = unsafe entry.gr_mem
+      while let name = unsafe member?.pointee {
+        let isOurs = unsafe names.contains(String(cString: name))
+        hasMember = hasMember || isOurs
+        isAlone = isAlone && isOurs
+        unsafe member = unsafe member?.advanced(by: 1)
+      }
+    }
+    // A group without members is used by programs that run with its rights.
+    return readUsers && readGroups && isListed && hasMember && isAlone
+  }
+
+  /// Calls `body` with each entry of a file of users or groups.
+  ///
+  /// - Returns: false when the file can't be read to its end.
+  private static func entries<Entry>(
+    of path: String, _ empty: Entry,
+    _ next: (
+      UnsafeMutablePointer<FILE>, UnsafeMutablePointer<Entry>, UnsafeMutablePointer<CChar>, Int,
+      UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
+    ) -> Int32,
+    _ body: (Entry) -> Void
+  ) -> Bool {
+    guard let file = unsafe fopen(path, "re") else { return false }
+    defer { unsafe fclose(file) }
+    unsafe flockfile(file)
+    defer { unsafe funlockfile(file) }
+    var entry = empty
+    var found: UnsafeMutablePointer<Entry>?
+    // Longer lines are those of groups with thousands of members.
+    var buffer = [CChar](repeating: 0, count: 1 << 16)
+    while true {
+      let result = unsafe next(file, &entry, &buffer, buffer.count, &found)
+      // getpwent_r(3): ENOENT at the end.
+      guard result == 0 else { return result == ENOENT }
+      body(entry)
+    }
+  }
+
+  /// Whether a file has an access list, in which the bits for the group are those for all that are
+  /// listed; see acl(5).
+  private static func hasAccessList(_ path: String) -> Bool {
+    if unsafe getxattr(path, "system.posix_acl_access", nil, 0) >= 0 { return true }
+    return errno != ENODATA && errno != EOPNOTSUPP
+  }
+}
