@@ -188,9 +188,8 @@ extension [UInt8] {
 }
 
 extension Payload {
-  static var tooLarge: StorageError {
-    StorageError(
-      .invalid,
-      "the value is larger than \(valueLimit >> 20) MiB; store it with \(Remedy.keepLargeValue)")
-  }
+  static let tooLarge = StorageError(
+    .invalid,
+    "the value is larger than \(valueLimit >> 20) MiB; store it with @SealedFile or in a "
+      + "SealedFolder")
 }

@@ -49,7 +49,7 @@ extension FolderTrust {
   package func advice(for status: FileStatus) -> String {
     let isOfGroup = status.permissions & 0o002 == 0 && Self.isOurs(group: status.group)
     return self == .owner && isOfGroup
-      ? "run chmod go-w on it, or trust its group with \(Remedy.trustGroup)"
+      ? "run chmod go-w on it, or trust its group with FolderTrust.processGroup"
       : "run chmod go-w on it"
   }
 

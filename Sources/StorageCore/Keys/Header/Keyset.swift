@@ -65,7 +65,7 @@ struct Keyset: Sendable {
       throw StorageError(
         .full,
         "the store keeps \(entries.count) data keys, and there is no room for another one; nothing was "
-          + "changed. Use \(Remedy.finishRotation), which finishes an interrupted rotation; verify "
+          + "changed. Call keyAdministration.reencrypt(), which finishes an interrupted rotation; verify "
           + "and repair a vault first. If the keys stay, values may need them that the place does not "
           + "list. When you know that it lists all values, call keyAdministration.dropRetiredKeys()"
       )

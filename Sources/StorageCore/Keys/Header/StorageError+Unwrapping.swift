@@ -77,7 +77,7 @@ extension StorageError {
     return
       ". To move the store from its key file to the \(credential.title), add a slot for the credential "
       + "while the key file still exists: run securestore slots add --new-credential \(credential.identifier) "
-      + "where the credential is loaded, or use \(Remedy.addSource)"
+      + "where the credential is loaded, or call keyAdministration.add(_:)"
   }
 
   /// What to call the store: its path, or "this store" if the error names that path anyway.

@@ -11,10 +11,6 @@ enum Program {
     let typed = Array(CommandLine.arguments.dropFirst())
     var isCompletion: Bool { typed.first == "---completion" }
     let isJSON = typed.prefix { $0 != "--" }.contains("--json")
-    Remedy.name([
-      .trustGroup: "--group-folder", .finishRotation: "securestore rotate --resume",
-      .addSource: "securestore slots add", .keepLargeValue: "securestore files put",
-    ])
     do {
       let arguments = try GlobalOptions.behindCommand(typed)
       try ProcessProtection.apply(isRestorable: arguments.first == "run")

@@ -25,10 +25,28 @@ struct Failure: Error {
   init(_ error: StorageError) {
     status = ExitStatus(error.code)
     code = error.code.description
-    message = error.message
+    message = Self.inWordsOfTheProgram(error.message)
     key = error.key
     path = error.path
     number = error.number
+  }
+
+  /// The library's message, with commands and options in the place of its names.
+  private static func inWordsOfTheProgram(_ message: String) -> String {
+    let words = [
+      ("trust its group with FolderTrust.processGroup", "trust its group with --group-folder"),
+      (
+        "Call keyAdministration.reencrypt(), which finishes an interrupted rotation;",
+        "Run rotate --resume, which finishes an interrupted rotation;"
+      ),
+      (
+        "When you know that it lists all values, call keyAdministration.dropRetiredKeys()",
+        "Then the program that keeps them has to drop the retired keys"
+      ),
+      (", or call keyAdministration.add(_:)", ""),
+      ("store it with @SealedFile or in a SealedFolder", "store it with files put"),
+    ]
+    return words.reduce(message) { $0.replacing($1.0, with: $1.1) }
   }
 
   /// A failed system call.
