@@ -24,6 +24,7 @@ package struct StorePromise: Sendable, CustomStringConvertible {
 
   /// All promises.
   package static let all = sharing + live + existence + forgeries + endedKeys + reentry
+    + discarding
 
   /// Checks the promise.
   ///

@@ -25,10 +25,20 @@ struct Failure: Error {
   init(_ error: StorageError) {
     status = ExitStatus(error.code)
     code = error.code.description
-    message = error.message
+    message = Self.inWordsOfTheProgram(error.message)
     key = error.key
     path = error.path
     number = error.number
+  }
+
+  /// The library's message, with commands in the place of calls.
+  private static func inWordsOfTheProgram(_ message: String) -> String {
+    let words = [
+      ("start anew with discard() of each store", "start anew with reset of each store"),
+      ("start anew with discard(),", "start anew with reset (files reset for a sealed folder),"),
+      (", or call keyAdministration.add(_:)", ""),
+    ]
+    return words.reduce(message) { $0.replacing($1.0, with: $1.1) }
   }
 
   /// A failed system call.
