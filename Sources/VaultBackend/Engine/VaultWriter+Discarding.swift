@@ -16,7 +16,7 @@ extension VaultWriter {
   /// Where nobody else has the vault open, its file is replaced. Else its content is removed in a
   /// transaction, which the others see as any other change; they write to no file that is gone.
   func empty(waiting deadline: Duration, isMaking: Bool) throws(StorageError) {
-    try alone(waiting: deadline) { (end) throws(StorageError) in
+    let isNews = try alone(waiting: deadline) { (end) throws(StorageError) in
       let folder = try file.openForDiscarding()
       let isThere = try folder.map { (folder) throws(StorageError) in
         try file.removeStrayLogs(in: folder)
@@ -27,8 +27,9 @@ extension VaultWriter {
         try file.create()
       }
       try tellOfEmptying()
+      return isThere == true
     }
-    notice.post()
+    if isNews { notice.post() }
   }
 
   private func replaceByEmpty(until end: ContinuousClock.Instant) throws(StorageError) {
