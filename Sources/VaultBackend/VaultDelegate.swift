@@ -164,6 +164,7 @@ public final class VaultDelegate: ManifestPlace {
   /// Leaves an empty vault in the place of this one, or nothing where nothing was.
   ///
   /// - Parameter isMaking: whether an empty vault is made where nothing was.
+  /// - Throws: `StorageError`: as ``discard()``.
   func empty(isMaking: Bool) throws(StorageError) {
     try requireWritable()
     try vault().writer.empty(waiting: deadline, isMaking: isMaking)

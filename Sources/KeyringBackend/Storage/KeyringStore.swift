@@ -228,7 +228,7 @@ struct KeyringStore {
     return home
   }
 
-  private func group(
+  func group(
     _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> ObjectPath? {
     guard let accessGroup else { return nil }
@@ -239,7 +239,7 @@ struct KeyringStore {
   ///
   /// - Returns: its version.
   @discardableResult
-  private func note(_ header: [UInt8]?) -> UInt64 {
+  func note(_ header: [UInt8]?) -> UInt64 {
     memory.withLock { memory in
       if header == nil {
         memory.home = nil
@@ -337,22 +337,6 @@ struct KeyringStore {
     let headers = try connection.find(
       item.headerAttributes, in: collection, with: item.storeAttributes, call)
     return items.filter { !headers.contains($0) }
-  }
-
-  /// Deletes all items of the store, the header last, and checks that they are gone.
-  func removeAll(_ connection: BusConnection, _ call: Call) throws(BusFailure) {
-    let group = try group(connection, call)
-    let headers = try connection.find(
-      item.headerAttributes, in: group, with: item.storeAttributes, call)
-    let items = try connection.find(item.storeAttributes, in: group, call)
-    for path in items.filter({ !headers.contains($0) }) + headers {
-      guard let collection = path.collection else {
-        throw BusConnection.malformed("SearchItems")
-      }
-      try connection.ensureUnlocked(collection, call)
-      try remove(path, item.storeAttributes, in: collection, connection, call)
-    }
-    note(nil)
   }
 
   // MARK: - Writing

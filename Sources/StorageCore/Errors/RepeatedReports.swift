@@ -35,6 +35,7 @@ struct RepeatedReports {
     /// The line with the count, or nil when the count is 0; sets the count to 0.
     ///
     /// - Parameter isWhole: whether the line repeats the message, which was printed before.
+    /// - Returns: the line.
     mutating func summary(isWhole: Bool = false) -> String? {
       guard unsaid > 0 else { return nil }
       defer { (unsaid, said) = (0, seen) }
@@ -98,7 +99,7 @@ struct RepeatedReports {
     count.unsaid += 1
     count.seen = now
     defer { others = count }
-    return count.said.duration(to: now) >= Self.interval 
+    return count.said.duration(to: now) >= Self.interval
       ? [count.summary(isWhole: true)].compactMap { $0 } : []
   }
 

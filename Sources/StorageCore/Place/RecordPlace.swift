@@ -167,7 +167,7 @@ extension RecordPlace {
   /// Removes the records, and then the header while there is no record.
   public func discard() throws(StorageError) {
     try requireWritable()
-    for _ in 0..<SealedStore.attempts {
+    for _ in 0..<1000 {
       try removeRecords()
       var isEmpty = false
       _ = try updateHeader { (header, records) throws(StorageError) in

@@ -76,7 +76,8 @@ package struct KeyDependents: Sendable {
       throw StorageError(
         .keyUnavailable,
         "this store was sealed with a key that is gone, and a new key would never open it. No key was "
-          + "made. Put the key file back from a backup\(StorageError.startAnew)", path: other)
+          + "made. Put the key file back from a backup. Only if you no longer need the store, discard it "
+          + "with discard(), or remove its file", path: other)
     }
   }
 

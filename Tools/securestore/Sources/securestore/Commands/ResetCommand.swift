@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import FileBackend
 internal import Foundation
 internal import StorageCore
 internal import VaultBackend
@@ -26,7 +27,6 @@ struct ResetCommand: ParsableCommand {
 
   func run() throws {
     let place = try vault.place()
-    try place.requireNoOrphans()
     guard try !place.isIndexOfFiles else {
       throw Failure(
         .usage, "this is the index of a sealed folder; discard the folder with files reset",
@@ -81,6 +81,7 @@ extension VaultPlace {
   ///   - output: receives the answer.
   ///   - subject: the path of the vault or of the sealed folder.
   ///   - body: gets the source whose key may be made anew; it is asked for no key.
+  /// - Throws: `Failure` if nothing may be discarded, or the error of `body`.
   fileprivate func reset(
     _ isConfirmed: Bool, _ keyFile: String?, _ output: Output, subject: String,
     _ body: (KeySource) throws -> Void

@@ -36,6 +36,7 @@ struct Failure: Error {
     let words = [
       ("start anew with discard() of each store", "start anew with reset of each store"),
       ("start anew with discard(),", "start anew with reset (files reset for a sealed folder),"),
+      ("discard it with discard(), or remove its file", "remove its file"),
       (", or call keyAdministration.add(_:)", ""),
     ]
     return words.reduce(message) { $0.replacing($1.0, with: $1.1) }
