@@ -183,6 +183,15 @@ public final class DefaultsDelegate: RecordPlace {
     return try suite.commit(writes, headerVersion: headerVersion, waiting: deadline)
   }
 
+  /// Removes the suite's file and its lock files, whatever they contain.
+  ///
+  /// - Throws: `StorageError`: `readOnly`, `denied` for a folder, a link or another user's file,
+  ///   `busy` when another process used the suite until the deadline.
+  public func discard() throws(StorageError) {
+    try requireWritable()
+    try handle.object().discard(waiting: deadline)
+  }
+
   /// The names of all records.
   ///
   /// - Throws: `StorageError` when the file can't be read.

@@ -320,6 +320,20 @@ public final class KeyringDelegate: RecordPlace {
     return .committed
   }
 
+  /// Removes all items of the store, whatever they contain, and the header last.
+  ///
+  /// - Throws: as ``header()``; a part of the items may then be gone.
+  public func discard() throws(StorageError) {
+    try requireWritable()
+    let opened = try opened()
+    try alone { () throws(StorageError) in
+      try perform { (connection, call) throws(BusFailure) in
+        try opened.store.removeAll(connection, call)
+      }
+      opened.following.tellOfDiscarding()
+    }
+  }
+
   // MARK: - Changes
 
   /// Calls `observer` for each change, under a lock of the delegate.

@@ -118,6 +118,34 @@ package final class ProviderDelegate: RecordPlace {
     }
   }
 
+  /// Removes the listed records, then the list, then the header, whatever they contain.
+  ///
+  /// In this order, a process that is killed leaves the old store with fewer records, or none.
+  package func discard() throws(StorageError) {
+    try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      try place.headerTurn.withLock { (_) throws(StorageError) in
+        let names = try read { [place] () throws(StorageError) in
+          // A list that was cut still names some.
+          Self.names(in: place.data(Self.namesKey) ?? [])
+        }
+        for name in names {
+          try write { [place] () throws(StorageError) in
+            try place.delete(name.hexadecimal)
+            try place.follow(name, nil, isOwn: true, version: nil) { nil }
+          }
+        }
+        for key in [Self.namesKey, Self.headerKey] {
+          try write { [place] () throws(StorageError) in try place.delete(key) }
+        }
+        try write { [place] () throws(StorageError) in
+          _ = place.note(header: nil)
+          if !place.observers.isEmpty { place.observers.notify(.unknown) }
+        }
+      }
+    }
+    place.lookElsewhere(RecordChange.unknown.name, within: deadline)
+  }
+
   package func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
   {
     place.add(observer, every: polling) { [weak place] name in
@@ -147,9 +175,13 @@ package final class ProviderDelegate: RecordPlace {
       throw StorageError(
         .damaged, "the provider's list of names is incomplete; restore its data from a backup")
     }
-    return stride(from: 0, to: list.count, by: NameHash.byteCount).compactMap {
-      NameHash(list[$0..<$0 + NameHash.byteCount])
-    }
+    return names(in: list)
+  }
+
+  /// The whole names in the bytes of a list.
+  private static func names(in list: [UInt8]) -> [NameHash] {
+    stride(from: 0, to: list.count - list.count % NameHash.byteCount, by: NameHash.byteCount)
+      .compactMap { NameHash(list[$0..<$0 + NameHash.byteCount]) }
   }
 
   private static func make(

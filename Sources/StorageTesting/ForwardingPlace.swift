@@ -27,6 +27,8 @@ extension ForwardingPlace {
 
   package func names() throws(StorageError) -> [NameHash] { try base.names() }
 
+  package func discard() throws(StorageError) { try base.discard() }
+
   package func observe(
     _ observer: @escaping @Sendable (RecordChange) -> Void
   ) -> ChangeObservation { base.observe(observer) }

@@ -23,7 +23,9 @@ package struct StorePromise: Sendable, CustomStringConvertible {
   }
 
   /// All promises.
-  package static let all = sharing + live + existence + forgeries + endedKeys + reentry
+  package static let all =
+    sharing + live + existence + forgeries + endedKeys + reentry
+    + discarding
 
   /// Checks the promise.
   ///

@@ -150,6 +150,26 @@ public final class VaultDelegate: ManifestPlace {
     try vault().writer.commit(writes, headerVersion: headerVersion, waiting: deadline)
   }
 
+  /// Removes the vault's file and those beside it, whatever they contain.
+  ///
+  /// A vault that other programs have open is emptied in its place, and its file stays.
+  ///
+  /// - Throws: `StorageError`: `readOnly`, `denied` for a folder, a link or another user's file,
+  ///   `busy` when the file is broken and another program has it open.
+  public func discard() throws(StorageError) {
+    try requireWritable()
+    try vault().writer.discard(waiting: deadline)
+  }
+
+  /// Leaves an empty vault in the place of this one, or nothing where nothing was.
+  ///
+  /// - Parameter isMaking: whether an empty vault is made where nothing was.
+  /// - Throws: `StorageError`: as ``discard()``.
+  func empty(isMaking: Bool) throws(StorageError) {
+    try requireWritable()
+    try vault().writer.empty(waiting: deadline, isMaking: isMaking)
+  }
+
   /// The names of all records.
   ///
   /// - Throws: `StorageError` when the file can't be read.

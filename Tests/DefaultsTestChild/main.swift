@@ -104,6 +104,9 @@ case "write-on":  // FIRST [TRUST]: sets 40 names in turn until it is killed
     say("\(index)")
     index += 1
   }
+case "discard":
+  try storage().discard()
+  say("discarded")
 case "fill":  // FIRST COUNT THREADS
   let delegate = delegate()
   let (first, count, threads) = (number(3), number(4), number(5))

@@ -27,6 +27,33 @@ struct ProviderStorageTests {
     }
   }
 
+  // MARK: - Discarding
+
+  @Test(arguments: ["", "header", "names"]) func aStoreIsDiscardedWhateverTheProviderHas(
+    _ broken: String
+  ) throws {
+    for index in 0..<5 { try sealed().save(index, forKey: "k\(index)") }
+    let data = broken == "names" ? Data(repeating: 1, count: 63) : Data("no header".utf8)
+    if broken != "" { provider.replace("SecurePropertyStorage.\(broken)", with: data) }
+    let other = ProviderStorage(
+      provider, keySource: .key(SymmetricKey(size: .bits256)), deadline: .seconds(60))
+    let live = Live<Int?, ProviderStorage>(other, "k1")
+    #expect(live.wrappedValue == nil)
+    try other.discard()
+    if broken != "names" { #expect(provider.contents.isEmpty) }
+    live.wrappedValue = 7
+    #expect(try other.load(Int.self, forKey: "k1") == 7)
+    #expect(try other.keys() == ["k1"])
+  }
+
+  @Test func aPlainStoreThatCanNotBeListedIsNotDiscarded() throws {
+    let storage = plain()
+    @CodableStore(storage, "limits") var limits: Limits?
+    limits = Limits()
+    #expect(throws: StorageError.self) { try storage.discard() }
+    #expect(limits == Limits())
+  }
+
   // MARK: - Sealed
 
   @Test func nothingIsInTheClear() throws {

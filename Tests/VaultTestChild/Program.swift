@@ -90,6 +90,14 @@ struct Program {
     case "remove-all":
       try storage.removeAll()
       return "removed"
+    case "discard":
+      try storage.discard()
+      return "discarded"
+    case "discard-lost":  // KEY-FILE, which is gone
+      let storage = VaultStorage(
+        at: URL(fileURLWithPath: path), keySource: .file(URL(fileURLWithPath: rest[0])))
+      try storage.discard()
+      return "discarded"
     case "delete":  // KEY
       try storage.delete(forKey: rest[0])
       return "deleted"

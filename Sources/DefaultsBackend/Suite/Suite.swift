@@ -160,8 +160,7 @@ final class Suite: SharedPlace {
 
   /// Reports a change of an unknown name; called under the lock of `memory`.
   private func notifyAll() {
-    guard let nobody = NameHash([UInt8](repeating: 0, count: NameHash.byteCount)) else { return }
-    observers.notify(RecordChange(name: nobody, record: nil))
+    observers.notify(.unknown)
   }
 
   /// Calls `observer` for each change, including other processes' changes, until the observation is

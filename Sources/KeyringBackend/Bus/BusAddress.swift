@@ -21,7 +21,8 @@ enum BusAddress {
     throw StorageError(
       .noBus,
       "no session bus was found: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR is not set or "
-        + "contains no bus socket; run in a desktop session, or under dbus-run-session(1)")
+        + "contains no bus socket. Run it in a desktop session. Where there is none, as on a server, there "
+        + "is no keyring: keep the values in a vault, with a key file or a credential")
   }
 
   /// Escapes all bytes of a value that the D-Bus specification, "Server addresses", does not allow

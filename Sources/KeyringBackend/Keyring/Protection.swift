@@ -53,6 +53,8 @@ struct Protection: Sendable {
     var material = try candidate.read()
     if isNew {
       candidate.keep()
+      // Best effort, as the marker of a key file.
+      do throws(StorageError) { try candidate.dependents()?.note("items of the keyring") } catch {}
       if material == nil, let make = candidate.make { material = try make() }
     }
     switch material {

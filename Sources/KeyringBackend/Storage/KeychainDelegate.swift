@@ -76,6 +76,11 @@ final class KeychainDelegate: RecordPlace {
 
   func names() throws(StorageError) -> [NameHash] { try records.names() }
 
+  func discard() throws(StorageError) {
+    try requireWritable()
+    try records.discard()
+  }
+
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     recordsIfAny?.observe(observer) ?? ChangeObservation {}
   }

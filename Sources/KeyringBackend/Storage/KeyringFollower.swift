@@ -61,6 +61,15 @@ final class KeyringFollower: Sendable {
     }
   }
 
+  /// Reports that this process has removed all records; called under the store's lock.
+  func tellOfDiscarding() {
+    told.withLock { told in
+      told.written.formUnion(told.records.keys)
+      (told.records, told.names) = ([:], [:])
+      if !changes.isEmpty { changes.notify(.unknown) }
+    }
+  }
+
   private func tell(_ change: RecordChange, _ told: inout Told) {
     let fingerprint = change.record?.hashValue
     guard told.records[change.name] != fingerprint else { return }

@@ -228,7 +228,7 @@ struct KeyringStore {
     return home
   }
 
-  private func group(
+  func group(
     _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> ObjectPath? {
     guard let accessGroup else { return nil }
@@ -239,7 +239,7 @@ struct KeyringStore {
   ///
   /// - Returns: its version.
   @discardableResult
-  private func note(_ header: [UInt8]?) -> UInt64 {
+  func note(_ header: [UInt8]?) -> UInt64 {
     memory.withLock { memory in
       if header == nil {
         memory.home = nil

@@ -11,6 +11,9 @@ extension CodableCoding {
     case DecodingError.valueNotFound(let type, let context):
       "\(part(context.codingPath)) has no value, where a \(type) is expected"
     case DecodingError.keyNotFound(let key, let context): missing(key, in: context.codingPath)
+    // Bytes that are no JSON or property list have an underlying error.
+    case DecodingError.dataCorrupted(let context) where context.underlyingError == nil:
+      "\(part(context.codingPath)) is a value that this version of its type does not know"
     case DecodingError.dataCorrupted(let context): "\(part(context.codingPath)) is not valid"
     case EncodingError.invalidValue(_, let context):
       "\(part(context.codingPath)) can't be expressed in this coding"

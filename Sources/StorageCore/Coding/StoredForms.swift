@@ -29,7 +29,11 @@ enum StoredForms<Value> {
       let raw = try rawValue(type, bytes, at: &offset) as? Raw.RawValue
     else { return nil }
     guard let value = Raw(rawValue: raw) as? Value else {
-      throw StorageError(.typeMismatch, "the stored raw value is not one of \(Value.self)")
+      throw StorageError(
+        .typeMismatch,
+        "the stored \(Raw.RawValue.self) is not a raw value of this program's \(Value.self). It was left "
+          + "unchanged. Another version of the program may have stored it: update this one, add the "
+          + "case, or save a new value over it")
     }
     return value
   }

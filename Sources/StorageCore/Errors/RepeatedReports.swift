@@ -10,15 +10,15 @@ struct RepeatedReports {
   /// The shortest time between two lines for the same count.
   static let interval = Duration.seconds(60)
 
-  /// Identifies an error: errors of one file count as the same error, whatever their key names.
+  /// Identifies an error: errors of one store count as the same error, whatever their key names.
   private struct Identity: Hashable {
     let error: StorageError
 
     init(_ error: StorageError) {
-      self.error = error.path == nil ? error : error.withoutKey
+      self.error = error.path == nil && error.isOfValue ? error : error.withoutKey
     }
 
-    /// The place of the error: its file, or else its key name.
+    /// The place of the error: its file, or else its key name; nil for a store in no known file.
     var subject: String? { error.path ?? error.key }
   }
 
@@ -33,11 +33,15 @@ struct RepeatedReports {
     var seen: ContinuousClock.Instant
 
     /// The line with the count, or nil when the count is 0; sets the count to 0.
-    mutating func summary() -> String? {
+    ///
+    /// - Parameter isWhole: whether the line repeats the message, which was printed before.
+    /// - Returns: the line.
+    mutating func summary(isWhole: Bool = false) -> String? {
       guard unsaid > 0 else { return nil }
       defer { (unsaid, said) = (0, seen) }
       let seconds = said.duration(to: seen).components.seconds
-      return "\(unsaid) more \(unsaid == 1 ? "time" : "times") in \(seconds) s: \(error)"
+      let what = isWhole ? "\(error)" : "\(error.codeAndSubject), as above"
+      return "\(unsaid) more \(unsaid == 1 ? "time" : "times") in \(seconds) s: \(what)"
     }
   }
 
@@ -49,7 +53,7 @@ struct RepeatedReports {
   mutating func lines(for error: StorageError, at now: ContinuousClock.Instant) -> [String] {
     let identity = Identity(error)
     if counts[identity] != nil { return again(identity, error, now) }
-    var lines = summaries { $0.subject != nil && $0.subject == identity.subject }
+    var lines = summaries { $0.subject == identity.subject }
     if counts.count >= Self.limit { lines += makeRoom(now) }
     guard counts.count < Self.limit else { return lines + besides(error, now) }
     counts[identity] = Count(error: error, said: now, seen: now)
@@ -58,7 +62,7 @@ struct RepeatedReports {
 
   /// The lines with all counts that were not printed yet.
   mutating func rest() -> [String] {
-    let lines = summaries { _ in true } + [others?.summary()].compactMap { $0 }
+    let lines = summaries { _ in true } + [others?.summary(isWhole: true)].compactMap { $0 }
     others = nil
     return lines
   }
@@ -74,7 +78,7 @@ struct RepeatedReports {
       counts.values[index].error = identity.error
     }
     guard counts.values[index].said.duration(to: now) >= Self.interval else { return [] }
-    return [counts.values[index].summary()].compactMap { $0 }
+    return [counts.values[index].summary(isWhole: true)].compactMap { $0 }
   }
 
   /// Drops the error that has not come for the longest time, if that time is ``interval`` or more.
@@ -95,7 +99,8 @@ struct RepeatedReports {
     count.unsaid += 1
     count.seen = now
     defer { others = count }
-    return count.said.duration(to: now) >= Self.interval ? [count.summary()].compactMap { $0 } : []
+    return count.said.duration(to: now) >= Self.interval
+      ? [count.summary(isWhole: true)].compactMap { $0 } : []
   }
 
   private mutating func summaries(of isChosen: (Identity) -> Bool) -> [String] {
@@ -107,5 +112,11 @@ extension StorageError {
   /// The same error without a key name.
   fileprivate var withoutKey: StorageError {
     StorageError(code, message, path: path, number: number)
+  }
+
+  /// Whether the error is about one value, and not about its whole store.
+  fileprivate var isOfValue: Bool {
+    [.damaged, .typeMismatch, .invalid, .unsupported, .duplicate, .conflict, .unregisteredKey]
+      .contains(code)
   }
 }

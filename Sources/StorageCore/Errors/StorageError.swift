@@ -144,11 +144,16 @@ public struct StorageError: Error, Hashable, Sendable {
 extension StorageError: CustomStringConvertible {
   /// The code, what it is about, and the message, in one line.
   public var description: String {
+    let suffix = number.map { " (\($0))" } ?? ""
+    return Self.line("\(codeAndSubject): \(message)\(suffix)")
+  }
+
+  /// The code and what the error is about, in one line.
+  package var codeAndSubject: String {
     var subject = ""
     if let key { subject += " key \"\(Self.shown(key))\"" }
     if let path { subject += " \(path)" }
-    let suffix = number.map { " (\($0))" } ?? ""
-    return Self.line("\(code)\(subject): \(message)\(suffix)")
+    return Self.line("\(code)\(subject)")
   }
 
   /// The key and the path as one line of a log may show them.

@@ -7,10 +7,13 @@ internal import Glibc
 /// process that dies in between leaves a file whose key has sealed nothing, and the next reader
 /// makes the marker. So a marker without its file means that the file is gone.
 struct MadeMarker: Sendable {
-  /// Explains the marker to a person who finds it; no code reads the text.
+  /// Explains the marker to a person who finds it.
+  ///
+  /// No code reads the text. `KeyDependents` adds lines that begin with a slash or a hyphen.
   private static let text = """
     The file beside this one, with the same name without ".made", holds keys. If that file is gone,
     put it back from a backup: as long as this marker exists, no new file is made in its place.
+    The stores that need it may follow.
 
     """
 

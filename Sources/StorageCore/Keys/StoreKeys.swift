@@ -150,7 +150,7 @@ package final class StoreKeys: @unchecked Sendable {
 
   private func keep(_ opener: KeySource.Candidate?) {
     opener?.keep()
-    do throws(StorageError) { try opener?.dependents()?.note(place.location) } catch {
+    do throws(StorageError) { try opener?.dependents()?.note(noteOfPlace()) } catch {
       // Best effort, as the marker of a key file: the folder of settings may be read-only.
     }
   }
@@ -201,7 +201,7 @@ package final class StoreKeys: @unchecked Sendable {
   /// the store.
   ///
   /// Errors that name no file get the path of the store.
-  private func underGate<Result>(
+  func underGate<Result>(
     _ body: (inout State) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     try owner?.check()

@@ -71,6 +71,11 @@ final class DelegateAdapter: RecordPlace {
     }
   }
 
+  /// Removes the records: there is no header.
+  func discard() throws(StorageError) {
+    for name in try names() { _ = try commit(RecordWrite(nil, for: name), headerVersion: 0) }
+  }
+
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     guard let observable else { return hub.add(observer) }
     return observable.observe {

@@ -62,6 +62,17 @@ public protocol RecordPlace: ObservableDelegate {
     _ write: RecordWrite, headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome
 
+  /// Removes the header and all records, whatever they contain; needs no key.
+  ///
+  /// Afterwards the place is as if no store had ever been there. Nothing else is removed. A process
+  /// that is killed in between leaves the old store, perhaps with fewer records, or an empty place.
+  /// By default it removes the records by ``commit(_:headerVersion:)`` and then the header. A place
+  /// whose own form can be damaged, such as a file, has to do it another way.
+  ///
+  /// - Throws: `StorageError`: `readOnly` when the program may not write here, or why something is
+  ///   left.
+  func discard() throws(StorageError)
+
   /// How many writes one commit can take; checks (``RecordWrite/isCheck``) don't count.
   ///
   /// By default there is no limit. With 1, the place has no transactions: a transaction over
@@ -149,6 +160,34 @@ extension RecordPlace {
     _ write: RecordWrite, headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     try commit([write], headerVersion: headerVersion)
+  }
+}
+
+extension RecordPlace {
+  /// Removes the records, and then the header while there is no record.
+  public func discard() throws(StorageError) {
+    try requireWritable()
+    for _ in 0..<1000 {
+      try removeRecords()
+      var isEmpty = false
+      _ = try updateHeader { (header, records) throws(StorageError) in
+        isEmpty = records.isEmpty
+        if isEmpty { header = nil }
+      }
+      guard !isEmpty else { return }
+    }
+    throw StorageError(
+      .busy, "another program kept writing to the store; end it, then try again", path: location)
+  }
+
+  private func removeRecords() throws(StorageError) {
+    let version = try header().version
+    var rest = try names().map { RecordWrite(nil, for: $0) }[...]
+    while !rest.isEmpty {
+      let batch = Array(rest.prefix(commitLimit))
+      guard try commit(batch, headerVersion: version) == .committed else { return }
+      rest = rest.dropFirst(batch.count)
+    }
   }
 }
 

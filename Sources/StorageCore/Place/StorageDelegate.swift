@@ -111,5 +111,13 @@ public struct RecordChange: Sendable {
   }
 }
 
+extension RecordChange {
+  /// A change of unknown names: each listener then reads again itself.
+  ///
+  /// It names a record that no store has.
+  package static let unknown = RecordChange(
+    name: NameHash([UInt8](repeating: 0, count: NameHash.byteCount))!, record: nil)
+}
+
 /// The observers of a place's records.
 public typealias ChangeObservers = Observers<RecordChange>

@@ -15,9 +15,18 @@ public enum SecureStorage: Sendable {
     public let access: StoreAccess
     /// Who may write to the folders of the standard vault and the standard sealed folder.
     public let folderTrust: FolderTrust
+    /// Whether `applicationID` is the name of the executable, since bootstrap was not called.
+    fileprivate var isNamedByExecutable = false
 
     /// Returns the configuration; throws `invalid` if the application id can't name a file.
     fileprivate func validated() throws(StorageError) -> Configuration {
+      guard !applicationID.isEmpty || !isNamedByExecutable else {
+        throw StorageError(
+          .unavailable,
+          "the application has no id: bootstrap was not called, and the name of the executable can't be "
+            + "read from /proc/self/exe. Call SecureStorage.bootstrap(applicationID:) at the start of "
+            + "the program, or mount /proc")
+      }
       try StandardFolders.validate(applicationID)
       return self
     }
@@ -82,7 +91,7 @@ public enum SecureStorage: Sendable {
       if let settled { return settled.configuration }
       let configuration = Configuration(
         applicationID: executableName, keySource: .automatic, access: .readWrite,
-        folderTrust: .owner)
+        folderTrust: .owner, isNamedByExecutable: true)
       settled = Settled(
         configuration: configuration,
         fact: "was called after \(StandardUse.description) was used")

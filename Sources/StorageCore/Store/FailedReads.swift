@@ -65,6 +65,14 @@ package final class FailedReads: Sendable {
     }
   }
 
+  /// Forgets all names: their values were removed on purpose.
+  package func forgetAll() {
+    errors.withLock { errors in
+      errors = [:]
+      atomicCount.store(0, ordering: .relaxed)
+    }
+  }
+
   /// Throws if an assignment to `name` may be computed from a read that failed.
   ///
   /// - Parameters:

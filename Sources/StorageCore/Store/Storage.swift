@@ -161,4 +161,27 @@ extension Storage {
   public func removeAll() throws(StorageError) {
     try store.removeAll()
   }
+
+  /// Removes the store itself, for good: all values, its key slots and its files, unread.
+  ///
+  /// It starts anew where nothing else helps: the key is lost, the file belongs to another program
+  /// or is no store at all. It opens nothing and asks nobody, so let the user confirm it first.
+  /// The storage works at once as a new store: reads find no value, live properties have their
+  /// defaults, and the next write makes a store and, where the source makes keys, its key.
+  ///
+  /// The key of the old store stays where it is, since other stores may need it. Where a key file
+  /// is gone, a new one is made as soon as no other store is left that was noted to need it. Copies
+  /// and backups stay, too, and so do files that a restore or a repair has set aside.
+  ///
+  /// Other programs that use the store find it empty. A write of theirs goes to the new store, or
+  /// is an error. A storage that was opened with ``StoreExistence/mustExist`` makes no new store:
+  /// its next use is the error `unavailable`. Values of other authentication tags are removed, too.
+  ///
+  /// - Throws: `StorageError`: `readOnly` when the storage may not write, `denied` for a folder, a
+  ///   link or another user's file in the place of the store, `busy` when another program has a
+  ///   store open that can only be replaced as a whole, `unsupported` when the place can't list its
+  ///   records. The store is then as it was, or a part of its values is gone; call it again.
+  public func discard() throws(StorageError) {
+    try store.discard()
+  }
 }

@@ -238,7 +238,7 @@ struct VaultFile: Hashable, Sendable {
     _ status: FileStatus, _ path: String, _ mending: Bool, in folder: FolderDescriptor
   ) throws(StorageError) {
     guard status.isRegular else {
-      throw StorageError(.denied, Self.whatItIs(status, isVault: path == self.path), path: path)
+      throw Self.notRegular(status, path, isVault: path == self.path)
     }
     // Root's files can be read: they may be part of a read-only disk, such as a container image.
     guard status.owner == geteuid() || status.owner == 0 else {
@@ -256,6 +256,11 @@ struct VaultFile: Hashable, Sendable {
     guard folder.setPrivate(FilePath.name(of: path)) || errno == EROFS else {
       throw StorageError(system: "remove other users' access to the file", path: path)
     }
+  }
+
+  /// The error for what is in the place of a regular file.
+  static func notRegular(_ status: FileStatus, _ path: String, isVault: Bool) -> StorageError {
+    StorageError(.denied, whatItIs(status, isVault: isVault), path: path)
   }
 
   /// The kind of thing that is in the place of a regular file, and what to do about it.

@@ -169,6 +169,9 @@ final class VaultGate: Sendable {
   /// Closes a file that will be replaced; the next use opens the new one.
   func close() { opened.withLock { close(&$0) } }
 
+  /// Closes a file that may be replaced; the next use opens what is there then.
+  func leave() { opened.withLock { leave(&$0) } }
+
   /// Closes the file at the end of the process; a later use opens it again.
   func shutDown() { opened.withLock { pause(&$0) } }
 

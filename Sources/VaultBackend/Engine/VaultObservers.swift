@@ -42,8 +42,7 @@ final class VaultObservers: Sendable {
   /// Makes the observers look themselves, by a change of a name that no record has; under the lock
   /// of memory.
   func notifyAll() {
-    guard let nobody = NameHash([UInt8](repeating: 0, count: NameHash.byteCount)) else { return }
-    watched.changes.notify(RecordChange(name: nobody, record: nil))
+    watched.changes.notify(.unknown)
   }
 
   /// Calls `observer` for each change, including other processes' changes, until the observation is

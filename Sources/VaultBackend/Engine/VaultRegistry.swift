@@ -33,6 +33,13 @@ enum VaultRegistry {
     }
   }
 
+  /// The same for a file that will be replaced if nobody else has it open.
+  static func leave(_ file: VaultFile, but gate: VaultGate) {
+    for (key, other) in vaults.all where key.file == file && other.gate !== gate {
+      other.gate.leave()
+    }
+  }
+
   /// The vault of a file.
   static func vault(of file: VaultFile, _ access: VaultAccess) -> VaultEngine {
     vaults.object(Key(file: file, access: access, trust: file.trust)) {

@@ -23,7 +23,7 @@ final class VaultWriter: Sendable {
   private let access: VaultAccess
   let memory: SharedLock<VaultMemory>
   private let seen: SeenCommits
-  private let observers: VaultObservers
+  let observers: VaultObservers
   let gate: VaultGate
   private let follower: VaultFollower
   let log: VaultLog

@@ -57,6 +57,12 @@ extension StorageError {
     case SQLITE_READONLY:
       return (.readOnly, "; the file is opened read-only, or this user may not write to it")
     case SQLITE_CORRUPT: return (.damaged, damageAdvice)
+    case SQLITE_NOTADB where path.hasSuffix(".secure.plist"):
+      return (
+        .invalid,
+        "; by its name it is a suite, which keeps settings in a property list, and not a vault. Give "
+          + "the path of a vault"
+      )
     case SQLITE_NOTADB:
       return (
         .damaged, "; the file is not a vault, or its first bytes were overwritten" + damageAdvice

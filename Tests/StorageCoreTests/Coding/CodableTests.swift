@@ -139,7 +139,7 @@ import Testing
       #expect(said[0].contains("doesn't decode as Renamed: the key \"tariff\" is missing."))
       #expect(said[1].contains("the key \"parts[...][...].email\" is missing"))
       #expect(said[2].contains("\"parts[...][...].number\" is not of type String"))
-      #expect(said[3].contains("\"plan\" is not valid"))
+      #expect(said[3].contains("\"plan\" is a value that this version of its type does not know"))
       #expect(!said.contains { $0.contains("marker") }, "\(said)")
     }
   }

@@ -46,9 +46,9 @@ import Testing
     let said = Self.lines(result?.standardErrorContent).map { $0.dropFirst(23) }
     #expect(
       said == [
-        "locked key \"k\": on cue", "2 more times in 0 s: locked key \"k\": on cue",
-        "io key \"k\": on cue", "2 more times in 0 s: io key \"k\": on cue",
-        "3 more times in 0 s: locked key \"k\": on cue",
+        "locked key \"k\": on cue", "2 more times in 0 s: locked key \"k\", as above",
+        "io key \"k\": on cue", "2 more times in 0 s: io key \"k\", as above",
+        "3 more times in 0 s: locked key \"k\", as above",
       ])
   }
 
@@ -110,7 +110,7 @@ import Testing
       said == [
         "\(error)", "60 more times in 60 s: \(error)", "60 more times in 60 s: \(error)",
       ])
-    #expect(reports.rest() == ["30 more times in 30 s: \(error)"])
+    #expect(reports.rest() == ["30 more times in 30 s: locked key \"k\", as above"])
     #expect(reports.rest() == [])
   }
 
@@ -118,7 +118,18 @@ import Testing
     var reports = RepeatedReports()
     let errors = (0..<1_000).map { StorageError(.wrongKey, "no", key: "k\($0)", path: "/a") }
     #expect(errors.flatMap { lines(&reports, $0, after: 1) } == ["\(errors[0])"])
-    #expect(reports.rest() == ["999 more times in 0 s: wrongKey /a: no"])
+    #expect(reports.rest() == ["999 more times in 0 s: wrongKey /a, as above"])
+  }
+
+  /// Without HOME there is no path, and each property of a program has the same error.
+  @Test func anErrorOfAStoreInNoKnownFileIsTheSameForEveryKey() {
+    var reports = RepeatedReports()
+    let errors = (0..<100).map { StorageError(.unavailable, "no HOME", key: "k\($0)") }
+    #expect(errors.flatMap { lines(&reports, $0, after: 1) } == ["\(errors[0])"])
+    #expect(reports.rest() == ["99 more times in 0 s: unavailable, as above"])
+    // Errors about values have a line each.
+    let values = (0..<3).map { StorageError(.typeMismatch, "no", key: "k\($0)") }
+    #expect(values.flatMap { lines(&reports, $0, after: 2) } == values.map { "\($0)" })
   }
 
   @Test func whatIsCountedHasABoundAndNothingIsLost() {

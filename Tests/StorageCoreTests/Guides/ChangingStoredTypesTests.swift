@@ -139,7 +139,7 @@ private func accountOfVersion1(in storage: some Storage) throws -> Account? {
     #expect(try storage.load(Retyped.Account.self, forKey: "account")?.timeout == 2.5)
     try storage.save(Texts(timeout: "soon"), forKey: "account")
     let failure = error { _ = try storage.load(Retyped.Account.self, forKey: "account") }
-    #expect(failure?.message.contains("\"timeout\" is not valid") == true)
+    #expect(failure?.message.contains("\"timeout\" is a value that this version") == true)
     #expect(failure?.message.contains("soon") == false)
   }
 

@@ -36,7 +36,7 @@ extension StorageError {
     }
     let advice = source.kind == .recovery ? "" : header.recoveryAdvice
     return StorageError(
-      .wrongKey, "\(what). The data is unchanged. \(remedy)\(advice)", path: path)
+      .wrongKey, "\(what). The data is unchanged. \(remedy)\(advice)\(startAnew)", path: path)
   }
 
   /// The application lists the key file that the store opens with, but the file does not exist.
@@ -47,7 +47,7 @@ extension StorageError {
       .keyUnavailable,
       "the key file that opens \(name(of: store, isSaid: false)) is gone. The data is unchanged. "
         + "If the key file comes from a mount, mount it again at this path; otherwise put the key file back "
-        + "from a backup\(header.recoveryAdvice)", path: source.path())
+        + "from a backup\(header.recoveryAdvice)\(startAnew)", path: source.path())
   }
 
   /// The application lists no source that opens the store, or none of these sources has a key.
@@ -65,8 +65,12 @@ extension StorageError {
       .keyUnavailable,
       "the store opens only with \(known.joined(separator: " or ")). \(listed). The data is unchanged. "
         + "Provide the missing key, or list a source that opens the store"
-        + moveToCredential(of: source, header))
+        + moveToCredential(of: source, header) + startAnew)
   }
+
+  /// The way out when a key is lost for good; the last part of a message.
+  package static let startAnew =
+    ". If the key is lost for good, start anew with discard(), which removes all values"
 
   /// Advice for a store that opens with a key file, while the application now lists a credential.
   private static func moveToCredential(of source: KeySource, _ header: StoreHeader) -> String {

@@ -80,8 +80,9 @@ struct KeyFile: Sendable {
     StorageError(
       .keyUnavailable,
       "the key file is gone. No new key was made, because data sealed with the old key would not open "
-        + "with a new one. Put the key file back from a backup. Only if you no longer need any data "
-        + "sealed with the old key, remove \(marker.path)", path: path)
+        + "with a new one. Put the key file back from a backup. If it is lost for good, start "
+        + "anew with discard() of each store that it opened; only where that does not help, remove "
+        + "\(marker.path)", path: path)
   }
 
   /// Reads a systemd credential; systemd controls who can read the file.

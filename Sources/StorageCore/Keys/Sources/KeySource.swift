@@ -236,7 +236,7 @@ public struct KeySource: Sendable {
         make: { () throws(StorageError) in try find().make() },
         keep: { do throws(StorageError) { try find().keep() } catch {} },
         dependents: { () throws(StorageError) in
-          try find().path.flatMap { KeyDependents(ofKeyFile: $0) }
+          try find().path.map { KeyDependents(ofKeyFile: $0) }
         },
         path: {
           do throws(StorageError) { return try find().path } catch { return nil }

@@ -23,7 +23,8 @@ struct Securestore: ParsableCommand {
         name: "Vaults",
         subcommands: [
           InitCommand.self, VerifyCommand.self, RepairCommand.self, BackupCommand.self,
-          RestoreCommand.self, CompactCommand.self, MigrateCommand.self, DoctorCommand.self,
+          RestoreCommand.self, ResetCommand.self, CompactCommand.self, MigrateCommand.self,
+          DoctorCommand.self,
         ]),
       CommandGroup(name: "Sealed folders", subcommands: [FilesCommand.self]),
       CommandGroup(name: "Typed storage", subcommands: [AuditCommand.self, LocalDataCommand.self]),

@@ -144,7 +144,7 @@ struct AdviceTests {
 
   @Test func aCommandThatThereIsNotIsCalledThat() throws {
     let tool = try Tool(hasVault: false)
-    for (typed, near) in [("lst", "list"), ("rest", "restore"), ("verfy", "verify")] {
+    for (typed, near) in [("lst", "list"), ("restor", "restore"), ("verfy", "verify")] {
       let refused = try tool.run(typed, "--json")
       #expect(refused.code == 64)
       let message = try #require(try refused.error()["message"] as? String)

@@ -10,7 +10,8 @@ struct RestoreCommand: ParsableCommand {
       Replaces all values and all keys with the backup's, in one step; later changes are lost. The \
       backup must open and must be sound. The command asks first if the vault exists, unless --yes is \
       given. If the vault's file is too broken, it is replaced: the old file stays beside the vault, \
-      and the command says where.
+      and the command says where. If a recovery key opened the backup, as on another machine, the \
+      application's own key opens the vault afterwards, too; it is created if it does not exist.
       """)
 
   @Argument(help: "The backup.", completion: .file()) var file: String
@@ -19,6 +20,7 @@ struct RestoreCommand: ParsableCommand {
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
   @OptionGroup(title: "Key of the backup") var key: KeyOptions
+  @OptionGroup(title: "New key") var newKey: NewKeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
@@ -45,6 +47,8 @@ struct RestoreCommand: ParsableCommand {
     let restored = try Progress.showing("restore", output.output) { progress in
       try storage.restore(from: URL(fileURLWithPath: backup), progress: progress)
     }
+    let added = try place.admit(
+      newKey, afterOpeningWith: key.choice(), to: storage.keyAdministration, output.output)
     let old =
       restored.oldFile.map { "; the old file, which was broken or not a vault, is \($0)" } ?? ""
     let ended = before.ended(in: place.readableSlots(of: place.path))
@@ -57,7 +61,9 @@ struct RestoreCommand: ParsableCommand {
         ("oldFile", restored.oldFile.map { .string($0) } ?? .null),
         ("folders", .array(folders.map { .string($0) })),
         ("ended", .array(ended.map(\.json))),
+        ("addedSlot", added.map(\.slot.json) ?? .null),
       ]))
+    added?.note(output.output)
     output.output.note(ofNew: folders)
     output.output.note(ofEnded: ended)
   }

@@ -4,7 +4,7 @@ internal import Foundation
 extension VaultPlace {
   /// Whether the vault is the ledger of an application's typed storage, its keychain, or the index
   /// of one of its sealed folders.
-  private var isOfTypedStorage: Bool {
+  var isOfTypedStorage: Bool {
     let folder = (path as NSString).deletingLastPathComponent
     switch Path.name(of: path) {
     case "localdata.vault": return true

@@ -45,6 +45,9 @@ struct Failure: Error {
       ),
       (", or call keyAdministration.add(_:)", ""),
       ("store it with @SealedFile or in a SealedFolder", "store it with files put"),
+      ("start anew with discard() of each store", "start anew with reset of each store"),
+      ("start anew with discard(),", "start anew with reset (files reset for a sealed folder),"),
+      ("discard it with discard(), or remove its file", "remove its file"),
     ]
     return words.reduce(message) { $0.replacing($1.0, with: $1.1) }
   }

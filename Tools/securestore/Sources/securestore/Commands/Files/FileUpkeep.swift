@@ -197,7 +197,8 @@ struct RestoreFilesCommand: ParsableCommand {
     commandName: "restore", abstract: "Replace the folder's contents with a backup.",
     discussion: """
       Replaces all names, values and key slots with the backup's. The backup must be sound, and the \
-      given key must open it. The command asks first if the folder exists, unless --yes is given.
+      given key must open it. The command asks first if the folder exists, unless --yes is given. If a \
+      recovery key opened the backup, the application's own key opens the folder afterwards, too.
       """)
 
   @Argument(help: "The backup's folder.", completion: .directory) var source: String
@@ -205,13 +206,15 @@ struct RestoreFilesCommand: ParsableCommand {
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
 
   @OptionGroup(title: "Folder") var folder: FolderOptions
-  @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Key of the backup") var key: KeyOptions
+  @OptionGroup(title: "New key") var newKey: NewKeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
     let place = try folder.place()
     let source = try Path.absolute(source)
-    let key = try place.index.keySource(key, of: source + "/index.vault")
+    let given = try key.choice()
+    let sealed = place.folder(try place.index.keySource(key, of: source + "/index.vault"))
     if !isConfirmed, try place.index.isThere() {
       let terminal = try Terminal(for: "a confirmation", instead: "--yes")
       guard try terminal.confirm("Replace everything in \(place.path)?") else {
@@ -219,16 +222,20 @@ struct RestoreFilesCommand: ParsableCommand {
       }
     }
     let restoration = try Progress.showing("restore", output.output) { progress in
-      try place.folder(key).restore(from: URL(fileURLWithPath: source, isDirectory: true)) {
+      try sealed.restore(from: URL(fileURLWithPath: source, isDirectory: true)) {
         progress($0, $1 ?? 0)
       }
     }
+    let added = try place.index.admit(
+      newKey, afterOpeningWith: given, to: sealed.keyAdministration, output.output)
     try output.output.done(
       "restored \(place.path), \(Printable.count(restoration.recordCount, "value"))",
       .object([
         ("path", .string(place.path)), ("values", .number("\(restoration.recordCount)")),
         ("oldFile", restoration.oldFile.map { .string($0) } ?? .null),
+        ("addedSlot", added.map(\.slot.json) ?? .null),
       ]))
+    added?.note(output.output)
   }
 }
 

@@ -15,7 +15,7 @@ struct FilesCommand: ParsableCommand {
       RenameFileCommand.self,
       RemoveFilesCommand.self, ExportFilesCommand.self, VerifyFilesCommand.self,
       RepairFilesCommand.self, BackupFilesCommand.self, RestoreFilesCommand.self,
-      RotateFilesCommand.self, CompactFilesCommand.self,
+      ResetFilesCommand.self, RotateFilesCommand.self, CompactFilesCommand.self,
     ])
 }
 
