@@ -46,12 +46,17 @@ final class LiveAnchor<Value: Sendable & Equatable>: Sendable {
 
   /// The shared value.
   var live: LiveValue<Value> {
-    // The value of another storage is not cached here; it lives as long as someone holds it. Nor is
-    // a test's, since the caller may be another test.
-    guard source.isOfGivenPlace else { return source.live(absent: absent, owner) }
+    // A test's value is not cached here, since the caller may be another test; the test keeps it.
+    guard source.isOfGivenPlace else { return kept(source.live(absent: absent, owner)) }
     if let known = resolved.load() { return known }
     let live = source.live(absent: absent, owner)
-    return live.hub.store?.keys.owner == nil ? resolved.storeIfNil(live) : live
+    return live.hub.store?.keys.owner == nil ? resolved.storeIfNil(live) : kept(live)
+  }
+
+  /// A value of a test's stores, which the test keeps.
+  private func kept(_ live: LiveValue<Value>) -> LiveValue<Value> {
+    TestStores.inUse?.keep(live)
+    return live
   }
 
   /// Implements the property's setter.
