@@ -1,6 +1,8 @@
 public import CryptoCore
 public import StorageCore
 
+public import struct Foundation.URL
+
 /// Sealed records in a property list: one file for each suite, safe across threads and processes.
 ///
 /// The file is `<suite>.secure.plist` in `$XDG_CONFIG_HOME`, or in `.config` in the home folder, a
@@ -40,6 +42,31 @@ public final class DefaultsDelegate: RecordPlace {
     self.init(durability: durability, deadline: deadline) { () throws(StorageError) in
       try SuiteName.validate(suiteName)
       return try SuiteName.path(of: suiteName, in: StandardFolders.configuration())
+    }
+  }
+
+  /// The delegate of a suite's file at any place.
+  ///
+  /// - Parameters:
+  ///   - url: an absolute file URL of a file `NAME.secure.plist`; with any other name, every use
+  ///     throws `invalid`.
+  ///   - durability: when a write is on disk.
+  ///   - deadline: how long a write waits for other processes before it throws `busy`.
+  public convenience init(
+    at url: URL, durability: DefaultsDurability = .immediate,
+    deadline: Duration = standardDeadline
+  ) {
+    let path = url.isFileURL ? url.path(percentEncoded: false) : ""
+    self.init(durability: durability, deadline: deadline) { () throws(StorageError) in
+      let name = FilePath.name(of: path)
+      guard path.hasPrefix("/"), name.hasSuffix(SuiteName.ending) else {
+        throw StorageError(
+          .invalid,
+          "a suite's file has an absolute path, and its name ends in \(SuiteName.ending)",
+          path: path)
+      }
+      return try SuiteName.path(
+        of: String(name.dropLast(SuiteName.ending.count)), in: FilePath.folder(of: path))
     }
   }
 

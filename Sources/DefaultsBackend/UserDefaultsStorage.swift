@@ -2,6 +2,7 @@ public import CryptoCore
 public import StorageCore
 
 public import struct Foundation.Data
+public import struct Foundation.URL
 
 /// Sealed values in a property list in the user's configuration folder.
 ///
@@ -43,6 +44,26 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
   ) {
     self.init(
       DefaultsDelegate(suiteName: suiteName, durability: durability), keySource: keySource,
+      authenticationTag: authenticationTag, errorClosure: errorClosure)
+  }
+
+  /// Creates a storage of a suite's file at any place.
+  ///
+  /// - Parameters:
+  ///   - url: an absolute file URL of a file `NAME.secure.plist`; with any other name, every use is
+  ///     the error `invalid`.
+  ///   - keySource: supplies the key.
+  ///   - durability: when a write is on disk.
+  ///   - deadline: how long a write waits for other processes before it throws `busy`.
+  ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
+  ///   - errorClosure: receives the errors of calls that can't throw.
+  public convenience init(
+    at url: URL, keySource: KeySource, durability: DefaultsDurability = .immediate,
+    deadline: Duration = DefaultsDelegate.standardDeadline, authenticationTag: Data? = nil,
+    errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      DefaultsDelegate(at: url, durability: durability, deadline: deadline), keySource: keySource,
       authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
 

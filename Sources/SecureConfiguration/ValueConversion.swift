@@ -1,6 +1,7 @@
 #if Configuration
   internal import Configuration
   internal import Foundation
+  internal import StorageCore
 
   /// Converts a stored value to a configuration value, if the conversion is exact.
   ///
@@ -59,7 +60,7 @@
 
     private func int(_ stored: Any) -> Int? {
       if let number = stored as? any BinaryInteger { return Int(exactly: number) }
-      return (stored as? String).flatMap { Int($0) }
+      return (stored as? String).flatMap { Int(exactText: $0) }
     }
 
     private func double(_ stored: Any) -> Double? {
@@ -67,19 +68,14 @@
       case let number as Double: number
       case let number as Float: Double(number)
       case let number as any BinaryInteger: Double(exactly: number)
-      // Not infinite: a number beyond the range would become that.
-      case let text as String: Double(text).flatMap { $0.isFinite ? $0 : nil }
+      case let text as String: Double(exactText: text)
       default: nil
       }
     }
 
     private func bool(_ stored: Any) -> Bool? {
       if let value = stored as? Bool { return value }
-      switch (stored as? String)?.lowercased() {
-      case "true", "yes", "1": return true
-      case "false", "no", "0": return false
-      default: return nil
-      }
+      return (stored as? String).flatMap { Bool(exactText: $0) }
     }
 
     private func bytes(_ stored: Any) -> [UInt8]? {

@@ -85,6 +85,37 @@ import Testing
     #expect(try Data(contentsOf: file) == Data("nonsense".utf8))
   }
 
+  @Test(arguments: domains.filter { "\($0)".contains("userDefaults") })
+  func aBadValueOfAnotherRouterLeavesTheLastOne(_ case: Combination) async throws {
+    let router = folder.router()
+    let key = key("port", `case`.domain, `case`.security, of: Int.self)
+    @LiveStored(key, router: router, validate: { $0 > 0 }) var port = 8080
+    @LiveStored(key, router: router, validate: { $0 > 0 }) var optional: Int?
+    port = 0
+    #expect(port == 8080 && optional == nil)
+    #expect(try await router.get(key) == nil)
+    optional = 9000
+    #expect(port == 9000)
+    let text: StoredKey<String> = LocalDataTests.key("port", `case`.domain, `case`.security)
+    try await folder.router().set("ninety", for: text)
+    let property = $port
+    #expect(
+      try await eventually {
+        if case .failed(let error) = property.state { error.code == .typeMismatch } else { false }
+      })
+    for _ in 0..<3 { #expect(port == 9000) }
+    try await folder.router().set(0, for: key)
+    #expect(
+      try await eventually {
+        if case .failed(let error) = property.state { error.code == .invalid } else { false }
+      })
+    #expect(port == 9000 && optional == 9000)
+    try await folder.router().set(9001, for: key)
+    #expect(try await eventually { property.wrappedValue == 9001 })
+    try await folder.router().remove(key)
+    #expect(try await eventually { property.wrappedValue == 8080 })
+  }
+
   // MARK: - The shared value
 
   @Test func allPropertiesOfAKeyShareOneValueWhichEndsWithThem() async throws {

@@ -48,6 +48,20 @@ private let isPrivate = ProcessInfo.processInfo.environment["SPS_PRIVATE_ENVIRON
 
 @Suite struct StandardStoragesInTestsTests {
   @Suite(.storage()) struct InMemory {
+    @Test(arguments: 0..<20)
+    func aLivePropertyKeepsTheLastValueOfItsTest(_ number: Int) throws {
+      let storage = VaultStorage.standard
+      storage.errorClosure = { _ in }
+      let made = LiveSettings()
+      #expect(globalLive.launches == 0 && made.launches == 0)
+      try storage.save(number + 1, forKey: "test-live")
+      #expect(globalLive.launches == number + 1 && made.launches == number + 1)
+      try storage.save("many", forKey: "test-live")
+      #expect(globalLive.launches == number + 1 && made.launches == number + 1)
+      try storage.delete(forKey: "test-live")
+      #expect(globalLive.launches == 0 && made.launches == 0)
+    }
+
     @Test(arguments: 0..<200)
     func testsSideBySideHaveStoragesOfTheirOwn(_ number: Int) async {
       let settings = Settings()

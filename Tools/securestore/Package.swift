@@ -47,6 +47,7 @@ let package = Package(
         .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
         .product(name: "StorageTesting", package: "SecurePropertyStorage"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       exclude: ["Corpus", "Fixtures"]),
   ],

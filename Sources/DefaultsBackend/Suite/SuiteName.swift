@@ -5,6 +5,8 @@ internal import StorageCore
 enum SuiteName {
   /// With this limit the name and our longest suffix fit into a file name (255 bytes).
   static let limit = 200
+  /// What follows the name in the name of a suite's file.
+  static let ending = ".secure.plist"
 
   /// - Throws: `invalid` for a name that can't be part of a file name.
   static func validate(_ name: String) throws(StorageError) {
@@ -25,7 +27,7 @@ enum SuiteName {
   /// `$XDG_CONFIG_HOME`, else in `.config` in the home folder.
   static func path(of name: String, in folder: String) throws(StorageError) -> String {
     try validate(name)
-    return canonical(folder) + "/" + name + ".secure.plist"
+    return canonical(folder) + "/" + name + ending
   }
 
   /// The path with symbolic links resolved; the part that doesn't exist yet is kept as it is.

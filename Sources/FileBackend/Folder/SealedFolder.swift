@@ -28,6 +28,9 @@ public final class SealedFolder: Sendable, BlockingCalls {
   ///
   /// The standard folder has the access that the program was bootstrapped with. Asking settles it.
   public var access: VaultAccess { index.access }
+  /// The folder, whether it exists or not; nil if its place is not known, for example before
+  /// `bootstrap`, and in a test whose stores are in memory.
+  public var url: URL? { index.url?.deletingLastPathComponent() }
   let algorithm: AEADAlgorithm
   let failedReads = FailedReads()
   private let swept = SetOnce<Swept>()

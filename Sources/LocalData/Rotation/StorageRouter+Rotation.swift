@@ -162,24 +162,4 @@ extension StorageCatalogFile {
     }
     return report
   }
-
-  private func core(
-    _ applicationID: String?, _ keySource: KeySource, _ folder: URL?
-  ) throws(StorageError) -> RouterCore {
-    guard let id = applicationID ?? self.applicationID else {
-      throw StorageError(
-        .invalid, "the catalog does not name its application; give the application's id")
-    }
-    try StandardFolders.validate(id)
-    let root: String? = if let folder { try PathText.absolute(folder) } else { nil }
-    let configuration = configuration ?? AuditConfiguration()
-    let core = RouterCore(
-      Places(Locations(application: { () throws(StorageError) in id }, root: root), keySource),
-      configuration.storage)
-    core.state.withLock { state in
-      state.encryption = configuration.encryption
-      state.files = configuration.files
-    }
-    return core
-  }
 }

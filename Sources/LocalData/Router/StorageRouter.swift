@@ -87,8 +87,10 @@ public actor StorageRouter {
   private init(
     _ places: Places, _ configuration: StorageConfiguration = StorageConfiguration()
   ) {
-    core = RouterCore(places, configuration)
+    self.init(RouterCore(places, configuration))
   }
+
+  init(_ core: RouterCore) { self.core = core }
 }
 
 extension StorageRouter: RedactedDescription {}

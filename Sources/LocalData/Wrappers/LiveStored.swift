@@ -20,11 +20,14 @@ public struct LiveStored<Property: Sendable & Equatable>: Sendable {
   ///   - wrappedValue: the default.
   ///   - key: its key.
   ///   - router: reads and writes the key.
+  ///   - validate: whether a value is accepted, as of `Live`; nil accepts all.
   public init<Key: StorageKey<Property>>(
-    wrappedValue: Property, _ key: Key, router: StorageRouter = .shared
+    wrappedValue: Property, _ key: Key, router: StorageRouter = .shared,
+    validate: (@Sendable (Property) -> Bool)? = nil
   ) where Property: Codable {
     let source = LiveKeySource(StoredCore(key, router))
-    live = Live(wrappedValue: wrappedValue, router, defaulted: source.optional())
+    live = Live(
+      wrappedValue: wrappedValue, router, defaulted: source.optional(), validate: validate)
   }
 
   /// Creates a property that is nil if there is no value.
@@ -32,10 +35,16 @@ public struct LiveStored<Property: Sendable & Equatable>: Sendable {
   /// - Parameters:
   ///   - key: its key.
   ///   - router: reads and writes the key.
+  ///   - validate: whether a value is accepted, as of `Live`; nil accepts all.
   public init<Key: StorageKey>(
-    _ key: Key, router: StorageRouter = .shared
+    _ key: Key, router: StorageRouter = .shared,
+    validate: (@Sendable (Key.Value) -> Bool)? = nil
   ) where Property == Key.Value? {
-    live = Live(router, optional: LiveKeySource(StoredCore(key, router)).optional())
+    let check = validate.map { check in
+      { @Sendable (value: Property) in value.map(check) ?? true }
+    }
+    live = Live(
+      router, optional: LiveKeySource(StoredCore(key, router)).optional(), validate: check)
   }
 
   /// The value in memory, which equals the value at the place.

@@ -46,6 +46,7 @@ enum StoredForms<Value> {
       guard let type = Stored.self as? any Decodable.Type else { return nil }
       return try decoded(type, coding, bytes, at: &offset)
     }
+    if let value = try ExactText.read(Stored.self, bytes, at: &offset) { return value }
     guard let type = Stored.self as? any FixedWidthInteger.Type else { return nil }
     return try integer(type, bytes, at: &offset)
   }

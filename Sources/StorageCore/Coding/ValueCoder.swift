@@ -64,9 +64,12 @@ struct ValueCoder<Value>: @unchecked Sendable {
   static func mismatch(_ bytes: RawSpan, at offset: Int) throws(StorageError) -> StorageError {
     var offset = offset
     let stored = try ValueType.read(bytes, at: &offset)
+    let text =
+      stored == String.valueType && Value.self is any ExactlyReadable.Type
+      ? ", and the text is not exactly a value of that type" : ""
     return StorageError(
       .typeMismatch,
-      "the value is stored as \(stored), but was requested as \(Value.self). It was left unchanged. "
+      "the value is stored as \(stored), but was requested as \(Value.self)\(text). It was left unchanged. "
         + "Read it as \(stored), or save a new value over it. If the property is live, call remove() before you save"
     )
   }
@@ -86,6 +89,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
       },
       read: { (bytes, offset) throws(StorageError) in
         guard type.matches(bytes, at: &offset) else {
+          if let value = try ExactText.read(Stored.self, bytes, at: &offset) { return value }
           // If all elements of a stored [Any] have one type, they can be read as a typed array.
           let start = offset
           let stored = try ValueType.read(bytes, at: &offset)

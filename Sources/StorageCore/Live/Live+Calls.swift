@@ -163,7 +163,7 @@ extension Live {
   @_disfavoredOverload
   public var live: LiveValue<Property?> {
     switch form {
-    case .optional(let anchor): anchor.source.optional().live(absent: nil)
+    case .optional(let anchor): anchor.source.optional().live(absent: nil, anchor.owner)
     case .defaulted(let anchor, _): anchor.live
     }
   }
@@ -174,7 +174,7 @@ extension Live where Property: ExpressibleByNilLiteral {
   public var live: LiveValue<Property> {
     switch form {
     case .optional(let anchor): anchor.live
-    case .defaulted(let anchor, _): anchor.source.unwrapped().live(absent: nil)
+    case .defaulted(let anchor, _): anchor.source.unwrapped().live(absent: nil, anchor.owner)
     }
   }
 }

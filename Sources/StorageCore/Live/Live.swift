@@ -15,10 +15,21 @@ public import CryptoCore
 /// writes to the storage first. If the storage refuses the write, nothing changes, and the
 /// storage's error closure gets the error.
 ///
-/// If the value can't be read, the property is nil or its default, and the error is reported;
-/// `$property.state` tells the difference. Assigning is then refused, as with ``Store``. The type
-/// that was stored first stays: using the key with another type is the error `typeMismatch` and
-/// changes nothing, until `$property.remove()`.
+/// If a new value can't be read, the property keeps the last one, and the error is reported once
+/// for each such value. Without an earlier value, or after a removal, the property is nil or its
+/// default, and the error is reported at each read; `$property.state` tells the difference.
+/// Assigning is then refused, as with ``Store``. The type that was stored first stays: using the
+/// key with another type is the error `typeMismatch` and changes nothing, until
+/// `$property.remove()`. Stored text that is exactly a value of the type counts as that type.
+///
+/// A property can check its values. One that the check refuses is never seen: an assignment changes
+/// nothing, and a stored one counts as a value that can't be read. The error is `invalid`:
+///
+///     @Live(storage, "port", validate: { (1...65_535).contains($0) }) var port = 8080
+///
+/// The value's type is `Equatable`, since observers are told of different values only: add it to the
+/// declaration of a structure or an enumeration. The default is not checked. A property with a check shares its ``LiveValue`` only with its own
+/// copies.
 ///
 /// Works in structures, classes, actors and local variables, from any thread. The value is in
 /// memory in the clear as long as such a property exists; use ``Store`` for values that must not
@@ -47,18 +58,24 @@ public struct Live<Property: Sendable & Equatable, StorageType: Sendable>: Senda
   let given: StorageType
 
   /// Creates an optional property.
-  package init(_ given: StorageType, optional source: any LiveSource<Property>)
-  where Property: ExpressibleByNilLiteral {
+  package init(
+    _ given: StorageType, optional source: any LiveSource<Property>,
+    validate: (@Sendable (Property) -> Bool)? = nil
+  ) where Property: ExpressibleByNilLiteral {
     self.given = given
-    (optional, defaulted, fallback) = (LiveAnchor(source, absent: nil), nil, nil)
+    (optional, defaulted, fallback) = (LiveAnchor(source, absent: nil, validate), nil, nil)
   }
 
   /// Creates a property with a default.
   package init(
-    wrappedValue: Property, _ given: StorageType, defaulted source: any LiveSource<Property?>
+    wrappedValue: Property, _ given: StorageType, defaulted source: any LiveSource<Property?>,
+    validate: (@Sendable (Property) -> Bool)? = nil
   ) {
     self.given = given
-    (optional, defaulted, fallback) = (nil, LiveAnchor(source, absent: nil), wrappedValue)
+    let check = validate.map { check in
+      { @Sendable (value: Property?) in value.map { check($0) } ?? true }
+    }
+    (optional, defaulted, fallback) = (nil, LiveAnchor(source, absent: nil, check), wrappedValue)
   }
 
   var form: Form {
@@ -109,24 +126,32 @@ extension Live where Property: Codable, StorageType: Storage {
   ///   - wrappedValue: the default.
   ///   - storage: the storage that holds the value.
   ///   - key: the property's key.
-  public init(wrappedValue: Property, _ storage: StorageType, _ key: StoreKey) {
-    self.init(wrappedValue: wrappedValue, storage, key, followsTests: false)
+  ///   - validate: whether a value is accepted; nil accepts all. It runs on any thread, possibly
+  ///     several times for one value, and must not use the property.
+  public init(
+    wrappedValue: Property, _ storage: StorageType, _ key: StoreKey,
+    validate: (@Sendable (Property) -> Bool)? = nil
+  ) {
+    self.init(
+      wrappedValue: wrappedValue, storage, key, validate: validate, followsTests: false)
   }
 
   fileprivate init(
-    wrappedValue: Property, _ storage: StorageType, _ key: StoreKey, followsTests: Bool
+    wrappedValue: Property, _ storage: StorageType, _ key: StoreKey,
+    validate: (@Sendable (Property) -> Bool)? = nil, followsTests: Bool
   ) {
     let coder: ValueCoder<Property> = storage.store.liveCoder()
     let source = PropertyCore(
       storage, storage.store.name(ofProperty: key), coder.optional, followsTests: followsTests)
-    self.init(wrappedValue: wrappedValue, storage, defaulted: source)
+    self.init(wrappedValue: wrappedValue, storage, defaulted: source, validate: validate)
   }
 
   /// Creates a property with a default, whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
-    wrappedValue: Property, _ storage: StorageType, _ key: Key
+    wrappedValue: Property, _ storage: StorageType, _ key: Key,
+    validate: (@Sendable (Property) -> Bool)? = nil
   ) {
-    self.init(wrappedValue: wrappedValue, storage, key.rawValue)
+    self.init(wrappedValue: wrappedValue, storage, key.rawValue, validate: validate)
   }
 
   /// Creates a property with an initial value, which is stored if the key has no value, as some
@@ -155,14 +180,26 @@ extension Live where Property: Codable, StorageType: Storage {
 
 extension Live where Property: Codable, StorageType: StandardStorage {
   /// Creates a property of the standard storage with a default.
-  public init(wrappedValue: Property, _ key: StoreKey) {
-    self.init(wrappedValue: wrappedValue, .standard, key, followsTests: true)
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: the default.
+  ///   - key: the property's key.
+  ///   - validate: whether a value is accepted; nil accepts all. It runs on any thread, possibly
+  ///     several times for one value, and must not use the property.
+  public init(
+    wrappedValue: Property, _ key: StoreKey, validate: (@Sendable (Property) -> Bool)? = nil
+  ) {
+    self.init(
+      wrappedValue: wrappedValue, .standard, key, validate: validate, followsTests: true)
   }
 
   /// Creates a property of the standard storage with a default, whose key is a case of an
   /// enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(wrappedValue: Property, _ key: Key) {
-    self.init(wrappedValue: wrappedValue, .standard, key.rawValue, followsTests: true)
+  public init<Key: RawRepresentable<String>>(
+    wrappedValue: Property, _ key: Key, validate: (@Sendable (Property) -> Bool)? = nil
+  ) {
+    self.init(
+      wrappedValue: wrappedValue, .standard, key.rawValue, validate: validate, followsTests: true)
   }
 }
 
@@ -180,14 +217,31 @@ extension Live where Property: Codable & ExpressibleByNilLiteral, StorageType: S
     self.init(storage, key, followsTests: false)
   }
 
-  fileprivate init(_ storage: StorageType, _ key: StoreKey, followsTests: Bool) {
+  /// Creates a property without an initial value, which checks its values.
+  ///
+  /// - Parameters:
+  ///   - storage: the storage that holds the value.
+  ///   - key: the property's key.
+  ///   - validate: whether a value is accepted; it is not asked about nil. It runs on any thread,
+  ///     possibly several times for one value, and must not use the property.
+  public init<Wrapped>(
+    _ storage: StorageType, _ key: StoreKey, validate: @escaping @Sendable (Wrapped) -> Bool
+  ) where Property == Wrapped? {
+    self.init(storage, key, validate: { $0.map(validate) ?? true }, followsTests: false)
+  }
+
+  fileprivate init(
+    _ storage: StorageType, _ key: StoreKey, validate: (@Sendable (Property) -> Bool)? = nil,
+    followsTests: Bool
+  ) {
     if let coder: ValueCoder<Property> = storage.store.optionalCoder() {
       let source = PropertyCore(
         storage, storage.store.name(ofProperty: key), coder, followsTests: followsTests)
-      self.init(storage, optional: source)
+      self.init(storage, optional: source, validate: validate)
     } else {
       // A type of the program that has its own nil.
-      self.init(wrappedValue: nil, storage, key, followsTests: followsTests)
+      self.init(
+        wrappedValue: nil, storage, key, validate: validate, followsTests: followsTests)
     }
   }
 
@@ -226,6 +280,18 @@ where Property: Codable & ExpressibleByNilLiteral, StorageType: StandardStorage 
   /// Creates a property of the standard storage.
   public init(_ key: StoreKey) {
     self.init(.standard, key, followsTests: true)
+  }
+
+  /// Creates a property of the standard storage, which checks its values.
+  ///
+  /// - Parameters:
+  ///   - key: the property's key.
+  ///   - validate: whether a value is accepted; it is not asked about nil. It runs on any thread,
+  ///     possibly several times for one value, and must not use the property.
+  public init<Wrapped>(
+    _ key: StoreKey, validate: @escaping @Sendable (Wrapped) -> Bool
+  ) where Property == Wrapped? {
+    self.init(.standard, key, validate: { $0.map(validate) ?? true }, followsTests: true)
   }
 
   /// Creates a property of the standard storage with an initial value, which is stored if the key

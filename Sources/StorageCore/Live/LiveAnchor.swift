@@ -7,11 +7,22 @@ public import CryptoCore
 final class LiveAnchor<Value: Sendable & Equatable>: Sendable {
   let source: any LiveSource<Value>
   let absent: Value
+  /// What the shared value belongs to, if the property checks its values; nil if all properties of
+  /// the key and type share it.
+  let owner: LiveOwner?
   @usableFromInline let resolved = SetOnce<LiveValue<Value>>()
 
-  init(_ source: any LiveSource<Value>, absent: Value) {
-    self.source = source
+  init(
+    _ source: any LiveSource<Value>, absent: Value, _ check: (@Sendable (Value) -> Bool)? = nil
+  ) {
     self.absent = absent
+    if let check {
+      self.source = source.checked(by: check)
+      owner = LiveOwner()
+    } else {
+      self.source = source
+      owner = nil
+    }
   }
 
   /// The value; on an error, reports the error and returns `absent`.
@@ -35,12 +46,17 @@ final class LiveAnchor<Value: Sendable & Equatable>: Sendable {
 
   /// The shared value.
   var live: LiveValue<Value> {
-    // The value of another storage is not cached here; it lives as long as someone holds it. Nor is
-    // a test's, since the caller may be another test.
-    guard source.isOfGivenPlace else { return source.live(absent: absent) }
+    // A test's value is not cached here, since the caller may be another test; the test keeps it.
+    guard source.isOfGivenPlace else { return kept(source.live(absent: absent, owner)) }
     if let known = resolved.load() { return known }
-    let live = source.live(absent: absent)
-    return live.hub.store?.keys.owner == nil ? resolved.storeIfNil(live) : live
+    let live = source.live(absent: absent, owner)
+    return live.hub.store?.keys.owner == nil ? resolved.storeIfNil(live) : kept(live)
+  }
+
+  /// A value of a test's stores, which the test keeps.
+  private func kept(_ live: LiveValue<Value>) -> LiveValue<Value> {
+    TestStores.inUse?.keep(live)
+    return live
   }
 
   /// Implements the property's setter.
@@ -60,4 +76,10 @@ final class LiveAnchor<Value: Sendable & Equatable>: Sendable {
   func register(_ value: Value) {
     if value != absent { source.register(value) }
   }
+}
+
+/// The identity of a property that checks its values: it shares its value with its copies alone.
+final class LiveOwner: Hashable, Sendable {
+  static func == (one: LiveOwner, other: LiveOwner) -> Bool { one === other }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

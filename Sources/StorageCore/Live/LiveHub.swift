@@ -9,11 +9,13 @@ public import Synchronization
 /// queue updates the value later, unless a reader does so first.
 @usableFromInline
 package final class LiveHub: Sendable {
-  /// Identifies a shared value: one object for each key and type.
+  /// Identifies a shared value: one object for each key and type, apart from owners.
   struct Key: Hashable, Sendable {
     /// The bytes of the name, because `String` comparison ignores normalisation.
     let name: [UInt8]
     let type: ObjectIdentifier
+    /// The only property that uses the value; nil if all properties of the key and type do.
+    let owner: LiveOwner?
   }
 
   struct State {
@@ -63,9 +65,12 @@ package final class LiveHub: Sendable {
   // MARK: - Values
 
   /// The value of a key and type; if there is none, it is created in the same locked step.
-  func value<Value>(of source: any LiveSource<Value>, absent: Value) -> LiveValue<Value> {
+  func value<Value>(
+    of source: any LiveSource<Value>, absent: Value, _ owner: LiveOwner?
+  ) -> LiveValue<Value> {
     let name = RecordName(source.name, tag: store?.tag ?? [], isProperty: true)
-    let key = Key(name: Array(name.text.utf8), type: ObjectIdentifier(Value.self))
+    let key = Key(
+      name: Array(name.text.utf8), type: ObjectIdentifier(Value.self), owner: owner)
     let value = state.withLock { state in
       if let value = unsafe state.nodes[key]?.target as? LiveValue<Value> { return value }
       // A value that is being released finds another node in its place, and leaves that node.

@@ -20,6 +20,8 @@ final class LiveNode: Sendable {
 
   private struct State {
     var notice = Notice.look
+    /// Whether a record was stored since the value was last brought up to date.
+    var hasNewRecord = false
     /// The number of notices.
     ///
     /// It starts at 1, because nothing was read yet.
@@ -61,6 +63,7 @@ final class LiveNode: Sendable {
   func note(_ notice: Notice, isUrgent: Bool = true) {
     state.withLock { state in
       state.notice = notice
+      if case .change = notice { state.hasNewRecord = true }
       state.noticed += 1
       if isUrgent { attention.store(true, ordering: .releasing) }
     }
@@ -93,6 +96,9 @@ final class LiveNode: Sendable {
     state.withLock { $0.settled >= goal ? nil : ($0.notice, $0.noticed) }
   }
 
+  /// Whether a record was stored since the value was last brought up to date.
+  var hasNewRecord: Bool { state.withLock { $0.hasNewRecord } }
+
   /// Runs `remember` and makes each reader take the slow path until ``clean(ifSo:)``.
   func taint(_ remember: () -> Void) {
     state.withLock { _ in
@@ -124,6 +130,7 @@ final class LiveNode: Sendable {
       if state.noticed == number {
         // The record is sealed and is not needed any more.
         state.notice = .look
+        state.hasNewRecord = false
         if isClean { attention.store(false, ordering: .releasing) }
       }
       return true

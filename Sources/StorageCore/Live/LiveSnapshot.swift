@@ -23,18 +23,26 @@ final class LiveSnapshot<Value: Sendable & Equatable>: @unchecked Sendable {
   /// Whether the store held no value.
   let isAbsent: Bool
   /// Why the value could not be read, or nil.
+  ///
+  /// ``value`` is then the last one that could be read, if ``isOfStore`` is true.
   let error: StorageError?
+  /// Whether the value was read from the store, now or before the error.
+  let isOfStore: Bool
+  /// Whether the error was reported.
+  private let isReported = Atomic<Bool>(false)
 
   /// Creates a snapshot of a new generation, or of the generation that `path` belongs to.
   ///
   /// Whoever holds that path has read its generation.
   init(
-    _ value: Value, isAbsent: Bool, error: StorageError? = nil, generation: Int, path: Path? = nil
+    _ value: Value, isAbsent: Bool, error: StorageError? = nil, isOfStore: Bool = false,
+    generation: Int, path: Path? = nil
   ) {
     unsafe memory = .allocate(capacity: 1)
     unsafe memory.initialize(to: value)
     self.isAbsent = isAbsent
     self.error = error
+    self.isOfStore = isOfStore
     self.generation = generation
     unsafe readPath = Atomic(
       path.map { unsafe UnsafeRawPointer(Unmanaged.passRetained($0).toOpaque()) })
@@ -81,8 +89,13 @@ final class LiveSnapshot<Value: Sendable & Equatable>: @unchecked Sendable {
   /// The path; created if nobody has read the generation.
   var path: Path { unsafe uncountedPath.takeUnretainedValue() }
 
-  /// The value; nil when there is none, and when it could not be read.
+  /// The value; nil when there is none, and when none could be read yet.
   var value: Value { withExtendedLifetime(self) { unsafe memory.pointee } }
+
+  /// Whether the caller has to report the error: always without a value, else once.
+  func takesReport() -> Bool {
+    !isOfStore || !isReported.exchange(true, ordering: .relaxed)
+  }
 }
 
 extension LiveValue {

@@ -34,10 +34,30 @@ where States == PropertyStates<Value> {
 }
 
 extension LiveSource where Value: Sendable & Equatable {
-  /// The shared value, which is `absent` when nothing is stored.
-  func live(absent: Value) -> LiveValue<Value> {
+  /// The value that is shared by all properties of the key and type, or by those of an owner.
+  ///
+  /// It is `absent` when nothing is stored.
+  func live(absent: Value, _ owner: LiveOwner?) -> LiveValue<Value> {
     let (hub, source) = following
-    return hub.value(of: source, absent: absent)
+    return hub.value(of: source, absent: absent, owner)
+  }
+
+  /// The same key as a source that neither reads nor writes a value that a check refuses.
+  func checked(by check: @escaping @Sendable (Value) -> Bool) -> any LiveSource<Value> {
+    mapped(
+      { (value) throws(StorageError) in
+        if check(value) { return value }
+        throw StorageError(
+          .invalid,
+          "the property's check (validate) refuses the stored value, which was left unchanged. Store "
+            + "another value, or correct the check")
+      },
+      { (value) throws(StorageError) in
+        if check(value) { return value }
+        throw StorageError(
+          .invalid,
+          "the property's check (validate) refuses the new value, and nothing was changed")
+      })
   }
 
   /// The same key as a source of an optional type.

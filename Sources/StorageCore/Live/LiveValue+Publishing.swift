@@ -52,15 +52,20 @@ extension LiveValue {
     switch finding {
     case .value(let value):
       guard isRead, old.error == nil, !old.isAbsent, old.value == value else {
-        return LiveSnapshot(value, isAbsent: false, generation: generation)
+        return LiveSnapshot(value, isAbsent: false, isOfStore: true, generation: generation)
       }
-      return LiveSnapshot(value, isAbsent: false, generation: old.generation, path: old.path)
+      return LiveSnapshot(
+        value, isAbsent: false, isOfStore: true, generation: old.generation, path: old.path)
     case .absent:
       if isRead, old.isAbsent { return nil }
       return LiveSnapshot(absent, isAbsent: true, generation: generation)
     case .failed(let error):
-      if isRead, old.error == error { return nil }
-      return LiveSnapshot(absent, isAbsent: false, error: error, generation: generation)
+      // The same error of another record is reported again.
+      if isRead, old.error == error, !node.hasNewRecord { return nil }
+      // The last value stays until there is another one.
+      return LiveSnapshot(
+        old.isOfStore ? old.value : absent, isAbsent: false, error: error,
+        isOfStore: old.isOfStore, generation: generation)
     }
   }
 

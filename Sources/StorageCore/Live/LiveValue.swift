@@ -48,7 +48,11 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   /// The key.
   public var key: StoreKey { node.name.text }
 
-  /// The value; nil when there is none or it could not be read, which the error closure is told.
+  /// The value; nil when there is none.
+  ///
+  /// If the value can't be read, this is the last one that could be read, or nil if there was none.
+  /// The error closure is told: once for each stored value that can't be read while there is an
+  /// earlier one, else at each read.
   ///
   /// After the first read, a read costs no decryption and no system call as long as nothing
   /// changes. A read sees everything that any thread of this process has written before. After a
@@ -118,8 +122,12 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
       forgetDefault()
       return snapshot.value
     }
+    // An assignment may be computed from the value that is returned here.
     node.taint { defaults.remember(key, error, gaveDefault: true) }
-    if let receiver { receiver(error) } else { source.report(error) }
+    if snapshot.takesReport() {
+      let error = snapshot.isOfStore ? error.keepingLastValue : error
+      if let receiver { receiver(error) } else { source.report(error) }
+    }
     return snapshot.value
   }
 
@@ -161,6 +169,18 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     body(snapshot)
     unsafe gate.leave(lane)
     return snapshot
+  }
+}
+
+extension StorageError {
+  /// The same error of a live property that keeps its last value.
+  fileprivate var keepingLastValue: StorageError {
+    let cause =
+      code == .typeMismatch
+      ? ". Either somebody stored another type, or the type in this program has changed" : ""
+    return StorageError(
+      code, "\(message)\(cause). The property keeps its last value until there is a new one",
+      key: key, path: path, number: number)
   }
 }
 

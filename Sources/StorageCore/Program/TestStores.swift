@@ -27,6 +27,8 @@ package final class TestStores: Sendable {
   package let keySource: KeySource
   private let owner: OwningTest
   private let objects = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+  /// The live values of the test, by themselves.
+  private let live = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
   /// Creates stores in an existing folder, or in memory.
   ///
@@ -87,6 +89,14 @@ package final class TestStores: Sendable {
       objects[id] = object
       return object
     }
+  }
+
+  /// Keeps a live value until the test and its tasks have ended.
+  ///
+  /// A property outlives tests, so it can't keep a test's value itself, and the value knows the
+  /// last one that could be read.
+  func keep(_ value: some AnyObject & Sendable) {
+    live.withLock { $0[ObjectIdentifier(value)] = value }
   }
 
   /// The error of a call that needs a file when a test keeps its values in memory.

@@ -1,6 +1,7 @@
 public import CryptoCore
 
 public import struct Foundation.Data
+public import struct Foundation.URL
 
 /// A storage that seals values and passes the sealed records to a delegate.
 ///
@@ -20,6 +21,15 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
 
   /// The sealed store that performs all calls.
   public let store: SealedStore
+
+  /// The file of the values, whether it exists or not.
+  ///
+  /// Nil for values that are in no file, as in memory, in the keyring and at most delegates of a
+  /// program. Nil, too, if the place is not known: for example, a standard storage before
+  /// `bootstrap`.
+  public var url: URL? {
+    store.place.location.map { URL(fileURLWithPath: $0, isDirectory: false) }
+  }
 
   /// Receives the errors of calls that can't throw; when nil, ``StorageDiagnostics`` receives them.
   public var errorClosure: StorageErrorClosure? {

@@ -24,6 +24,11 @@ struct Limits: Sendable {
   }
 }
 
+struct ServiceSettings: Sendable {
+  @LiveVault("http.port", validate: { (1...65_535).contains($0) }) var httpPort = 8080
+  @LiveVault("log.level", validate: { ["info", "debug"].contains($0) }) var logLevel: String?
+}
+
 func follow(_ settings: Settings, show: @Sendable (String) async -> Void) async {
   for await theme in Observations({ settings.theme }) {
     await show(theme)
@@ -104,7 +109,7 @@ struct LiveGuideTests {
     let code = try String(contentsOf: tests, encoding: .utf8)
     let blocks = guide.components(separatedBy: "```swift\n").dropFirst()
       .map { $0.components(separatedBy: "```")[0] }
-    #expect(blocks.count == 6)
+    #expect(blocks.count == 7)
     for block in blocks { #expect(code.contains(block), "the guide has\n\(block)") }
   }
 

@@ -45,7 +45,7 @@ import Testing
       ("UInt", { try storage.save(1 as UInt, forKey: "k") }),
       ("Float", { try storage.save(1 as Float, forKey: "k") }),
       ("Double", { try storage.save(1.0, forKey: "k") }),
-      ("String", { try storage.save("1", forKey: "k") }),
+      ("String", { try storage.save("text", forKey: "k") }),
       ("Data", { try storage.save(Data([1]), forKey: "k") }),
       ("Date", { try storage.save(Date(), forKey: "k") }),
       ("Decimal", { try storage.save(Decimal(1), forKey: "k") }),

@@ -72,13 +72,24 @@ import Testing
   @Test func anotherTypeIsReportedAndNotConverted() {
     let log = ErrorLog()
     storage.errorClosure = { log.add($0) }
-    storage.set("7", forKey: "k")
+    storage.set("seven", forKey: "k")
     #expect(storage.integer(forKey: "k") == 0)
     #expect(!storage.bool(forKey: "k"))
     #expect(storage.data(forKey: "k") == nil)
     #expect(storage.array(forKey: "k") == nil)
     #expect(log.codes == [.typeMismatch, .typeMismatch, .typeMismatch, .typeMismatch])
-    #expect(storage.string(forKey: "k") == "7")
+    #expect(storage.string(forKey: "k") == "seven")
+  }
+
+  @Test func exactTextIsReadAsANumberOrATruthValue() {
+    let log = ErrorLog()
+    storage.errorClosure = { log.add($0) }
+    storage.set("7", forKey: "k")
+    #expect(storage.integer(forKey: "k") == 7)
+    #expect(storage.double(forKey: "k") == 7)
+    storage.set("true", forKey: "k")
+    #expect(storage.bool(forKey: "k"))
+    #expect(log.codes.isEmpty)
   }
 
   @Test func defaultsAreStoredWhereThereIsNoValueAndNowhereElse() {

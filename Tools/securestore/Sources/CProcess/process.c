@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // The state at the start of the program; written once, before anything else runs.
@@ -66,6 +67,13 @@ int process_duplicate(int descriptor, int least) {
 int process_seal(int descriptor) {
   int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
   return fcntl(descriptor, F_ADD_SEALS, seals) == 0 ? 0 : errno;
+}
+
+int process_is_in_memory(const char *folder) {
+  struct statfs system;
+  // TMPFS_MAGIC and RAMFS_MAGIC of statfs(2).
+  return statfs(folder, &system) == 0
+    && ((unsigned)system.f_type == 0x01021994 || (unsigned)system.f_type == 0x858458f6);
 }
 
 int process_wait_readable(int descriptor) {

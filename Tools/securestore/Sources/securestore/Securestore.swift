@@ -17,7 +17,8 @@ struct Securestore: ParsableCommand {
         name: "Values",
         subcommands: [
           SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self,
-          ImportCommand.self, ExportCommand.self, RunCommand.self,
+          RenameCommand.self, EditCommand.self, GenerateCommand.self, ImportCommand.self,
+          ExportCommand.self, RunCommand.self,
         ]),
       CommandGroup(
         name: "Vaults",

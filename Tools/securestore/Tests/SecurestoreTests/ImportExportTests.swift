@@ -63,8 +63,10 @@ struct ImportExportTests {
 
   @Test func countsAreInTheSingularAndThePlural() throws {
     let tool = try Tool()
-    #expect(try tool.run("import", "-", input: "A=1\n").errors.contains("imported 1 value\n"))
-    #expect(try tool.run("import", "-", input: "B=1\nC=1\n").errors.contains("imported 2 values\n"))
+    let one = try tool.run("import", "-", input: "A=1\n")
+    #expect(one.errors.contains("imported 1 value: 1 as text\n"))
+    let two = try tool.run("import", "-", input: "B=1\nC=1\n")
+    #expect(two.errors.contains("imported 2 values: 2 as text\n"))
     #expect(try tool.run("export", "--to", "a.env", "A").errors.contains("exported 1 value to"))
   }
 

@@ -33,6 +33,11 @@ int process_duplicate(int descriptor, int least);
 /// Returns 0, or an errno.
 int process_seal(int descriptor);
 
+/// Whether a folder is on a file system that keeps its files in memory, and that exists.
+///
+/// statfs(2) is not in Glibc's module. Returns 1 or 0.
+int process_is_in_memory(const char *_Nonnull folder);
+
 /// Waits until `descriptor` is readable; no signal is blocked during the wait.
 ///
 /// Returns 1 if it is readable, 0 if a signal was caught, or the negated errno.

@@ -30,7 +30,7 @@ struct ExportCommand: ParsableCommand {
     help: "Export only these values (default: all).", completion: ValueName.completion)
   var names: [String] = []
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var values: ValueOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -47,7 +47,7 @@ struct ExportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let place = try vault.place()
+    let place = try values.place()
     if let file { try Path.requireName(file, instead: "; use --stdout for standard output") }
     if let file { try Path.requireFolder(of: Path.absolute(file), "nothing was exported") }
     let storage = try place.open(key, .readOnly)
@@ -65,7 +65,7 @@ struct ExportCommand: ParsableCommand {
         do {
           guard let value = try StoredValue(name, in: storage) else {
             guard !self.names.isEmpty else { continue }  // removed after the listing
-            throw ValueName.absent(name)
+            throw ValueName.absent(name, in: storage)
           }
           switch format {
           case .json: members.append((name, value.exactJSON))
@@ -101,7 +101,7 @@ struct ExportCommand: ParsableCommand {
 
   /// The names to export, and the number of values whose name can't be read.
   private func wanted(
-    in storage: VaultStorage, _ path: String
+    in storage: DelegatedStorage, _ path: String
   ) throws -> (names: [String], unreadable: Int) {
     guard names.isEmpty else { return (names.withoutRepetition, 0) }
     let listing = try storage.listing()

@@ -8,19 +8,23 @@ struct GetCommand: ParsableCommand {
     commandName: "get", abstract: "Write a value to standard output.",
     discussion: """
       Text and data are written unchanged, other types as text or JSON. On a terminal, a line break \
-      follows the value. Exits with 1 if the value does not exist.
+      follows the value. Exits with 1 if the value does not exist, and names similar values.
       """)
 
   @Argument(help: "The name of the value.", completion: ValueName.completion) var name: String
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @Flag(name: .customLong("type"), help: "Write the type and the size instead of the value.")
+  var asksType = false
+
+  @OptionGroup var values: ValueOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let storage = try vault.place().open(key, .readOnly)
+    let storage = try values.place().open(key, .readOnly)
+    guard !asksType else { return try writeType(storage) }
     guard let value = try StoredValue(name, in: storage) else {
-      throw ValueName.absent(name)
+      throw ValueName.absent(name, in: storage)
     }
     if output.isJSON {
       return try output.output.json(
@@ -35,5 +39,17 @@ struct GetCommand: ParsableCommand {
         key: name)
     }
     try Output.write(value.bytes + [UInt8(ascii: "\n")])
+  }
+
+  /// Writes how the value is stored; the value itself is not decoded.
+  private func writeType(_ storage: DelegatedStorage) throws {
+    guard let summary = try storage.summary(forKey: name) else {
+      throw ValueName.absent(name, in: storage)
+    }
+    let form = StoredForm(summary)
+    guard !output.isJSON else {
+      return try output.output.json(.object([("name", .string(name))] + form.json))
+    }
+    try output.output.line("\(form.type) (\(Printable.count(summary.byteCount, "byte")))")
   }
 }

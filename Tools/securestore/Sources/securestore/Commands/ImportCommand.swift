@@ -1,8 +1,8 @@
 internal import ArgumentParser
+internal import CryptoCore
 internal import Foundation
 internal import Glibc
 internal import StorageCore
-internal import VaultBackend
 
 /// The formats of import and export.
 enum FileFormat: String, CaseIterable, ExpressibleByArgument {
@@ -67,7 +67,7 @@ struct ImportCommand: ParsableCommand {
         + "in the file; may be repeated.", valueName: "name=type"))
   var types: [TypeOfName] = []
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var values: ValueOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -78,13 +78,14 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let storage = try vault.place().openForValues(key)
+    let storage = try values.place().open(key)
     let (entries, laterTexts) = try read()
     let types = try TypeOfName.Table(types, of: entries.map(\.name))
     warn(of: entries, laterTexts, types)
-    let kept = try Progress.showing("import", output.output) { progress in
+    let (kept, forms) = try Progress.showing("import", output.output) { progress in
       try storage.transaction { transaction in
         var there: [String] = []
+        var forms: [(name: String, form: StoredForm)] = []
         var mismatches: [StorageTransaction.Mismatch] = []
         for (index, (name, given)) in entries.enumerated() {
           defer { progress(index + 1, entries.count) }
@@ -95,22 +96,38 @@ struct ImportCommand: ParsableCommand {
           do {
             let value = try types.value(given, name, transaction)
             try transaction.save(value, forKey: name)
+            forms.append((name, try transaction.form(of: name)))
           } catch let mismatch as StorageTransaction.Mismatch {
             mismatches.append(mismatch)
           }
         }
         guard there.isEmpty || keeps else { throw Self.conflict(there) }
         guard mismatches.isEmpty else { throw Self.conflict(mismatches) }
-        return there
+        return (there, forms)
       }
     }
-    let count = entries.count - kept.count
     try output.output.done(
-      "imported \(Printable.count(count, "value"))"
+      "imported \(Printable.count(forms.count, "value"))\(Self.types(forms.map(\.form.type)))"
         + (kept.isEmpty ? "" : ", kept \(kept.count) existing"),
       .object([
-        ("imported", .number("\(count)")), ("kept", .array(kept.map { .string($0) })),
+        ("imported", .number("\(forms.count)")), ("kept", .array(kept.map { .string($0) })),
+        ("types", .object(forms.map { ($0.name, .string($0.form.type)) })),
       ]))
+  }
+
+  /// How many values are stored as each type, as in ": 2 as text, 1 as Int".
+  private static func types(_ types: [String]) -> String {
+    var counts: [(type: String, count: Int)] = []
+    for type in types {
+      if let index = counts.firstIndex(where: { $0.type == type }) {
+        counts[index].count += 1
+      } else {
+        counts.append((type, 1))
+      }
+    }
+    guard !counts.isEmpty else { return "" }
+    return ": "
+      + counts.map { "\($0.count) as \(StoredForm.title($0.type))" }.joined(separator: ", ")
   }
 
   private static func conflict(_ names: [String]) -> Failure {

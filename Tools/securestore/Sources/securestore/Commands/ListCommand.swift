@@ -1,15 +1,22 @@
 internal import ArgumentParser
+internal import Glibc
 internal import StorageCore
 internal import VaultBackend
 
 /// Lists the names of the values.
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the names of all values, in order.",
+    commandName: "list", abstract: "List the names of the values, in order.",
     discussion: """
-      If names can't be read, because a record is damaged or missing, the others are listed, the \
+      With --match, only the names that match the pattern as a whole are listed: --match 'db.*' lists those \
+      that begin with db. If names can't be read, because a record is damaged or missing, the others are listed, the \
       number of unreadable names is reported, and the exit code is 12.
       """)
+
+  @Option(
+    name: .customLong("match"),
+    help: ArgumentHelp("List only the names of a pattern, as in glob(7).", valueName: "pattern"))
+  var pattern: String?
 
   @Flag(name: [.customLong("long"), .customShort("l")], help: "Also show types and sizes.")
   var isLong = false
@@ -19,7 +26,7 @@ struct ListCommand: ParsableCommand {
     help: "End each name with a zero byte instead of a line break.")
   var endsWithZero = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var values: ValueOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -30,10 +37,11 @@ struct ListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let place = try vault.place()
+    let place = try values.place()
     let storage = try place.open(key, .readOnly)
     let listing = try storage.listing()
-    let names = listing.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let names = listing.keys.filter { Self.matches($0, pattern) }
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     if output.isJSON {
       try writeJSON(names, listing.unreadable, storage)
     } else if isLong {
@@ -50,13 +58,19 @@ struct ListCommand: ParsableCommand {
     }
   }
 
+  /// Whether a name matches a pattern as a whole, fnmatch(3); without a pattern, every name does.
+  static func matches(_ name: String, _ pattern: String?) -> Bool {
+    guard let pattern else { return true }
+    return unsafe fnmatch(pattern, name, 0) == 0
+  }
+
   private func writeNames(_ names: [String]) throws {
     let end = endsWithZero ? "\0" : "\n"
     let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
     try Output.write(shown.map { $0 + end }.joined())
   }
 
-  private func writeTable(_ names: [String], _ storage: VaultStorage) throws {
+  private func writeTable(_ names: [String], _ storage: DelegatedStorage) throws {
     var rows: [[String]] = []
     for name in names {
       guard let summary = try storage.summary(forKey: name) else { continue }  // removed since
@@ -67,7 +81,7 @@ struct ListCommand: ParsableCommand {
     try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
   }
 
-  private func writeJSON(_ names: [String], _ unreadable: Int, _ storage: VaultStorage) throws {
+  private func writeJSON(_ names: [String], _ unreadable: Int, _ storage: DelegatedStorage) throws {
     var values: [JSONValue] = []
     for name in names {
       guard isLong else {

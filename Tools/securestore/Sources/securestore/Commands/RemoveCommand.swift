@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import StorageCore
-internal import VaultBackend
 
 /// Removes values.
 struct RemoveCommand: ParsableCommand {
@@ -17,18 +16,18 @@ struct RemoveCommand: ParsableCommand {
   @Flag(name: [.customLong("force"), .customShort("f")], help: "Ignore absent values.")
   var isForced = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var values: ValueOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let storage = try vault.place().openForValues(key)
+    let storage = try values.place().open(key)
     let removed = try storage.transaction { transaction in
       var removed: [String] = []
       for name in names.withoutRepetition {
         let isThere = try transaction.contains(name)
         guard isThere || isForced else {
-          throw ValueName.absent(name)
+          throw ValueName.absent(name, in: storage)
         }
         // Deleted even if absent: somebody may have hidden its record, to put it back later.
         try transaction.delete(forKey: name)

@@ -70,7 +70,7 @@ struct RunCommand: ParsableCommand {
 
   func run() throws {
     let place = try vault.place()
-    let keys = try KeyTraces(key, place)
+    let keys = KeyTraces(key, try place.knownSlots(of: place.path))
     let (variables, files) = try given(by: place)
     var environment = ChildEnvironment(without: keys.variables)
     try environment.add(variables)
@@ -86,7 +86,9 @@ struct RunCommand: ParsableCommand {
   ) throws -> (variables: [ChildEnvironment.Variable], files: [(number: Int32, bytes: [UInt8])]) {
     let storage = try place.open(key, .readOnly)
     func bytes(_ name: String) throws -> [UInt8] {
-      guard let value = try StoredValue(name, in: storage) else { throw ValueName.absent(name) }
+      guard let value = try StoredValue(name, in: storage) else {
+        throw ValueName.absent(name, in: storage)
+      }
       return value.bytes
     }
     try ChildDescriptors.check(descriptors.map(\.number))

@@ -3,7 +3,6 @@ internal import CryptoCore
 internal import Foundation
 internal import Glibc
 internal import StorageCore
-internal import VaultBackend
 
 /// Stores a value.
 struct SetCommand: ParsableCommand {
@@ -15,7 +14,8 @@ struct SetCommand: ParsableCommand {
       refused unless --allow-empty is given. A bool is true, yes, on or 1, or false, no, off or 0; a \
       date looks like 2026-11-24T05:05:00Z; lists, dictionaries and types such as '[Int]' are JSON. An \
       existing value keeps its type unless --type is given: input that does not convert exactly is \
-      refused.
+      refused. A new value is text; a property of a number, a Boolean or an enumeration reads text that \
+      is exactly such a value.
       """)
 
   @Argument(help: "The name of the value.", completion: ValueName.completion) var name: String
@@ -35,11 +35,17 @@ struct SetCommand: ParsableCommand {
   @Flag(name: .customLong("allow-empty"), help: "Accept a value of no bytes.")
   var allowsEmpty = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @Flag(name: .customLong("existing"), help: "Refuse a name that has no value yet.")
+  var mustExist = false
+
+  @OptionGroup var values: ValueOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
-  func validate() throws {
+  func validate() throws { try Self.requireNoValue(in: rest) }
+
+  /// Refuses arguments behind the name: the user meant to give the value.
+  static func requireNoValue(in rest: [String]) throws {
     guard rest.isEmpty else {
       throw ValidationError(
         "a value is never an argument, since every program can see arguments; leave it out and type it at the "
@@ -49,18 +55,21 @@ struct SetCommand: ParsableCommand {
 
   func run() throws {
     try ValueName.requireNoValue(in: name)
-    let storage = try vault.place().openForValues(key)
-    let bytes = try read()
+    let storage = try values.place().open(key)
+    let bytes = try Self.read(name)
     guard allowsEmpty || bytes.count > 0 else { throw empty }
     let text = isRaw ? bytes : try bytes.withoutLineBreak()
     let given = GivenValue.bytes(bytes, text: text)
     let stored = try storage.transaction { transaction in
+      guard try !mustExist || transaction.contains(name) else {
+        throw ValueName.absent(name, in: storage)
+      }
       do {
         let value = try transaction.newValue(given, forKey: name, as: type)
         let isEmpty = text.count == 0 && value.type == ValueKind.string.name
         guard allowsEmpty || !isEmpty else { throw empty }
         try transaction.save(value, forKey: name)
-        return value.type
+        return try transaction.form(of: name)
       } catch let mismatch as StorageTransaction.Mismatch {
         throw Failure(
           .typeMismatch,
@@ -70,8 +79,8 @@ struct SetCommand: ParsableCommand {
       }
     }
     try output.output.done(
-      "stored \(name)",
-      .object([("name", .string(name)), ("stored", .bool(true)), ("type", .string(stored))]))
+      "stored \(name) \(stored)",
+      .object([("name", .string(name)), ("stored", .bool(true))] + stored.json))
   }
 
   private var empty: Failure {
@@ -80,7 +89,8 @@ struct SetCommand: ParsableCommand {
       "the value is empty, and nothing was changed; --allow-empty accepts it", key: name)
   }
 
-  private func read() throws -> SecureBytes {
+  /// The value from the prompt, or all of standard input.
+  static func read(_ name: String) throws -> SecureBytes {
     if isatty(STDIN_FILENO) == 1 {
       let terminal = try Terminal(for: "a value", instead: "a pipe")
       return try terminal.askSecret("Value of \(name): ")

@@ -33,7 +33,7 @@ enum UnknownCommand {
 
   private static func failure(_ typed: String, _ names: [String], _ title: String) -> Failure {
     let near = names.filter { isNear(typed, $0) }
-    let hint = near.isEmpty ? "." : "; did you mean \(near.joined(separator: " or "))?"
+    let hint = near.isEmpty ? "." : Nearness.question(near)
     return Failure(
       .usage, "\(title) has no such command\(hint) \(title) --help lists all commands")
   }
@@ -41,22 +41,6 @@ enum UnknownCommand {
   /// Whether the typed text begins the name, or differs from it by one or two typing errors.
   private static func isNear(_ typed: String, _ name: String) -> Bool {
     guard !typed.isEmpty, typed.utf8.count <= 2 * name.utf8.count else { return false }
-    return name.hasPrefix(typed) || distance(typed, name) <= (name.utf8.count < 5 ? 1 : 2)
-  }
-
-  /// How many characters must be inserted, removed or replaced: Levenshtein's distance.
-  private static func distance(_ left: String, _ right: String) -> Int {
-    let right = Array(right)
-    var row = Array(0...right.count)
-    for (line, character) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = line + 1
-      for (column, other) in right.enumerated() {
-        let replaced = diagonal + (character == other ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
-      }
-    }
-    return row[right.count]
+    return name.hasPrefix(typed) || Nearness.distance(typed, name) <= (name.utf8.count < 5 ? 1 : 2)
   }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import LocalData
 internal import StorageCore
+internal import VaultBackend
 
 /// The options that select the catalog of an application and its stores.
 struct CatalogOptions: ParsableArguments {
@@ -31,6 +32,12 @@ struct CatalogOptions: ParsableArguments {
     func keySource(_ key: KeyOptions) throws -> KeySource {
       guard let choice = try key.choice() else { return .automatic }
       return try choice.source(for: place, opening: place.path)
+    }
+
+    /// A router of the application.
+    func router(_ key: KeyOptions, _ access: VaultAccess = .readWrite) throws -> StorageRouter {
+      try file.router(
+        applicationID: application, keySource: try keySource(key), folder: folder, access: access)
     }
   }
 

@@ -100,6 +100,45 @@ struct ChildEnvironment {
     }
   }
 
+  /// Runs a program and waits for its end.
+  ///
+  /// As with system(3), this process ignores SIGINT and SIGQUIT meanwhile: they are for the program.
+  ///
+  /// - Parameters:
+  ///   - command: the path of the program, and its arguments.
+  ///   - signals: the signals that are blocked in the program.
+  /// - Returns: its exit status; 128 and the signal if a signal ended it.
+  /// - Throws: `Failure` if it can't be run.
+  func run(_ command: [String], signals: sigset_t) throws -> Int32 {
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var (defaults, mask) = (sigset_t(), signals)
+    unsafe sigemptyset(&defaults)
+    for number in [SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, number) }
+    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+    unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
+    let handlers = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
+    defer { for (number, handler) in handlers { signal(number, handler) } }
+    var child: pid_t = 0
+    let number = unsafe Self.withPointers(command.map { Array($0.utf8) }) { arguments in
+      unsafe Self.withPointers(entries) { environment in
+        unsafe posix_spawn(&child, command[0], nil, &attributes, arguments, environment)
+      }
+    }
+    guard number == 0 else { throw Failure(system: "run", path: command[0], number: number) }
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0 {
+      guard errno == EINTR else {
+        throw Failure(system: "wait for", path: command[0], number: errno)
+      }
+    }
+    let ending = status & 0x7F  // wait(2): WIFEXITED and the like are macros
+    return ending == 0 ? status >> 8 & 0xFF : 128 + ending
+  }
+
   private static func withPointers<Result>(
     _ texts: [[UInt8]], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
   ) -> Result {

@@ -7,8 +7,10 @@ struct KeyTraces {
   let variables: Set<String>
   private let descriptors: [Int32]
 
-  init(_ options: KeyOptions, _ place: VaultPlace) throws {
-    let slots = try place.knownSlots(of: place.path)
+  /// - Parameters:
+  ///   - options: the key options of the command.
+  ///   - slots: what opens the store.
+  init(_ options: KeyOptions, _ slots: [KeySlot]) {
     variables = Set(
       slots.filter { $0.kind == KeySlot.environmentKind }.map(\.identifier)
         + [options.keyEnv].compactMap(\.self))

@@ -30,7 +30,8 @@ enum NameCompletion {
 
   private static func listing(_ words: [String]) throws -> [String] {
     let words = joined(words)
-    guard !words.contains(where: { word in askingOptions.contains { word.isOption($0) } }) else {
+    let unlisted = askingOptions + ["--suite"]
+    guard !words.contains(where: { word in unlisted.contains { word.isOption($0) } }) else {
       return []
     }
     let place = try VaultOptions.parse(picked(vaultOptions, words)).place()

@@ -16,13 +16,34 @@ enum ValueName {
         + "name, put -- before the name", key: shown)
   }
 
-  /// The error of a name that has no value.
-  static func absent(_ name: String) -> Failure {
+  /// The error of a name that has no value, with the names that may be meant.
+  ///
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - storage: the store; it is looked through for similar names.
+  /// - Returns: the error.
+  static func absent(_ name: String, in storage: some Storage) -> Failure {
+    absent(name) { () throws(StorageError) in try storage.listing().keys }
+  }
+
+  /// The same; `names` gives the names that there are.
+  static func absent(_ name: String, of names: () throws(StorageError) -> [String]) -> Failure {
     guard let shown = shown(name) else {
-      return Failure(.absent, "the value does not exist", key: name)
+      return Failure(.absent, "the value does not exist" + question(name, names), key: name)
     }
     return Failure(
       .absent, "the value does not exist; give only the name, without = and a value", key: shown)
+  }
+
+  private static func question(
+    _ name: String, _ names: () throws(StorageError) -> [String]
+  ) -> String {
+    // Without a list of names there is no hint, and the value is absent all the same.
+    do throws(StorageError) {
+      return Nearness.question(Nearness.names(name, in: try names()))
+    } catch {
+      return ""
+    }
   }
 
   /// The name without text that may be a value; nil for a name without an equals sign.

@@ -89,7 +89,7 @@ struct GetFileCommand: ParsableCommand {
   func run() throws {
     let folder = try folder.place().open(key, .readOnly)
     guard let reader = try folder.reader(named: name) else {
-      throw ValueName.absent(name)
+      throw ValueName.absent(name, of: folder.names)
     }
     let start = min(offset, reader.size)
     let range = start..<start + min(length ?? reader.size, reader.size - start)
@@ -197,7 +197,7 @@ struct RenameFileCommand: ParsableCommand {
       }
       return try transaction.rename(name, to: newName)
     }
-    guard isThere else { throw ValueName.absent(name) }
+    guard isThere else { throw ValueName.absent(name, of: folder.names) }
     try output.output.done(
       "renamed \(name) to \(newName)",
       .object([("name", .string(newName)), ("oldName", .string(name))]))
@@ -228,7 +228,7 @@ struct RemoveFilesCommand: ParsableCommand {
       var removed: [String] = []
       for name in names.withoutRepetition {
         guard try transaction.contains(name) else {
-          guard isForced else { throw ValueName.absent(name) }
+          guard isForced else { throw ValueName.absent(name, of: folder.names) }
           continue
         }
         try transaction.remove(name)

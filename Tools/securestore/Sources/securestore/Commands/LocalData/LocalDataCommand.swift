@@ -9,5 +9,8 @@ struct LocalDataCommand: ParsableCommand {
       key, and a key for each group of programs, seal values in them. audit compares the values with the \
       catalog.
       """,
-    subcommands: [RotateLocalDataCommand.self])
+    subcommands: [
+      ListLocalDataCommand.self, GetLocalDataCommand.self, SetLocalDataCommand.self,
+      RemoveLocalDataCommand.self, RotateLocalDataCommand.self,
+    ])
 }

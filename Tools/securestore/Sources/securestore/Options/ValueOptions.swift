@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import DefaultsBackend
+internal import Foundation
+internal import StorageCore
+internal import VaultBackend
+
+/// The options that select the store of values: a vault, or a suite.
+struct ValueOptions: ParsableArguments {
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "A suite of sealed UserDefaults, instead of a vault: its name, or the path of its file. The suite of "
+        + "@UserDefault has the application's id as its name.", valueName: "name"),
+    completion: .file(extensions: ["plist"]))
+  var suite: String?
+
+  func place() throws -> ValuePlace {
+    guard let suite else { return .vault(try vault.place()) }
+    guard vault.vault == nil else {
+      throw Failure(.usage, "give --vault or --suite, not both")
+    }
+    return .suite(try SuitePlace(suite, vault))
+  }
+}
+
+/// The store of values that the operator named.
+enum ValuePlace {
+  case vault(VaultPlace)
+  case suite(SuitePlace)
+
+  /// The absolute path of its file.
+  var path: String {
+    switch self {
+    case .vault(let place): place.path
+    case .suite(let place): place.path
+    }
+  }
+
+  /// The store, which must exist.
+  func open(
+    _ options: KeyOptions, _ access: VaultAccess = .readWrite
+  ) throws -> DelegatedStorage {
+    switch self {
+    case .vault(let place):
+      access == .readOnly ? try place.open(options, access) : try place.openForValues(options)
+    case .suite(let place): try place.open(options)
+    }
+  }
+
+  /// What a started program could read the key of the store from.
+  func traces(_ options: KeyOptions) throws -> KeyTraces {
+    switch self {
+    case .vault(let place): try KeyTraces(options, place.knownSlots(of: place.path))
+    case .suite(let place): try KeyTraces(options, place.slots())
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import LocalData
+import StorageCore
+import Testing
+
+private enum Theme: String, Codable, Sendable { case dark, light }
+
+private struct Window: Codable, Sendable, Equatable { var width: Double, title: String }
+
+private func key<Value: Codable & Sendable>(
+  _ name: String, _ domain: StorageDomain, _ serializer: Serializer = .json,
+  of _: Value.Type = Value.self
+) -> StoredKey<Value> {
+  StoredKey(name, in: domain, serializer: serializer, owner: "Tests", description: "A \(name).")
+}
+
+private struct Keys {
+  let port: StoredKey<Int> = key("http.port", .userDefaults)
+  let scale: StoredKey<Double> = key("scale", .userDefaults, .plist)
+  let theme: StoredKey<Theme> = key("theme", .userDefaults)
+  let window: StoredKey<Window> = key("window", .fileSystem(directory: .documents))
+  let token: StoredKey<String> = key("token", .keychain(service: nil))
+  let other: StoredKey<String> = key("token", .userDefaults)
+  let blob: StoredKey<Data> = key("blob", .encryptedFileSystem(directory: .documents), .data)
+  let own: StoredKey<String> = key(
+    "own", .userDefaults, .custom("own", encode: { Data($0.utf8) }, decode: { "\($0.count)" }))
+}
+
+/// `localdata list`, `get`, `set` and `remove` on the data of an application.
+struct LocalDataValueTests {
+  private let tool: Tool
+  private let catalog: String
+
+  private func router() -> StorageRouter {
+    StorageRouter(
+      applicationID: "com.example.shop",
+      keySource: .file(URL(fileURLWithPath: tool.path("key"))),
+      folder: URL(fileURLWithPath: tool.path("store"), isDirectory: true),
+      configuration: StorageConfiguration(keychain: .vault))
+  }
+
+  init() throws {
+    tool = try Tool(hasVault: false)
+    catalog = tool.path("catalog.json")
+    let router = router()
+    try router.registerKeys(Keys())
+    try tool.write(try router.catalogReport().json, to: "catalog.json")
+  }
+
+  private func run(
+    _ command: String, _ arguments: String..., input: String = ""
+  ) throws -> Tool.Result {
+    let folder = command == "list" ? [] : ["--key-file", tool.path("key")]
+    return try tool.run(
+      ["localdata", command, catalog] + arguments + ["--folder", tool.path("store")] + folder,
+      input: Data(input.utf8))
+  }
+
+  @Test func keysAreListed() throws {
+    let names = try run("list").lines
+    #expect(names.contains("http.port") && names.count == 8)
+    #expect(try run("list", "--match", "t*", "--long").lines.count == 3)
+    #expect(try run("list", "--long").text.contains("A http.port."))
+    let json = try run("list", "--match", "http.*", "--json").json()
+    #expect((json["keys"] as? [[String: String]])?.first?["type"] == "Int")
+  }
+
+  @Test func whatIsSetTheApplicationReadsAndTheReverse() async throws {
+    let router = router()
+    try await router(Keys()).set(8080, for: \.port)
+    #expect(try run("get", "http.port").text == "8080")
+    let set = try run("set", "http.port", input: "9000\n")
+    #expect(set.code == 0 && set.errors.contains("as Int (4 bytes)"), "\(set.errors)")
+    #expect(try await self.router()(Keys()).get(\.port) == 9000)
+    #expect(try run("set", "scale", input: "2").code == 0)
+    #expect(try await self.router()(Keys()).get(\.scale) == 2)
+    #expect(try run("set", "theme", input: "light").code == 0)
+    #expect(try await self.router()(Keys()).get(\.theme) == .light)
+    #expect(try run("set", "window", input: #"{"width": 1.5, "title": "x"}"#).code == 0)
+    #expect(try await self.router()(Keys()).get(\.window) == Window(width: 1.5, title: "x"))
+    #expect(try run("get", "window").text == #"{"title":"x","width":1.5}"#)
+    #expect(try run("set", "blob", input: "\u{1}\u{2}").code == 0)
+    #expect(try await self.router()(Keys()).get(\.blob) == Data([1, 2]))
+    #expect(try run("remove", "http.port", "blob").code == 0)
+    #expect(try await self.router()(Keys()).get(\.port) == nil)
+    #expect(try run("get", "http.port").code == 1)
+    #expect(try run("remove", "http.port").code == 1)
+    #expect(try run("remove", "http.port", "--force").code == 0)
+  }
+
+  @Test func aLivePropertySeesTheChange() async throws {
+    let router = router()
+    let keys = Keys()
+    try await router(keys).set(8080, for: \.port)
+    let live = LiveStored(wrappedValue: 1, keys.port, router: router, validate: { $0 > 0 })
+    #expect(live.wrappedValue == 8080)
+    #expect(try run("set", "http.port", input: "9000").code == 0)
+    for _ in 0..<2_000 where live.wrappedValue != 9000 {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(live.wrappedValue == 9000)
+  }
+
+  @Test func whatDoesNotFitTheDeclarationIsRefused() async throws {
+    try await router()(Keys()).set(8080, for: \.port)
+    try await router()(Keys()).set(Window(width: 1, title: "x"), for: \.window)
+    for (name, input) in [("http.port", "ninety"), ("http.port", "1.5"), ("window", "[1]")] {
+      let result = try run("set", name, input: input)
+      #expect(result.code == 13 && !result.errors.contains("ninety"), "\(name) \(result.errors)")
+    }
+    #expect(try run("set", "http.port").code == 65)
+    #expect(try run("set", "http.port", "9000").code == 64)
+    #expect(try run("get", "own").code == 18)
+    #expect(try await router()(Keys()).get(\.port) == 8080)
+  }
+
+  @Test func aNameThatIsNotDeclaredIsRefused() throws {
+    for command in ["get", "set", "remove"] {
+      let result = try run(command, "http.prot", input: "1")
+      #expect(result.code == 1 && result.errors.contains("did you mean http.port?"))
+    }
+    let several = try run("get", "token")
+    #expect(several.code == 64 && several.errors.contains("userDefaults/token"))
+    #expect(try run("set", "userDefaults/token", input: "x").code == 0)
+    #expect(try run("get", "userDefaults/token").text == "x")
+    #expect(try run("get", "keychain(default)/token").code == 1)
+  }
+}
