@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "Examples",
   dependencies: [.package(name: "SecurePropertyStorage", path: "..")],
-  // Webshop keeps its settings in UserDefaults. Shopfront reads settings from a vault, and a
+  // Webshop is a service with 30 settings and 10 secrets in a vault. Shopfront reads a vault, and a
   // password from the desktop's keyring. Signboard observes two values of that vault. Cashier shows
   // injection.
   targets: ["Webshop", "Shopfront", "Signboard", "Cashier"].map {
@@ -14,6 +14,29 @@ let package = Package(
         .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage")
       ])
   } + [
+    // Forge is a command-line tool with tokens and settings, which links no more than it needs.
+    .executableTarget(
+      name: "Forge",
+      dependencies: [
+        .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+        .product(name: "StorageCore", package: "SecurePropertyStorage"),
+      ]),
+    .testTarget(
+      name: "ForgeTests",
+      dependencies: [
+        "Forge",
+        .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+        .product(name: "StorageTesting", package: "SecurePropertyStorage"),
+      ]),
+    .testTarget(
+      name: "WebshopTests",
+      dependencies: [
+        "Webshop",
+        .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage"),
+        .product(name: "StorageTesting", package: "SecurePropertyStorage"),
+      ]),
     // Inventory declares its data as typed keys.
     .executableTarget(
       name: "Inventory",

@@ -144,6 +144,10 @@ rm "$client/Sources/client/keychain.swift"
 write_package VaultBackend
 write_program VaultBackend Vault
 check_without_headers "a client of VaultBackend alone"
+# All of Foundation adds 45 MB to a program that is linked statically: docs/decisions.md.
+if ldd "$program" | grep -E 'libFoundation\.so|FoundationInternationalization|FoundationICU'; then
+  fail "a client of VaultBackend alone is linked with the above"
+fi
 
 echo 'let keychain = KeychainStorage.self' >"$client/Sources/client/keychain.swift"
 sed -i '1i import SecurePropertyStorage\n' "$client/Sources/client/keychain.swift"

@@ -1,6 +1,6 @@
 public import CryptoCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// A storage that seals values and passes the sealed records to a delegate.
 ///
