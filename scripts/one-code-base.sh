@@ -63,7 +63,8 @@ apple=$(swift build --package-path "$work/apple" --show-bin-path 2>/dev/null)/Se
 # What the guide says of two packages with one identity.
 ln -s "$repository" "$work/apple/SecurePropertyStorage"
 sed -i "s|path: \"$linux\"|path: \"SecurePropertyStorage\"|" "$work/apple/Package.swift"
-if swift package --package-path "$work/apple" describe >"$work/log" 2>&1; then
+sed -i 's/, traits: \[\])/)/' "$work/apple/Package.swift"
+if swift build --package-path "$work/apple" >"$work/log" 2>&1; then
   fail "two packages of one identity are resolved"
 fi
 grep -qi 'conflicting identity for securepropertystorage' "$work/log" ||

@@ -59,7 +59,7 @@ package enum PropertyListCoder {
     let element = bytes.extracting(start..<end)
     let table = UInt64(8 + element.byteCount)
     // Readers refuse offsets too short for the table's own.
-    let offsetSize = [1, 2, 4].first { table < 1 << UInt64(8 * $0) } ?? 8
+    let offsetSize: Int = [1, 2, 4].first { table < (1 as UInt64) << UInt64(8 * $0) } ?? 8
     var scalar = Data(capacity: 8 + element.byteCount + offsetSize + 32)
     scalar.append(contentsOf: "bplist00".utf8)
     unsafe element.withUnsafeBytes { unsafe scalar.append(contentsOf: $0) }
