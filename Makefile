@@ -28,7 +28,7 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=
 # The long tests, and those of what is said in release as well; those that print times run alone.
 RELEASE = -c release -Xswiftc -enable-testing
 
-.PHONY: help deps build test test-tool tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize \
+.PHONY: help deps client-size build test test-tool tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize \
   client client-tests service service-load service-image traits clean
 
 help: ## List the targets
@@ -98,6 +98,9 @@ sanitize: deps ## Run the tests under the thread and the address sanitizer
 client: deps ## Time a clean release build of programs that use the library; fail beyond a limit
 	@scripts/client-build.sh
 	@scripts/client-traits.sh measure
+
+client-size: deps ## Print how large a program that reads a vault is, and how long it takes to start
+	@scripts/client-size.sh
 
 client-tests: deps ## Build a service and its tests as a user writes them, and look at what they leave and say
 	@scripts/client-tests.sh

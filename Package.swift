@@ -6,7 +6,7 @@ let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
   "FileBackend", "KeyringBackend", "ProviderBackend", "KeychainStorageShim", "InjectRegistry",
   "LocalData", "SecureConfiguration", "SecureService",
-  "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
+  "StorageFoundation", "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
 ]
 
 let package = Package(
@@ -43,6 +43,9 @@ let package = Package(
     .target(name: "StorageCore", dependencies: ["CryptoCore", "CXattr"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    // What needs all of Foundation. A program that does not link it is 40 MB smaller.
+    .target(
+      name: "StorageFoundation", dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore"]),
     .target(name: "VaultBackend", dependencies: ["StorageCore", "CryptoCore", "CSQLite"]),
     .target(name: "FileBackend", dependencies: ["VaultBackend", "StorageCore", "CryptoCore"]),
     .target(name: "KeyringBackend", dependencies: ["StorageCore", "CryptoCore", "CLibsecret"]),
@@ -80,7 +83,7 @@ let package = Package(
       name: "SecurePropertyStorage",
       dependencies: [
         "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
-        "FileBackend", "ProviderBackend", "InjectRegistry",
+        "FileBackend", "ProviderBackend", "StorageFoundation", "InjectRegistry",
         .target(name: "KeyringBackend", condition: .when(traits: ["Keyring"])),
       ]),
     .target(name: "InjectRegistry"),
@@ -88,13 +91,15 @@ let package = Package(
 
     .executableTarget(
       name: "DefaultsTestChild",
-      dependencies: ["DefaultsBackend", "StorageCore", "CryptoCore", "TestSupport"],
+      dependencies: [
+        "DefaultsBackend", "StorageFoundation", "StorageCore", "CryptoCore", "TestSupport",
+      ],
       path: "Tests/DefaultsTestChild"),
     .testTarget(
       name: "DefaultsBackendTests",
       dependencies: [
-        "DefaultsBackend", "DefaultsTestChild", "StorageCore", "CryptoCore", "StorageTesting",
-        "TestSupport",
+        "DefaultsBackend", "DefaultsTestChild", "StorageFoundation", "StorageCore", "CryptoCore",
+        "StorageTesting", "TestSupport",
       ]),
     .executableTarget(
       name: "VaultTestChild",
@@ -178,7 +183,8 @@ let package = Package(
       dependencies: [
         "SecurePropertyStorage", "CryptoCore", "StorageCore", "SingletonBackend",
         "DefaultsBackend", "VaultBackend", "FileBackend", "LocalData", "KeyringBackend",
-        "KeychainStorageShim", "KeyringTesting", "StorageTesting", "TestSupport",
+        "KeychainStorageShim", "KeyringTesting", "StorageFoundation", "StorageTesting",
+        "TestSupport",
       ]),
     .target(name: "CAllocationCounter", path: "Benchmarks/Sources/CAllocations"),
     .executableTarget(
@@ -210,7 +216,8 @@ let package = Package(
     .testTarget(
       name: "StorageCoreTests",
       dependencies: [
-        "StorageCore", "CryptoCore", "SingletonBackend", "StorageTesting", "TestSupport",
+        "StorageCore", "CryptoCore", "SingletonBackend", "StorageFoundation", "StorageTesting",
+        "TestSupport",
       ]),
     .testTarget(
       name: "SingletonBackendTests",

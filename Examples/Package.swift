@@ -4,37 +4,51 @@ import PackageDescription
 let package = Package(
   name: "Examples",
   dependencies: [.package(name: "SecurePropertyStorage", path: "..")],
-  // Forge is a command-line tool that keeps tokens, Relay a service with live settings, Notebook the
-  // model layer of an app. Webshop keeps its settings in UserDefaults. Shopfront reads settings from
-  // a vault, and a password from the desktop's keyring. Cashier shows injection.
-  targets: ["Forge", "Relay", "Notebook", "Webshop", "Shopfront", "Cashier"].map {
+  // Webshop is a service with 30 settings and 10 secrets in a vault. Shopfront reads a vault, and a
+  // password from the desktop's keyring. Signboard observes two values of that vault. Cashier shows
+  // injection.
+  targets: ["Webshop", "Shopfront", "Signboard", "Cashier"].map {
     .executableTarget(
       name: $0,
       dependencies: [
         .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage")
       ])
-  }
-    + ["Forge", "Relay", "Notebook"].map {
-      .testTarget(
-        name: $0 + "Tests",
-        dependencies: [
-          .target(name: $0),
-          .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage"),
-          .product(name: "StorageTesting", package: "SecurePropertyStorage"),
-        ])
-    } + [
-      // Inventory declares its data as typed keys.
-      .executableTarget(
-        name: "Inventory",
-        dependencies: [.product(name: "LocalData", package: "SecurePropertyStorage")]),
-      .testTarget(
-        name: "CashierTests",
-        dependencies: [
-          "Cashier",
-          .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage"),
-          .product(name: "InjectTesting", package: "SecurePropertyStorage"),
-          .product(name: "StorageTesting", package: "SecurePropertyStorage"),
-        ]),
-    ],
+  } + [
+    // Forge is a command-line tool with tokens and settings, which links no more than it needs.
+    .executableTarget(
+      name: "Forge",
+      dependencies: [
+        .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+        .product(name: "StorageCore", package: "SecurePropertyStorage"),
+      ]),
+    .testTarget(
+      name: "ForgeTests",
+      dependencies: [
+        "Forge",
+        .product(name: "VaultBackend", package: "SecurePropertyStorage"),
+        .product(name: "DefaultsBackend", package: "SecurePropertyStorage"),
+        .product(name: "StorageTesting", package: "SecurePropertyStorage"),
+      ]),
+    .testTarget(
+      name: "WebshopTests",
+      dependencies: [
+        "Webshop",
+        .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage"),
+        .product(name: "StorageTesting", package: "SecurePropertyStorage"),
+      ]),
+    // Inventory declares its data as typed keys.
+    .executableTarget(
+      name: "Inventory",
+      dependencies: [.product(name: "LocalData", package: "SecurePropertyStorage")]),
+    .testTarget(
+      name: "CashierTests",
+      dependencies: [
+        "Cashier",
+        .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage"),
+        .product(name: "InjectTesting", package: "SecurePropertyStorage"),
+        .product(name: "StorageTesting", package: "SecurePropertyStorage"),
+      ]),
+  ],
   swiftLanguageModes: [.v6]
 )

@@ -13,6 +13,10 @@ fail() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 client=$work/client
+# A name of its own: scripts/one-code-base.sh builds on in the client's folder.
+linux=$work/client/securepropertystorage-linux
+mkdir -p "$client"
+ln -s "$repository" "$linux"
 mkdir -p "$client/Sources/Service" "$client/Sources/program" "$client/Tests/ServiceTests"
 
 cat >"$client/Package.swift" <<SWIFT
@@ -23,7 +27,7 @@ let library = Target.Dependency.product(
   name: "SecurePropertyStorage", package: "SecurePropertyStorage")
 let package = Package(
   name: "client",
-  dependencies: [.package(name: "SecurePropertyStorage", path: "$repository", traits: [])],
+  dependencies: [.package(name: "SecurePropertyStorage", path: "$linux", traits: [])],
   targets: [
     .target(name: "Service", dependencies: [library]),
     .executableTarget(name: "program", dependencies: ["Service", library]),
@@ -153,3 +157,4 @@ if in_home "$bin/program" bootstrap 2>"$work/log"; then fail "a late bootstrap g
 grep -q 'the property "theme" at Service/Settings.swift:5 was used' "$work/log" ||
   fail "a late bootstrap does not say what came before it"
 echo "client-tests: what a user's tests leave and say is as it should be ($SECONDS s)"
+"$repository/scripts/one-code-base.sh" "$client/.build"

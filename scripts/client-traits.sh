@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a program with `traits: []` where libsecret's headers are hidden, as on a machine that has none,
-# there also one that uses the product VaultBackend alone, whatever the traits, and securestore without its
-# keyring; and then one with the default traits, where it has the keyring. A program with the default traits
+# there also one that uses the product VaultBackend alone, whatever the traits and without Foundation, and
+# securestore without its keyring; and then one with the default traits, where it has the keyring. A program with the default traits
 # resolves no package at all.
 # Usage: scripts/client-traits.sh [measure]   with measure, prints what each trait adds to a program instead
 set -euo pipefail
@@ -144,6 +144,37 @@ rm "$client/Sources/client/keychain.swift"
 write_package VaultBackend
 write_program VaultBackend Vault
 check_without_headers "a client of VaultBackend alone"
+# All of Foundation adds 45 MB to a program that is linked statically: docs/decisions.md.
+if ldd "$program" | grep -E 'libFoundation\.so|FoundationInternationalization|FoundationICU'; then
+  fail "a client of VaultBackend alone is linked with the above"
+fi
+
+# Stores an object of Foundation and an NSNumber within [Any], in a program with a module, and says how it went.
+objects() {
+  write_package "$1" ', traits: []'
+  cat >"$client/Sources/client/main.swift" <<SWIFT
+import Foundation
+import $1
+
+let values: [(String, Any)] = [("object", NSString("a-secret")), ("list", [NSNumber(value: 1)])]
+for (key, value) in values {
+  do {
+    try VaultStorage.standard.save(value, forKey: key)
+    print(key, try VaultStorage.standard.object(forKey: key) != nil)
+  } catch let error as StorageError {
+    print(key, error.code, error.message.contains("product StorageFoundation"))
+  }
+}
+SWIFT
+  build >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "a client of $1 with objects does not build"; }
+}
+objects VaultBackend
+said=$("$repository/scripts/private-env.sh" "$program")
+[[ $said == $'object unsupported true\nlist unsupported true' ]] ||
+  fail "objects without StorageFoundation: $said"
+objects SecurePropertyStorage
+said=$("$repository/scripts/private-env.sh" "$program")
+[[ $said == $'object true\nlist true' ]] || fail "objects with the umbrella: $said"
 
 echo 'let keychain = KeychainStorage.self' >"$client/Sources/client/keychain.swift"
 sed -i '1i import SecurePropertyStorage\n' "$client/Sources/client/keychain.swift"

@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 /// Sealed records in a property list: one file for each suite, safe across threads and processes.
 ///

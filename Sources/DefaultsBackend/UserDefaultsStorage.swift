@@ -1,8 +1,8 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
-public import struct Foundation.URL
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.URL
 
 /// Sealed values in a property list in the user's configuration folder.
 ///

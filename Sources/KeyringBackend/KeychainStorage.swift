@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// Values in the desktop's keyring, sealed: GNOME Keyring, KeePassXC or KWallet.
 ///
@@ -56,30 +56,54 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
 
   /// The store of a service in the keyring.
   ///
-  /// The keyring is not asked before the first use; `open()` asks it now. A setting that is not
-  /// available is an error at every use: `unsupported` for `synchronizable`, and for an
-  /// accessibility that needs a passcode; use a passphrase as the key source instead.
+  /// The keyring is not asked before the first use; `open()` asks it now.
   ///
   /// - Parameters:
   ///   - service: whose store it is, such as the application's id.
   ///   - accessGroup: the collection, by its alias or its label; nil for the one that the store is
   ///     in already, or the default one for a new store.
+  ///   - keySource: where the key comes from; nil for a key in the keyring.
+  ///   - algorithm: the cipher of a new store; an existing store keeps its own.
+  ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
+  ///   - access: how long calls wait, and whether they may ask the user.
+  ///   - errorClosure: takes the errors of calls that can't throw.
+  public convenience init(
+    service: String, accessGroup: String? = nil, keySource: KeySource? = nil,
+    algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
+    access: KeyringAccess = .standard, errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      accessGroup: accessGroup, synchronizable: false, accessible: .whenUnlocked,
+      keySource: keySource, algorithm: algorithm, authenticationTag: authenticationTag,
+      access: access, errorClosure: errorClosure
+    ) { service }
+  }
+
+  /// The store of a service in the keyring, with settings that may not be available.
+  ///
+  /// - Parameters:
+  ///   - service: as above.
+  ///   - accessGroup: as above.
   ///   - synchronizable: whether to synchronize between devices; the Secret Service can't.
   ///   - accessible: when the values can be read. A collection is unlocked as a whole, so all
   ///     values are as open as the collection. With `...ThisDeviceOnly` the store's key is in a
   ///     file of this machine and not in the keyring: a copy of the keyring does not open without
   ///     the file, but a copy of the home folder has both.
   ///   - keySource: where the key comes from; nil for what `accessible` asks for.
-  ///   - algorithm: the cipher of a new store; an existing store keeps its own.
-  ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
-  ///   - access: how long calls wait, and whether they may ask the user.
-  ///   - errorClosure: takes the errors of calls that can't throw.
+  ///   - algorithm: as above.
+  ///   - authenticationTag: as above.
+  ///   - access: as above.
+  ///   - errorClosure: as above.
+  /// - Throws: `unsupported` when `synchronizable` is true, and when `accessible` needs a passcode
+  ///   but there is no key source: give a passphrase as the key source.
+  @_disfavoredOverload  // prefers the initializer that needs no `try`
   public convenience init(
     service: String, accessGroup: String? = nil, synchronizable: Bool = false,
     accessible: Accessibility = .whenUnlocked, keySource: KeySource? = nil,
     algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
     access: KeyringAccess = .standard, errorClosure: StorageErrorClosure? = nil
-  ) {
+  ) throws(StorageError) {
+    try KeychainSettings.refuse(synchronizable, accessible, hasSource: keySource != nil)
     self.init(
       accessGroup: accessGroup, synchronizable: synchronizable, accessible: accessible,
       keySource: keySource, algorithm: algorithm, authenticationTag: authenticationTag,
@@ -91,14 +115,41 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
   ///
   /// - Parameters:
   ///   - accessGroup: the collection, as above.
+  ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
+  ///   - errorClosure: takes the errors of calls that can't throw.
+  public convenience init(
+    accessGroup: String? = nil, authenticationTag: Data? = nil,
+    errorClosure: StorageErrorClosure? = nil
+  ) {
+    self.init(
+      standardIn: accessGroup, synchronizable: false, accessible: .whenUnlocked,
+      authenticationTag, errorClosure)
+  }
+
+  /// The standard store, with settings that may not be available.
+  ///
+  /// - Parameters:
+  ///   - accessGroup: the collection, as above.
   ///   - synchronizable: as above.
   ///   - accessible: as above.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   ///   - errorClosure: takes the errors of calls that can't throw.
+  /// - Throws: `unsupported` when `synchronizable` is true, and when `accessible` needs a passcode.
+  @_disfavoredOverload  // prefers the initializer that needs no `try`
   public convenience init(
     accessGroup: String? = nil, synchronizable: Bool = false,
     accessible: Accessibility = .whenUnlocked, authenticationTag: Data? = nil,
     errorClosure: StorageErrorClosure? = nil
+  ) throws(StorageError) {
+    try KeychainSettings.refuse(synchronizable, accessible, hasSource: false)
+    self.init(
+      standardIn: accessGroup, synchronizable: synchronizable, accessible: accessible,
+      authenticationTag, errorClosure)
+  }
+
+  private convenience init(
+    standardIn accessGroup: String?, synchronizable: Bool, accessible: Accessibility,
+    _ authenticationTag: Data?, _ errorClosure: StorageErrorClosure?
   ) {
     self.init(
       accessGroup: accessGroup, synchronizable: synchronizable, accessible: accessible,

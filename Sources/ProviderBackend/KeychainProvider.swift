@@ -1,6 +1,6 @@
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// A place of the application that keeps data by name, such as its wrapper of a keychain.
 ///

@@ -1,6 +1,6 @@
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// A storage over a place of the application, such as its own wrapper of a keychain.
 ///

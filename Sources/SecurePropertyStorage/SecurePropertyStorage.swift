@@ -10,6 +10,7 @@
 @_exported public import ProviderBackend
 @_exported public import SingletonBackend
 @_exported public import StorageCore
+@_exported public import StorageFoundation
 @_exported public import VaultBackend
 
 #if Keyring

@@ -1,7 +1,7 @@
 internal import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// Values in memory, sealed under a key that lives and dies with the storage.
 ///

@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 /// Sealed records in one file that loses nothing: SQLite with a write-ahead log.
 ///

@@ -2,8 +2,8 @@ public import CryptoCore
 public import StorageCore
 internal import Synchronization
 
-public import struct Foundation.Data
-public import struct Foundation.URL
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.URL
 
 /// Values in one encrypted file, sealed, durable and shared by any number of processes.
 ///

@@ -2,6 +2,7 @@ import CryptoCore
 import DefaultsBackend
 import Foundation
 import StorageCore
+import StorageFoundation
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import DefaultsBackend
 import Dispatch
 import Foundation
 import StorageCore
+import StorageFoundation
 import TestSupport
 
 // A process of its own for the tests: to be killed, to share a suite with, to run as somebody else.

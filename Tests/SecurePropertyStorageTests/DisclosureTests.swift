@@ -3,6 +3,7 @@ import DefaultsBackend
 import Foundation
 import SingletonBackend
 import StorageCore
+import StorageFoundation
 import StorageTesting
 import TestSupport
 import Testing

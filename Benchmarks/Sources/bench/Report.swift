@@ -17,7 +17,15 @@ struct Report {
     let folder = URL(filePath: path).deletingLastPathComponent().path + "/benchmarks"
     for plot in EntryVisit.plots(visits) { try plot.write(to: folder) }
     try PeerPlot(results, large).write(to: folder)
-    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    try (text + Self.lastPart(of: path)).write(toFile: path, atomically: true, encoding: .utf8)
+  }
+
+  /// The part that another program measures and somebody writes: it stays as it is.
+  private static func lastPart(of path: String) throws -> String {
+    guard FileManager.default.fileExists(atPath: path) else { return "" }
+    let old = try String(contentsOfFile: path, encoding: .utf8)
+    guard let start = old.range(of: "\n## A program's size and start\n") else { return "" }
+    return String(old[start.lowerBound...])
   }
 
   private var text: String {

@@ -1,77 +1,68 @@
-import Foundation
-import SecurePropertyStorage
+import DefaultsBackend
+import Glibc
+import VaultBackend
 
-/// A client of a code forge that keeps a token for each host, as `gh` and `glab` do.
-@main
-struct Forge {
-  static let usage = """
-    usage: forge login HOST --user NAME   with the token on standard input
-           forge status                   who is logged in where
-           forge token HOST               the token, for another program
-           forge logout HOST
-    """
-
-  /// What the user did wrong, in one line.
-  struct Mistake: Error { var line: String }
-
+/// A tool for a forge of code: it keeps a token for each host, and a few settings.
+///
+/// It imports VaultBackend and DefaultsBackend and not Foundation, so it stays small.
+@main struct Forge {
   static func main() {
     SecureStorage.bootstrap(applicationID: "org.example.forge")
     do {
-      try run(Array(CommandLine.arguments.dropFirst()), input: readLine)
-    } catch let error as StorageError {
-      complain(message(for: error))
-      exit(error.code.exitCode)
-    } catch let mistake as Mistake {
-      complain(mistake.line)
-      exit(64)
+      print(try run(Array(CommandLine.arguments.dropFirst())) { readLine() })
     } catch {
-      complain("\(error)")
-      exit(70)
+      fputs("forge: \(words(for: error))\n", stderr)
+      exit((error as? StorageError)?.exitCode ?? 64)
     }
   }
 
-  /// Does what the arguments say; `input` gives the next line of standard input.
-  static func run(_ arguments: [String], input: (Bool) -> String?) throws {
-    let accounts = Accounts()
-    switch arguments.first {
-    case "login" where arguments.count == 4 && arguments[2] == "--user":
-      // A token from a pipe: an argument could be read by every user of the machine.
-      guard let token = input(true), !token.isEmpty else {
-        throw Mistake(
-          line: "give the token on standard input, as in forge login HOST --user NAME <token.txt")
+  /// Runs a command and returns what it prints; a token comes from standard input, since other users
+  /// see the arguments of a process.
+  static func run(_ arguments: [String], readToken: () -> String?) throws -> String {
+    let hosts = Hosts()
+    let preferences = Preferences()
+    switch arguments.count {
+    case 4 where arguments[...1] == ["auth", "login"]:
+      guard let token = readToken(), !token.isEmpty else {
+        throw Mistake("pass the token on standard input")
       }
-      try accounts.logIn(arguments[1], Account(user: arguments[3]), token: token)
-      print("logged in to \(arguments[1]) as \(arguments[3])")
-    case "status" where arguments.count == 1:
-      let all = try accounts.all()
-      if all.isEmpty { print("not logged in; use forge login") }
-      for (host, account) in all { print("\(host): \(account.user)") }
-    case "token" where arguments.count == 2:
-      guard let token = try accounts.token(arguments[1]) else {
-        throw Mistake(line: "not logged in to \(arguments[1])")
+      try hosts.signIn(Login(user: arguments[3], token: token), at: arguments[2])
+      return "signed in at \(arguments[2]) as \(arguments[3])"
+    case 3 where arguments[...1] == ["auth", "logout"]:
+      guard try hosts.signOut(of: arguments[2]) else {
+        throw Mistake("nobody is signed in at \(arguments[2])")
       }
-      print(token)
-    case "logout" where arguments.count == 2:
-      let isDone = try accounts.logOut(arguments[1])
-      print(isDone ? "logged out of \(arguments[1])" : "was not logged in to \(arguments[1])")
-    default: throw Mistake(line: usage)
+      return "signed out of \(arguments[2])"
+    case 2 where arguments == ["auth", "status"]:
+      let logins = try hosts.all().sorted { $0.key < $1.key }
+      guard !logins.isEmpty else { return "nobody is signed in" }
+      return logins.map { "\($0): \($1.user), a token of \($1.token.count) characters" }
+        .joined(separator: "\n")
+    case 3 where arguments[0] == "clone":
+      return try cloneCommand(of: arguments[2], at: arguments[1], hosts, preferences)
+    case 4 where arguments[...1] == ["config", "set"]:
+      try preferences.set(arguments[2], to: arguments[3])
+      return "\(arguments[2]) is \(arguments[3])"
+    case 2 where arguments == ["config", "list"]:
+      return try Preferences.names.map { "\($0)=\(try preferences.text(of: $0) ?? "")" }
+        .joined(separator: "\n")
+    default:
+      throw Mistake(
+        "usage: forge auth login HOST USER <TOKEN | auth logout HOST | auth status"
+          + " | clone HOST REPOSITORY | config set NAME VALUE | config list")
     }
   }
 
-  /// What the user of this program can do about an error, in the words of this program.
-  static func message(for error: StorageError) -> String {
-    switch error.code {
-    case .keyUnavailable, .wrongKey, .damaged:
-      "the saved logins can't be opened: \(error.message)"
-    case .typeMismatch: "the saved logins are of another version of forge: \(error.message)"
-    case .busy, .timedOut: "another forge is still writing; try again"
-    default: error.message
+  /// What the tool would run; the token goes to git by its credential helper, not by the command.
+  private static func cloneCommand(
+    of repository: String, at host: String, _ hosts: Hosts, _ preferences: Preferences
+  ) throws -> String {
+    guard let login = try hosts.login(at: host) else {
+      throw Mistake("sign in first: forge auth login \(host) USER")
+    }
+    return switch try preferences.$gitProtocol.load() {
+    case .https: "git clone https://\(login.user)@\(host)/\(repository).git"
+    case .ssh: "git clone git@\(host):\(repository).git"
     }
   }
-
-  private static func complain(_ line: String) {
-    FileHandle.standardError.write(Data("forge: \(line)\n".utf8))
-  }
-
-  private static func readLine(_ isSecret: Bool) -> String? { Swift.readLine() }
 }

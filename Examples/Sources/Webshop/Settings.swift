@@ -1,101 +1,88 @@
 import Foundation
 import SecurePropertyStorage
 
-/// The web shop's settings; each is sealed in UserDefaults under the name of its variable.
+/// How much the shop writes into its log.
+enum LogLevel: String, Codable, Sendable { case debug, info, warning, error }
+
+/// The shop's settings, in its vault.
+///
+/// Each has a default, and an operator changes it while the shop runs. They are imported from
+/// webshop.json, whose numbers and Booleans keep their types.
 struct Settings: Sendable {
   // HTTP
-  @UnwrappedUserDefault("HTTP_HOST") var httpHost = "127.0.0.1"
-  @UnwrappedUserDefault("HTTP_PORT") var httpPort = 8080
-  @UserDefault("PUBLIC_URL") var publicURL: URL?
-  @UnwrappedUserDefault("ALLOWED_ORIGINS") var allowedOrigins: [String] = []
-  @UnwrappedUserDefault("REQUEST_TIMEOUT") var requestTimeout = 30.0
-  @UnwrappedUserDefault("MAINTENANCE_MODE") var maintenanceMode = false
+  @LiveVault("http.host") var httpHost = "127.0.0.1"
+  @LiveVault("http.port") var httpPort = 8080
+  @LiveVault("http.allowed-origins") var allowedOrigins: [String] = []
+  @LiveVault("http.request-timeout") var requestTimeout = 30.0
+  @LiveVault("http.maintenance") var isInMaintenance = false
+  @LiveVault("http.public-url") var publicURL = "http://localhost:8080/"
 
   // Database
-  @UserDefault("DATABASE_URL") var databaseURL: URL?
-  @UnwrappedUserDefault("DATABASE_POOL_SIZE") var databasePoolSize = 4
-  @UnwrappedUserDefault("DATABASE_STATEMENT_TIMEOUT") var databaseStatementTimeout = 10.0
-  @UnwrappedUserDefault("DATABASE_REPLICA_URLS") var databaseReplicaURLs: [String] = []
+  @LiveVault("database.pool-size") var poolSize = 4
+  @LiveVault("database.statement-timeout") var statementTimeout = 10.0
+  @LiveVault("database.replicas") var replicas: [String] = []
+  @LiveVault("database.slow-query") var slowQuery = 0.5
 
   // Sessions
-  @UserDefault("SESSION_SECRET") var sessionSecret: String?
-  @UnwrappedUserDefault("SESSION_LIFETIME") var sessionLifetime = 3600
-  @UserDefault("COOKIE_DOMAIN") var cookieDomain: String?
-  @UserDefault("JWT_SIGNING_KEY") var jwtSigningKey: String?
+  @LiveVault("session.lifetime") var sessionLifetime = 3600
+  @LiveVault("session.cookie-domain") var cookieDomain: String?
+  @LiveVault("session.same-site") var sameSite = "lax"
 
   // Payments
-  @UserDefault("PAYMENT_PROVIDER") var paymentProvider: String?
-  @UserDefault("STRIPE_SECRET_KEY") var stripeSecretKey: String?
-  @UserDefault("STRIPE_WEBHOOK_SECRET") var stripeWebhookSecret: String?
-  @UnwrappedUserDefault("PAYMENT_CURRENCY") var paymentCurrency = "USD"
-  @UserDefault("VAT_RATE") var vatRate: Decimal?
+  @LiveVault("payment.provider") var paymentProvider = "stripe"
+  @LiveVault("payment.currency") var currency = "USD"
+  @LiveVault("payment.vat-percent") var vatPercent = 20.0
+  @LiveVault("payment.retries") var paymentRetries = 3
 
   // Mail
-  @UserDefault("SMTP_HOST") var smtpHost: String?
-  @UnwrappedUserDefault("SMTP_PORT") var smtpPort = 25
-  @UserDefault("SMTP_USERNAME") var smtpUsername: String?
-  @UserDefault("SMTP_PASSWORD") var smtpPassword: String?
-  @UserDefault("MAIL_FROM") var mailFrom: String?
+  @LiveVault("mail.host") var mailHost: String?
+  @LiveVault("mail.port") var mailPort = 25
+  @LiveVault("mail.from") var mailFrom = "shop@localhost"
+  @LiveVault("mail.batch") var mailBatch = 50
 
-  // Object storage
-  @UserDefault("S3_BUCKET") var s3Bucket: String?
-  @UserDefault("S3_REGION") var s3Region: String?
-  @UserDefault("S3_ACCESS_KEY_ID") var s3AccessKeyID: String?
-  @UserDefault("S3_SECRET_ACCESS_KEY") var s3SecretAccessKey: String?
+  // Pictures
+  @LiveVault("pictures.bucket") var bucket = "pictures"
+  @LiveVault("pictures.region") var region = "eu-central-1"
+  @LiveVault("pictures.quality") var pictureQuality = 85
 
-  // Observability
-  @UnwrappedUserDefault("LOG_LEVEL") var logLevel = "warning"
-  @UserDefault("SENTRY_DSN") var sentryDSN: URL?
-  @UnwrappedUserDefault("METRICS_ENABLED") var metricsEnabled = false
-  @UnwrappedUserDefault("TRACE_SAMPLE_RATE") var traceSampleRate = 0.0
+  // Operation
+  @LiveVault("log.level") var logLevel = "warning"
+  @LiveVault("log.requests") var logsRequests = false
+  @LiveVault("metrics.enabled") var hasMetrics = false
+  @LiveVault("metrics.port") var metricsPort = 9090
+  @LiveVault("trace.sample-rate") var sampleRate = 0.0
+  @LiveVault("trace.endpoint") var traceEndpoint: String?
+
+  /// The log level; nil for a text that is none.
+  var level: LogLevel? { LogLevel(rawValue: logLevel) }
 }
 
-/// Converts between one variable of a dotenv file and a property.
-struct Field {
-  let name: String
-  let assign: (String) throws -> Void
-  let show: () throws -> String?
+/// The shop's secrets, in the same vault.
+///
+/// None is live, so none stays in memory after its use, and none has a default.
+struct Secrets: Sendable {
+  @Vault("DATABASE_URL") var databaseURL: String?
+  @Vault("SESSION_SECRET") var sessionSecret: String?
+  @Vault("JWT_SIGNING_KEY") var signingKey: String?
+  @Vault("STRIPE_SECRET_KEY") var stripeKey: String?
+  @Vault("STRIPE_WEBHOOK_SECRET") var stripeWebhook: String?
+  @Vault("SMTP_USERNAME") var smtpUser: String?
+  @Vault("SMTP_PASSWORD") var smtpPassword: String?
+  @Vault("S3_ACCESS_KEY_ID") var s3KeyID: String?
+  @Vault("S3_SECRET_ACCESS_KEY") var s3Key: String?
+  @Vault("SENTRY_DSN") var sentryDSN: String?
 
-  init<P: OptionalStoredProperty>(_ property: P, _ parse: @escaping (String) -> P.Value?) {
-    name = property.key
-    assign = { text in try property.save(try Field.parsed(text, property.key, parse)) }
-    show = { try property.load().map { "\($0)" } }
-  }
-
-  init<P: DefaultedStoredProperty>(_ property: P, _ parse: @escaping (String) -> P.Value?) {
-    name = property.key
-    assign = { text in try property.save(try Field.parsed(text, property.key, parse)) }
-    show = { "\(try property.load())" }
-  }
-
-  private static func parsed<T>(
-    _ text: String, _ name: String, _ parse: (String) -> T?
-  ) throws -> T {
-    guard let value = parse(text) else { throw DotEnvError("\(name) is not a \(T.self)") }
-    return value
-  }
-}
-
-extension Settings {
-  /// All settings, in the order of the file.
-  var fields: [Field] {
-    let text: (String) -> String? = { $0 }
-    let list: (String) -> [String]? = { $0.split(separator: ",").map(String.init) }
-    return [
-      Field($httpHost, text), Field($httpPort) { Int($0) }, Field($publicURL) { URL(string: $0) },
-      Field($allowedOrigins, list), Field($requestTimeout) { Double($0) },
-      Field($maintenanceMode) { Bool($0) }, Field($databaseURL) { URL(string: $0) },
-      Field($databasePoolSize) { Int($0) }, Field($databaseStatementTimeout) { Double($0) },
-      Field($databaseReplicaURLs, list), Field($sessionSecret, text),
-      Field($sessionLifetime) { Int($0) }, Field($cookieDomain, text), Field($jwtSigningKey, text),
-      Field($paymentProvider, text), Field($stripeSecretKey, text),
-      Field($stripeWebhookSecret, text), Field($paymentCurrency, text),
-      Field($vatRate) { Decimal(string: $0) }, Field($smtpHost, text),
-      Field($smtpPort) { Int($0) }, Field($smtpUsername, text), Field($smtpPassword, text),
-      Field($mailFrom, text), Field($s3Bucket, text), Field($s3Region, text),
-      Field($s3AccessKeyID, text), Field($s3SecretAccessKey, text), Field($logLevel, text),
-      Field($sentryDSN) { URL(string: $0) }, Field($metricsEnabled) { Bool($0) },
-      Field($traceSampleRate) { Double($0) },
+  private var all: [Vault<String>] {
+    [
+      $databaseURL, $sessionSecret, $signingKey, $stripeKey, $stripeWebhook, $smtpUser,
+      $smtpPassword, $s3KeyID, $s3Key, $sentryDSN,
     ]
+  }
+
+  /// The names of the secrets that nobody has stored; a secret that can't be read is an error.
+  func missing() throws(StorageError) -> [String] {
+    var names: [String] = []
+    for secret in all where try secret.load() == nil { names.append(secret.key) }
+    return names
   }
 }

@@ -1,70 +1,63 @@
 import Foundation
+import Observation
 import SecurePropertyStorage
 
-/// Keeps the settings of a web shop sealed: `import FILE`, `show`, `look FILE`, `flip`.
+/// A service with 30 settings and 10 secrets in one vault, which operators fill with securestore:
+/// `check` looks at them, `serve COUNT` runs until its settings were changed so many times.
 @main
 struct Webshop {
-  static let applicationID = "org.example.webshop"
-
-  static func main() {
-    SecureStorage.bootstrap(applicationID: applicationID, keySource: .automatic)
+  static func main() async {
+    SecureStorage.bootstrap(applicationID: "org.example.webshop", access: .mustExist)
     do {
-      try run(Array(CommandLine.arguments.dropFirst()))
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      switch (arguments.first, arguments.count) {
+      case ("check", 1): print(try check())
+      case ("serve", 2): try await serve(changes: Int(arguments[1]) ?? 1)
+      default: throw StartError("usage: Webshop check | serve COUNT")
+      }
     } catch {
       FileHandle.standardError.write(Data("webshop: \(error)\n".utf8))
       exit(1)
     }
   }
 
-  private static func run(_ arguments: [String]) throws {
-    switch (arguments.first, arguments.count) {
-    case ("import", 2): try importSettings(from: arguments[1])
-    case ("show", 1): try show()
-    case ("look", 2):
-      try Outsider(file: try plist()).look(forAllOf: DotEnv(contentsOf: arguments[1]))
-    case ("flip", 1): try Outsider(file: try plist()).flipOneBit()
-    default: throw DotEnvError("usage: Webshop import FILE | show | look FILE | flip")
+  /// Looks at all that the service needs before it takes a request.
+  static func check() throws -> String {
+    try VaultStorage.standard.open()
+    let missing = try Secrets().missing()
+    guard missing.isEmpty else {
+      throw StartError("these secrets are not stored: \(missing.joined(separator: ", "))")
     }
+    let settings = Settings()
+    guard let level = settings.level else {
+      throw StartError("log.level is debug, info, warning or error, not \(settings.logLevel)")
+    }
+    return """
+      listens at \(settings.httpHost):\(settings.httpPort), \(settings.requestTimeout) s a request, \
+      log level \(level)
+      \(settings.poolSize) connections to the database, \(settings.replicas.count) replicas
+      VAT \(settings.vatPercent) %, \(settings.currency); all 10 secrets are there
+      """
   }
 
-  /// Assigns every variable of the file to its property.
-  private static func importSettings(from path: String) throws {
-    let file = try DotEnv(contentsOf: path)
-    let fields = Dictionary(uniqueKeysWithValues: Settings().fields.map { ($0.name, $0) })
-    for (name, value) in file.entries {
-      guard let field = fields[name] else { throw DotEnvError("\(name) is not a setting") }
-      try field.assign(value)
+  /// Serves with the settings of each moment.
+  private static func serve(changes: Int) async throws {
+    print(try check())
+    let settings = Settings()
+    var left = changes
+    for await line in Observations({ "log level \(settings.logLevel), port \(settings.httpPort)" })
+    {
+      // Written without buffering, so that a pipe gets it at once.
+      FileHandle.standardOutput.write(Data("  \(line)\n".utf8))
+      left -= 1
+      if left < 0 { return }
     }
-    print("imported \(file.entries.count) settings (process \(getpid()))")
   }
+}
 
-  /// Reads every property back.
-  ///
-  /// Secrets are shown only by their length.
-  private static func show() throws {
-    var failures = 0
-    for field in Settings().fields {
-      do {
-        guard let value = try field.show() else { continue }
-        let isSecret = ["SECRET", "PASSWORD", "KEY", "DSN", "DATABASE"].contains {
-          field.name.contains($0)
-        }
-        let shown = isSecret && value.count > 8 ? "(\(value.count) characters, not shown)" : value
-        print("  " + field.name.padding(toLength: 28, withPad: " ", startingAt: 0) + shown)
-      } catch {
-        failures += 1
-        print("  ! \(error)")
-      }
-    }
-    print("read by process \(getpid()), \(failures) failures")
-    if failures > 0 { exit(2) }
-  }
+/// Why the service does not start.
+struct StartError: Error, Equatable, CustomStringConvertible {
+  let description: String
 
-  /// The file of the sealed settings.
-  private static func plist() throws -> String {
-    let environment = ProcessInfo.processInfo.environment
-    let folder =
-      environment["XDG_CONFIG_HOME"] ?? (environment["HOME"] ?? "") + "/.config"
-    return "\(folder)/\(applicationID).secure.plist"
-  }
+  init(_ description: String) { self.description = description }
 }

@@ -1,4 +1,4 @@
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// A key that seals values into records and opens them again.
 ///

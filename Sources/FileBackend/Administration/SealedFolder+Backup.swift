@@ -3,7 +3,7 @@ internal import Glibc
 public import StorageCore
 public import VaultBackend
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 extension SealedFolder {
   /// How often the index is copied again if a blob that it names was replaced meanwhile.

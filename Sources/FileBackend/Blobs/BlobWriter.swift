@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// Seals a value as it arrives, in constant memory, into a blob that has no name yet.
 ///

@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// A value of a sealed folder, as it was when the reader was made; it stays readable when the value
 /// is replaced or removed meanwhile.

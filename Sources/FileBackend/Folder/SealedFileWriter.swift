@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// Takes a value piece by piece, in constant memory, and gives it a name when it is committed.
 ///

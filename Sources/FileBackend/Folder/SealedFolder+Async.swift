@@ -1,7 +1,7 @@
 internal import CryptoCore
 public import StorageCore
 
-public import protocol Foundation.ContiguousBytes
+public import protocol FoundationEssentials.ContiguousBytes
 
 extension SealedFolder {
   /// As ``Progress``, for work on another thread.

@@ -1,6 +1,6 @@
 public import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 extension SealedFolder {
   /// The state of a name now, then after every change, without end; see `PropertyStates`.

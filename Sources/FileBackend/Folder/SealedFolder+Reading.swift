@@ -1,7 +1,7 @@
 internal import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// What is known of a value without reading it.
 public struct SealedFileInfo: Hashable, Sendable {

@@ -2,8 +2,8 @@ internal import CryptoCore
 internal import Glibc
 public import StorageCore
 
-public import struct Foundation.Data
-public import struct Foundation.URL
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.URL
 
 extension SealedFolder {
   /// Told how many bytes are done, and of how many, where that is known.

@@ -3,8 +3,8 @@ internal import Glibc
 public import StorageCore
 public import VaultBackend
 
-public import struct Foundation.Data
-public import struct Foundation.URL
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.URL
 
 /// Values of any size in a folder, each under a name: sealed, durable, read in parts, shared by any
 /// number of processes.

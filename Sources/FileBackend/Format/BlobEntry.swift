@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// Where a large value is, and what opens it.
 struct BlobEntry: Sendable, Equatable {

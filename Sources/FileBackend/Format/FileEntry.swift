@@ -1,6 +1,6 @@
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// An entry of the index: a small value, or the place of a large one; see docs/file-format.md.
 enum FileEntry: Sendable {

@@ -1,7 +1,7 @@
 internal import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// How a property encodes its value as the bytes of a file.
 public struct SealedFileCoding<Value>: @unchecked Sendable {

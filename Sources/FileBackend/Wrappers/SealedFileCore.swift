@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// The source of the wrappers of sealed files: a folder, a name and a coding.
 ///

@@ -1,7 +1,7 @@
 internal import CLibsecret
 internal import CryptoCore
 internal import Dispatch
-internal import Foundation
+internal import StorageCore
 
 /// The thread on which signals of the bus arrive.
 ///
@@ -17,13 +17,11 @@ final class BusThread: @unchecked Sendable {
   private init() {
     unsafe context = g_main_context_new()
     let box = unsafe ContextBox(context: context)
-    let thread = Thread {
+    DetachedThread.start("SPS keyring") {
       unsafe g_main_context_push_thread_default(box.context)
       let loop = unsafe g_main_loop_new(box.context, 0)
       unsafe g_main_loop_run(loop)
     }
-    thread.name = "SPS keyring"
-    thread.start()
   }
 
   /// Runs `body` on the thread and waits for it; it must not block.

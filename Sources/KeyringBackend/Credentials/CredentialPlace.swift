@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// The attributes that a credential is found by, and those of a new one.

@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 /// A password for a server in the desktop's keyring, shared with other programs; nil when there is
 /// none.

@@ -1,5 +1,5 @@
 public import CryptoCore
-public import Foundation
+public import FoundationEssentials
 public import StorageCore
 
 /// A `Codable` value of the application's own in the desktop's keyring; nil when there is none.

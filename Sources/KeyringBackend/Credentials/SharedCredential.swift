@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Dispatch
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// The place of a credential and its current account; copies of a wrapper share this object.
 final class SharedCredential: Sendable {

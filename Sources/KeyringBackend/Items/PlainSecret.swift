@@ -1,5 +1,5 @@
 internal import CryptoCore
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// A secret in the form in which other programs read it, and what kind of bytes it is.

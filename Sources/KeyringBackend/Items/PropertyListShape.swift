@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Whether a property list is of a form that Foundation's decoder survives.
 ///

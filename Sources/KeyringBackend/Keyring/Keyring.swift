@@ -52,49 +52,48 @@ public final class Keyring: Sendable, BlockingCalls {
 
   // MARK: - Making
 
-  /// A keyring without an authentication.
+  /// A keyring whose secrets are as open as its collection.
   ///
-  /// Nothing is looked at before the first use. `whenPasscodeSetThisDeviceOnly`, which needs a
-  /// passcode, is the error `unsupported` at every use: give it to the form with an authentication.
+  /// Nothing is looked at before the first use.
   ///
   /// - Parameters:
   ///   - service: the attribute `service` of all items; nil for the application's id.
   ///   - group: the collection, by its alias or its label; nil for the default one.
-  ///   - accessibility: when secrets can be read. A collection is unlocked as a whole, so they are
-  ///     as open as the collection; with `...ThisDeviceOnly` they are sealed with a key of this
-  ///     machine.
-  ///   - deviceKey: gives that key, of 32 bytes; of a ladder only the first source is used. Nil
-  ///     means the file `device.key` in the application's data folder together with the machine's
-  ///     id: see ``Accessibility`` for what that protects. With another key, older secrets don't
-  ///     open.
   ///   - access: how calls wait, and whether they may ask the user.
   public convenience init(
-    service: String? = nil, group: String? = nil, accessibility: Accessibility = .whenUnlocked,
-    deviceKey: KeySource? = nil, access: KeyringAccess = .standard
+    service: String? = nil, group: String? = nil, access: KeyringAccess = .standard
   ) {
     self.init(
-      service: service, group: group, accessibility: accessibility, authentication: [],
-      access: access, client: access.client, deviceKey: Self.giver(of: deviceKey),
-      passcode: nil)
+      service: service, group: group, accessibility: .whenUnlocked, authentication: [],
+      access: access, client: access.client, passcode: nil)
   }
 
-  /// A keyring whose initializer throws for a setting that is not available.
+  /// A keyring with settings that may not be available.
   ///
   /// - Parameters:
   ///   - service: as above.
   ///   - group: as above.
-  ///   - accessibility: as above.
+  ///   - accessibility: when secrets can be read. A collection is unlocked as a whole, so they are
+  ///     as open as the collection; with `...ThisDeviceOnly` they are sealed with a key of this
+  ///     machine.
   ///   - isSynchronizable: whether secrets are synchronized between devices.
+  ///   - deviceKey: gives the key of this machine, of 32 bytes; of a ladder only the first source is
+  ///     used. Nil means the file `device.key` in the application's data folder together with the
+  ///     machine's id: see ``Accessibility`` for what that protects. With another key, older secrets
+  ///     don't open.
   ///   - access: as above.
-  /// - Throws: `unsupported` when `isSynchronizable` is true.
+  /// - Throws: `unsupported` when `isSynchronizable` is true, and when `accessibility` needs a
+  ///   passcode: give it to the form with an authentication.
+  @_disfavoredOverload  // prefers the initializer that needs no `try`
   public convenience init(
     service: String? = nil, group: String? = nil, accessibility: Accessibility = .whenUnlocked,
-    isSynchronizable: Bool, access: KeyringAccess = .standard
+    isSynchronizable: Bool = false, deviceKey: KeySource? = nil,
+    access: KeyringAccess = .standard
   ) throws(StorageError) {
     try Self.refuse(isSynchronizable: isSynchronizable, accessibility, [], hasPasscode: false)
     self.init(
       service: service, group: group, accessibility: accessibility, authentication: [],
-      access: access, client: access.client, passcode: nil)
+      access: access, client: access.client, deviceKey: Self.giver(of: deviceKey), passcode: nil)
   }
 
   /// A keyring whose secrets are sealed with a passcode.

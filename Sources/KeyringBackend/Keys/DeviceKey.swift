@@ -1,5 +1,5 @@
 internal import CryptoCore
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// A key that is bound to this machine.

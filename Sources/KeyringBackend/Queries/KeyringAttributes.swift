@@ -1,5 +1,5 @@
 public import CryptoCore
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// Attributes of an item of the keyring, one of each name.

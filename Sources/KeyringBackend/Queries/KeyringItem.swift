@@ -1,7 +1,7 @@
 public import CryptoCore
 
-public import struct Foundation.Data
-public import struct Foundation.Date
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.Date
 
 /// An item of the keyring, as it was when it was read.
 ///

@@ -43,26 +43,27 @@ final class KeychainSettings: Sendable {
         guard settled == state.asked else { throw Self.late(settled, state.asked) }
         return settled
       }
-      if let refusal = refusal(of: state.asked) { throw refusal }
+      try Self.refuse(state.asked.synchronizable, state.asked.accessible, hasSource: hasSource)
       state.settled = state.asked
       return state.asked
     }
   }
 
-  /// The error for values that the Secret Service can't provide, and that would otherwise be
-  /// accepted and ignored.
-  private func refusal(of values: Values) -> StorageError? {
-    if values.synchronizable {
-      return StorageError(
+  /// Refuses values that the Secret Service can't provide, and that would otherwise be accepted and
+  /// ignored.
+  static func refuse(
+    _ synchronizable: Bool, _ accessible: Accessibility, hasSource: Bool
+  ) throws(StorageError) {
+    if synchronizable {
+      throw StorageError(
         .unsupported,
         "the Secret Service can't synchronize between devices; set synchronizable to false")
     }
-    if values.accessible == .whenPasscodeSetThisDeviceOnly, !hasSource {
-      return StorageError(
+    if accessible == .whenPasscodeSetThisDeviceOnly, !hasSource {
+      throw StorageError(
         .unsupported,
         "this machine has no device passcode; give the storage a passphrase as its key source")
     }
-    return nil
   }
 
   /// The error if the program set other values after the store was opened.

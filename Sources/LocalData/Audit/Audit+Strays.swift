@@ -1,6 +1,6 @@
 internal import DefaultsBackend
 internal import FileBackend
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import StorageCore
 internal import VaultBackend

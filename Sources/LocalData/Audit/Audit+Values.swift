@@ -1,5 +1,5 @@
 internal import CryptoCore
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 extension Audit {
@@ -169,17 +169,11 @@ extension Audit {
 
   /// Whether the bytes are what a serializer writes; always true for a custom serializer.
   static func isWellFormed(_ bytes: Data, _ serializer: String) -> Bool {
-    do {
-      switch serializer {
-      case Serializer.json.name:
-        _ = try JSONSerialization.jsonObject(with: bytes, options: .fragmentsAllowed)
-      case Serializer.plist.name:
-        _ = try unsafe PropertyListSerialization.propertyList(from: bytes, format: nil)
-      default: break
-      }
-      return true
-    } catch {
-      return false
+    switch serializer {
+    case Serializer.json.name:
+      String(validating: bytes, as: UTF8.self).map { JSONSyntax.isValue($0) } ?? false
+    case Serializer.plist.name: PropertyListSyntax.isValue(bytes)
+    default: true
     }
   }
 

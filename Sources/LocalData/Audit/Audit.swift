@@ -1,8 +1,8 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
-internal import struct Foundation.Date
+internal import struct FoundationEssentials.Data
+internal import struct FoundationEssentials.Date
 
 /// Compares declared keys with stored data.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// The configuration behind a report, in a form that can be stored.

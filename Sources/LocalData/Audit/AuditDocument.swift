@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// A report as JSON, as docs/localdata-catalog.md describes it.

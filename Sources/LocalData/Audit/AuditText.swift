@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Makes text of names and declarations safe to show in a report.
 enum AuditText {

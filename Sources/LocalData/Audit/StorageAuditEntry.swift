@@ -1,4 +1,4 @@
-public import struct Foundation.Date
+public import struct FoundationEssentials.Date
 
 /// The declaration of a key and, in a live report, the state of its stored value.
 public struct StorageAuditEntry: Hashable, Sendable {

@@ -1,7 +1,7 @@
 public import StorageCore
 public import VaultBackend
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 extension StorageCatalogFile {
   /// A router of the application, for a tool that reads and changes values without running the

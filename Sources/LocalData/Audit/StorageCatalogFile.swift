@@ -1,8 +1,8 @@
 public import StorageCore
 internal import VaultBackend
 
-public import struct Foundation.Data
-public import struct Foundation.URL
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.URL
 
 /// The exported declarations of an application, for an audit of its data without running it.
 ///

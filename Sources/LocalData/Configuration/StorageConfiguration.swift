@@ -1,4 +1,4 @@
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 /// The values for keys that omit a service or a group, and where shared places are.
 public struct StorageConfiguration: Hashable, Sendable {

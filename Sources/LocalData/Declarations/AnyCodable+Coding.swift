@@ -1,4 +1,4 @@
-private import Foundation
+private import FoundationEssentials
 
 extension AnyCodable: Codable {
   /// The names of one-member objects that stand for other types.

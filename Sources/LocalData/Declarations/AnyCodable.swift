@@ -1,5 +1,5 @@
-public import struct Foundation.Data
-public import struct Foundation.Date
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.Date
 
 /// A value of any of the types that JSON and property lists have, for payloads of mixed types.
 ///

@@ -1,4 +1,4 @@
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 /// The folder that a key's file is in.
 public enum FileDirectory: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// Supplies key material from outside the program: from a token, a server or a secret manager.
 ///

@@ -1,4 +1,4 @@
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// How the value of a key is protected.
 public enum SecurityPolicy: Hashable, Sendable {

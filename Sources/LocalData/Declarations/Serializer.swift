@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import StorageCore
 
 /// How the value of a key becomes bytes.

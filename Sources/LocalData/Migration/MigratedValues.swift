@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// The values of a migration's sources, while one value is made from them.
 public struct MigratedValues: Sendable {

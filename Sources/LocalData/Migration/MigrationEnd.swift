@@ -1,6 +1,6 @@
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// The source or destination of a migration: a key's place, and the conversion between bytes and
 /// value.

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 extension Migrator {
   /// The bytes to store for a serialized value, after a test that they open again.

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// A completed step of a migration, already durable.
 package enum MigrationStep: String, Hashable, Sendable, CaseIterable {

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 extension RouterCore {
   /// A migration to run.

@@ -1,6 +1,6 @@
 public import CryptoCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// Describes how a value moves from its former place to the key that now declares it.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// A declared domain in a form that can be stored.
 struct DomainText: Codable, Equatable, Sendable {

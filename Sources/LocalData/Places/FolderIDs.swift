@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.URL
+internal import struct FoundationEssentials.URL
 
 /// The ids of custom folders: the sealed values in a folder are bound to its id.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// The folder that the programs of a group share.

@@ -7,8 +7,8 @@
     /// The storage of a service; values that are bound to this machine have a store of their own.
     static func storage(
       of service: String, isOfDevice: Bool, keySource: KeySource, bus: String?
-    ) -> DelegatedStorage {
-      KeychainStorage(
+    ) throws(StorageError) -> DelegatedStorage {
+      try KeychainStorage(
         service: isOfDevice ? service + " (this device)" : service,
         accessible: isOfDevice ? .afterFirstUnlockThisDeviceOnly : .whenUnlocked,
         keySource: keySource.isAutomatic ? nil : keySource, access: KeyringAccess(bus: bus))

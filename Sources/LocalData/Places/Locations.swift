@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// The folders of a router's places.

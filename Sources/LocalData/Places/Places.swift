@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import DefaultsBackend
 internal import FileBackend
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 internal import VaultBackend
 
@@ -36,10 +36,12 @@ final class Places: Sendable {
   // MARK: - Storages
 
   /// The storage of that name, created once and not yet opened.
-  private func storage(_ name: String, _ make: () -> DelegatedStorage) -> DelegatedStorage {
-    open.withLock { open in
+  private func storage<Failure: Error>(
+    _ name: String, _ make: () throws(Failure) -> DelegatedStorage
+  ) throws(Failure) -> DelegatedStorage {
+    try open.withLock { (open) throws(Failure) in
       if let storage = open.storages[name] { return storage }
-      let storage = inMemory(name, keys.present) ?? make()
+      let storage = if let test = inMemory(name, keys.present) { test } else { try make() }
       open.storages[name] = storage
       return storage
     }
@@ -81,8 +83,9 @@ final class Places: Sendable {
     _ service: String, ofDevice isOfDevice: Bool
   ) throws(StorageError) -> DelegatedStorage {
     #if Keyring
-      return storage((isOfDevice ? "device/" : "keyring/") + service) {
-        makeKeyring(service, isOfDevice, keys.present)
+      return try storage((isOfDevice ? "device/" : "keyring/") + service) {
+        () throws(StorageError) in
+        try makeKeyring(service, isOfDevice, keys.present)
       }
     #else
       throw Self.noKeyring
@@ -92,8 +95,8 @@ final class Places: Sendable {
   #if Keyring
     private func makeKeyring(
       _ service: String, _ isOfDevice: Bool, _ source: KeySource
-    ) -> DelegatedStorage {
-      KeyringChoice.storage(
+    ) throws(StorageError) -> DelegatedStorage {
+      try KeyringChoice.storage(
         of: service, isOfDevice: isOfDevice, keySource: source, bus: keyringBus)
     }
   #else
@@ -138,7 +141,8 @@ final class Places: Sendable {
     case .keyring(let service, let isOfDevice):
       #if Keyring
         let name = (isOfDevice ? "device/" : "keyring/") + service
-        return .records(inMemory(name, source) ?? makeKeyring(service, isOfDevice, source))
+        if let test = inMemory(name, source) { return .records(test) }
+        return .records(try makeKeyring(service, isOfDevice, source))
       #else
         throw Self.noKeyring
       #endif

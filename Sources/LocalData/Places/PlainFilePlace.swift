@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// A file whose bytes are those of the value.
 struct PlainFilePlace: ValuePlace {

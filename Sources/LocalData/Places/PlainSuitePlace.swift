@@ -1,7 +1,7 @@
 internal import DefaultsBackend
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// An entry of a readable property list.
 struct PlainSuitePlace: ValuePlace {

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// A record in one of the package's storages: a suite, the vault or the keyring.
 struct RecordPlace: ValuePlace {

@@ -1,7 +1,7 @@
 internal import FileBackend
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// A value in a sealed folder.
 struct SealedFilePlace: ValuePlace {

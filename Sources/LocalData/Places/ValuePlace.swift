@@ -1,6 +1,6 @@
 package import StorageCore
 
-package import struct Foundation.Data
+package import struct FoundationEssentials.Data
 
 /// The place of one key's bytes.
 ///

@@ -1,7 +1,7 @@
 package import CryptoCore
 package import StorageCore
 
-package import struct Foundation.Data
+package import struct FoundationEssentials.Data
 
 /// The stored form of a value that is not plain: how it was serialized and sealed, and its bytes.
 ///

@@ -1,5 +1,5 @@
 internal import CryptoCore
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// The key of a group: the file `.group.key` in its folder, which the group's programs share.

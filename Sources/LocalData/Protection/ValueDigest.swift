@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// Identifies bytes that were seen before: the first 32 bytes of an HMAC-SHA-512.
 ///

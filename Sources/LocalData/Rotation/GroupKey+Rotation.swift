@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// While a group's values are sealed again, the file `.group.rotation` has the former key and the
 /// list of its values, sealed under the present key. So only somebody with the present key can have

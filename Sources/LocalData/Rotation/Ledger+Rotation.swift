@@ -1,6 +1,6 @@
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// How far a rotation has come; in the ledger from its beginning to its end.
 struct RotationRecord: Codable, Equatable, Sendable {

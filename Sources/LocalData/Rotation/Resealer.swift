@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// Seals values again under a new shared key, one by one.
 struct Resealer {

@@ -1,5 +1,5 @@
 internal import DefaultsBackend
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// A value that may be sealed under a shared key, found without its declaration: its envelope has

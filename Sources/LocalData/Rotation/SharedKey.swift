@@ -1,5 +1,5 @@
 internal import CryptoCore
-internal import Foundation
+internal import FoundationEssentials
 internal import StorageCore
 
 /// A key that seals many values, and that a rotation replaces: the master key, or the key of a
@@ -94,7 +94,8 @@ struct RotationManifest: Codable, Equatable, Sendable {
   /// is the id of the group.
   func values(in group: SharedFolder?) -> [SealedValue] {
     digests.keys.sorted().compactMap { label in
-      let fields = label.components(separatedBy: "\u{1F}")
+      let fields = label.split(separator: "\u{1F}", omittingEmptySubsequences: false).map(
+        String.init)
       guard fields.count >= 3, let kind = PlaceAddress.Kind(rawValue: fields[0]) else { return nil }
       let (container, name) = (fields[1], fields.dropFirst(2).joined(separator: "\u{1F}"))
       if let group { return Self.value(kind, container, name, in: group) }

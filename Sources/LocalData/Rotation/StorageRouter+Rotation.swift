@@ -1,7 +1,7 @@
 internal import CryptoCore
 public import StorageCore
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 extension StorageRouter {
   /// Replaces every key that seals this application's values, after one of them leaked, and seals

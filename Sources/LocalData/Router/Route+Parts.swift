@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// The steps between stored bytes and a value, for copying values from one place to another.
 extension Route {

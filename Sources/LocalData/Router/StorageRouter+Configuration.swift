@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 /// Changes the configuration, best when the program starts.
 ///

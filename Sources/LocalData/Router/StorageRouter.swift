@@ -1,7 +1,7 @@
 public import CryptoCore
 public import StorageCore
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 /// Reads and writes the data that an application has declared as keys.
 ///

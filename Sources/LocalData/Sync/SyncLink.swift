@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// The connection of a router, and the keys whose writes are observed.
 struct SyncLinks: Sendable {

@@ -1,7 +1,7 @@
 internal import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 /// A store of named bytes that several machines or programs share.
 ///

@@ -1,5 +1,5 @@
 internal import CryptoCore
-public import Foundation
+public import FoundationEssentials
 
 /// Encodes `Codable` values as bytes, and decodes them.
 public struct CodableCoding: Sendable {

@@ -1,5 +1,5 @@
 internal import CryptoCore
-internal import Foundation
+internal import FoundationEssentials
 
 /// Values whose type is known only at run time, such as elements of `[Any]` and values from a plist
 /// or JSON reader.
@@ -26,7 +26,7 @@ enum DynamicValue {
     {
       return try append(base, to: &bytes, depth: depth)
     }
-    if type(of: value) is AnyClass, let plain = swiftValue(of: value) {
+    if type(of: value) is AnyClass, let plain = FoundationObjects.coder?.swiftValue(of: value) {
       return try append(plain, to: &bytes, depth: depth)
     }
     switch value {
@@ -50,7 +50,7 @@ enum DynamicValue {
       throw StorageError(
         .unsupported,
         "a \(type(of: value)) can't be stored; make it Codable, or store one of the types that "
-          + "StorableValue lists")
+          + "StorableValue lists" + advice(for: value))
     }
   }
 
@@ -58,22 +58,9 @@ enum DynamicValue {
     .invalid,
     "the value is nested more than \(ValueType.depthLimit) levels deep; store a flatter one")
 
-  /// The Swift value of a Foundation object, as readers of JSON and of property lists return them.
-  private static func swiftValue(of object: Any) -> (any StorableValue)? {
-    switch object {
-    case let number as NSDecimalNumber: return number.decimalValue
-    case let number as NSNumber:
-      let type = unsafe String(cString: number.objCType)
-      switch type {
-      case "c" where number.intValue == 0 || number.intValue == 1: return number.boolValue
-      case "f": return number.floatValue
-      case "d": return number.doubleValue
-      case "C", "S", "I", "L", "Q": return number.uintValue
-      default: return number.intValue
-      }
-    case let text as NSString: return String(describing: text)
-    default: return nil
-    }
+  private static func advice(for value: Any) -> String {
+    guard type(of: value) is AnyClass, FoundationObjects.coder == nil else { return "" }
+    return "; " + FoundationObjects.advice
   }
 
   /// Reads a type and a value of that type.

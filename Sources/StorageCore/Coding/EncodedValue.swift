@@ -1,5 +1,5 @@
 public import CryptoCore
-public import Foundation
+public import FoundationEssentials
 
 /// The stored bytes of a `Codable` value, for a program that doesn't know the value's type.
 ///
@@ -49,12 +49,7 @@ public struct EncodedValue: Hashable, Sendable, RedactedDescription {
     case .json:
       return String(validating: data, as: UTF8.self).map { JSONSyntax.isValue($0) } ?? false
     case .propertyList:
-      guard data.starts(with: Array("bplist".utf8)) else { return false }
-      // The error is dropped because it may quote the value.
-      do { _ = try unsafe PropertyListSerialization.propertyList(from: data, format: nil) } catch {
-        return false
-      }
-      return true
+      return PropertyListSyntax.isValue(data)
     }
   }
 

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// A type that is also read from stored text, if the text is exactly one of its values.
 ///

@@ -1,14 +1,14 @@
 /// Checks that text is JSON, RFC 8259; numbers may have any size and any number of digits.
 ///
 /// Foundation's readers refuse numbers that no type of theirs holds.
-struct JSONSyntax {
+package struct JSONSyntax {
   /// How deep arrays and objects may nest, as in Foundation's decoder.
   private static let depthLimit = 512
 
   private var rest: Substring.UTF8View
 
   /// Whether the text is one JSON value.
-  static func isValue(_ text: String) -> Bool {
+  package static func isValue(_ text: String) -> Bool {
     var syntax = JSONSyntax(rest: text[...].utf8)
     return syntax.takeValue(depth: 0) && syntax.rest.isEmpty
   }

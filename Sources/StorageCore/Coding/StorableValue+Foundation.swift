@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 extension Data: StorableValue {
   /// `Data`: the count followed by the bytes.

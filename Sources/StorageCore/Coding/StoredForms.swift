@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The two stored forms that one type may have: a plain form, or an encoding of `Codable`.
 ///
 /// The plain form is the type's own compact form, or that of its raw value. A type with a raw value

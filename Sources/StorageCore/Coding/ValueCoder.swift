@@ -1,5 +1,5 @@
 internal import CryptoCore
-internal import Foundation
+internal import FoundationEssentials
 
 /// Writes values of one Swift type into a payload, and reads them.
 ///
@@ -47,7 +47,7 @@ struct ValueCoder<Value>: @unchecked Sendable {
     if let type = Value.self as? any StorableValue.Type { return storable(type) }
     if let type = Value.self as? any Codable.Type { return codable(type) }
     if let type = Value.self as? any RawRepresentable.Type, let coder = raw(type) { return coder }
-    if let type = Value.self as? any (NSObject & NSSecureCoding).Type { return archived(type) }
+    if FoundationObjects.coder?.canArchive(Value.self) == true { return archived }
     return dynamic
   }
 
@@ -130,9 +130,9 @@ struct ValueCoder<Value>: @unchecked Sendable {
       append: { (value, bytes) throws(StorageError) in
         // Checks the type first, because casting the value would bridge it part by part.
         if Swift.type(of: value as Any) is AnyClass,
-          let object = value as? any NSObject & NSSecureCoding
+          try FoundationObjects.append(value, to: &bytes)
         {
-          return try ObjectArchive.append(object, to: &bytes)
+          return
         }
         try DynamicValue.append(value, to: &bytes)
       },
@@ -145,14 +145,10 @@ struct ValueCoder<Value>: @unchecked Sendable {
       })
   }
 
-  private static func archived<Object: NSObject & NSSecureCoding>(_: Object.Type) -> ValueCoder {
-    let coder = ValueCoder<Object>(
-      append: { (value, bytes) throws(StorageError) in try ObjectArchive.append(value, to: &bytes)
-      },
-      read: { (bytes, offset) throws(StorageError) in
-        try ObjectArchive.read(Object.self, bytes, at: &offset)
-      })
-    return coder as! ValueCoder  // the type that was opened is `Value` itself
+  private static var archived: ValueCoder {
+    ValueCoder(append: dynamic.append) { (bytes, offset) throws(StorageError) in
+      try FoundationObjects.read(Value.self, bytes, at: &offset)
+    }
   }
 }
 
@@ -161,7 +157,7 @@ extension ValueCoder where Value == Any {
   /// objects.
   static var objects: ValueCoder {
     ValueCoder(append: dynamic.append) { (bytes, offset) throws(StorageError) in
-      if let object = try ObjectArchive.readPlain(bytes, at: &offset) { return object }
+      if let object = try FoundationObjects.readPlain(bytes, at: &offset) { return object }
       return try DynamicValue.read(bytes, at: &offset)
     }
   }

@@ -1,7 +1,5 @@
 public import CryptoCore
 
-public import protocol Foundation.LocalizedError
-
 /// Why a store could not do what was asked.
 ///
 /// A missing value is not an error: the call returns `nil`. An error names the key name or the file
@@ -193,11 +191,6 @@ extension StorageError: CustomReflectable {
         "message": message,
       ])
   }
-}
-
-extension StorageError: LocalizedError {
-  /// The description, for `localizedDescription`.
-  public var errorDescription: String? { description }
 }
 
 extension StorageError {

@@ -1,5 +1,4 @@
 internal import CryptoCore
-internal import Foundation
 internal import Glibc
 
 /// Calls a closure when a file or folder changed, with inotify(7) on a thread of its own.
@@ -72,7 +71,7 @@ package final class FileWatch: Sendable {
   ) {
     let notices = Notices(subjects)
     let stop = stopping.waiting
-    let thread = Thread {
+    DetachedThread.start(name) {
       var next = Next.change
       while true {
         let isStopped = notices.wait(
@@ -82,8 +81,6 @@ package final class FileWatch: Sendable {
         if next == .end { return }
       }
     }
-    thread.name = name
-    thread.start()
   }
 
   /// Ends the watch.

@@ -1,6 +1,6 @@
 package import CryptoCore
 
-internal import struct Foundation.Data
+internal import struct FoundationEssentials.Data
 
 /// Turns hashes and records into names and JSON, and back.
 package final class ClearRecords: Sendable {

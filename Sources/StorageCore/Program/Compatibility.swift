@@ -1,4 +1,4 @@
-public import struct Foundation.Data
+public import struct FoundationEssentials.Data
 
 // Names of the Apple package that this package does not need; they let old code compile.
 

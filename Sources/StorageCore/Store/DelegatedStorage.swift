@@ -1,7 +1,7 @@
 public import CryptoCore
 
-public import struct Foundation.Data
-public import struct Foundation.URL
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.URL
 
 /// A storage that seals values and passes the sealed records to a delegate.
 ///

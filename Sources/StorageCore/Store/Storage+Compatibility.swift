@@ -1,5 +1,5 @@
 internal import CryptoCore
-public import Foundation
+public import FoundationEssentials
 
 // The calls of the Apple package. None of them throws: errors go to the error closure. A read that
 // fails returns the same as a read of a key without a value.

@@ -1,8 +1,8 @@
 internal import CryptoCore
 public import StorageCore
 
-public import struct Foundation.Data
-public import struct Foundation.URL
+public import struct FoundationEssentials.Data
+public import struct FoundationEssentials.URL
 
 extension VaultStorage {
   /// Copies the vault, as it is at one moment, to a file of its own.

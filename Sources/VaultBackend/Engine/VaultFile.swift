@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import Glibc
 internal import StorageCore
 
-internal import struct Foundation.URL
+internal import struct FoundationEssentials.URL
 
 /// The file of a vault and those beside it.
 struct VaultFile: Hashable, Sendable {

@@ -8,7 +8,6 @@ import Testing
   @Test func whatCanAlwaysBeHadNeedsNoTry() {
     #expect(Keyring().group == nil)
     #expect(Keyring(service: "x").service == "x")
-    #expect(Keyring(accessibility: .afterFirstUnlock).accessibility == .afterFirstUnlock)
     #expect(Keyring(service: "x", group: "y").group == "y")
     #expect(
       Keyring(service: "x", access: KeyringAccess(deadline: .seconds(1))).authentication == [])
@@ -17,6 +16,7 @@ import Testing
   }
 
   @Test func whatMayNotBeHadIsAskedForWithTry() throws {
+    #expect(try Keyring(accessibility: .afterFirstUnlock).accessibility == .afterFirstUnlock)
     let plain = try Keyring(accessibility: .afterFirstUnlock, isSynchronizable: false)
     #expect(plain.protection.parts == [])
     let sealed = try Keyring(
@@ -37,6 +37,8 @@ import Testing
 
   @Test func whatLinuxCannotDoIsSaidAtOnce() {
     #expect(code { _ = try Keyring(isSynchronizable: true) } == .unsupported)
+    #expect(
+      code { _ = try Keyring(accessibility: .whenPasscodeSetThisDeviceOnly) } == .unsupported)
     #expect(
       code { _ = try Keyring(authentication: [], isSynchronizable: true) { nil } } == .unsupported)
     let refused: [Keyring.Authentication] = [
@@ -111,10 +113,10 @@ import Testing
     var attributes: KeyringAttributes { [.service("x")] }
   }
 
-  @Test func theDefaultKeyringMayBeSet() {
+  @Test func theDefaultKeyringMayBeSet() throws {
     let before = Keyring.default
     defer { Keyring.default = before }
-    Keyring.default = Keyring(service: "mine", accessibility: .afterFirstUnlock)
+    Keyring.default = try Keyring(service: "mine", accessibility: .afterFirstUnlock)
     #expect(Keyring.default.service == "mine")
   }
 }

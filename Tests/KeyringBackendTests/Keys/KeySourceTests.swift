@@ -211,12 +211,18 @@ import VaultBackend
     #expect(try storage.load(String.self, forKey: "key") == "kept")
   }
 
-  @Test func whatCanNotBeHadIsSaidAtEveryUse() throws {
-    let synchronized = KeychainStorage(service: "x", synchronizable: true)
-    #expect(code { try synchronized.save("new", forKey: "key") } == .unsupported)
-    #expect(code { _ = try synchronized.load(String.self, forKey: "key") } == .unsupported)
-    let passcode = KeychainStorage(service: "x", accessible: .whenPasscodeSetThisDeviceOnly)
-    #expect(code { try passcode.save("new", forKey: "key") } == .unsupported)
+  @Test func whatCanNotBeHadIsSaidWhenTheStorageIsMade() throws {
+    #expect(code { _ = try KeychainStorage(service: "x", synchronizable: true) } == .unsupported)
+    #expect(code { _ = try KeychainStorage(synchronizable: true) } == .unsupported)
+    let passcode = Accessibility.whenPasscodeSetThisDeviceOnly
+    #expect(code { _ = try KeychainStorage(service: "x", accessible: passcode) } == .unsupported)
+    #expect(code { _ = try KeychainStorage(accessible: passcode) } == .unsupported)
+    let opened = try KeychainStorage(
+      service: "x", accessible: passcode, keySource: .passphrase("correct horse battery"))
+    #expect(opened.accessible == passcode)
+    for accessible in Accessibility.allCases where accessible != passcode {
+      #expect(try KeychainStorage(service: "x", accessible: accessible).accessible == accessible)
+    }
     #expect(code { try KeychainStorage(service: "a/b").save("new", forKey: "key") } == .invalid)
   }
 }

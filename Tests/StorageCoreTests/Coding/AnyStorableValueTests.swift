@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import StorageFoundation
 import Testing
 
 /// Values whose exact type the program learns from the store.

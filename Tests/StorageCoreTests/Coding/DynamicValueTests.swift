@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import StorageFoundation
 import Testing
 
 /// Values whose type is known only when the program runs.

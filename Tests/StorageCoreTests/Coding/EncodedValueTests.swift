@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import StorageFoundation
 import Testing
 
 /// The bytes of a `Codable` value, for a program that doesn't know the type.

@@ -1,6 +1,7 @@
 import CryptoCore
 import Foundation
 import StorageCore
+import StorageFoundation
 import Testing
 
 /// Counts how often it is made from an archive.

@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import StorageFoundation
 import Testing
 
 @Suite struct TypeMismatchTests {

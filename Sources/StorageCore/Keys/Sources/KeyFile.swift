@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import Glibc
 
-internal import struct Foundation.URL
+internal import struct FoundationEssentials.URL
 
 /// A file that holds one key or passphrase.
 struct KeyFile: Sendable {

@@ -1,7 +1,7 @@
 public import CryptoCore
 internal import Glibc
 
-public import struct Foundation.URL
+public import struct FoundationEssentials.URL
 
 /// Where a store's key comes from.
 ///

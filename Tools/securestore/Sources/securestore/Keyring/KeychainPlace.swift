@@ -26,7 +26,7 @@
     /// - Returns: the store, not yet opened.
     func storage(
       _ slots: [KeySlot], choice: KeySource?, otherwise other: KeySource
-    ) -> KeychainStorage {
+    ) throws -> KeychainStorage {
       if let choice { return storage(choice) }
       let names = slots.filter { $0.kind == KeySlot.keyringKind }.map(\.identifier)
       guard names.isEmpty else {
@@ -34,7 +34,7 @@
       }
       let isOfDevice = slots.contains { $0.kind == "file" && $0.identifier == "device.key" }
       guard !isOfDevice else {
-        return KeychainStorage(
+        return try KeychainStorage(
           service: application, accessible: .whenUnlockedThisDeviceOnly, access: access)
       }
       return storage(other)

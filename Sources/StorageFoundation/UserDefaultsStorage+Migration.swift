@@ -1,3 +1,4 @@
+public import DefaultsBackend
 public import Foundation
 public import StorageCore
 
