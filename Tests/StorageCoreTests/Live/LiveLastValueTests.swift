@@ -91,6 +91,20 @@ struct LiveLastValueTests {
     #expect(count == 1)
   }
 
+  @Test func aValueThatWasComputedFromTheLastOneReplacesNoNewerOne() throws {
+    let storage = storage()
+    @Live(storage, "count") var count = 0
+    count = 41
+    try storage.save("many", forKey: "count")
+    let last = count
+    try storage.save(100, forKey: "count")
+    count = last + 1
+    #expect(try storage.load(Int.self, forKey: "count") == 100)
+    #expect(count == 100)
+    count += 1
+    #expect(try storage.load(Int.self, forKey: "count") == 101)
+  }
+
   @Test func aStoreThatCantBeReadLeavesTheLastValue() throws {
     let storage = FaultyStorage(errorClosure: { [log] in log.add($0) })
     @Live(storage, "port") var port = 8080
