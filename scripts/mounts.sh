@@ -208,6 +208,10 @@ people "me:x:$user:99::/:/bin/sh\n" "me:x:$user:\n"
 refused "a folder of a group without members"
 people "$me" ''
 refused "a folder of a group that is not listed"
+people "$me" "me:x:$user:\n"
+chown "$user:root" "$data"
+refused "a folder of root's group, in which the user is not"
+chown "$user:$user" "$data"
 people "$me+::::::\n" "$mine"
 refused "a folder whose group may have members on another machine"
 [[ -z $(ls -A "$data") ]] || { echo "mounts: ✘ something was made in a refused folder" >&2; failed=1; }

@@ -84,6 +84,53 @@ struct SecondKeyTests {
     try vault().save("new", forKey: "token")
   }
 
+  @Test func besideAVaultThatIsNotCrossedOutNoKeyIsMade() throws {
+    defer { cleanUp() }
+    try vault().save("t", forKey: "token")
+    for name in ["master.key", "master.key.made"] {
+      try FileManager.default.removeItem(at: data.appendingPathComponent(name))
+    }
+    let error = #expect(throws: StorageError.self) { try suite().save("dark", forKey: "theme") }
+    #expect(error?.code == .keyUnavailable)
+    #expect(error?.path?.hasSuffix("default.vault") == true)
+    #expect(!FileManager.default.fileExists(atPath: data.path + "/master.key"))
+  }
+
+  @Test func aStoreThatNoLongerNeedsTheKeyKeepsNobodyFromMakingOne() throws {
+    defer { cleanUp() }
+    try suite().save("dark", forKey: "theme")
+    try vault().save("t", forKey: "token")
+    let passphrase = KeySource.passphrase("correct horse battery staple")
+    try suite().keyAdministration.change(to: passphrase)
+    try vault().keyAdministration.change(to: passphrase)
+    for name in ["master.key", "master.key.made"] {
+      try FileManager.default.removeItem(at: data.appendingPathComponent(name))
+    }
+    let other = VaultStorage(at: data.appendingPathComponent("other.vault"), keySource: key)
+    try other.save("new", forKey: "token")
+    #expect(FileManager.default.fileExists(atPath: data.path + "/master.key"))
+  }
+
+  @Test(arguments: ["a\nb", "e\u{301}", "100%", "a\u{1}%41b"])
+  func anyPathIsNotedAsItIs(_ name: String) throws {
+    defer { cleanUp() }
+    let outside = FileManager.default.temporaryDirectory.appendingPathComponent(
+      UUID().uuidString, isDirectory: true)
+    try FileManager.default.createDirectory(
+      at: outside, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: outside) }
+    func at(_ name: String) -> VaultStorage {
+      VaultStorage(at: outside.appendingPathComponent(name + ".vault"), keySource: key)
+    }
+    try at(name).save("t", forKey: "token")
+    try FileManager.default.removeItem(at: data)
+    for other in ["other", "\u{E9}"] {
+      let error = #expect(throws: StorageError.self) { try at(other).save("t", forKey: "token") }
+      #expect(error?.code == .keyUnavailable)
+    }
+    #expect(!FileManager.default.fileExists(atPath: data.path + "/master.key"))
+  }
+
   /// The list of a process that was killed while it wrote ends in part of a path.
   @Test(arguments: ["/unfinis", "/", "/tmp", "", "unfinis", "."])
   func anUnfinishedLineIsPassedOver(_ line: String) throws {

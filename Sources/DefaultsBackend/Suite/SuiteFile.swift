@@ -52,7 +52,7 @@ struct SuiteFile: Sendable {
   func prepareFolder() throws(StorageError) {
     let folder = folder
     try Folder.create(folder)
-    try Folder.requirePrivate(folder)
+    try Folder.requirePrivateWay(folder)
   }
 
   /// Reads the whole file as it was at one moment.
@@ -60,7 +60,7 @@ struct SuiteFile: Sendable {
   /// - Throws: `StorageError` when the file can't be read; `denied` when it is not a regular file
   ///   of this user.
   func load() throws(StorageError) -> Loaded {
-    if try FileStatus.of(folder) != nil { try Folder.requirePrivate(folder) }
+    if try FileStatus.of(folder) != nil { try Folder.requirePrivateWay(folder) }
     for _ in 0..<Self.attempts {
       // O_NONBLOCK, because opening a FIFO must not block. The file is opened even when stat(2)
       // finds nothing, because a dangling link gives the same result.

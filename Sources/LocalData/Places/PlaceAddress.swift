@@ -28,6 +28,22 @@ package struct PlaceAddress: Hashable, Sendable, Codable {
   package var isPurgeable = false
 }
 
+extension PlaceAddress {
+  /// What tells two addresses apart: their bytes.
+  private var parts: [ExactString] {
+    [container, name, groupRoot ?? "", groupRoot == nil ? "" : "group"].map(ExactString.init)
+  }
+
+  package static func == (left: PlaceAddress, right: PlaceAddress) -> Bool {
+    left.kind == right.kind && left.isPurgeable == right.isPurgeable && left.parts == right.parts
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    hasher.combine(parts)
+  }
+}
+
 extension PlaceAddress.Kind {
   /// Whether the place seals its contents.
   var isSealing: Bool { self != .file && self != .plainSuite }

@@ -17,8 +17,8 @@ final class Places: Sendable {
   private let access: VaultAccess
 
   private struct Open {
-    var storages: [String: DelegatedStorage] = [:]
-    var folders: [String: SealedFolder] = [:]
+    var storages: [ExactString: DelegatedStorage] = [:]
+    var folders: [ExactString: SealedFolder] = [:]
   }
   private let open = Lock(Open())
 
@@ -40,9 +40,9 @@ final class Places: Sendable {
     _ name: String, _ make: () throws(Failure) -> DelegatedStorage
   ) throws(Failure) -> DelegatedStorage {
     try open.withLock { (open) throws(Failure) in
-      if let storage = open.storages[name] { return storage }
+      if let storage = open.storages[ExactString(text: name)] { return storage }
       let storage = if let test = inMemory(name, keys.present) { test } else { try make() }
-      open.storages[name] = storage
+      open.storages[ExactString(text: name)] = storage
       return storage
     }
   }
@@ -107,9 +107,9 @@ final class Places: Sendable {
   func folder(_ path: String) throws(StorageError) -> SealedFolder {
     guard test == nil || test?.folder != nil else { throw TestStores.hasNoFile }
     return open.withLock { open in
-      if let folder = open.folders[path] { return folder }
+      if let folder = open.folders[ExactString(text: path)] { return folder }
       let folder = makeFolder(path, keys.present)
-      open.folders[path] = folder
+      open.folders[ExactString(text: path)] = folder
       return folder
     }
   }

@@ -32,6 +32,19 @@ package enum Folder {
     return folder
   }
 
+  /// The same, and looks at each folder on the way as well.
+  ///
+  /// Whoever can write to a folder on the way can put another one in the place of the last. A group
+  /// of this process may write to folders on the way, as on a volume of a container.
+  @discardableResult
+  package static func requirePrivateWay(_ path: String) throws(StorageError) -> FolderDescriptor {
+    let folder = try FolderDescriptor.existing(path) { (status, path) throws(StorageError) in
+      try requirePrivate(status, path, .processGroup)
+    }
+    try requirePrivate(try folder.status(), path)
+    return folder
+  }
+
   /// The same for the status of a folder.
   package static func requirePrivate(
     _ status: FileStatus, _ path: String, _ trust: FolderTrust = .owner

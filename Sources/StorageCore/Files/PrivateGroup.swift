@@ -39,32 +39,40 @@ enum PrivateGroup {
     }
   }
 
-  /// Whether this user, or root, is the only member of a group that the system's files list.
+  /// The least number of a group that is not the system's: login.defs(5).
+  private static let ownGroups: UInt32 = 1000
+
+  /// Whether this user is the only member besides root of a group that the system's files list.
+  ///
+  /// It must be the user's first group, or none of the system's: programs run with the rights of
+  /// groups of the system, whoever their members are.
   private static func lists(onlyUsIn group: UInt32) -> Bool {
-    let ours = [geteuid(), 0]
+    let own = geteuid()
     var names: Set<String> = []
+    var roots: Set<String> = []
     var isAlone = true
     var hasMember = false
     let readUsers = unsafe entries(of: users, passwd(), fgetpwent_r) { (user) in
-      let isOurs = unsafe ours.contains(user.pw_uid)
+      let isOurs = unsafe user.pw_uid == own
       let name = unsafe String(cString: user.pw_name)
       if isOurs { names.insert(name) }
+      if unsafe user.pw_uid == 0 { roots.insert(name) }
       // Names of NIS, which stand for users that are not listed here: nsswitch.conf(5).
       if name.hasPrefix("+") || name.hasPrefix("-") { isAlone = false }
       guard unsafe user.pw_gid == group else { return }
       hasMember = hasMember || isOurs
-      isAlone = isAlone && isOurs
+      isAlone = unsafe isAlone && (isOurs || user.pw_uid == 0)
     }
     var isListed = false
     let readGroups = unsafe entries(of: groups, Glibc.group(), fgetgrent_r) { entry in
       guard unsafe entry.gr_gid == group else { return }
       isListed = true
-      var member = unsafe entry.gr_mem
-      while let name = unsafe member?.pointee {
-        let isOurs = unsafe names.contains(String(cString: name))
-        hasMember = hasMember || isOurs
-        isAlone = isAlone && isOurs
-        unsafe member = unsafe member?.advanced(by: 1)
+      var next = unsafe entry.gr_mem
+      while let name = unsafe next?.pointee {
+        let member = unsafe String(cString: name)
+        hasMember = hasMember || names.contains(member) && group >= ownGroups
+        isAlone = isAlone && (names.contains(member) || roots.contains(member))
+        unsafe next = unsafe next?.advanced(by: 1)
       }
     }
     // A group without members is used by programs that run with its rights.

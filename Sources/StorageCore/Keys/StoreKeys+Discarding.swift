@@ -22,4 +22,12 @@ extension StoreKeys {
     if let path = place.location, path.hasPrefix("/") { return path }
     return "a store in no file: \(try place.place())"
   }
+
+  /// Crosses the store out where it is noted for a key file that no longer opens it.
+  func forget(_ header: StoreHeader, _ source: KeySource) {
+    for candidate in source.candidates where header.slots(of: candidate).isEmpty {
+      // Then it stays noted, and a new key is refused sooner than need be.
+      do throws(StorageError) { try candidate.dependents()?.forget(noteOfPlace()) } catch {}
+    }
+  }
 }

@@ -333,6 +333,7 @@ package final class StoreKeys: @unchecked Sendable {
       }
       keep(state.opener)
       var isStale = false
+      var withFewerSlots: StoreHeader?
       _ = try place.updateHeader { (bytes, records) throws(StorageError) in
         guard let current = bytes else {
           isStale = true
@@ -352,7 +353,11 @@ package final class StoreKeys: @unchecked Sendable {
         let old = try draft.keyset.manifestKeys(store: header.store)
         try records.authenticate(with: old, replacing: old)
         try body(&draft, records)
-        bytes = try draft.finish()
+        let new = try draft.finish()
+        bytes = new
+        let changed = try StoreHeader(reading: new)
+        let ended = Set(header.slots.map(\.id)).subtracting(changed.slots.map(\.id))
+        withFewerSlots = ended.isEmpty ? nil : changed
         try records.authenticate(
           with: draft.keyset.manifestKeys(store: header.store), replacing: old)
       }
@@ -360,6 +365,7 @@ package final class StoreKeys: @unchecked Sendable {
         // The change is done even if this fails: the next access sees the new version of the
         // header.
         do throws(StorageError) { _ = try refresh(&state) } catch {}
+        if let withFewerSlots { forget(withFewerSlots, state.source) }
         return
       }
     }

@@ -5,7 +5,7 @@
 public struct DelegateIdentity: Hashable, Sendable {
   private enum Kind: Hashable, Sendable {
     case object(ObjectIdentifier)
-    case named(type: ObjectIdentifier, name: String)
+    case named(type: ObjectIdentifier, name: ExactString)
   }
   private let kind: Kind
 
@@ -20,6 +20,6 @@ public struct DelegateIdentity: Hashable, Sendable {
   ///   - name: tells the places of one delegate type apart.
   ///   - type: the delegate type.
   public init(_ name: String, of type: any StorageDelegate.Type) {
-    kind = .named(type: ObjectIdentifier(type), name: name)
+    kind = .named(type: ObjectIdentifier(type), name: ExactString(text: name))
   }
 }

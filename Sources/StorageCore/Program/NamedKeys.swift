@@ -134,7 +134,7 @@ private struct HeaderFile: RecordPlace {
     let path = try path()
     let folder = FilePath.folder(of: path)
     try Folder.create(folder)
-    try Folder.requirePrivate(folder)
+    try Folder.requirePrivateWay(folder)
     let lock = try FileLock(path + ".lock", waiting: .seconds(5))
     let old = try read()
     var header = old

@@ -111,7 +111,7 @@ package final class TestPlaces: Sendable {
   /// The folder of the files, or nil when everything is in memory.
   package let folder: String?
   private let makeDelegate: @Sendable () -> any RecordPlace
-  private let delegates = Lock<[String: any RecordPlace]>([:])
+  private let delegates = Lock<[ExactString: any RecordPlace]>([:])
 
   init(folder: String?, _ makeDelegate: @escaping @Sendable () -> any RecordPlace) {
     self.folder = folder
@@ -120,7 +120,8 @@ package final class TestPlaces: Sendable {
 
   /// The in-memory delegate for a place; created once.
   package func delegate(of place: String) -> any RecordPlace {
-    delegates.withLock { delegates in
+    let place = ExactString(text: place)
+    return delegates.withLock { delegates in
       if let delegate = delegates[place] { return delegate }
       let delegate = makeDelegate()
       delegates[place] = delegate

@@ -20,9 +20,11 @@ struct VaultFile: Hashable, Sendable {
   let trust: FolderTrust
 
   /// Two values are equal if the path is the same, whatever the trust.
-  static func == (left: VaultFile, right: VaultFile) -> Bool { left.path == right.path }
+  static func == (left: VaultFile, right: VaultFile) -> Bool {
+    ExactString(text: left.path) == ExactString(text: right.path)
+  }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(path) }
+  func hash(into hasher: inout Hasher) { hasher.combine(ExactString(text: path)) }
 
   var folder: String { FilePath.folder(of: path) }
   /// The name in the folder.

@@ -33,7 +33,7 @@ struct KeyFile: Sendable {
           "other users have access to the key file; run chmod 600 on it, and replace the key if "
             + "another user may have read it", path: path)
       }
-      try Folder.requirePrivate(FilePath.folder(of: path))
+      try Folder.requirePrivateWay(FilePath.folder(of: path))
     }
     // Removed before the key is used: a second name would keep the key after the file is deleted.
     if material != nil { LeftOvers.remove(of: path) }
@@ -54,7 +54,7 @@ struct KeyFile: Sendable {
     let path = try requirePath()
     try FilePath.requireRoom(at: path, for: ".made")
     try Folder.create(FilePath.folder(of: path))
-    try Folder.requirePrivate(FilePath.folder(of: path))
+    try Folder.requirePrivateWay(FilePath.folder(of: path))
     let marker = MadeMarker(of: path)
     if try marker.isThere() {
       // The marker is made after the file, so a file that another process is making exists by now.

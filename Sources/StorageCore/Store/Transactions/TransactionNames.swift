@@ -10,9 +10,9 @@ struct TransactionNames {
   /// In the order in which names were first used.
   private(set) var items: [TransactionItem] = []
   /// Positions by the bytes of the names.
-  private var positions: [NameBytes: Int] = [:]
+  private var positions: [ExactString: Int] = [:]
   /// Names that were already hashed for recent transactions.
-  private var recent: [NameBytes: RecordName]
+  private var recent: [ExactString: RecordName]
   /// Whether the transaction used a name that is not in `recent`.
   private var hasNew = false
   private var isOver = false
@@ -44,7 +44,7 @@ struct TransactionNames {
     } catch {
       throw error.about(key)
     }
-    let bytes = NameBytes(text: key)
+    let bytes = ExactString(text: key)
     let next = items.count
     // A single dictionary look-up finds the position or sets it.
     let position = Self.read(&positions[bytes, default: next])

@@ -24,6 +24,7 @@
     ///   - choice: the key source that the operator chose; nil for the keys that the store names.
     ///   - other: the source to use if the store names no key of the keyring or of this machine.
     /// - Returns: the store, not yet opened.
+    /// - Throws: what the store can't be made for.
     func storage(
       _ slots: [KeySlot], choice: KeySource?, otherwise other: KeySource
     ) throws -> KeychainStorage {
