@@ -204,7 +204,12 @@ import VaultBackend
     let shared = try home()
     #expect(unsafe chmod(shared, 0o1777) == 0)
     let file = URL(fileURLWithPath: shared + "/keys/key")
-    try VaultStorage(at: vault.url, keySource: .file(file)).save(1, forKey: "key")
+    let storage = { VaultStorage(at: vault.url, keySource: .file(file)) }
+    // Its owner could put another folder in the place of one that root makes there.
+    #expect(code { try storage().save(1, forKey: "key") } == .denied)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: shared) == [])
+    #expect(unsafe chown(shared, 0, 0) == 0)
+    try storage().save(1, forKey: "key")
     #expect(FileManager.default.fileExists(atPath: file.path))
   }
 

@@ -51,8 +51,7 @@ struct SuiteFile: Sendable {
   /// Creates the folder if needed, and refuses a folder in which others could replace the file.
   func prepareFolder() throws(StorageError) {
     let folder = folder
-    try Folder.create(folder)
-    try Folder.requirePrivateWay(folder)
+    try Folder.requirePrivateWay(folder, isMaking: true)
   }
 
   /// Reads the whole file as it was at one moment.

@@ -36,10 +36,21 @@ package enum Folder {
   ///
   /// Whoever can write to a folder on the way can put another one in the place of the last. A group
   /// of this process may write to folders on the way, as on a volume of a container.
+  ///
+  /// - Parameters:
+  ///   - path: the folder.
+  ///   - isMaking: whether missing folders are made, each once those above it were looked at.
   @discardableResult
-  package static func requirePrivateWay(_ path: String) throws(StorageError) -> FolderDescriptor {
-    let folder = try FolderDescriptor.existing(path) { (status, path) throws(StorageError) in
+  package static func requirePrivateWay(
+    _ path: String, isMaking: Bool = false
+  ) throws(StorageError) -> FolderDescriptor {
+    let folder = try FolderDescriptor.open(path, isMaking: isMaking) {
+      (status, path) throws(StorageError) in
       try requirePrivate(status, path, .processGroup)
+    }
+    guard let folder else {
+      throw StorageError(
+        .unavailable, "the folder does not exist, or was just removed; create it first", path: path)
     }
     try requirePrivate(try folder.status(), path)
     return folder

@@ -133,8 +133,7 @@ private struct HeaderFile: RecordPlace {
   ) throws(StorageError) -> UInt64 {
     let path = try path()
     let folder = FilePath.folder(of: path)
-    try Folder.create(folder)
-    try Folder.requirePrivateWay(folder)
+    try Folder.requirePrivateWay(folder, isMaking: true)
     let lock = try FileLock(path + ".lock", waiting: .seconds(5))
     let old = try read()
     var header = old

@@ -53,8 +53,7 @@ struct KeyFile: Sendable {
   func make() throws(StorageError) -> KeyMaterial {
     let path = try requirePath()
     try FilePath.requireRoom(at: path, for: ".made")
-    try Folder.create(FilePath.folder(of: path))
-    try Folder.requirePrivateWay(FilePath.folder(of: path))
+    try Folder.requirePrivateWay(FilePath.folder(of: path), isMaking: true)
     let marker = MadeMarker(of: path)
     if try marker.isThere() {
       // The marker is made after the file, so a file that another process is making exists by now.
