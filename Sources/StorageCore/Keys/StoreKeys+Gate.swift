@@ -31,12 +31,12 @@ extension StoreKeys {
           throw Self.isServed
         }
         let deadline = (place as? any WaitingPlace)?.deadline ?? .seconds(5)
-        let wait = { () throws(StorageError) in
-          if asksProgram.load(ordering: .acquiring), start.duration(to: .now) >= deadline {
-            throw Self.isAsking
+        return try gate.withLock(waiting: { () throws(StorageError) in
+          guard asksProgram.load(ordering: .acquiring), start.duration(to: .now) >= deadline else {
+            return
           }
-        }
-        return try gate.withLock(waiting: wait) { (state) throws(StorageError) in
+          throw Self.isAsking
+        }) { (state) throws(StorageError) in
           // Otherwise each waiting caller would wait for the service again, or ask the user again.
           if let last = state.unanswered, last.end > start { throw last.error }
           do throws(StorageError) {
