@@ -23,7 +23,7 @@ public final class DefaultsDelegate: RecordPlace {
 
   /// When a write is on disk.
   public let durability: DefaultsDurability
-  private let deadline: Duration
+  package let deadline: Duration
   private let handle: PlaceHandle<Suite>
 
   /// The delegate of a suite.
@@ -247,3 +247,5 @@ public final class DefaultsDelegate: RecordPlace {
     }
   }
 }
+
+extension DefaultsDelegate: WaitingPlace {}

@@ -41,7 +41,9 @@ final class ProviderCalls: Sendable {
   ) throws(StorageError) -> Result {
     guard DispatchQueue.getSpecific(key: Self.isInside) != ObjectIdentifier(self) else {
       throw StorageError(
-        .busy, "the provider used the storage that it serves; a provider must not do that")
+        .invalid,
+        "the provider used the storage that it serves, so each would wait for the other; let it keep and "
+          + "return data without the storage")
     }
     guard !isStuck.withLock({ $0 }) else {
       throw StorageError(

@@ -7,12 +7,12 @@ package import StorageCore
 /// list of the names. The provider sees no clear name and no clear value. A read makes two calls of
 /// the provider, a write three to five. A provider has no atomic step. This delegate therefore lets
 /// one thread of the process in at a time, and only one process at a time may write.
-package final class ProviderDelegate: RecordPlace {
+package final class ProviderDelegate: RecordPlace, WaitingPlace {
   private static let headerKey = "SecurePropertyStorage.header"
   private static let namesKey = "SecurePropertyStorage.names"
 
   private let place: ProviderPlace
-  private let deadline: Duration
+  package let deadline: Duration
   private let polling: Duration?
 
   /// Creates the delegate of a provider; see ``ProviderStorage``.
@@ -232,12 +232,21 @@ package final class ProviderDelegate: RecordPlace {
   private func read<Result: Sendable>(
     _ body: @escaping @Sendable () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    try place.calls.perform(within: deadline, late: .timedOut, body)
+    try perform(.timedOut, body)
   }
 
   private func write<Result: Sendable>(
     _ body: @escaping @Sendable () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    try place.calls.perform(within: deadline, late: .outcomeUnknown, body)
+    try perform(.outcomeUnknown, body)
+  }
+
+  private func perform<Result: Sendable>(
+    _ late: StorageError.Code, _ body: @escaping @Sendable () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    let identity = DelegateIdentity(of: place)
+    return try place.calls.perform(within: deadline, late: late) { () throws(StorageError) in
+      try Reentry.serving(identity, body)
+    }
   }
 }

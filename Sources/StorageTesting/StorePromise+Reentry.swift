@@ -33,6 +33,29 @@ extension StorePromise {
       }
       try subject.require(["k0": 1, "k1": 5], in: other)
     },
+    StorePromise("a change of all records inside an update of a value is refused at once") {
+      subject in
+      let place = try subject.make()
+      let (one, other) = (try place.filled(2), try place.storage())
+      let changes: [(String, () throws -> Void)] = [
+        ("rotateDataKey", { _ = try other.keyAdministration.rotateDataKey() }),
+        ("rotate", { _ = try one.keyAdministration.rotate() }),
+        ("reencrypt", { _ = try other.keyAdministration.reencrypt() }),
+        ("removeAll", { try other.removeAll() }), ("discard", { try one.discard() }),
+      ]
+      for (what, change) in changes {
+        var runs = 0
+        try subject.require(.invalid, what) {
+          try one.update(Int.self, forKey: "k0") { value in
+            runs += 1
+            try change()
+            value? += 1
+          }
+        }
+        try subject.require(runs == 1, "with \(what) inside, the body runs \(runs) times")
+        try subject.require(["k0": 0, "k1": 1], in: other)
+      }
+    },
     StorePromise("a key provider that uses the store that it opens is refused at once") { subject in
       let place = try subject.make()
       for isOther in [false, true] {

@@ -37,7 +37,7 @@ public final class VaultDelegate: ManifestPlace {
   /// For a standard vault, `SecureStorage.bootstrap` says it; asking for it makes a later bootstrap
   /// fail.
   public var access: VaultAccess { use().access }
-  let deadline: Duration
+  package let deadline: Duration
   private let use: @Sendable () -> Use
   private let handle: PlaceHandle<VaultEngine>
 
@@ -231,3 +231,5 @@ public final class VaultDelegate: ManifestPlace {
     }
   }
 }
+
+extension VaultDelegate: WaitingPlace {}

@@ -138,6 +138,25 @@ struct HangingProviderTests {
       }
     }
     #expect(try storage.load(Int.self, forKey: "key") == 1)
-    #expect(codes.withLock { $0 } == [.busy])
+    #expect(codes.withLock { $0 } == [.invalid])
+  }
+
+  /// The storage holds its own lock while it is opened, and waits for the provider meanwhile.
+  @Test(.timeLimit(.minutes(30))) func aProviderMayNotUseTheStorageThatIsBeingOpened() throws {
+    let (storage, other) = (sealed(.seconds(3_600)), sealed(.seconds(3_600)))
+    let codes = Lock<[StorageError.Code]>([])
+    for used in [storage, other] {
+      provider.inNextCall {
+        do throws(StorageError) {
+          try used.save(2, forKey: "other")
+        } catch {
+          codes.withLock { $0.append(error.code) }
+        }
+      }
+      try storage.save(1, forKey: "key")
+      #expect(try storage.load(Int.self, forKey: "key") == 1)
+    }
+    #expect(codes.withLock { $0 } == [.invalid, .invalid])
+    #expect(try storage.load(Int.self, forKey: "other") == nil)
   }
 }

@@ -44,6 +44,20 @@ package final class Lock<Value>: @unchecked Sendable {
     defer { mutex.unlock() }
     return try unsafe body(&value.pointee)
   }
+
+  /// The same, and calls `check` from time to time while another thread has the lock.
+  ///
+  /// - Throws: what `check` throws, without the lock, or what `body` throws.
+  package func withLock<Result, Failure: Error>(
+    waiting check: () throws(Failure) -> Void, _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    while !mutex.tryLock() {
+      if mutex.lock(withinMilliseconds: 50) { break }
+      try check()
+    }
+    defer { mutex.unlock() }
+    return try unsafe body(&value.pointee)
+  }
 }
 
 /// A mutex at an address that does not change, for `Lock` alone.
@@ -70,6 +84,20 @@ struct MutexPointer: @unchecked Sendable {
   ///
   /// - Returns: whether it was taken.
   func tryLock() -> Bool { unsafe pthread_mutex_trylock(pointer) == 0 }
+
+  /// Takes the mutex, and waits for it for a short time at most.
+  ///
+  /// - Returns: whether it was taken.
+  func lock(withinMilliseconds limit: Int) -> Bool {
+    // pthread_mutex_timedlock(3) takes a time of day. The wait is short, so that a clock that is
+    // set meanwhile makes no long one.
+    var end = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &end)
+    end.tv_nsec += limit * 1_000_000
+    end.tv_sec += end.tv_nsec / 1_000_000_000
+    end.tv_nsec %= 1_000_000_000
+    return unsafe pthread_mutex_timedlock(pointer, &end) == 0
+  }
 
   @usableFromInline func lock() { unsafe pthread_mutex_lock(pointer) }
 

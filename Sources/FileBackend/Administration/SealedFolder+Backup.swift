@@ -121,6 +121,7 @@ extension SealedFolder {
         .readOnly, "the folder was opened read-only; open it with write access to change it",
         path: try index.resolvedPath())
     }
+    try index.store.checkWrite(nil, "restore")
     let source = SealedFolder(
       at: url, keySource: keySource ?? index.store.keySource, access: .readOnly,
       folderTrust: index.folderTrust)

@@ -11,6 +11,8 @@ struct CredentialPlace: Sendable {
   var extra: [String: String] = [:]
   /// Values that an existing item must have in these attributes, if it has them at all.
   var filter: [String: String] = [:]
+  /// The host as the program wrote it, if other letters stand for the same one.
+  var writtenHost: String?
   var schema = SchemaName.generic
   let label: String
   /// The credential's name in errors.
@@ -25,7 +27,8 @@ struct CredentialPlace: Sendable {
     Self.places.allSatisfy { item.attributes[$0] == filter[$0] }
   }
 
-  /// Whether an item is at another port or path, so that this credential must not change it.
+  /// Whether an item is at another port or path, so that it is not this credential: nothing sends
+  /// the password of one port to another.
   func isElsewhere(_ item: ItemSnapshot) -> Bool {
     Self.places.contains { item.attributes[$0] != nil && item.attributes[$0] != filter[$0] }
   }
@@ -44,28 +47,34 @@ struct CredentialPlace: Sendable {
   static func server(
     _ server: String, port: Int?, path: String?, protocol: InternetProtocol?, label: String?
   ) -> CredentialPlace {
+    let address = ServerAddress(host: server, port: port, path: path, protocol: `protocol`)
+    if let failure = address.failure {
+      // The text may be a URL with a password in it, so that nothing of it is kept.
+      return CredentialPlace(
+        identity: { [:] }, schema: SchemaName.network, label: label ?? "", name: "server",
+        failure: failure)
+    }
     var filter: [String: String] = [:]
     filter[AttributeName.port] = port.map { String($0) }
     filter[AttributeName.protocol] = `protocol`?.rawValue
     filter[AttributeName.object] = path
-    var place = CredentialPlace(
+    return CredentialPlace(
       identity: { [AttributeName.server: server] }, extra: filter, filter: filter,
       schema: SchemaName.network, label: label ?? server, name: server)
-    if server.isEmpty {
-      place.failure = StorageError(.invalid, "internet credentials need the host name of a server")
-    }
-    return place
   }
 
-  /// A password for the server of a URL.
+  /// A password for the server of a URL, whose host is the same in letters of any case.
   static func server(
     of url: URL?, protocol: InternetProtocol?, label: String?
   ) -> CredentialPlace {
     let path = url?.path ?? ""
-    return server(
-      url?.host ?? "", port: url?.port, path: path.isEmpty || path == "/" ? nil : path,
+    let host = url?.host ?? ""
+    var place = server(
+      host.lowercased(), port: url?.port, path: path.isEmpty || path == "/" ? nil : path,
       protocol: `protocol` ?? url?.scheme.map { InternetProtocol(rawValue: $0.lowercased()) },
       label: label)
+    if place.failure == nil, host != host.lowercased() { place.writtenHost = host }
+    return place
   }
 
   /// A value of the application's own.
@@ -83,20 +92,24 @@ struct CredentialPlace: Sendable {
 
   /// The query that finds the credential.
   func query(_ account: String?, in group: String?) -> ItemQuery {
-    var alternatives = [identity()]
+    var identities = [identity()]
+    if let writtenHost {
+      identities.append(identity().merging([AttributeName.server: writtenHost]) { $1 })
+    }
+    var alternatives = identities
     if let account {
       let names =
         hasServer ? AccountNames.read(hasServer: true) : AccountNames.written(hasServer: false)
-      alternatives = names.map { name in
-        identity().merging([name: account]) { $1 }
+      alternatives = identities.flatMap { identity in
+        names.map { name in identity.merging([name: account]) { $1 } }
       }
     }
-    let filter = filter
     return ItemQuery(
       alternatives: alternatives, place: .collection(group),
       accepts: { item in
         // Items that `secret-tool` stored may have fewer attributes.
         filter.allSatisfy { item.attributes[$0.key] == nil || item.attributes[$0.key] == $0.value }
+          && !(hasServer && isElsewhere(item))
       }, subject: "this credential")
   }
 

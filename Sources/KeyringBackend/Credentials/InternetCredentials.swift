@@ -12,9 +12,13 @@ public import struct FoundationEssentials.URL
 /// A new item has the schema `org.gnome.keyring.NetworkPassword` and its attributes `server`,
 /// `user`, `protocol`, `port` and `object`, so that other programs recognise it. An item with
 /// exactly this port and path comes first. If there is none, an item with that server and account
-/// is read if its protocol, port and path are the same or missing. An item of another port or path
-/// is never
-/// replaced or removed: assigning then makes a new item.
+/// that has no port or path counts, too: other programs may leave them out. An item of another port
+/// or path is never read, replaced or removed, also by a property that names no port or path;
+/// assigning then makes a new item. The protocol must be the same where both name one.
+///
+/// A keyring stores the server, account, protocol, port and path without encryption. So everything
+/// that is not the name of a host, such as a URL as text, is the error `invalid`, and is not
+/// stored.
 /// Otherwise as ``SecureCredentials``.
 @propertyWrapper
 public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
@@ -27,7 +31,8 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - label: what keyring programs show of a new item; nil for the host name.
-  ///   - server: a URL with a host; nil, or one without, is the error `invalid` at every use.
+  ///   - server: a URL with a host, in letters of any case; nil, or one without, is the error
+  ///     `invalid` at every use. Its user, password, query and fragment are not used.
   ///   - account: its account; nil for any account, if only one item matches.
   ///   - protocol: the protocol; nil for the URL's scheme.
   ///   - group: the collection, by its alias or its label; nil for the default one.
@@ -51,11 +56,12 @@ public struct InternetCredentials<Value: Codable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - label: what keyring programs show of a new item; nil for the host name.
-  ///   - server: a host name; an empty one is the error `invalid` at every use.
+  ///   - server: a host name or IP address, and nothing else; any other text is the error `invalid`
+  ///     at every use.
   ///   - account: its account; nil for any account, if only one item matches.
   ///   - protocol: the protocol; nil for any.
-  ///   - port: the port; nil for any.
-  ///   - path: the path at the server; nil for any.
+  ///   - port: the port, 1 to 65535; nil for an item without one.
+  ///   - path: the path at the server, without a query; nil for an item without one.
   ///   - group: the collection, by its alias or its label; nil for the default one.
   ///   - access: how calls wait, and whether they may ask the user.
   ///   - errorClosure: takes the errors of the property itself; nil for `StorageDiagnostics`.

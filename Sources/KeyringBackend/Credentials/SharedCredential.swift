@@ -90,10 +90,9 @@ final class SharedCredential: Sendable {
 
   /// The found items, if they are not sealed.
   ///
-  /// Items of exactly this port and path come before all others. Without one, a read takes an item
-  /// of any port or path; a change never does.
+  /// Items of exactly this port and path come before those that have none.
   private func find(
-    _ query: ItemQuery, _ connection: BusConnection, _ call: Call, toChange: Bool = false
+    _ query: ItemQuery, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> FoundItems {
     let found = try connection.find(query, call)
     let plain = found.items.filter { $0.attributes[AttributeName.sealed] == nil }
@@ -103,9 +102,8 @@ final class SharedCredential: Sendable {
         "the item exists but is sealed; fetch it with the Keyring that sealed it")
     }
     let exact = plain.filter { place.isExact($0) }
-    let others = toChange ? plain.filter { !place.isElsewhere($0) } : plain
     return FoundItems(
-      items: exact.isEmpty ? others : exact, count: found.count, subject: found.subject)
+      items: exact.isEmpty ? plain : exact, count: found.count, subject: found.subject)
   }
 
   func read() throws(StorageError) -> PlainSecret? {
@@ -125,7 +123,7 @@ final class SharedCredential: Sendable {
     let isThere: Bool? = try settled { () throws(StorageError) in
       let query = query
       return try perform { (connection, call) throws(BusFailure) in
-        try connection.find(query, call).count > 0 ? true : nil
+        try connection.find(query, call).items.isEmpty ? nil : true
       }
     }
     return isThere == true
@@ -164,7 +162,7 @@ final class SharedCredential: Sendable {
         secret: secret)
       return try perform { (connection, call) throws(BusFailure) in
         try connection.put(
-          content, over: try find(query, connection, call, toChange: true), in: group, call)
+          content, over: try find(query, connection, call), in: group, call)
       }
     }
     note(path)
@@ -174,7 +172,7 @@ final class SharedCredential: Sendable {
     let path = try alone { () throws(StorageError) in
       let query = query
       return try perform { (connection, call) throws(BusFailure) in
-        let item = try find(query, connection, call, toChange: true).only()
+        let item = try find(query, connection, call).only()
         if let item { try connection.remove(item.path, call) }
         return item?.path
       }
@@ -198,7 +196,7 @@ final class SharedCredential: Sendable {
   private func moveItem(to account: String?) throws(StorageError) -> ObjectPath? {
     let (before, after) = (query, place.query(account, in: group))
     return try perform { (connection, call) throws(BusFailure) in
-      guard let item = try find(before, connection, call, toChange: true).only() else {
+      guard let item = try find(before, connection, call).only() else {
         return Optional<ObjectPath>.none
       }
       var attributes = item.attributes

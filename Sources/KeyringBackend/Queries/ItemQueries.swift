@@ -79,6 +79,9 @@ struct ItemQueries: Sendable {
       throw BusFailure(
         .invalid, "the item does not exist. To create it, add a password to the call")
     }
+    if let failure = attributes.addressFailure {
+      throw BusFailure(failure.code, failure.message)
+    }
     let made = attributes.made
     let name = made[AttributeName.service] ?? made[AttributeName.server] ?? "Secret"
     let label =

@@ -137,6 +137,23 @@ extension KeyringAttributes {
       throw StorageError(
         .invalid, "the keyring service sets the dates of an item; they can't be changed")
     }
+    if let addressFailure { throw addressFailure }
+  }
+
+  /// Why these can't be stored: a server that is no host, or another part of an address that is
+  /// none.
+  ///
+  /// An item's attributes are not encrypted. Nil if they can be stored.
+  ///
+  /// A query may name anything, so that items of other programs are found.
+  var addressFailure: StorageError? {
+    let named = named
+    guard let server = named[AttributeName.server] else { return nil }
+    let address = ServerAddress(
+      host: server, port: named[AttributeName.port].map { Int($0) ?? 0 },
+      path: named[AttributeName.object],
+      protocol: named[AttributeName.protocol].map { InternetProtocol(rawValue: $0) })
+    return address.failure
   }
 }
 

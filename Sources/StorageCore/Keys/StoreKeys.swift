@@ -23,7 +23,9 @@ package final class StoreKeys: @unchecked Sendable {
   let owner: OwningTest?
   /// Receives the names, where the place stores names unencrypted.
   private let clear: ClearRecords?
-  private let gate: Lock<State>
+  let gate: Lock<State>
+  /// Whether a key source that is code of the program is being asked, which may take any time.
+  let asksProgram = Atomic<Bool>(false)
   /// Receives the events of the store.
   let events = StoreEvents()
   /// The last of `history`, or nil before the store is open.
@@ -197,42 +199,6 @@ package final class StoreKeys: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` while holding `gate`, and delivers reports afterwards, so that a receiver may use
-  /// the store.
-  ///
-  /// Errors that name no file get the path of the store.
-  func underGate<Result>(
-    _ body: (inout State) throws(StorageError) -> Result
-  ) throws(StorageError) -> Result {
-    try owner?.check()
-    do throws(StorageError) {
-      return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
-        defer { StorageDiagnostics.reportUnlockedMemory() }
-        let start = ContinuousClock.now
-        // The lock is not recursive: the thread would wait for itself.
-        guard Reentry.caller(on: ObjectIdentifier(self), dependingOn: nil) == nil else {
-          throw Self.usesItself
-        }
-        return try gate.withLock { (state) throws(StorageError) in
-          // Otherwise each waiting caller would wait for the service again, or ask the user again.
-          if let last = state.unanswered, last.end > start { throw last.error }
-          do throws(StorageError) {
-            return try Reentry.during(ObjectIdentifier(self), "opening of the store") {
-              () throws(StorageError) in try body(&state)
-            }
-          } catch {
-            if error.code == .timedOut || error.code == .dismissed {
-              state.unanswered = (error, .now)
-            }
-            throw error
-          }
-        }
-      }
-    } catch {
-      throw error.at(place.location)
-    }
-  }
-
   // MARK: - Under the gate
 
   private func refresh(_ state: inout State) throws(StorageError) -> OpenKeys? {
@@ -288,7 +254,7 @@ package final class StoreKeys: @unchecked Sendable {
     let asked = Refusal.Sources(state.source, for: header)
     let opening: Opening
     do throws(StorageError) {
-      opening = try asking { () throws(StorageError) in
+      opening = try asking(state.source) { () throws(StorageError) in
         try header.unwrapRoot(by: state.source, of: place.location, refused: state.refused)
       }
     } catch {
@@ -301,7 +267,7 @@ package final class StoreKeys: @unchecked Sendable {
 
   private func create(_ state: inout State) throws(StorageError) {
     try checkMaking()
-    let (candidate, material) = try asking { () throws(StorageError) in
+    let (candidate, material) = try asking(state.source) { () throws(StorageError) in
       try state.source.materialForNewSlot(of: place.location)
     }
     let store = try cryptography { () throws(CryptoError) in try StoreID.random() }

@@ -19,6 +19,7 @@ extension KeyAdministration {
   public func rotateDataKey(
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
+    try store.checkWrite(nil, "rotateDataKey")
     try store.keys.update { (draft, _) throws(StorageError) in
       try draft.keyset.addPrimary(limit: Keyset.rotationLimit)
     }
@@ -73,6 +74,7 @@ extension KeyAdministration {
     openedBy source: KeySource? = nil, names: Bool = false, keepingOldKeys: Bool = false,
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
+    try store.checkWrite(nil, "rotate")
     let material =
       if let source { try store.keys.material(of: source) } else { try ownMaterial() }
     if source != nil, let slot = try slot(openedBy: material.1) {
@@ -146,7 +148,8 @@ extension KeyAdministration {
     readmitting: Bool = false, expecting keys: [StoreKey] = [],
     progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> ReencryptionReport {
-    try reencrypt(readmitting: readmitting, expecting: keys, since: nil, progress)
+    try store.checkWrite(nil, "reencrypt")
+    return try reencrypt(readmitting: readmitting, expecting: keys, since: nil, progress)
   }
 
   /// Drops the retired data keys that no listed record names, for good.
@@ -167,6 +170,7 @@ extension KeyAdministration {
   @discardableResult
   public func dropRetiredKeys() throws(StorageError) -> Int {
     try requireSlots()
+    try store.checkWrite(nil, "dropRetiredKeys")
     return try store.dropRetiredKeys()
   }
 

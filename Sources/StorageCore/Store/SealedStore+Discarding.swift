@@ -4,6 +4,7 @@ extension SealedStore {
   /// - Parameter body: removes it in another way than ``RecordPlace/discard()``.
   /// - Throws: `StorageError`: why something is left.
   package func discard(by body: (() throws(StorageError) -> Void)? = nil) throws(StorageError) {
+    try checkWrite(nil, "discard")
     try keys.discard(by: body)
     failedReads.forgetAll()
   }

@@ -4,6 +4,11 @@ extension SealedStore {
   /// How long an update retries while others write.
   private static var updateDeadline: Duration { .seconds(30) }
 
+  /// Advice for a body that was called again and again.
+  static var writingAdvice: String {
+    "try again, and see that the body waits for no thread or task that writes to it"
+  }
+
   /// Reads the value, lets `body` change it, and writes it if nobody else wrote meanwhile;
   /// otherwise starts over.
   ///
@@ -35,7 +40,7 @@ extension SealedStore {
       if try replace(with: value, name, coder, if: condition) { return result }
     }
     throw StorageError(
-      .busy, "others kept writing to the key; try again", key: name.text)
+      .busy, "others kept writing to the key; \(Self.writingAdvice)", key: name.text)
   }
 
   private func replace<Value>(

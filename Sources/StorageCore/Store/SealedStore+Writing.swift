@@ -126,7 +126,7 @@ extension SealedStore {
   ///
   /// `call` names the write in the error; a nil `name` means all names.
   @inline(__always)
-  func checkWrite(_ name: RecordName?, _ call: String) throws(StorageError) {
+  package func checkWrite(_ name: RecordName?, _ call: String) throws(StorageError) {
     if let owner = keys.owner { try owner.check() }
     try Reentry.checkWrite(
       to: identity, name?.text, name.map { "\(call) of \($0.title)" } ?? call)

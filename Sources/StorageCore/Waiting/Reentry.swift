@@ -3,8 +3,8 @@ internal import Glibc
 /// Finds calls that would break an outer call of the same thread.
 ///
 /// A body that changes a value may write to that value itself: it would start over for ever. The
-/// key source of a store may read that store: it would wait for itself. Both
-/// are found at the inner call, which throws `invalid`.
+/// key source of a store may read that store, and a provider the storage that it serves: each would
+/// wait for itself. All are found at the inner call, which throws `invalid`.
 package enum Reentry {
   /// A call that runs code of the program.
   @unsafe private struct Frame {
@@ -71,6 +71,17 @@ package enum Reentry {
       unsafe next = frame.pointee.outer
     }
     return nil
+  }
+
+  /// The titles of all such calls of this thread, the innermost first.
+  static var titles: [String] {
+    var titles: [String] = []
+    var next = unsafe top
+    while let frame = unsafe next {
+      unsafe titles.append(frame.pointee.title)
+      unsafe next = frame.pointee.outer
+    }
+    return titles
   }
 
   /// Throws `invalid` if this thread runs a call that a write of `name` would break.

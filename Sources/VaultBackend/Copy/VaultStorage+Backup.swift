@@ -73,6 +73,7 @@ extension VaultStorage {
   public func restore(
     from url: URL, keySource: KeySource? = nil, progress: ((Int, Int) -> Void)? = nil
   ) throws(StorageError) -> VaultRestoration {
+    try store.checkWrite(nil, "restore")
     let engine = try delegate.vault()
     let backup = VaultStorage(
       at: url, keySource: keySource ?? store.keySource, access: .readOnly,

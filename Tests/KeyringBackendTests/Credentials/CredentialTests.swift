@@ -149,13 +149,71 @@ import Testing
     #expect(try server(9).load() == "of another port")
   }
 
-  @Test func theOnlyOneOfAnyPortIsReadButNotReplaced() throws {
-    try server(8443).save("of the port")
-    let plain = server(nil)
-    #expect(try plain.load() == "of the port")
-    try plain.save("plain")
-    #expect(try server(8443).load() == "of the port")
-    #expect(try plain.load() == "plain")
+  @Test func aPasswordOfAnotherPortOrPathIsNotRead() throws {
+    try server(8443, "/a").save("of the port")
+    for other in [server(nil), server(443), server(8443), server(nil, "/a"), server(8443, "/b")] {
+      #expect(try other.load() == nil)
+      #expect(try !other.contains())
+      try other.remove()
+    }
+    #expect(try server(8443, "/a").load() == "of the port")
+    try server(nil).save("plain")
+    #expect(try server(nil).load() == "plain")
+    // Other programs may leave out the port and the path.
+    #expect(try server(443).load() == "plain")
+    #expect(try server(8443, "/a").load() == "of the port")
+  }
+
+  private func url(_ text: String) -> Credential<String> {
+    Credential(
+      SharedCredential(
+        .server(of: URL(string: text), protocol: nil, label: nil), account: "me", group: nil,
+        access: .patient, client: desktop.client, errorClosure: nil))
+  }
+
+  @Test func theHostOfAURLIsTheSameInLettersOfAnyCase() throws {
+    try url("HTTPS://H.Example/").save("one")
+    #expect(try url("https://h.example").load() == "one")
+    #expect(try foreign.items(["server": "h.example"]).count == 1)
+    try url("https://H.EXAMPLE").save("two")
+    #expect(try foreign.items(["server": "h.example"]).count == 1)
+    #expect(try url("https://h.example").load() == "two")
+    #expect(try url("https://h.example:8443/a").load() == "two")
+    #expect(try url("http://h.example").load() == nil)
+  }
+
+  @Test(arguments: [
+    "https://user2:hunter3@leak2.example/x?apikey=zzz", "https://h.example", "me@h5.example",
+    "h3.example/path", "h4.example:22", " ", "h example", "h?apikey=hunter3", "h#hunter3", "a\nb",
+    "[::1]:22", "::1/64", "h\u{200B}", "",
+  ]) func whatIsNoHostIsInvalidAndIsNotStored(_ text: String) throws {
+    let credential = Credential<String>.server(text, account: "me", on: desktop)
+    for body in [
+      { try credential.save("x") }, { _ = try credential.load() }, { try credential.remove() },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: StorageError.self) { try body() }
+      #expect(error?.code == .invalid)
+      #expect(!"\(error, default: "")".contains("hunter3"))
+    }
+    #expect(!"\(InternetCredentials(credential))".contains("hunter3"))
+    #expect(try foreign.items(["user": "me"]).isEmpty)
+  }
+
+  @Test(arguments: [-1, 0, 65_536, 70_000]) func whatIsNoPortIsInvalid(_ port: Int) throws {
+    #expect(code { try server(port).save("x") } == .invalid)
+    #expect(code { _ = try server(port).load() } == .invalid)
+    #expect(code { try server(nil, "/a?key=\(port)").save("x") } == .invalid)
+    #expect(try foreign.items(["server": "example.com"]).isEmpty)
+  }
+
+  @Test(arguments: [
+    "localhost", "b\u{FC}cher.example", "10.0.0.1", "::1", "[fe80::1%eth0]", "my_host",
+  ])
+  func aHostOrAnAddressIsStored(_ host: String) throws {
+    let credential = Credential<String>.server(host, account: "me", on: desktop)
+    try credential.save("x")
+    #expect(try credential.load() == "x")
+    #expect(try foreign.items(["server": host]).count == 1)
   }
 
   // MARK: - Collections
@@ -345,7 +403,7 @@ import Testing
     try https.save("https 2")
     #expect(try ftp.load() == "ftp 2")
     #expect(try https.load() == "https 2")
-    // The one without a port is found for any.
+    // The one without a port counts for each.
     #expect(try port.load() == "https 2")
     try ftp.remove()
     #expect(try https.load() == "https 2")

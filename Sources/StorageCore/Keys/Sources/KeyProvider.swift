@@ -2,7 +2,9 @@
 /// manager.
 ///
 /// An implementation returns `nil` only if it has no key; if it is locked, denied or timed out, it
-/// throws. Calls may come from any thread and must end in bounded time.
+/// throws. Calls may come from any thread and must end in bounded time: other threads that use the
+/// store meanwhile get `busy` after the deadline of the store. A provider must not use the store
+/// that it opens, and no store whose own source uses this one.
 public protocol KeyProvider: Sendable {
   /// Tells this source from the application's other sources; stored unencrypted in the store.
   var identifier: String { get }

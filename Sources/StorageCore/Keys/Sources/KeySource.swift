@@ -36,6 +36,8 @@ public struct KeySource: Sendable {
     package var path: @Sendable () -> String? = { nil }
     /// Why the material is absent, for errors; nil if the reason is not known.
     package var absence: @Sendable () -> String? = { nil }
+    /// Whether asking it runs code of the program, which may take any time.
+    package var isOfProgram = false
     /// A quick fingerprint of the source that changes when the answer of the source may change.
     ///
     /// Gives a ``SourceTrace``, or nil where only asking the source can tell.
@@ -168,28 +170,30 @@ public struct KeySource: Sendable {
   /// - Parameters:
   ///   - derivation: how the passphrase is stretched when a slot is made for it.
   ///   - ask: returns the passphrase, or nil when there is none. May be called again after another
-  ///     process changed the store's keys. An error of `ask` that is not a `StorageError` or a
+  ///     process changed the store's keys. Other threads that use the store meanwhile get `busy`
+  ///     after the deadline of the store: where a person types the passphrase, open the store
+  ///     before they start. An error of `ask` that is not a `StorageError` or a
   ///     `CryptoError` becomes the error `keyUnavailable`.
   /// - Returns: the source.
   public static func passphrase(
     derivation: PassphraseDerivation = .standard,
     _ ask: @escaping @Sendable () throws -> SecureBytes?
   ) -> KeySource {
-    passphrase(derivation, ask, trace: { nil })
+    passphrase(derivation, ask, isOfProgram: true, trace: { nil })
   }
 
   private static func passphrase(
     _ derivation: PassphraseDerivation, _ ask: @escaping @Sendable () throws -> SecureBytes?,
-    trace: @escaping @Sendable () -> Int?
+    isOfProgram: Bool = false, trace: @escaping @Sendable () -> Int?
   ) -> KeySource {
-    KeySource([
-      Candidate(
-        kind: .passphrase, identifier: "", derivation: derivation,
-        read: { () throws(StorageError) in
-          guard let bytes = try asked(ask) else { return nil }
-          return try KeyMaterial.passphrase(bytes).checked()
-        }, trace: trace)
-    ])
+    var candidate = Candidate(
+      kind: .passphrase, identifier: "", derivation: derivation,
+      read: { () throws(StorageError) in
+        guard let bytes = try asked(ask) else { return nil }
+        return try KeyMaterial.passphrase(bytes).checked()
+      }, trace: trace)
+    candidate.isOfProgram = isOfProgram
+    return KeySource([candidate])
   }
 
   private static func asked(
@@ -343,6 +347,7 @@ public struct KeySource: Sendable {
     var candidate = Candidate(
       kind: .provider, identifier: provider.identifier,
       read: { () throws(StorageError) in try provider.material()?.checked() })
+    candidate.isOfProgram = true
     if provider.makesKeys {
       candidate.make = { () throws(StorageError) in try provider.makeMaterial().checked() }
     }

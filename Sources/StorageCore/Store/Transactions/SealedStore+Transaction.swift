@@ -36,7 +36,8 @@ extension SealedStore {
       if try commitTelling(transaction.items) { return result }
       guard start.duration(to: .now) < deadline else {
         throw StorageError(
-          .busy, "others kept writing to values that the transaction had read; try again")
+          .busy,
+          "others kept writing to values that the transaction had read; \(Self.writingAdvice)")
       }
     }
   }

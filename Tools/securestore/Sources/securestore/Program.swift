@@ -69,8 +69,21 @@ enum Program {
     }
   }
 
+  /// Writes the help, the version or a completion script that was asked for.
+  ///
+  /// The parser's own exit does not check whether the text could be written.
+  private static func answer(_ request: any Error, _ isJSON: Bool) -> Never {
+    let text = Securestore.fullMessage(for: request)
+    do {
+      if !text.isEmpty { try Output.write(text + "\n") }
+    } catch {
+      end(error, isJSON)
+    }
+    exit(ExitStatus.success.rawValue)
+  }
+
   private static func end(_ error: any Error, _ isJSON: Bool) -> Never {
-    guard let failure = failure(error) else { Securestore.exit(withError: error) }
+    guard let failure = failure(error) else { answer(error, isJSON) }
     // A failure without a message is only an exit code; the command has already said the rest.
     if failure.message.isEmpty { exit(failure.status.rawValue) }
     if isJSON {

@@ -33,6 +33,59 @@ struct RefusingMachineTests {
     #expect(!manager.fileExists(atPath: key) && !manager.fileExists(atPath: tool.path("v")))
   }
 
+  @Test(.enabled(if: geteuid() == 0, "needs root"))
+  func rootWritesNoValueInAnotherUsersHome() throws {
+    let tool = try Tool()
+    _ = try tool.run("set", "A", input: "value")
+    #expect(try tool.run("files", "init").code == 0)
+    #expect(try tool.run("files", "put", "F", input: "value").code == 0)
+    let home = tool.path("home")
+    try manager.createDirectory(
+      atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+    #expect(unsafe chown(home, 65_533, 65_533) == 0)
+    let commands = [
+      ["export", "--to", home + "/e.json"], ["files", "get", "F", "--to", home + "/f"],
+      ["files", "export", home + "/all"], ["backup", home + "/b"],
+    ]
+    for command in commands {
+      let result = try tool.run(command)
+      #expect(result.code == 77, "\(command): \(result.errors)")
+      #expect(result.errors.contains("belongs to another user"))
+      #expect(try entries(tool, "home") == [])
+    }
+    // Where its owner lets others write, root may write as well.
+    #expect(chmod(home, 0o1777) == 0)
+    for command in commands.dropLast() { #expect(try tool.run(command).code == 0, "\(command)") }
+  }
+
+  @Test func aFailedInitSaysWhatItLeft() throws {
+    var left = 0
+    for limit in 6...16 {
+      let tool = try Tool(hasVault: false)
+      let result = try tool.shell("ulimit -n \(limit); exec \"$0\" init")
+      let isThere = manager.fileExists(atPath: tool.vault)
+      guard result.code != 0, isThere else { continue }
+      left += 1
+      #expect(result.errors.contains(tool.vault + ": this was created"), "\(result.errors)")
+      #expect(try tool.run("reset", "--yes").code == 0)
+      let made = try tool.run("init")
+      #expect(made.code == 0, "\(made.errors)")
+    }
+    #expect(left > 0)
+  }
+
+  @Test func anAnswerThatCannotBeWrittenIsAFailure() throws {
+    let tool = try Tool(hasVault: false)
+    for words in ["--version", "--help", "help init", "--generate-completion-script bash"] {
+      for target in ["/dev/full", "&-"] {
+        let result = try tool.shell("exec \"$0\" \(words) >\(target)")
+        #expect(result.code != 0 && result.errors.hasPrefix("securestore: "), "\(words) \(target)")
+      }
+      let written = try tool.shell("exec \"$0\" \(words)")
+      #expect(written.code == 0 && !written.text.isEmpty, "\(words)")
+    }
+  }
+
   @Test func aRelativePathInARemovedFolderIsOneError() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "value")

@@ -86,6 +86,32 @@ struct ValueTests {
     #expect(try tool.run("set", "V", "--type", "double", input: "inf").code == 0)
   }
 
+  @Test(arguments: [
+    ("double", "1e-400"), ("double", "9007199254740993"), ("Float", "16777217"),
+    ("Float", "1e39"), ("Float", "1e-60"), ("double", "0x1p3"), ("double", "1 2"),
+  ])
+  func aNumberThatTheTypeWouldChangeIsRefused(_ type: String, _ text: String) throws {
+    let tool = try Tool()
+    let set = try tool.run("set", "V", "--type", type, input: text)
+    #expect(set.code == 65 && set.errors.contains("key \"V\""), "\(set.errors)")
+    let file = Data("{\"V\": \"\(text)\"}".utf8)
+    let imported = try tool.run(
+      ["import", "-", "--format", "json", "--type", "V=\(type)"], input: file)
+    #expect(imported.code == 65 && imported.errors.contains("key \"V\""), "\(imported.errors)")
+    #expect(try tool.run("list").text == "")
+  }
+
+  @Test(arguments: [
+    ("double", "0.12345678901234567890", "0.12345678901234568"), ("double", "0e-400", "0.0"),
+    ("Float", "16777216", "16777216.0"), ("Float", "0.1", "0.1"), ("double", "-1e3", "-1000.0"),
+  ])
+  func aFractionBecomesTheNearestValue(_ type: String, _ text: String, _ read: String) throws {
+    let tool = try Tool()
+    let set = try tool.run("set", "V", "--type", type, input: text)
+    #expect(set.code == 0, "\(set.errors)")
+    #expect(try tool.run("get", "V").text == read)
+  }
+
   @Test func boolsAreWrittenAsTheManualSays() throws {
     let tool = try Tool()
     for (word, value) in [("yes", "true"), ("On", "true"), ("0", "false"), ("no", "false")] {

@@ -47,6 +47,7 @@ struct AuditCommand: ParsableCommand {
     try Path.requireName(path, instead: "; give the page a file name")
     try Path.requireFolder(of: Path.absolute(path), "nothing was written")
     if let occupation = Path.occupation(of: try Path.absolute(path)) { throw occupation }
+    try Path.requireMaking(Path.absolute(path))
   }
 
   private func write(_ text: String, to path: String) throws {

@@ -158,6 +158,7 @@ struct ExportCommand: ParsableCommand {
 
   private func write(_ text: String) throws {
     guard let file = try file.map({ try Path.absolute($0) }) else { return try Output.write(text) }
+    try Path.requireMaking(file)
     let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let number = errno

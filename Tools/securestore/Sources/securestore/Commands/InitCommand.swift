@@ -46,8 +46,13 @@ extension VaultPlace {
     let storage = storage(try newKeySource(key, output), algorithm: algorithm)
     let slots = try keyFile.making(output) {
       try making {
-        try storage.open()
-        return try storage.keyAdministration.slots()
+        do {
+          try storage.open()
+          return try storage.keyAdministration.slots()
+        } catch {
+          try warnOfLeftOver(output)
+          throw error
+        }
       }
     }
     try output.done(
@@ -56,5 +61,18 @@ extension VaultPlace {
         [("path", .string(path)), ("slots", .array(slots.map(\.json)))] + keyFile.members(slots)))
     keyFile.note(slots, output)
     output.note(ofPassphrasesIn: slots)
+  }
+  /// Warns of a vault that is there although the command that made it failed.
+  private func warnOfLeftOver(_ output: Output) throws {
+    guard try ["", "-wal", "-journal"].contains(where: { try Path.isThere(path + $0) }) else {
+      return
+    }
+    let isIndex = Path.name(of: path) == "index.vault"
+    Output.warn(
+      Failure(
+        .exists,
+        "this was created before the command failed, and nothing was stored in it; discard it with "
+          + "\(isIndex ? "files reset" : "reset") before you run \(isIndex ? "files init" : "init") again",
+        path: path), output.isJSON)
   }
 }

@@ -152,7 +152,8 @@ struct SetItemCommand: ParsableCommand {
     }
     let keyrings = try UnencryptedKeyrings()
     guard !keyrings.labels.isEmpty else { return }
-    let ids = try keyring.all(of: service).filter { $0.account == account }.map(\.id)
+    let ids = try keyring.all(of: service).filter { $0.account?.isExactly(account) == true }.map(
+      \.id)
     guard let label = keyrings.target(of: ids, items.group) else { return }
     throw Failure(
       .unsupported,

@@ -23,7 +23,7 @@ struct RenameCommand: ParsableCommand {
 
   func run() throws {
     try ValueName.requireNoValue(in: newName)
-    guard !name.utf8.elementsEqual(newName.utf8) else {
+    guard !name.isExactly(newName) else {
       throw Failure(.usage, "give two different names", key: name)
     }
     let storage = try values.place().open(key)

@@ -31,7 +31,8 @@ struct VerifyCommand: ParsableCommand {
     }
     var missing: [String] = []
     var closed: [String] = []
-    for name in expected where !report.findings.contains(where: { $0.keys.contains(name) }) {
+    let found = Set(report.findings.flatMap(\.keys).map { Array($0.utf8) })
+    for name in expected where !found.contains(Array(name.utf8)) {
       do throws(StorageError) {
         if try storage.summary(forKey: name) == nil { missing.append(name) }
       } catch {

@@ -24,22 +24,31 @@ struct YAMLReader {
   mutating func value(of text: String) throws -> FileValue {
     let text = String(decoding: text.bytesWithoutMark, as: UTF8.self)
     try Self.requireVersion(text)
-    let node: Node?
-    do {
-      let resolver = try Resolver.basic.appending(Self.plain, "^")
-      node = try Yams.compose(yaml: text, resolver, .default, .utf8)
-    } catch let error as YamlError {
-      throw Self.failure(error)
-    }
-    guard let node else { return .object([]) }
+    try Self.requireTextNames(text)
+    guard let node = try Self.node(of: text) else { return .object([]) }
     return try value(node, depth: 0)
   }
 
-  private mutating func value(_ node: Node, depth: Int) throws -> FileValue {
+  /// The document, in which each alias stands for the whole of its anchor; nil if there is none.
+  static func node(of text: String) throws -> Node? {
+    do {
+      let resolver = try Resolver.basic.appending(plain, "^")
+      return try Yams.compose(yaml: text, resolver, .default, .utf8)
+    } catch let error as YamlError {
+      throw failure(error)
+    }
+  }
+
+  /// Counts a value, or a mapping that a merge key names.
+  private mutating func enter(_ mark: Mark?, _ depth: Int) throws {
     count += 1
     guard depth < Self.depthLimit, count <= Self.countLimit else {
-      throw Self.malformed(node.mark, "it has too many values, or they are nested too deep")
+      throw Self.malformed(mark, "it has too many values, or they are nested too deep")
     }
+  }
+
+  private mutating func value(_ node: Node, depth: Int) throws -> FileValue {
+    try enter(node.mark, depth)
     switch node {
     case .scalar(let scalar): return try value(scalar)
     case .sequence(let sequence):
@@ -64,7 +73,8 @@ struct YAMLReader {
       guard case .scalar(let scalar) = key else {
         throw Self.malformed(key.mark, "a name is not text")
       }
-      if scalar.string == "<<", Self.isPlain(scalar) {
+      if try Self.isMerge(scalar) {
+        guard merged == nil else { throw Self.malformed(key.mark, "a name occurs twice") }
         merged = node
         continue
       }
@@ -74,12 +84,23 @@ struct YAMLReader {
       members.append((scalar.string, try value(node, depth: depth + 1)))
     }
     for mapping in try merged.map(Self.mappings) ?? [] {
+      try enter(mapping.mark, depth + 1)
       for (name, value) in try self.members(mapping, depth + 1)
       where names.insert(Array(name.utf8)).inserted {
         members.append((name, value))
       }
     }
     return members
+  }
+
+  /// Whether the name is the merge key: without quotes and a tag, or with the tag of merge keys.
+  private static func isMerge(_ scalar: Node.Scalar) throws -> Bool {
+    let isTagged = scalar.tag.rawValue == Tag.Name.merge.rawValue
+    guard scalar.string == "<<" else {
+      if isTagged { throw malformed(scalar.mark, "a value does not fit its tag") }
+      return false
+    }
+    return isTagged || isPlain(scalar)
   }
 
   /// The mappings that a merge key names; the first one that has a name counts.
@@ -111,7 +132,8 @@ struct YAMLReader {
   /// The value of a scalar in quotes or with a tag.
   private static func tagged(_ scalar: Node.Scalar, _ plain: PlainScalar) throws -> JSONValue {
     let tag = Tag.Name(rawValue: scalar.tag.rawValue)
-    guard tag != .str else { return .string(scalar.string) }
+    // The tag ! alone makes a scalar text: YAML 1.2.2, section 6.9.1.
+    guard ![.str, .nonSpecific].contains(tag) else { return .string(scalar.string) }
     guard [.int, .float, .bool, .null].contains(tag) else {
       throw malformed(
         scalar.mark,
@@ -131,41 +153,14 @@ struct YAMLReader {
   }
 
   private static func requireTag(_ tag: Tag.Name, of node: Node) throws {
-    guard node.tag.rawValue == tag.rawValue else {
+    guard [tag.rawValue, Tag.Name.nonSpecific.rawValue].contains(node.tag.rawValue) else {
       throw malformed(node.mark, "a list or a mapping has a tag that is not known here")
     }
   }
 
   // MARK: - Errors
 
-  /// Refuses what the parser would read by the rules of YAML 1.1.
-  private static func requireVersion(_ text: String) throws {
-    var line = 1
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\n": line += 1
-      case "\u{85}", "\u{2028}", "\u{2029}":
-        throw Failure(
-          .malformedInput,
-          "line \(line): the character U+\(String(scalar.value, radix: 16)) ends a line in YAML 1.1 and "
-            + "not in YAML 1.2; write it as an escape between double quotes")
-      default: break
-      }
-    }
-    var rest = text.drop(while: \.isNewline)
-    while rest.hasPrefix("%") || rest.hasPrefix("#") {
-      let directive = rest.prefix { !$0.isNewline }
-      guard !directive.hasPrefix("%YAML") || directive.hasSuffix(" 1.2") else {
-        throw Failure(
-          .malformedInput,
-          "the %YAML directive names another version than 1.2, which this program reads; remove it if "
-            + "no value depends on it")
-      }
-      rest = rest.dropFirst(directive.count).drop(while: \.isNewline)
-    }
-  }
-
-  private static func malformed(_ mark: Mark?, _ what: String) -> Failure {
+  static func malformed(_ mark: Mark?, _ what: String) -> Failure {
     let place = mark.map { "line \($0.line), column \($0.column): " } ?? ""
     return Failure(.malformedInput, place + what)
   }

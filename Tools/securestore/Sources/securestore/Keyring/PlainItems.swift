@@ -88,7 +88,9 @@
       do {
         return try body()
       } catch let error as StorageError where error.code == .duplicate {
-        let found = try all(of: service).filter { account == nil || $0.account == account }
+        let found = try all(of: service).filter { item in
+          account.map { item.account?.isExactly($0) == true } ?? true
+        }
         // Others may have removed items meanwhile, and a collection may be the duplicate.
         guard found.count > 1 else { throw error }
         throw PlainItem.several(found, service)

@@ -81,7 +81,7 @@ struct UnencryptedKeyrings {
     guard let group, group != "default" else {
       return labels[standard].map { $0.isEmpty ? standard : $0 }
     }
-    return labels.first { $0.key == group || $0.value == group }.map { _ in group }
+    return labels.first { $0.key.isExactly(group) || $0.value.isExactly(group) }.map { _ in group }
   }
 
   /// The name in a part of an object's path, where gnome-keyring writes other characters than

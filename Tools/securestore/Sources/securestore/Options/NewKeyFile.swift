@@ -38,7 +38,7 @@ struct NewKeyFile {
   /// The path, if one of the slots is for this file; the source may have found its key elsewhere.
   func path(in slots: [KeySlot]) -> String? {
     path.flatMap { path in
-      slots.contains { $0.kind == KeySlot.fileKind && $0.identifier == Path.name(of: path) }
+      slots.contains { $0.kind == KeySlot.fileKind && $0.identifier.isExactly(Path.name(of: path)) }
         ? path : nil
     }
   }

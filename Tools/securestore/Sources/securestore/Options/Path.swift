@@ -109,6 +109,30 @@ enum Path {
       && status.st_uid == geteuid()
   }
 
+  /// Refuses to make a file or folder where only the privileges of root allow it, by the rule of the
+  /// library: what root makes in another user's folder would lock that user out.
+  ///
+  /// Where the owner lets others write, root may make files as any other user.
+  static func requireMaking(_ path: String) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    var status = stat()
+    guard geteuid() == 0, unsafe stat(folder, &status) == 0, status.st_uid != 0 else { return }
+    let mode = status.st_mode
+    let isShared = mode & 0o002 != 0 || mode & 0o2020 == 0o2020
+    guard !isShared, mode & 0o020 == 0 || !isOurs(group: status.st_gid) else { return }
+    throw Failure(
+      .denied,
+      "the folder belongs to another user, and what root makes in it would lock that user out; nothing was "
+        + "made. Run as the folder's owner, or use a folder of root's (sudo -H sets HOME to root's)",
+      path: folder)
+  }
+
+  private static func isOurs(group: gid_t) -> Bool {
+    var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+    let count = unsafe getgroups(Int32(groups.count), &groups)
+    return group == getegid() || groups.prefix(Int(max(0, count))).contains(group)
+  }
+
   /// Refuses `-` as an output file: the user may expect a pipe, and a file named - looks odd.
   static func requireName(_ path: String, instead: String) throws {
     guard path == "-" else { return }

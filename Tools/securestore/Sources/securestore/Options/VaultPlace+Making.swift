@@ -16,8 +16,9 @@ extension VaultPlace {
   /// that the operator named count; folders of the standard place surprise nobody.
   func missingFolders(_ keyFile: String? = nil) throws -> [String] {
     let own = application == nil ? nil : try self.keyFile(of: nil)
-    let paths = [isNamed ? path : nil, keyFile == own ? nil : keyFile].compactMap(\.self)
-    return Set(paths.compactMap { Path.missingFolder(of: $0) }).sorted()
+    let named = keyFile.flatMap { file in own?.isExactly(file) == true ? nil : file }
+    return [isNamed ? path : nil, named].compactMap { $0.flatMap(Path.missingFolder) }
+      .withoutRepetition.sorted()
   }
 
   /// Runs `body`, which creates the vault, if it does not exist and no other program is creating

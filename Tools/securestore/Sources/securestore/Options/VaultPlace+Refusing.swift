@@ -21,7 +21,8 @@ extension VaultPlace {
   func require(_ choice: KeyChoice, opens file: String) throws {
     guard let (kind, name) = choice.recorded else { return }
     let slots = try knownSlots(of: file)
-    guard !slots.isEmpty, !slots.contains(where: { $0.kind == kind && $0.identifier == name })
+    guard !slots.isEmpty,
+      !slots.contains(where: { $0.kind == kind && $0.identifier.isExactly(name) })
     else { return }
     let isMoved = kind == KeySlot.credentialKind && slots.contains { $0.kind == KeySlot.fileKind }
     let isRenamed = kind == KeySlot.fileKind && slots.contains { $0.kind == kind }

@@ -7,6 +7,14 @@ extension [String] {
   }
 }
 
+extension String {
+  /// Whether both texts have the same bytes.
+  ///
+  /// Swift's `==` also takes different bytes for equal: an accented letter in one code point or in
+  /// two. For a store and for a file system they are two names.
+  func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
 /// Text in a form that is safe to show on a terminal.
 enum Printable {
   /// The text with a `?` for each character that ends a line or controls a terminal.

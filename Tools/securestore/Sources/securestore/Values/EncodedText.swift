@@ -120,7 +120,7 @@ struct EncodedText {
       names.append((tool, [name]))
       return
     }
-    if names[index].names.last != name { names[index].names.append(name) }
+    if names[index].names.last?.isExactly(name) != true { names[index].names.append(name) }
   }
 
   private mutating func look(in json: JSONValue, _ name: String) {

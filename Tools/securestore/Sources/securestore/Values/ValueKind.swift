@@ -73,10 +73,12 @@ enum ValueKind: ExpressibleByArgument {
   }
 
   private static let titles = [
-    "String": "text", "Int": "a whole number of 64 bits", "Double": "a number",
+    "String": "text", "Int": "a whole number of 64 bits",
+    "Double": "a number that a Double holds, a whole number exactly",
+    "Float": "a number that a Float holds, a whole number exactly",
     "Bool": "true or false", "Data": "data in Base64",
     "Date": "a date as 2026-11-24T05:05:00Z", "URL": "a URL", "UUID": "a UUID",
-    "Decimal": "a number that a Decimal holds exactly", "Float": "a number",
+    "Decimal": "a number that a Decimal holds exactly",
     "[String]": "a JSON array of text", "[String: String]": "a JSON object of text",
     "Int8": "a whole number of 8 bits", "Int16": "a whole number of 16 bits",
     "Int32": "a whole number of 32 bits", "Int64": "a whole number of 64 bits",

@@ -52,6 +52,7 @@ enum FileCopy {
   /// Creates a file for its owner alone: `body` fills it, and it appears complete or not at all.
   static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
     if let occupation = Path.occupation(of: path) { throw occupation }
+    try Path.requireMaking(path)
     let folder = (path as NSString).deletingLastPathComponent
     // The file has no name until it is complete, so that a kill leaves no plaintext behind:
     // __O_TMPFILE of open(2), which is not in Glibc's module.

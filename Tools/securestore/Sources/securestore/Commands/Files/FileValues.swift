@@ -192,7 +192,7 @@ struct RenameFileCommand: ParsableCommand {
     let folder = try folder.place().open(key)
     let isThere = try folder.transaction { transaction in
       guard try transaction.contains(name) else { return false }
-      guard try replaces || name == newName || !transaction.contains(newName) else {
+      guard try replaces || name.isExactly(newName) || !transaction.contains(newName) else {
         throw Failure(.exists, "this name already has a value; --replace replaces it", key: newName)
       }
       return try transaction.rename(name, to: newName)
@@ -261,6 +261,7 @@ struct ExportFilesCommand: ParsableCommand {
     let folder = try folder.place().open(key, .readOnly)
     let target = try Path.absolute(target)
     if let occupation = Path.occupation(of: target) { throw occupation }
+    try Path.requireMaking(target)
     let all = try FileInfos(of: folder, output.output)
     let infos = all.infos
     let total = infos.reduce(0) { $0 + $1.size }

@@ -22,7 +22,7 @@ struct DeclaredKey {
   ///   several keys have.
   init(_ name: String, in catalog: StorageCatalogFile) throws {
     let keys = catalog.keys.filter { key in
-      [key.name, Self.title(of: key)].contains { $0.utf8.elementsEqual(name.utf8) }
+      [key.name, Self.title(of: key)].contains { $0.isExactly(name) }
     }
     guard let key = keys.first else {
       let near = Nearness.names(name, in: catalog.keys.map(\.name).withoutRepetition)

@@ -80,7 +80,7 @@ struct RotateLocalDataCommand: ParsableCommand {
 
   private func refuseSameFile() throws {
     guard let new = newKey.newKeyFile, let old = key.keyFile,
-      try Path.absolute(new) == Path.absolute(old)
+      try Path.absolute(new).isExactly(Path.absolute(old))
     else { return }
     throw Failure(
       .usage,
