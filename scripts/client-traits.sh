@@ -149,7 +149,8 @@ if ldd "$program" | grep -E 'libFoundation\.so|FoundationInternationalization|Fo
   fail "a client of VaultBackend alone is linked with the above"
 fi
 
-# Stores an object of Foundation and an NSNumber within [Any], in a program with a module, and says how it went.
+# Stores an object of Foundation and an NSNumber within [Any], and reads what is stored, in a program with a
+# module; says how it went.
 objects() {
   write_package "$1" ', traits: []'
   cat >"$client/Sources/client/main.swift" <<SWIFT
@@ -159,8 +160,9 @@ import $1
 let values: [(String, Any)] = [("object", NSString("a-secret")), ("list", [NSNumber(value: 1)])]
 for (key, value) in values {
   do {
-    try VaultStorage.standard.save(value, forKey: key)
+    if CommandLine.arguments.count == 1 { try VaultStorage.standard.save(value, forKey: key) }
     print(key, try VaultStorage.standard.object(forKey: key) != nil)
+    if key == "object" { _ = try VaultStorage.standard.load(NSString.self, forKey: key) }
   } catch let error as StorageError {
     print(key, error.code, error.message.contains("product StorageFoundation"))
   }
@@ -168,13 +170,21 @@ for (key, value) in values {
 SWIFT
   build >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "a client of $1 with objects does not build"; }
 }
-objects VaultBackend
-said=$("$repository/scripts/private-env.sh" "$program")
-[[ $said == $'object unsupported true\nlist unsupported true' ]] ||
-  fail "objects without StorageFoundation: $said"
 objects SecurePropertyStorage
-said=$("$repository/scripts/private-env.sh" "$program")
-[[ $said == $'object true\nlist true' ]] || fail "objects with the umbrella: $said"
+# The name of the program names the vault.
+mkdir "$work/umbrella"
+cp "$program" "$work/umbrella/client"
+objects VaultBackend
+# shellcheck disable=SC2016  # the inner shell expands its own arguments
+"$repository/scripts/private-env.sh" bash -euc '
+  refused=$(printf "%s unsupported true\n" object list)
+  [[ $("$1") == "$refused" ]] || { echo "without StorageFoundation, objects are stored" >&2; exit 1; }
+  said=$("$0")
+  [[ $said == "$(printf "%s true\n" object list)" ]] || { echo "with it: $said" >&2; exit 1; }
+  said=$("$1" read)
+  [[ $said == "$(printf "object unsupported true\nlist true")" ]] ||
+    { echo "without StorageFoundation, objects are read: $said" >&2; exit 1; }' \
+  "$work/umbrella/client" "$program" || fail "objects of Foundation are not stored as they should be"
 
 echo 'let keychain = KeychainStorage.self' >"$client/Sources/client/keychain.swift"
 sed -i '1i import SecurePropertyStorage\n' "$client/Sources/client/keychain.swift"

@@ -11,8 +11,9 @@ import VaultBackend
     do {
       print(try run(Array(CommandLine.arguments.dropFirst())) { readLine() })
     } catch {
-      fputs("forge: \(words(for: error))\n", stderr)
-      exit((error as? StorageError)?.exitCode ?? 64)
+      let line = "forge: \(words(for: error))\n"
+      write(STDERR_FILENO, line, line.utf8.count)
+      exit((error as? StorageError)?.code.exitCode ?? 64)
     }
   }
 

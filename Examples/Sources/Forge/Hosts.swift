@@ -16,12 +16,12 @@ struct Hosts: Sendable {
 
   /// Replaces the login at a host; the logins at other hosts stay, also those that another process
   /// adds now.
-  func signIn(_ login: Login, at host: String) throws(StorageError) {
+  func signIn(_ login: Login, at host: String) throws {
     try $logins.update { $0[host] = login }
   }
 
   /// Returns whether somebody was signed in.
-  func signOut(of host: String) throws(StorageError) -> Bool {
+  func signOut(of host: String) throws -> Bool {
     try $logins.update { $0.removeValue(forKey: host) != nil }
   }
 }

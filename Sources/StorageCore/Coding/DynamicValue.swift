@@ -117,6 +117,7 @@ enum DynamicValue {
         return [String: Any](uniqueKeysWithValues: pairs.map { ($0.base as! String, $1) })
       }
       return pairs
+    case .archive where FoundationObjects.coder == nil: throw FoundationObjects.unreadable
     default:
       throw StorageError(.typeMismatch, "a value stored as \(type) must be read with its own type")
     }

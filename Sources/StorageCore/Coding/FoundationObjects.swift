@@ -39,6 +39,12 @@ package struct FoundationObjects: Sendable {
     "if it is an object of Foundation, add the product StorageFoundation to the target that makes "
     + "the program, or store the Swift type that corresponds to it"
 
+  /// The error for an archive where the module is missing.
+  static let unreadable = StorageError(
+    .unsupported,
+    "the value is an archived object of Foundation, and this program can't read those; add the product "
+      + "StorageFoundation to the target that makes the program")
+
   /// Appends an object as an archive; returns false for a value that has none.
   static func append(_ value: Any, to bytes: inout [UInt8]) throws(StorageError) -> Bool {
     guard var archive = try coder?.archive(value) else { return false }
@@ -67,12 +73,7 @@ package struct FoundationObjects: Sendable {
   /// then nothing is read.
   static func readPlain(_ bytes: RawSpan, at offset: inout Int) throws(StorageError) -> Any? {
     guard type.matches(bytes, at: &offset) else { return nil }
-    guard let coder else {
-      throw StorageError(
-        .unsupported,
-        "the value is an archived object of Foundation, and this program can't read those; add the "
-          + "product StorageFoundation to the target that makes the program")
-    }
+    guard let coder else { throw unreadable }
     var archive = try Data.read(bytes, at: &offset)
     defer { Wipe.data(&archive) }
     guard let object = coder.plainObject(of: archive) else {
