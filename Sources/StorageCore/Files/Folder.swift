@@ -40,6 +40,9 @@ package enum Folder {
   /// - Parameters:
   ///   - path: the folder.
   ///   - isMaking: whether missing folders are made, each once those above it were looked at.
+  /// - Returns: the folder, open.
+  /// - Throws: `denied` for a folder in which others could put another one; `unavailable` when the
+  ///   folder does not exist.
   @discardableResult
   package static func requirePrivateWay(
     _ path: String, isMaking: Bool = false
