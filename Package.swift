@@ -49,6 +49,7 @@ let package = Package(
     .target(name: "VaultBackend", dependencies: ["StorageCore", "CryptoCore", "CSQLite"]),
     .target(name: "FileBackend", dependencies: ["VaultBackend", "StorageCore", "CryptoCore"]),
     .target(name: "KeyringBackend", dependencies: ["StorageCore", "CryptoCore", "CLibsecret"]),
+    .target(name: "RemoteBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "ProviderBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "KeychainStorageShim", dependencies: ["ProviderBackend", "StorageCore"]),
     .target(
@@ -212,6 +213,9 @@ let package = Package(
         "TestSupport", "CSQLite",
       ]),
     .target(name: "TestSupport", dependencies: ["CXattr"], path: "Tests/Support"),
+    .testTarget(
+      name: "RemoteBackendTests",
+      dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting"]),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
       name: "StorageCoreTests",

@@ -1,0 +1,248 @@
+internal import CryptoCore
+package import StorageCore
+
+/// An engine in memory, for tests: a cluster that keeps rows, and connections that may fail.
+///
+/// It keeps the promises of ``RemoteEngine`` that an engine can keep, and breaks off, delays and
+/// loses what one can't hold together: answers, late commits, changes of a watch.
+package final class MemoryCluster: Sendable {
+  private struct State {
+    var rows: [RowKey: (value: [UInt8], version: Mark)] = [:]
+    var mark: Mark = 1
+    var log: [RemoteChange] = []
+    /// Changes up to this mark are forgotten.
+    var compacted: Mark = 0
+    var history = "1"
+    /// Commits whose client has given up, and which the engine may still make.
+    var late: [RemoteCommit] = []
+    var watches: [Int: Watcher] = [:]
+    var nextWatch = 0
+  }
+  private let state = Lock(State())
+  /// Whether changes reach the watches by themselves, or only by ``deliver(_:)``.
+  private let isPrompt: Bool
+
+  /// Makes an empty cluster.
+  ///
+  /// - Parameter isPrompt: whether each watch is told of a commit before the commit returns.
+  package init(isPrompt: Bool = true) { self.isPrompt = isPrompt }
+
+  /// One watch, and how far it has been told.
+  final class Watcher: Sendable {
+    let tell: @Sendable (WatchSignal) -> Void
+    let position: Lock<Mark>
+
+    init(from mark: Mark, _ tell: @escaping @Sendable (WatchSignal) -> Void) {
+      (position, self.tell) = (Lock(mark), tell)
+    }
+  }
+
+  // MARK: What an engine does
+
+  func history() -> String { state.withLock { $0.history } }
+
+  func read(_ keys: [RowKey]) -> (rows: [Row?], mark: Mark) {
+    state.withLock { state in
+      (
+        keys.map { key in state.rows[key].map { Row(key, $0.value, version: $0.version) } },
+        state.mark
+      )
+    }
+  }
+
+  func commit(_ commit: RemoteCommit) -> Mark? {
+    let mark = state.withLock { Self.make(commit, &$0) }
+    if isPrompt, mark != nil { deliver() }
+    return mark
+  }
+
+  private static func make(_ commit: RemoteCommit, _ state: inout State) -> Mark? {
+    for (key, version) in commit.checks where state.rows[key]?.version ?? 0 != version {
+      return nil
+    }
+    state.mark += 1
+    for (key, value) in commit.writes {
+      state.rows[key] = value.map { ($0, state.mark) }
+      state.log.append(RemoteChange(key, value, version: state.mark))
+    }
+    return state.mark
+  }
+
+  func list() -> (rows: [Row], mark: Mark) {
+    state.withLock { state in
+      (state.rows.map { Row($0.key, $0.value.value, version: $0.value.version) }, state.mark)
+    }
+  }
+
+  func watch(
+    from mark: Mark, _ tell: @escaping @Sendable (WatchSignal) -> Void
+  ) -> ChangeObservation {
+    let watcher = Watcher(from: mark, tell)
+    let id = state.withLock { state in
+      state.nextWatch += 1
+      state.watches[state.nextWatch] = watcher
+      return state.nextWatch
+    }
+    if isPrompt { deliver() }
+    return ChangeObservation { [weak self] in self?.end(id) }
+  }
+
+  private func end(_ id: Int) { state.withLock { $0.watches[id] = nil } }
+
+  // MARK: What a test does
+
+  /// Tells watches what they have not been told.
+  ///
+  /// - Parameter isLost: whether a change is left out, as by a faulty engine.
+  package func deliver(_ isLost: (RemoteChange) -> Bool = { _ in false }) {
+    for (id, watcher) in state.withLock({ $0.watches }) {
+      watcher.position.withLock { position in
+        let (changes, mark, isTooOld) = state.withLock { state in
+          (state.log.filter { $0.version > position }, state.mark, position < state.compacted)
+        }
+        if isTooOld {
+          end(id)
+          watcher.tell(.ended(.tooOld))
+        } else if mark > position {
+          position = mark
+          watcher.tell(.changes(changes.filter { !isLost($0) }, mark))
+        }
+      }
+    }
+  }
+
+  /// Ends all watches.
+  package func cutWatches() {
+    let all = state.withLock { state in
+      defer { state.watches = [:] }
+      return state.watches
+    }
+    for watcher in all.values {
+      watcher.tell(.ended(.failed(StorageError(.unavailable, "the connection was cut"))))
+    }
+  }
+
+  /// Forgets the changes so far.
+  package func compact() {
+    state.withLock { state in
+      (state.compacted, state.log) = (state.mark, [])
+    }
+  }
+
+  /// Keeps a commit that its client has given up.
+  func keepForLater(_ commit: RemoteCommit) { state.withLock { $0.late.append(commit) } }
+
+  /// Tries one of the commits that were given up.
+  ///
+  /// - Parameter choose: picks one of so many.
+  package func makeLate(_ choose: (Int) -> Int) {
+    state.withLock { state in
+      guard !state.late.isEmpty else { return }
+      _ = Self.make(state.late.remove(at: choose(state.late.count)), &state)
+    }
+    if isPrompt { deliver() }
+  }
+
+  /// Everything that the cluster holds, to be put back.
+  package struct Snapshot: Sendable {
+    fileprivate let rows: [RowKey: (value: [UInt8], version: Mark)]
+    fileprivate let mark: Mark
+  }
+
+  /// Takes a snapshot.
+  package func snapshot() -> Snapshot {
+    state.withLock { Snapshot(rows: $0.rows, mark: $0.mark) }
+  }
+
+  /// Puts a snapshot back, as an administrator does.
+  ///
+  /// - Parameters:
+  ///   - snapshot: what to put back.
+  ///   - history: the new history; nil where the engine keeps the old one, as etcd does.
+  package func restore(_ snapshot: Snapshot, history: String? = nil) {
+    cutWatches()
+    state.withLock { state in
+      (state.rows, state.mark) = (snapshot.rows, snapshot.mark)
+      (state.log, state.compacted, state.late) = ([], snapshot.mark, [])
+      if let history { state.history = history }
+    }
+  }
+
+  /// Changes rows past all checks, as somebody with access to the engine can.
+  package func tamper(_ writes: [(key: RowKey, value: [UInt8]?)]) {
+    _ = commit(RemoteCommit(checks: [], writes: writes))
+  }
+
+  /// All rows.
+  package var rows: [RowKey: [UInt8]] { state.withLock { $0.rows.mapValues { $0.value } } }
+}
+
+/// A connection to a ``MemoryCluster``, which fails as a test wants.
+package struct MemoryEngine: RemoteEngine {
+  /// What becomes of one call.
+  package enum Fate: Sendable {
+    /// It succeeds.
+    case done
+    /// Nothing is done, and the caller knows it.
+    case refused
+    /// It is done, and the answer is lost.
+    case answerLost
+    /// It is not done, and the answer is lost; a commit may still be made later.
+    case late
+  }
+
+  private let cluster: MemoryCluster
+  private let fate: @Sendable () -> Fate
+
+  /// A connection.
+  ///
+  /// - Parameters:
+  ///   - cluster: the rows.
+  ///   - fate: is asked before each call, and may let others act in between.
+  package init(_ cluster: MemoryCluster, fate: @escaping @Sendable () -> Fate = { .done }) {
+    (self.cluster, self.fate) = (cluster, fate)
+  }
+
+  package var title: String { "memory" }
+  package var limits: RemoteLimits { RemoteLimits(operations: 128, bytes: 1_500_000) }
+
+  package func history(by deadline: Deadline) throws(StorageError) -> String {
+    try answer { cluster.history() }
+  }
+
+  package func read(
+    _ keys: [RowKey], by deadline: Deadline
+  ) throws(StorageError) -> (rows: [Row?], mark: Mark) {
+    try answer { cluster.read(keys) }
+  }
+
+  package func list(
+    keysOnly: Bool, by deadline: Deadline, _ body: ([Row]) throws(StorageError) -> Void
+  ) throws(StorageError) -> Mark {
+    let (rows, mark) = try answer { cluster.list() }
+    try body(keysOnly ? rows.map { Row($0.key, [], version: $0.version) } : rows)
+    return mark
+  }
+
+  package func watch(
+    from mark: Mark, _ tell: @escaping @Sendable (WatchSignal) -> Void
+  ) -> ChangeObservation { cluster.watch(from: mark, tell) }
+
+  package func commit(
+    _ commit: RemoteCommit, by deadline: Deadline
+  ) throws(StorageError) -> Mark? {
+    switch fate() {
+    case .done: return cluster.commit(commit)
+    case .refused: throw StorageError(.unavailable, "the connection was refused", path: title)
+    case .answerLost: _ = cluster.commit(commit)
+    case .late: cluster.keepForLater(commit)
+    }
+    throw StorageError(.outcomeUnknown, "the connection was cut", path: title)
+  }
+
+  /// The answer to a call that changes nothing.
+  private func answer<Result>(_ body: () -> Result) throws(StorageError) -> Result {
+    if case .done = fate() { return body() }
+    throw StorageError(.unavailable, "the connection was cut", path: title)
+  }
+}

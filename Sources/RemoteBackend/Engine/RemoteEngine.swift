@@ -1,0 +1,192 @@
+package import CryptoCore
+package import StorageCore
+
+/// An engine that many machines share: rows of bytes, each with a version, and commits that check
+/// versions.
+///
+/// What is not the engine is in ``RemotePlace``. An engine promises:
+/// - A commit is one atomic, durable and linearizable step. Nothing but ``commit(_:by:)`` writes,
+///   and no call repeats a commit by itself.
+/// - The version of a row grows with each write of the row. It is the ``Mark`` of the commit that
+///   wrote it.
+/// - No call takes longer than its deadline and a moment.
+/// - An error of ``commit(_:by:)`` with the code `outcomeUnknown` means that the commit may have
+///   been made, or may still be made. After any other error it was not made and never will be.
+package protocol RemoteEngine: Sendable {
+  /// Names the engine in errors, for example its addresses; shows no secret.
+  var title: String { get }
+
+  /// What one commit can take.
+  var limits: RemoteLimits { get }
+
+  /// Tells this engine's history from others: a cluster that was made anew has another one.
+  ///
+  /// - Throws: `StorageError` when the engine can't be reached.
+  func history(by deadline: Deadline) throws(StorageError) -> String
+
+  /// Reads rows at one moment, which is not earlier than the call.
+  ///
+  /// - Returns: the rows in the order of the keys, nil for a row that does not exist, and the mark
+  ///   of the moment.
+  /// - Throws: `StorageError` when no quorum answers.
+  func read(
+    _ keys: [RowKey], by deadline: Deadline
+  ) throws(StorageError) -> (rows: [Row?], mark: Mark)
+
+  /// Makes a commit, or nothing of it.
+  ///
+  /// - Returns: the mark of the commit; nil when a check failed, so that nothing was done.
+  /// - Throws: `StorageError`; see above.
+  func commit(_ commit: RemoteCommit, by deadline: Deadline) throws(StorageError) -> Mark?
+
+  /// Reads all rows below the prefix at one moment, which is not earlier than the call.
+  ///
+  /// - Parameters:
+  ///   - keysOnly: whether the values are left out.
+  ///   - deadline: when to give up.
+  ///   - body: is called with the rows, page by page.
+  /// - Returns: the mark of the moment.
+  /// - Throws: `StorageError`, or what `body` throws.
+  func list(
+    keysOnly: Bool, by deadline: Deadline, _ body: ([Row]) throws(StorageError) -> Void
+  ) throws(StorageError) -> Mark
+
+  /// Calls `tell` with each change after a mark, in order, until the watch is released or ends.
+  ///
+  /// It is a hint and not the truth: an engine may lose a change. `tell` is called by one thread at
+  /// a time. ``WatchSignal/ended(_:)`` is the last call.
+  func watch(
+    from mark: Mark, _ tell: @escaping @Sendable (WatchSignal) -> Void
+  ) -> ChangeObservation
+}
+
+/// The name of a row below the store's prefix.
+package enum RowKey: Hashable, Sendable {
+  /// The header of the store.
+  case header
+  /// A record, under its hashed name.
+  case record(NameHash)
+  /// The row by which one writer's commits are told apart; see ``Lane``.
+  case lane(LaneID)
+
+  /// The bytes of the name: a letter, then a hash or an id.
+  package var bytes: [UInt8] {
+    switch self {
+    case .header: Array("h".utf8)
+    case .record(let name): Array("r".utf8) + name.bytes
+    case .lane(let id): Array("l".utf8) + id.bytes
+    }
+  }
+
+  /// The row of these bytes; nil for bytes that name none.
+  package init?(_ bytes: some Collection<UInt8>) {
+    let rest = bytes.dropFirst()
+    switch bytes.first {
+    case UInt8(ascii: "h") where rest.isEmpty: self = .header
+    case UInt8(ascii: "r"):
+      guard let name = NameHash(Array(rest)) else { return nil }
+      self = .record(name)
+    case UInt8(ascii: "l"):
+      guard let id = LaneID(Array(rest)) else { return nil }
+      self = .lane(id)
+    default: return nil
+    }
+  }
+}
+
+/// A moment in an engine's history; later moments have larger marks.
+package typealias Mark = UInt64
+
+/// One row.
+package struct Row: Sendable {
+  /// Its name.
+  package let key: RowKey
+  /// Its bytes; empty where only keys were asked for.
+  package let value: [UInt8]
+  /// The mark of the commit that wrote it; never 0.
+  package let version: Mark
+
+  /// Makes a row.
+  package init(_ key: RowKey, _ value: [UInt8], version: Mark) {
+    (self.key, self.value, self.version) = (key, value, version)
+  }
+}
+
+/// What one commit checks and writes.
+package struct RemoteCommit: Sendable {
+  /// The versions that the rows must have; 0 for a row that must not exist.
+  package var checks: [(key: RowKey, version: Mark)]
+  /// The new values of rows; nil removes a row.
+  package var writes: [(key: RowKey, value: [UInt8]?)]
+
+  /// Makes a commit.
+  package init(
+    checks: [(key: RowKey, version: Mark)], writes: [(key: RowKey, value: [UInt8]?)]
+  ) {
+    (self.checks, self.writes) = (checks, writes)
+  }
+}
+
+/// What one commit can take.
+package struct RemoteLimits: Sendable {
+  /// The most checks, and the most writes.
+  package let operations: Int
+  /// The most bytes of names and values.
+  package let bytes: Int
+
+  /// Makes limits.
+  package init(operations: Int, bytes: Int) { (self.operations, self.bytes) = (operations, bytes) }
+}
+
+/// What a watch tells.
+package enum WatchSignal: Sendable {
+  /// All changes up to a mark since the last signal: a row, or the name and version of a removal.
+  case changes([RemoteChange], Mark)
+  /// The engine still answers.
+  case alive
+  /// The watch has ended. With ``RemoteEnd/tooOld``, changes were missed for good.
+  case ended(RemoteEnd)
+}
+
+/// One change of a row.
+package struct RemoteChange: Sendable {
+  /// The row's name.
+  package let key: RowKey
+  /// The new value; nil for a removal.
+  package let value: [UInt8]?
+  /// The mark of the change.
+  package let version: Mark
+
+  /// Makes a change.
+  package init(_ key: RowKey, _ value: [UInt8]?, version: Mark) {
+    (self.key, self.value, self.version) = (key, value, version)
+  }
+}
+
+/// Why a watch has ended.
+package enum RemoteEnd: Sendable {
+  /// The engine no longer has the changes since the mark.
+  case tooOld
+  /// The connection or the member failed.
+  case failed(StorageError)
+}
+
+/// When a call gives up.
+package struct Deadline: Sendable {
+  private let end: Int64
+
+  /// A deadline that is `span` from now.
+  package init(after span: Duration) {
+    let (seconds, attoseconds) = span.components
+    let wait = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let now = MonotonicTime.now.nanoseconds
+    let most = Int64.max - now - 1_000_000_000
+    end = now + min(wait.overflow ? most : wait.partialValue + attoseconds / 1_000_000_000, most)
+  }
+
+  /// How much time is left, in nanoseconds; 0 when it is over.
+  package var nanoseconds: Int64 { max(end - MonotonicTime.now.nanoseconds, 0) }
+
+  /// Whether it is over.
+  package var isOver: Bool { nanoseconds == 0 }
+}

@@ -1,0 +1,202 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// What one process knows of a store: its header and its sealed records, each with its version.
+///
+/// Each row only moves forward: what is older than a known version of the row changes nothing. So
+/// it does not matter in which order the answers of commits, reads, lists and watches arrive.
+final class RemoteMemory: Sendable {
+  /// A name as the key of a dictionary.
+  ///
+  /// Hashed by its own bytes, as in `SingletonStorageDelegate`: they are uniform under a secret
+  /// key. Rows that others planted may collide; they cost time and no more.
+  private struct Name: Hashable {
+    let hash: NameHash
+
+    init(_ hash: NameHash) { self.hash = hash }
+  }
+
+  /// A sealed record and the mark of the commit that wrote it.
+  private final class Entry: Sendable {
+    let bytes: [UInt8]
+    let version: Mark
+
+    init(_ bytes: [UInt8], _ version: Mark) { (self.bytes, self.version) = (bytes, version) }
+  }
+
+  private struct State: ~Copyable {
+    var records = RecordTable<Name, Entry>()
+    var header: [UInt8]?
+    /// The version of the header, or of its removal; 0 when it was never there.
+    var headerVersion: Mark = 0
+    /// Up to which moment all changes are known; nil before the first list.
+    var mark: Mark?
+    /// Removals that are later than ``mark``, so that an older row does not come back.
+    var removals: [NameHash: Mark] = [:]
+    /// Why the memory may not be used: the engine's history is not the one that it had.
+    var failure: StorageError?
+  }
+  private let state = SharedLock(State())
+  private let observers = ChangeObservers()
+
+  /// What a check of a commit needs to know of a record.
+  struct Known: Sendable {
+    let record: [UInt8]?
+    /// The version; 0 when there is no record.
+    let version: Mark
+  }
+
+  // MARK: Reading
+
+  /// Up to which moment all changes are known; nil before the first list.
+  var mark: Mark? { state.read { $0.mark } }
+
+  /// Throws why the memory may not be used.
+  func requireSound() throws(StorageError) {
+    if let failure = state.read({ $0.failure }) { throw failure }
+  }
+
+  /// The header and its version.
+  func header() throws(StorageError) -> (header: [UInt8]?, version: Mark) {
+    try state.read { (state) throws(StorageError) in
+      if let failure = state.failure { throw failure }
+      return (state.header, state.headerVersion)
+    }
+  }
+
+  /// The record under a name, its version and the header's.
+  func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (known: Known, headerVersion: Mark) {
+    try state.read { (state) throws(StorageError) in
+      if let failure = state.failure { throw failure }
+      let entry = state.records[Name(name)]
+      return (Known(record: entry?.bytes, version: entry?.version ?? 0), state.headerVersion)
+    }
+  }
+
+  /// Copies a record into a buffer.
+  func copy(
+    _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> RecordCopy? {
+    try state.read { (state) throws(StorageError) in
+      if let failure = state.failure { throw failure }
+      guard let entry = unsafe state.records.uncounted(Name(name)) else {
+        return RecordCopy(absentUnder: state.headerVersion)
+      }
+      return unsafe entry._withUnsafeGuaranteedRef { entry in
+        unsafe RecordCopy(of: entry.bytes, into: buffer, headerVersion: state.headerVersion)
+      }
+    }
+  }
+
+  /// All records of one moment.
+  func all() throws(StorageError) -> AllRecords {
+    try state.read { (state) throws(StorageError) in
+      if let failure = state.failure { throw failure }
+      var records: [NameHash: [UInt8]] = [:]
+      for (name, entry) in state.records.all { records[name.hash] = entry.bytes }
+      return AllRecords(records: records, headerVersion: state.headerVersion)
+    }
+  }
+
+  /// Whether there is no record.
+  func isEmpty() throws(StorageError) -> Bool {
+    try state.read { (state) throws(StorageError) in
+      if let failure = state.failure { throw failure }
+      return state.records.count == 0
+    }
+  }
+
+  /// The versions of all rows that are known.
+  func versions() -> [RowKey: Mark] {
+    state.read { state in
+      var versions: [RowKey: Mark] = [:]
+      for (name, entry) in state.records.all { versions[.record(name.hash)] = entry.version }
+      if state.header != nil { versions[.header] = state.headerVersion }
+      return versions
+    }
+  }
+
+  /// Calls `observer` for each change, in order, under the lock.
+  func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+    observers.add(observer)
+  }
+
+  // MARK: Changing
+
+  /// Takes in changes that are part of what happened, such as the writes of a commit.
+  func apply(_ changes: [RemoteChange]) {
+    state.withLock { state in
+      for change in changes { apply(change, to: &state) }
+    }
+  }
+
+  /// Takes in all changes up to a mark.
+  func apply(_ changes: [RemoteChange], upTo mark: Mark) {
+    state.withLock { state in
+      for change in changes { apply(change, to: &state) }
+      advance(&state, to: mark)
+    }
+  }
+
+  /// Takes in what was read of rows at a mark: their values, or that they don't exist.
+  func apply(_ rows: [Row?], of keys: [RowKey], at mark: Mark) {
+    apply(
+      zip(keys, rows).map { key, row in
+        RemoteChange(key, row?.value, version: row?.version ?? mark)
+      })
+  }
+
+  /// Removes what a list of all rows of one moment does not have, unless it is newer; then all
+  /// changes up to that moment are known.
+  ///
+  /// - Parameters:
+  ///   - mark: the moment.
+  ///   - isGone: whether a row is not in the list.
+  func removeRows(at mark: Mark, _ isGone: (RowKey) -> Bool) {
+    state.withLock { state in
+      for name in state.records.keys where isGone(.record(name.hash)) {
+        apply(RemoteChange(.record(name.hash), nil, version: mark), to: &state)
+      }
+      if state.header != nil, isGone(.header) {
+        apply(RemoteChange(.header, nil, version: mark), to: &state)
+      }
+      advance(&state, to: mark)
+    }
+  }
+
+  /// From now on every use throws this error.
+  func fail(_ error: StorageError) { state.withLock { $0.failure = error } }
+
+  private func advance(_ state: inout State, to mark: Mark) {
+    guard mark >= state.mark ?? 0 else { return }
+    state.mark = mark
+    if !state.removals.isEmpty { state.removals = state.removals.filter { $0.value > mark } }
+  }
+
+  private func apply(_ change: RemoteChange, to state: inout State) {
+    switch change.key {
+    case .header:
+      guard change.version > state.headerVersion else { return }
+      guard change.value != nil || state.header != nil else { return }
+      (state.header, state.headerVersion) = (change.value, change.version)
+    case .record(let hash):
+      let name = Name(hash)
+      let old = state.records[name]
+      guard change.version > max(old?.version ?? 0, state.removals[hash] ?? 0) else { return }
+      if let value = change.value {
+        state.records.update(Entry(value, change.version), for: name)
+        state.removals[hash] = nil
+      } else {
+        if change.version > state.mark ?? 0 { state.removals[hash] = change.version }
+        guard old != nil else { return }
+        state.records.remove(name)
+      }
+      guard !observers.isEmpty else { return }
+      observers.notify(
+        RecordChange(name: hash, record: change.value, headerVersion: state.headerVersion))
+    case .lane: return
+    }
+  }
+}

@@ -1,0 +1,355 @@
+package import CryptoCore
+internal import Glibc
+package import StorageCore
+
+/// A store in an engine that many machines share; a ``RecordPlace`` like every other.
+///
+/// Reads come from the memory of this process, which a watch keeps current. A process reads its own
+/// writes. A write asks the engine, whose answer decides: memory that is behind costs one more
+/// question and never a wrong value.
+package final class RemotePlace: RecordPlace {
+  /// What a place may be told.
+  package struct Options: Sendable {
+    /// How long a call may take.
+    package var deadline: Duration = .seconds(10)
+    /// What the program may do here.
+    package var access = StoreAccess.readWrite
+    /// Whether a thread keeps the memory current from the first use on.
+    package var follows = true
+    /// Waits before the next attempt of a number; a simulation does not wait.
+    package var pause: @Sendable (Int) -> Void = RemotePlace.pause
+
+    /// The usual options.
+    package init() {}
+  }
+
+  let engine: any RemoteEngine
+  let memory = RemoteMemory()
+  private let options: Options
+  private let writer: RemoteWriter
+  /// One list at a time; the history that the first one found.
+  private let history = Lock<String?>(nil)
+  private let headerTurn = Lock(())
+  private let follower = RemoteFollower()
+
+  /// The place of a store in an engine.
+  package init(_ engine: any RemoteEngine, _ options: Options = Options()) {
+    self.engine = engine
+    self.options = options
+    writer = RemoteWriter(engine: engine, pause: options.pause)
+  }
+
+  deinit { follower.stop() }
+
+  /// How current the memory is.
+  package var state: RemoteState { follower.state }
+
+  package var asksOthers: Bool { true }
+  package var location: String? { engine.title }
+  package var allowance: StoreAccess { options.access }
+
+  /// One operation is the writer's lane, another may be the header.
+  package var commitLimit: Int { engine.limits.operations - 2 }
+
+  /// Half a millisecond to 50 ms, with a random part so that writers don't meet again.
+  private static func pause(_ attempt: Int) {
+    guard attempt > 0 else { return }
+    let most = min(500 << min(attempt, 7), 50_000)
+    usleep(UInt32.random(in: UInt32(most / 2)...UInt32(most)))
+  }
+
+  // MARK: Being current
+
+  /// Reads all rows, unless that was done before.
+  func prepare(by deadline: Deadline) throws(StorageError) {
+    guard memory.mark == nil else { return }
+    try history.withLock { (history) throws(StorageError) in
+      guard memory.mark == nil else { return }
+      try readAll(&history, by: deadline)
+      if options.follows { follower.start(self) }
+    }
+  }
+
+  /// Compares all rows with the engine's, and takes in what is missing.
+  ///
+  /// A watch may lose a change, and none says what happened while it was away.
+  ///
+  /// - Throws: `StorageError` when the engine can't be asked, or is not the one that it was.
+  package func repair() throws(StorageError) {
+    let deadline = Deadline(after: options.deadline)
+    try history.withLock { (history) throws(StorageError) in
+      try readAll(&history, by: deadline)
+    }
+  }
+
+  private func readAll(
+    _ history: inout String?, by deadline: Deadline
+  ) throws(StorageError) {
+    try requireHistory(&history, by: deadline)
+    let before = memory.mark
+    let known = memory.versions()
+    var found: [RowKey: Mark] = [:]
+    // The first list has the values; a later one has only what tells that they are the same.
+    let mark = try engine.list(keysOnly: before != nil, by: deadline) {
+      (rows) throws(StorageError) in
+      for row in rows {
+        found[row.key] = row.version
+      }
+      guard before == nil else { return }
+      memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
+    }
+    if let before, mark < before { throw wentBack() }
+    for (key, version) in known where (found[key] ?? .max) < version && version <= mark {
+      throw wentBack()
+    }
+    if before != nil {
+      let missing = found.keys.filter { found[$0]! > known[$0] ?? 0 && !$0.isLane }
+      for start in stride(from: 0, to: missing.count, by: engine.limits.operations) {
+        let keys = Array(missing[start..<min(start + engine.limits.operations, missing.count)])
+        let (rows, mark) = try engine.read(keys, by: deadline)
+        memory.apply(rows, of: keys, at: mark)
+      }
+    }
+    memory.removeRows(at: mark) { found[$0] == nil }
+  }
+
+  /// Refuses an engine that was made anew behind the same name.
+  private func requireHistory(
+    _ history: inout String?, by deadline: Deadline
+  ) throws(StorageError) {
+    let now = try engine.history(by: deadline)
+    guard let known = history, known != now else {
+      history = now
+      return
+    }
+    let error = StorageError(
+      .damaged,
+      "another engine answers at this address than before, so its data is not that of this store; "
+        + "check the address. If it was restored on purpose, start the program again",
+      path: engine.title)
+    memory.fail(error)
+    throw error
+  }
+
+  private func wentBack() -> StorageError {
+    let error = StorageError(
+      .damaged,
+      "the engine went back to an older state, as after a restored snapshot, so changes are lost. "
+        + "Look what is missing, then start the program again", path: engine.title)
+    memory.fail(error)
+    return error
+  }
+
+  /// Reads rows at the engine, and takes them in.
+  private func refresh(
+    _ keys: [RowKey], by deadline: Deadline
+  ) throws(StorageError) -> [Row?] {
+    let (rows, mark) = try engine.read(keys, by: deadline)
+    memory.apply(rows, of: keys, at: mark)
+    return rows
+  }
+
+  /// Follows the changes of others until the object is released or the watch ends.
+  ///
+  /// - Parameter ended: is called when the watch has ended.
+  /// - Returns: the observation.
+  /// - Throws: `StorageError` when the rows can't be read.
+  package func follow(
+    _ ended: @escaping @Sendable (RemoteEnd) -> Void
+  ) throws(StorageError) -> ChangeObservation {
+    try prepare(by: Deadline(after: options.deadline))
+    let memory = memory
+    return engine.watch(from: memory.mark ?? 0) { signal in
+      switch signal {
+      case .changes(let changes, let mark): memory.apply(changes, upTo: mark)
+      case .alive: break
+      case .ended(let end): ended(end)
+      }
+    }
+  }
+
+  // MARK: Reading
+
+  package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+    try prepare(by: Deadline(after: options.deadline))
+    return try memory.header()
+  }
+
+  package func lookup(
+    _ name: NameHash
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    try prepare(by: Deadline(after: options.deadline))
+    let (known, version) = try memory.lookup(name)
+    return (known.record, version)
+  }
+
+  package func copyRecord(
+    _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> RecordCopy? {
+    try prepare(by: Deadline(after: options.deadline))
+    return try unsafe memory.copy(name, into: buffer)
+  }
+
+  package func names() throws(StorageError) -> [NameHash] {
+    try prepare(by: Deadline(after: options.deadline))
+    return try Array(memory.all().records.keys)
+  }
+
+  package func allRecords() throws(StorageError) -> AllRecords? {
+    try prepare(by: Deadline(after: options.deadline))
+    return try memory.all()
+  }
+
+  package func observe(
+    _ observer: @escaping @Sendable (RecordChange) -> Void
+  ) -> ChangeObservation { memory.observe(observer) }
+
+  // MARK: Writing
+
+  /// What a commit checks, or why it need not be tried.
+  private enum Plan {
+    case commit(RemoteCommit)
+    case headerChanged
+    /// A condition does not hold for what memory knows, which may be old.
+    case conditionFailed
+  }
+
+  package func commit(
+    _ writes: [RecordWrite], headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome {
+    try requireWritable()
+    let deadline = Deadline(after: options.deadline)
+    try prepare(by: deadline)
+    try requireRoom(writes)
+    let keys = [RowKey.header] + writes.map { .record($0.name) }
+    var isFresh = false
+    var attempt = 0
+    repeat {
+      options.pause(attempt)
+      switch try plan(writes, headerVersion) {
+      case .headerChanged: return .headerChanged
+      case .conditionFailed where isFresh: return .conditionFailed
+      case .conditionFailed: _ = try refresh(keys, by: deadline)
+      case .commit(let commit):
+        switch try writer.commit(commit, by: deadline) {
+        case .committed(let mark):
+          memory.apply(commit.changes(at: mark))
+          return .committed
+        case .refused(let lane):
+          let rows = try refresh(keys + [lane.key], by: deadline)
+          writer.giveBack(lane, rows.last ?? nil)
+        }
+      }
+      isFresh = true
+      attempt += 1
+    } while !deadline.isOver
+    throw StorageError(
+      .busy, "others kept changing the same values; nothing was written. Try again",
+      path: engine.title)
+  }
+
+  private func plan(
+    _ writes: [RecordWrite], _ headerVersion: UInt64
+  ) throws(StorageError) -> Plan {
+    let (header, version) = try memory.header()
+    guard version == headerVersion else { return .headerChanged }
+    var commit = RemoteCommit(checks: [(.header, header == nil ? 0 : version)], writes: [])
+    for write in writes {
+      let key = RowKey.record(write.name)
+      if write.condition != .always {
+        let known = try memory.lookup(write.name).known
+        guard write.isAllowed(over: known.record) else { return .conditionFailed }
+        commit.checks.append((key, known.version))
+      }
+      if !write.isCheck { commit.writes.append((key, write.record)) }
+    }
+    return .commit(commit)
+  }
+
+  /// Refuses what no commit of the engine can take.
+  private func requireRoom(_ writes: [RecordWrite]) throws(StorageError) {
+    let limits = engine.limits
+    guard writes.count <= commitLimit else {
+      throw StorageError(
+        .invalid,
+        "a transaction over \(writes.count) values is too large for this place, which takes "
+          + "\(commitLimit); use smaller ones", path: engine.title)
+    }
+    // The name of a row, its prefix and the message around it.
+    let bytes = writes.reduce(0) { $0 + ($1.record?.count ?? 0) + 512 }
+    guard bytes <= limits.bytes else {
+      throw StorageError(
+        .invalid,
+        "the values of one write are larger than the \(limits.bytes >> 10) KiB that this place takes; "
+          + "keep large values in a sealed folder", path: engine.title)
+    }
+  }
+
+  // MARK: The header
+
+  /// Lets `body` change the header against the version that it saw.
+  ///
+  /// No other thread of this process runs a body meanwhile. Another process may change the header;
+  /// `body` then runs again with what is there now.
+  package func updateHeader(
+    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    let deadline = Deadline(after: options.deadline)
+    try prepare(by: deadline)
+    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
+      try headerTurn.withLock { (_) throws(StorageError) in
+        try updateHeader(by: deadline, body)
+      }
+    }
+  }
+
+  private func updateHeader(
+    by deadline: Deadline, _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64 {
+    var attempt = 0
+    repeat {
+      options.pause(attempt)
+      _ = try refresh([.header], by: deadline)
+      let (old, version) = try memory.header()
+      // Without a header all that is there counts, and not only what memory knows.
+      if old == nil { try repair() }
+      var new = old
+      let held = HeldRecords(isEmpty: try memory.isEmpty()) { (each) throws(StorageError) in
+        try self.repair()
+        for (name, record) in try self.memory.all().records { each(name, record) }
+      }
+      try body(&new, held)
+      guard new != old else { return version }
+      try requireWritable()
+      let commit = RemoteCommit(
+        checks: [(.header, old == nil ? 0 : version)], writes: [(.header, new)])
+      switch try writer.commit(commit, by: deadline) {
+      case .committed(let mark):
+        memory.apply(commit.changes(at: mark))
+        return try memory.header().version
+      case .refused(let lane):
+        let rows = try refresh([.header, lane.key], by: deadline)
+        writer.giveBack(lane, rows.last ?? nil)
+      }
+      attempt += 1
+    } while !deadline.isOver
+    throw StorageError(
+      .busy, "others kept changing the store's keys; nothing was changed. Try again",
+      path: engine.title)
+  }
+}
+
+extension RemoteCommit {
+  /// What the commit changes once it is made.
+  fileprivate func changes(at mark: Mark) -> [RemoteChange] {
+    writes.map { RemoteChange($0.key, $0.value, version: mark) }
+  }
+}
+
+extension RowKey {
+  /// Whether the row is a writer's lane.
+  fileprivate var isLane: Bool {
+    if case .lane = self { return true }
+    return false
+  }
+}

@@ -1,0 +1,120 @@
+internal import CryptoCore
+internal import StorageCore
+
+/// Makes commits, and settles those whose answer was lost.
+struct RemoteWriter: Sendable {
+  let engine: any RemoteEngine
+  let lanes = LanePool()
+  /// Waits before the next attempt of a number; a simulation does not wait.
+  let pause: @Sendable (Int) -> Void
+
+  /// What became of a commit.
+  enum Outcome: Sendable {
+    /// It was made, at this mark.
+    case committed(Mark)
+    /// A check failed, and nothing was done. Who reads the rows again reads the lane's row, too,
+    /// and gives the lane back with ``RemoteWriter/giveBack(_:_:)``.
+    case refused(Lane)
+  }
+
+  /// What is known of a commit whose answer was lost.
+  private enum Settled {
+    case made(Mark)
+    case neverMade
+    /// The lane's row is gone, so it can't tell.
+    case untold
+    /// Somebody wrote in between; ask again.
+    case unclear
+  }
+
+  /// Makes a commit, or nothing of it.
+  ///
+  /// A commit that was settled as never made is made again: that can't make it twice.
+  ///
+  /// - Throws: `StorageError`: `outcomeUnknown` only if the outcome can't be found out within the
+  ///   deadline, `timedOut` if it was not made and never will be.
+  func commit(_ commit: RemoteCommit, by deadline: Deadline) throws(StorageError) -> Outcome {
+    var attempt = 0
+    repeat {
+      pause(attempt)
+      var lane = try lanes.take(engine, by: deadline)
+      lane.number += 1
+      var whole = commit
+      whole.checks.append((lane.key, lane.version))
+      whole.writes.append((lane.key, lane.value))
+      do throws(StorageError) {
+        guard let mark = try engine.commit(whole, by: deadline) else { return .refused(lane) }
+        lane.version = mark
+        lanes.give(lane)
+        return .committed(mark)
+      } catch {
+        guard error.code == .outcomeUnknown else {
+          lanes.give(lane)  // nothing was done, so the row still has its version
+          throw error
+        }
+        let mark = try settle(&lane, after: error, by: deadline)
+        lanes.give(lane)
+        if let mark { return .committed(mark) }
+      }
+      attempt += 1
+    } while !deadline.isOver
+    throw StorageError(
+      .timedOut, "the write was not made, because the engine did not answer in time; try again",
+      path: engine.title)
+  }
+
+  /// Gives the lane of a refused commit back, if its row is still there.
+  func giveBack(_ lane: Lane, _ row: Row?) {
+    guard let row else { return }
+    var lane = lane
+    lane.version = row.version
+    lanes.give(lane)
+  }
+
+  /// Finds out whether the last commit of a lane was made, and makes sure that it never will be
+  /// otherwise.
+  ///
+  /// - Returns: the mark of the commit; nil when it was not made.
+  /// - Throws: `outcomeUnknown` when that can't be found out in time.
+  private func settle(
+    _ lane: inout Lane, after failure: StorageError, by deadline: Deadline
+  ) throws(StorageError) -> Mark? {
+    var attempt = 0
+    repeat {
+      pause(attempt)
+      var settled = Settled.unclear
+      // Whoever does not answer now may answer later.
+      do throws(StorageError) { settled = try look(at: &lane, by: deadline) } catch {}
+      switch settled {
+      case .made(let mark): return mark
+      case .neverMade: return nil
+      case .untold:
+        throw StorageError(
+          .outcomeUnknown,
+          "the answer to the write was lost, and so was the row that tells what became of it; read "
+            + "the value back", path: engine.title)
+      case .unclear: attempt += 1
+      }
+    } while !deadline.isOver
+    throw StorageError(
+      .outcomeUnknown,
+      "the answer to the write was lost, and the engine can't be asked now: \(failure.message). Read "
+        + "the value back later", path: engine.title, number: failure.number)
+  }
+
+  private func look(
+    at lane: inout Lane, by deadline: Deadline
+  ) throws(StorageError) -> Settled {
+    guard let row = try engine.read([lane.key], by: deadline).rows[0] else { return .untold }
+    if row.value == lane.value {
+      lane.version = row.version
+      return .made(row.version)
+    }
+    let raised = lane.number + 1
+    let raise = RemoteCommit(
+      checks: [(lane.key, row.version)], writes: [(lane.key, Lane.value(raised))])
+    guard let mark = try engine.commit(raise, by: deadline) else { return .unclear }
+    (lane.number, lane.version) = (raised, mark)
+    return .neverMade
+  }
+}

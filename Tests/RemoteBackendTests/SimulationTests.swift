@@ -1,0 +1,158 @@
+import CryptoCore
+import RemoteBackend
+import StorageCore
+import Testing
+
+/// Schedules of a few clients over an engine that loses answers, makes commits late and forgets to
+/// tell, each chosen by a seed and played by one thread.
+@Suite struct SimulationTests {
+  @Test(arguments: 0..<8) func nothingIsLostInventedOrGoesBack(_ part: Int) throws {
+    for seed in 0..<150 {
+      let schedule = Schedule(seed: UInt64(part * 10_000 + seed))
+      try schedule.play(steps: 60)
+      try schedule.requireTruth()
+    }
+  }
+}
+
+/// Numbers that a seed decides: SplitMix64.
+private struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// One run: clients that add to two counters, and what came of it.
+private final class Schedule: @unchecked Sendable {
+  // Unchecked: one thread plays it.
+  private final class Client {
+    let storage: DelegatedStorage
+    let place: RemotePlace
+    var following: ChangeObservation?
+    var isBusy = false
+    var seen: [String: Int] = [:]
+
+    init(_ engine: MemoryEngine) {
+      var options = RemotePlace.Options()
+      options.pause = { _ in }
+      options.follows = false
+      options.deadline = .seconds(60)
+      place = RemotePlace(engine, options)
+      storage = DelegatedStorage(place, keySource: .key(TestKey.one))
+    }
+  }
+
+  private let seed: UInt64
+  private var random: Seeded
+  private let cluster = MemoryCluster(isPrompt: false)
+  private var clients: [Client] = []
+  private var isCalm = true
+  private var depth = 0
+  private static let keys = ["a", "b"]
+  private var acknowledged: [String: Int] = [:]
+  private var unknown: [String: Int] = [:]
+
+  init(seed: UInt64) {
+    self.seed = seed
+    random = Seeded(state: seed)
+    for _ in 0..<3 {
+      clients.append(
+        Client(MemoryEngine(cluster) { [unowned self] in fate() }))
+    }
+  }
+
+  private func isOne(in count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
+
+  private func fate() -> MemoryEngine.Fate {
+    guard !isCalm else { return .done }
+    // Others act between two calls of one client.
+    if depth < 2, isOne(in: 4) { step() }
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0: return .refused
+    case 1: return .answerLost
+    case 2: return .late
+    default: return .done
+    }
+  }
+
+  func play(steps: Int) throws {
+    for client in clients { client.following = try client.place.follow { _ in } }
+    isCalm = false
+    for _ in 0..<steps { step() }
+    isCalm = true
+  }
+
+  private func step() {
+    depth += 1
+    defer { depth -= 1 }
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0: cluster.deliver { _ in isOne(in: 3) }
+    case 1: cluster.makeLate { Int.random(in: 0..<$0, using: &random) }
+    case 2: cluster.compact()
+    case 3: cluster.cutWatches()
+    case 4, 5: mend()
+    case 6, 7: cluster.deliver()
+    default: act()
+    }
+  }
+
+  /// A client finds out what it missed, and follows anew.
+  private func mend() {
+    guard let client = clients.filter({ !$0.isBusy }).randomElement(using: &random) else { return }
+    client.isBusy = true
+    defer { client.isBusy = false }
+    // What fails now is tried again later.
+    try? client.place.repair()
+    client.following = try? client.place.follow { _ in }
+  }
+
+  private func act() {
+    guard let client = clients.filter({ !$0.isBusy }).randomElement(using: &random) else { return }
+    let key = Self.keys.randomElement(using: &random)!
+    client.isBusy = true
+    defer { client.isBusy = false }
+    do {
+      if isOne(in: 2) {
+        try client.storage.update(Int.self, forKey: key) { $0 = ($0 ?? 0) + 1 }
+        acknowledged[key, default: 0] += 1
+      }
+      try look(client, key)
+    } catch let error as StorageError {
+      if error.code == .outcomeUnknown { unknown[key, default: 0] += 1 }
+    } catch {
+      Issue.record("seed \(seed): \(error)")
+    }
+  }
+
+  private func look(_ client: Client, _ key: String) throws {
+    let value = try client.storage.load(Int.self, forKey: key) ?? 0
+    if value < client.seen[key] ?? 0 {
+      Issue.record("seed \(seed): \(key) went from \(client.seen[key] ?? 0) back to \(value)")
+    }
+    client.seen[key] = value
+  }
+
+  /// In the end each client knows what the engine has, and that is what was acknowledged.
+  func requireTruth() throws {
+    for _ in 0..<100 { cluster.makeLate { _ in 0 } }
+    for key in Self.keys {
+      var values: Set<Int> = []
+      for client in clients {
+        try client.place.repair()
+        try look(client, key)
+        values.insert(client.seen[key] ?? 0)
+      }
+      let (least, doubt) = (acknowledged[key] ?? 0, unknown[key] ?? 0)
+      #expect(values.count == 1, "seed \(seed): clients see \(values)")
+      #expect(
+        values.allSatisfy { (least...least + doubt).contains($0) },
+        "seed \(seed): \(key) is \(values), \(least) were acknowledged, \(doubt) unknown")
+    }
+  }
+}
