@@ -86,7 +86,7 @@ import VaultBackend
     let end = DispatchSemaphore(value: 0)
     let save = { @Sendable (index: Int) in
       let failure = self.error { try storages[index].save(1, forKey: "a") }
-      #expect(failure == nil, "\(failure, default: "")")
+      #expect(failure == nil, "\(String(describing: failure))")
       end.signal()
     }
     for index in 0..<2 { Thread { save(index) }.start() }

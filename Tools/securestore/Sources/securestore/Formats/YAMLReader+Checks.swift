@@ -43,10 +43,17 @@ extension YAMLReader {
     let stand: Unicode.Scalar = "\u{E000}"
     var scalars = String.UnicodeScalarView()
     scalars.append(contentsOf: text.unicodeScalars.map { $0 == "*" ? stand : $0 })
-    guard let node = try node(of: String(scalars)) else { return }
+    try reading(String(scalars)) { node in
+      if let node { try requireTextNames(in: node, aliasesBeginWith: stand) }
+    }
+  }
+
+  private static func requireTextNames(
+    in root: Node, aliasesBeginWith stand: Unicode.Scalar
+  ) throws {
     var names: [Node] = []
     var anchors: Set<String> = []
-    var rest = [node]
+    var rest = [root]
     while let node = rest.popLast() {
       switch node {
       case .scalar, .alias: continue

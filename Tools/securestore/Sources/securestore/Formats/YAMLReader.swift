@@ -25,18 +25,26 @@ struct YAMLReader {
     let text = String(decoding: text.bytesWithoutMark, as: UTF8.self)
     try Self.requireVersion(text)
     try Self.requireTextNames(text)
-    guard let node = try Self.node(of: text) else { return .object([]) }
-    return try value(node, depth: 0)
+    return try Self.reading(text) { node in
+      guard let node else { return .object([]) }
+      return try value(node, depth: 0)
+    }
   }
 
-  /// The document, in which each alias stands for the whole of its anchor; nil if there is none.
-  static func node(of text: String) throws -> Node? {
+  /// Runs `body` with the document, in which each alias stands for the whole of its anchor; with nil
+  /// if there is none.
+  static func reading<Result>(_ text: String, _ body: (Node?) throws -> Result) throws -> Result {
+    let parser: Parser
+    let node: Node?
     do {
       let resolver = try Resolver.basic.appending(plain, "^")
-      return try Yams.compose(yaml: text, resolver, .default, .utf8)
+      parser = try Parser(yaml: text, resolver: resolver, encoding: .utf8)
+      node = try parser.singleRoot()
     } catch let error as YamlError {
       throw failure(error)
     }
+    // The nodes have weak references to the anchors of the parser.
+    return try withExtendedLifetime(parser) { try body(node) }
   }
 
   /// Counts a value, or a mapping that a merge key names.
