@@ -79,7 +79,11 @@ import VaultBackend
           both.leave()
           both.wait()  // each thread is in its own source, and opens its own store
           let found = self.error { _ = try storages[1 - index].load(Int.self, forKey: "a") }
-          inner.withLock { $0[index, default: []] += [found].compactMap(\.self) }
+          if let found {
+            inner.withLock { (all: inout [Int: [StorageError]]) in
+              all[index, default: []].append(found)
+            }
+          }
         }
       }
     }
