@@ -99,7 +99,8 @@ package final class RemotePlace: RecordPlace {
       memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
     }
     if let before, mark < before { throw wentBack() }
-    for (key, version) in known where (found[key] ?? .max) < version && version <= mark {
+    // What was known before the list is no later than the list.
+    for (key, version) in known where version > mark || (found[key] ?? .max) < version {
       throw wentBack()
     }
     if before != nil {
