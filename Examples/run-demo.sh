@@ -33,7 +33,9 @@ fails "$bin/Webshop" check
 step "The operator stores the last secret and the settings, and the service starts"
 sed -n 's/^SMTP_PASSWORD=//p' webshop.env | "$securestore" set "${app[@]}" SMTP_PASSWORD
 "$securestore" import "${app[@]}" webshop.json
-"$bin/Webshop" check
+"$bin/Webshop" check 2>"$work/said"
+# Nothing on standard error: each setting was read as its property's type.
+[[ ! -s $work/said ]] || { cat "$work/said" >&2; exit 1; }
 
 step "The operator changes the log level while the service runs"
 "$bin/Webshop" serve 1 >"$work/served" &

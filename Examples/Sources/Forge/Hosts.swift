@@ -22,6 +22,7 @@ struct Hosts: Sendable {
 
   /// Returns whether somebody was signed in.
   func signOut(of host: String) throws -> Bool {
-    try $logins.update { $0.removeValue(forKey: host) != nil }
+    guard try login(at: host) != nil else { return false }
+    return try $logins.update { $0.removeValue(forKey: host) != nil }
   }
 }

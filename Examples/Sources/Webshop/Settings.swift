@@ -12,7 +12,7 @@ struct Settings: Sendable {
   // HTTP
   @LiveVault("http.host") var httpHost = "127.0.0.1"
   @LiveVault("http.port") var httpPort = 8080
-  @LiveVault("http.allowed-origins") var allowedOrigins: [String] = []
+  @LiveVault("http.allowed-origins") var allowedOrigins = ""
   @LiveVault("http.request-timeout") var requestTimeout = 30.0
   @LiveVault("http.maintenance") var isInMaintenance = false
   @LiveVault("http.public-url") var publicURL = "http://localhost:8080/"
@@ -20,7 +20,7 @@ struct Settings: Sendable {
   // Database
   @LiveVault("database.pool-size") var poolSize = 4
   @LiveVault("database.statement-timeout") var statementTimeout = 10.0
-  @LiveVault("database.replicas") var replicas: [String] = []
+  @LiveVault("database.replicas") var replicas = ""
   @LiveVault("database.slow-query") var slowQuery = 0.5
 
   // Sessions
@@ -52,6 +52,9 @@ struct Settings: Sendable {
   @LiveVault("metrics.port") var metricsPort = 9090
   @LiveVault("trace.sample-rate") var sampleRate = 0.0
   @LiveVault("trace.endpoint") var traceEndpoint: String?
+
+  /// The hosts of the replicas, which an operator writes with commas between them.
+  var replicaHosts: [Substring] { replicas.split(separator: ",") }
 
   /// The log level; nil for a text that is none.
   var level: LogLevel? { LogLevel(rawValue: logLevel) }

@@ -35,7 +35,7 @@ struct Webshop {
     return """
       listens at \(settings.httpHost):\(settings.httpPort), \(settings.requestTimeout) s a request, \
       log level \(level)
-      \(settings.poolSize) connections to the database, \(settings.replicas.count) replicas
+      \(settings.poolSize) connections to the database, \(settings.replicaHosts.count) replicas
       VAT \(settings.vatPercent) %, \(settings.currency); all 10 secrets are there
       """
   }

@@ -52,7 +52,7 @@ import VaultBackend
     #expect(try run("clone code.example.org me/app").contains("git@code.example.org:me/app.git"))
   }
 
-  @Test func tenProcessesThatSignInAtOnceAreAllSignedIn() async throws {
+  @Test func tenThatSignInAtOnceAreAllSignedIn() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<10 {
         group.addTask {
