@@ -69,7 +69,8 @@ import Testing
     """
 
   private func said(of source: String, _ flags: [String] = []) throws -> [String] {
-    try Compiler.check(Self.common + source + "\n", flags, cModules: ["COpenSSL", "CLibsecret"])
+    try Compiler.check(
+      Self.common + source + "\n", flags, cModules: ["COpenSSL", "CLibsecret", "CXattr"])
   }
 
   @Test func codeForAnotherKeychainIsRefusedInWordsThatLead() throws {

@@ -67,8 +67,12 @@
       #expect(ours.count == 1)
       #expect(ours.first?.level == .error && ours.first?.metadata["code"] == "locked")
       #expect(!entries.texts.joined().contains("marker"))
-      // A name with a line break would forge a line of the log.
-      _ = Store<String, FaultyStorage>(storage, "report-key\nerror: forged").wrappedValue
+      // A name with a line break would forge a line of the log. What is wrong with one value is said
+      // for each key.
+      let damaged = FaultyStorage()
+      try damaged.save("VALUE-marker", forKey: "report-key")
+      damaged.faults.fail(.reads, with: .failure(StorageError(.damaged, "damaged for this test")))
+      _ = Store<String, FaultyStorage>(damaged, "report-key\nerror: forged").wrappedValue
       #expect(
         entries.all.withLock { $0.contains { $0.metadata["key"] == "report-key?error: forged" } })
     }
