@@ -84,18 +84,6 @@ struct SecondKeyTests {
     try vault().save("new", forKey: "token")
   }
 
-  @Test func besideAVaultThatIsNotCrossedOutNoKeyIsMade() throws {
-    defer { cleanUp() }
-    try vault().save("t", forKey: "token")
-    for name in ["master.key", "master.key.made"] {
-      try FileManager.default.removeItem(at: data.appendingPathComponent(name))
-    }
-    let error = #expect(throws: StorageError.self) { try suite().save("dark", forKey: "theme") }
-    #expect(error?.code == .keyUnavailable)
-    #expect(error?.path?.hasSuffix("default.vault") == true)
-    #expect(!FileManager.default.fileExists(atPath: data.path + "/master.key"))
-  }
-
   @Test func aStoreThatNoLongerNeedsTheKeyKeepsNobodyFromMakingOne() throws {
     defer { cleanUp() }
     try suite().save("dark", forKey: "theme")

@@ -6,8 +6,8 @@ internal import Glibc
 /// Whoever removes an application's data folder removes the key file and its marker, but not a
 /// suite in the folder of settings. A new key would then open everything but that suite, for good.
 /// So a store that is not beside its key file is noted in a list in the folder of settings, before
-/// anything is sealed for it, and no key is made while a noted store exists. Nor is one made beside
-/// a vault, unless the vault is crossed out in the list: it no longer opens with the key file.
+/// anything is sealed for it, and no key is made while a noted store exists. A store that no longer
+/// opens with the key file is crossed out.
 ///
 /// Stores beside the key file are noted in its marker, and so are all where there is no list. While
 /// the marker is there without the key file, no key is made at all. Once a store was discarded on
@@ -60,10 +60,7 @@ package struct KeyDependents: Sendable {
   /// - Throws: `StorageError` when the list can't be read or written.
   package func note(_ store: String) throws(StorageError) {
     guard let list, store.hasPrefix("/") else { return try add(store, to: marker) }
-    if isBeside(store) {
-      try add(store, to: marker)
-      guard try lines(of: list).crossedOut.contains(ExactString(text: store)) else { return }
-    }
+    guard !isBeside(store) else { return try add(store, to: marker) }
     if try noted(in: list).contains(ExactString(text: store)) { return }
     _ = try Folder.create(FilePath.folder(of: list))
     try add(store, to: list, O_CREAT)
@@ -77,14 +74,10 @@ package struct KeyDependents: Sendable {
   ///
   /// - Throws: `StorageError` when the list can't be read or written; the store then stays noted.
   func forget(_ store: String) throws(StorageError) {
-    let line = Self.crossedOut + Self.line(of: store)
-    if try noted(in: marker).contains(ExactString(text: store)) { try append(line, to: marker) }
-    guard let list else { return }
-    let lines = try lines(of: list)
-    if lines.noted.contains(ExactString(text: store)) { return try append(line, to: list) }
-    guard isBeside(store), !lines.crossedOut.contains(ExactString(text: store)) else { return }
-    _ = try Folder.create(FilePath.folder(of: list))
-    try append(line, to: list, O_CREAT)
+    for list in [list, marker].compactMap(\.self)
+    where try noted(in: list).contains(ExactString(text: store)) {
+      try append(Self.crossedOut + Self.line(of: store), to: list)
+    }
   }
 
   private func add(_ store: String, to list: String, _ flags: Int32 = 0) throws(StorageError) {
@@ -119,30 +112,6 @@ package struct KeyDependents: Sendable {
           + "key was made. Put the key file back from a backup. Only if you no longer need the store, "
           + "discard it with discard(), or remove its file", path: other.text)
     }
-    let crossedOut = try lines(of: list).crossedOut
-    for other in try vaultsBeside() where ExactString(text: other) != own {
-      guard !crossedOut.contains(ExactString(text: other)) else { continue }
-      throw StorageError(
-        .keyUnavailable,
-        "this vault is beside the place of the key, which is gone, and a new key would not open it. No "
-          + "key was made. Put the key file back from a backup. If the vault needs no key file, make "
-          + "\(keyFile) yourself: umask 077; openssl rand -base64 32", path: other)
-    }
-  }
-
-  /// The vaults in the key file's folder, and those of sealed folders in it.
-  private func vaultsBeside() throws(StorageError) -> [String] {
-    guard let folder = try FolderDescriptor.open(FilePath.folder(of: keyFile)) else { return [] }
-    var found: [String] = []
-    for name in try folder.names() {
-      let path = folder.path(of: name)
-      if name.hasSuffix(".vault") { found.append(path) }
-      guard let status = try folder.status(of: name), status.isFolder,
-        let inner = try folder.child(name), try inner.contains("index.vault")
-      else { continue }
-      found.append(inner.path(of: "index.vault"))
-    }
-    return found
   }
 
   /// Lets the source make a new key, if the old one is gone and no other noted store needs it.
@@ -211,29 +180,20 @@ package struct KeyDependents: Sendable {
   }
 
   private func noted(in list: String) throws(StorageError) -> Set<ExactString> {
-    try lines(of: list).noted
-  }
-
-  private func lines(
-    of list: String
-  ) throws(StorageError) -> (noted: Set<ExactString>, crossedOut: Set<ExactString>) {
     guard let file = try OpenFile(list, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) else {
-      return ([], [])
+      return []
     }
     let text = String(decoding: try file.readAll(limit: Self.limit), as: UTF8.self)
-    var noted: Set<ExactString> = []
-    var crossedOut: Set<ExactString> = []
+    var stores: Set<ExactString> = []
     for line in text.split(separator: "\n") {
       let isCrossedOut = line.hasPrefix(Self.crossedOut)
       guard let store = Self.store(of: isCrossedOut ? line.dropFirst() : line) else { continue }
       if isCrossedOut {
-        noted.remove(ExactString(text: store))
-        crossedOut.insert(ExactString(text: store))
+        stores.remove(ExactString(text: store))
       } else {
-        noted.insert(ExactString(text: store))
-        crossedOut.remove(ExactString(text: store))
+        stores.insert(ExactString(text: store))
       }
     }
-    return (noted, crossedOut)
+    return stores
   }
 }

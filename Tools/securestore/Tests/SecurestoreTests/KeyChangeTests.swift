@@ -210,8 +210,10 @@ struct KeyChangeTests {
     let tool = try Tool(hasVault: false)
     try FileManager.default.createDirectory(
       atPath: tool.path("open"), withIntermediateDirectories: false)
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o777], ofItemAtPath: tool.path("open"))
+    // Below a folder that nobody else can enter, it would be taken.
+    for (path, mode) in [(tool.folder.path, 0o711), (tool.path("open"), 0o777)] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
     let failed = try tool.run("init", "--vault", "open/a.vault", "--key-file", "a.key")
     #expect(failed.code == 77)
     let isThere = FileManager.default.fileExists(atPath: tool.path("a.key"))

@@ -17,6 +17,20 @@ struct MountedSecretTests {
     return folder + "/" + name
   }
 
+  /// Gives another user the group's rights for a folder, with an access list: acl(5).
+  private func letAnotherUserWrite(to path: String) throws {
+    let script = """
+      import os, struct, sys
+      entries = [(1, 7, -1), (2, 7, 65533), (4, 7, -1), (16, 7, -1), (32, 5, -1)]
+      os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) + b"".join(
+        struct.pack("<HHI", tag, rights, who & 0xFFFFFFFF) for tag, rights, who in entries))
+      """
+    let python = try Process.run(
+      URL(fileURLWithPath: "/usr/bin/env"), arguments: ["python3", "-c", script, path])
+    python.waitUntilExit()
+    #expect(python.terminationStatus == 0)
+  }
+
   @Test func aVaultOpensWithItsKeyMounted() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "value")
@@ -51,7 +65,10 @@ struct MountedSecretTests {
   @Test func aGroupsFolderIsTakenWhereTheOptionSaysSo() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "value")
+    // Below a folder that nobody else can enter, or for a group of this user alone, it would be taken.
+    try manager.setAttributes([.posixPermissions: 0o711], ofItemAtPath: tool.folder.path)
     try manager.setAttributes([.posixPermissions: 0o2775], ofItemAtPath: tool.data)
+    try letAnotherUserWrite(to: tool.data)
     let secret = try mount(tool)
     let place = ["--vault", tool.vault, "--mounted-secret", secret]
     #expect(try tool.run(["get", "A"] + place).code == 77)
