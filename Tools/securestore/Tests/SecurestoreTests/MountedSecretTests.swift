@@ -66,7 +66,9 @@ struct MountedSecretTests {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "value")
     // Below a folder that nobody else can enter, or for a group of this user alone, it would be taken.
-    try manager.setAttributes([.posixPermissions: 0o711], ofItemAtPath: tool.folder.path)
+    for path in [tool.folder.path, tool.path(".local"), tool.path(".local/share")] {
+      try manager.setAttributes([.posixPermissions: 0o711], ofItemAtPath: path)
+    }
     try manager.setAttributes([.posixPermissions: 0o2775], ofItemAtPath: tool.data)
     try letAnotherUserWrite(to: tool.data)
     let secret = try mount(tool)
