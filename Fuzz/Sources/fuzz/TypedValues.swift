@@ -75,7 +75,7 @@ extension Target {
 
 /// Well-formed inputs.
 private enum TypedValues {
-  static let binding = Array("binding".utf8)
+  static let binding = ValueBinding(["binding"], "x")
 
   static func material() throws -> SecureBytes { try SecureBytes([UInt8](repeating: 7, count: 32)) }
 
@@ -97,8 +97,10 @@ private enum TypedValues {
   }
 
   static func shared() -> [[UInt8]] {
-    [SyncEntry(version: 1, value: Data("\"x\"".utf8)), SyncEntry(version: 7, value: nil)].flatMap {
-      entry in
+    [
+      SyncEntry(version: 1, value: Data("\"x\"".utf8), isBound: false),
+      SyncEntry(version: 7, value: nil, isBound: true),
+    ].flatMap { entry in
       [Serializer.Form.json, .data].map { form in
         Array(SyncEntry.head(isSealed: false) + entry.content(form))
       }

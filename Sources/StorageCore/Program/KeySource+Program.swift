@@ -14,7 +14,8 @@ extension KeySource {
 
   /// The key file `master.key` in the application's data folder.
   package static var masterKeyFile: KeySource {
-    .file(named: "master.key") { () throws(StorageError) in try findMasterKeyFile() }
+    .file(named: "master.key", holdsKey: true) { () throws(StorageError) in try findMasterKeyFile()
+    }
   }
 
   /// Called only when the file is needed, because only then may a faulty environment be an error.

@@ -91,7 +91,10 @@ package enum KeyEncoding {
       return byte == UInt8(ascii: "\n") ? last : span.byteCount
     }
     guard count > 0 else {
-      throw StorageError(.damaged, "\(source) exists but is empty; put the key back", path: path)
+      throw StorageError(
+        .damaged,
+        "\(source) exists but is empty. Put the key back from a backup. Only if you no longer need what "
+          + "was sealed with it, remove it", path: path)
     }
     if let key = try cryptography({ () throws(CryptoError) in try decode(bytes, count: count) }) {
       return .key(key)

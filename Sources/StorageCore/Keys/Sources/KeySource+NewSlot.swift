@@ -4,7 +4,10 @@ extension KeySource {
     of store: String?
   ) throws(StorageError) -> (Candidate, KeyMaterial) {
     for candidate in candidates {
-      if let material = try candidate.read() { return (candidate, material) }
+      if let material = try candidate.read() {
+        try candidate.requireKey(material)
+        return (candidate, material)
+      }
       guard let make = candidate.make else { continue }
       try candidate.dependents()?.requireNone(besides: store)
       if let material = try make() { return (candidate, material) }
@@ -21,6 +24,18 @@ extension KeySource {
 }
 
 extension KeySource.Candidate {
+  /// Refuses to seal something new with a key file of the library that was changed.
+  ///
+  /// What is no key is a passphrase elsewhere. Here it would be a weak one that nobody chose.
+  fileprivate func requireKey(_ material: KeyMaterial) throws(StorageError) {
+    guard holdsKey, case .passphrase = material else { return }
+    throw StorageError(
+      .damaged,
+      "the key file holds no key, which is 32 bytes in Base64, so nothing new was sealed with it. Put it "
+        + "back from a backup. Only if you no longer need what was sealed with it, remove the file and "
+        + "the file with .made behind its name", path: path())
+  }
+
   /// The kind, and the identifier if there is one.
   var title: String { identifier.isEmpty ? "\(kind)" : "\(kind) \(identifier)" }
 

@@ -36,6 +36,8 @@ public struct KeySource: Sendable {
     package var path: @Sendable () -> String? = { nil }
     /// Why the material is absent, for errors; nil if the reason is not known.
     package var absence: @Sendable () -> String? = { nil }
+    /// Whether its material is always a key, because nothing but this library writes it.
+    package var holdsKey = false
     /// Whether asking it runs code of the program, which may take any time.
     package var isOfProgram = false
     /// A quick fingerprint of the source that changes when the answer of the source may change.
@@ -230,29 +232,32 @@ public struct KeySource: Sendable {
   }
 
   /// A key file whose path `find` gives when the file is needed.
+  ///
+  /// `holdsKey` says that the file is the library's own, so that it never holds a passphrase.
   static func file(
-    named name: String, _ find: @escaping @Sendable () throws(StorageError) -> KeyFile
+    named name: String, holdsKey: Bool = false,
+    _ find: @escaping @Sendable () throws(StorageError) -> KeyFile
   ) -> KeySource {
-    KeySource([
-      Candidate(
-        kind: .file, identifier: name,
-        read: { () throws(StorageError) in try find().read() },
-        make: { () throws(StorageError) in try find().make() },
-        keep: { do throws(StorageError) { try find().keep() } catch {} },
-        dependents: { () throws(StorageError) in
-          try find().path.map { KeyDependents(ofKeyFile: $0) }
-        },
-        path: {
-          do throws(StorageError) { return try find().path } catch { return nil }
-        },
-        trace: {
-          do throws(StorageError) {
-            return try find().path.flatMap { SourceTrace.file($0) }
-          } catch {
-            return nil
-          }
-        })
-    ])
+    var candidate = Candidate(
+      kind: .file, identifier: name,
+      read: { () throws(StorageError) in try find().read() },
+      make: { () throws(StorageError) in try find().make() },
+      keep: { do throws(StorageError) { try find().keep() } catch {} },
+      dependents: { () throws(StorageError) in
+        try find().path.map { KeyDependents(ofKeyFile: $0) }
+      },
+      path: {
+        do throws(StorageError) { return try find().path } catch { return nil }
+      },
+      trace: {
+        do throws(StorageError) {
+          return try find().path.flatMap { SourceTrace.file($0) }
+        } catch {
+          return nil
+        }
+      })
+    candidate.holdsKey = holdsKey
+    return KeySource([candidate])
   }
 
   /// An environment variable that holds standard Base64 of 32 bytes, or else a passphrase.

@@ -11,7 +11,9 @@ struct ResetCommand: ParsableCommand {
     discussion: """
       For a vault whose key is lost, or that is damaged beyond repair. Nothing is opened, and no key \
       is needed. All values and all key slots are gone afterwards; only a backup has them then. The \
-      key file stays, since other stores may need it. The command asks first, unless --yes is given.
+      key file stays, since other stores may need it. The command asks first, unless --yes is given. \
+      With --suite it discards a suite; an application whose key file is gone gets a new one once all \
+      stores that needed it are discarded.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
@@ -22,11 +24,21 @@ struct ResetCommand: ParsableCommand {
       valueName: "path"), completion: .file())
   var keyFile: String?
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var values: ValueOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let place = try vault.place()
+    switch try values.place() {
+    case .vault(let place): try discard(place)
+    case .suite(let suite):
+      guard keyFile == nil else {
+        throw Failure(.usage, "--key-file is for vaults; a suite's key file needs no name here")
+      }
+      try suite.reset(isConfirmed, output.output)
+    }
+  }
+
+  private func discard(_ place: VaultPlace) throws {
     guard try !place.isIndexOfFiles else {
       throw Failure(
         .usage, "this is the index of a sealed folder; discard the folder with files reset",
@@ -41,6 +53,26 @@ struct ResetCommand: ParsableCommand {
     try place.reset(isConfirmed, keyFile, output.output, subject: place.path) {
       try place.storage($0).discard()
     }
+  }
+}
+
+extension SuitePlace {
+  /// Discards the suite, if the operator agrees.
+  fileprivate func reset(_ isConfirmed: Bool, _ output: Output) throws {
+    guard try Path.isThere(path) else {
+      throw Failure(.unavailable, "nothing is there to discard; check the name", path: path)
+    }
+    if !isConfirmed {
+      let terminal = try Terminal(for: "a confirmation", instead: "--yes")
+      try terminal.show("All values in \(path) will be gone, also if the key is found again later.")
+      guard try terminal.confirm("Discard \(path)?") else {
+        throw Failure(.cancelled, "nothing was changed", path: path)
+      }
+    }
+    try discard()
+    try output.done(
+      "discarded \(path)",
+      .object([("path", .string(path)), ("wasThere", .bool(true)), ("keyFile", .null)]))
   }
 }
 

@@ -50,6 +50,12 @@ struct SuitePlace {
     try storage(.firstAvailable([])).keyAdministration.slots()
   }
 
+  /// Removes all values, without a key.
+  func discard() throws {
+    let source: KeySource = place.application == nil ? .firstAvailable([]) : .automatic
+    try storage(source).discard()
+  }
+
   private func storage(_ source: KeySource) -> UserDefaultsStorage {
     UserDefaultsStorage(
       at: URL(fileURLWithPath: path, isDirectory: false), keySource: source,
