@@ -162,6 +162,26 @@ expect "its files with the group's permissions, written to" "there saved two" "$
 chmod o+w "$data"
 expect "a volume that all can write to" "error denied" "$group" "secret:$mounted/key" readWrite processGroup load
 
+# --- The library's own key file
+
+# junk TEXT: the application's key file has this content, and there is no store.
+junk() {
+  fresh
+  install -d -m 0700 -o "$user" -g "$user" "$data/org.example"
+  printf '%s' "$1" >"$data/org.example/master.key"
+  chmod 0600 "$data/org.example/master.key"
+  chown "$user:$user" "$data/org.example/master.key"
+}
+for content in '' junk "${key:0:30}"; do
+  junk "$content"
+  expect "a key file of ${#content} bytes, where a new store is made" "error damaged nil" - automatic \
+    readWrite owner one load
+  [[ $(ls -A "$data/org.example") == master.key ]] ||
+    { echo "mounts: ✘ something was made beside a key file without a key" >&2; failed=1; }
+done
+junk "$key"
+expect "a key file that holds a key" "saved one" - automatic readWrite owner one load
+
 # --- Groups, whose members the system's files list
 
 # people USERS GROUPS: what is in /etc/passwd and /etc/group besides root, in this mount namespace.

@@ -4,8 +4,8 @@ import VaultBackend
 
 /// The standard vault, as a program in a container uses it.
 ///
-/// mounted APPLICATION SOURCE ACCESS TRUST COMMAND...: SOURCE is secret:PATH, file:PATH or
-/// credential:NAME, ACCESS one of StoreAccess, TRUST one of FolderTrust; each command gives one
+/// mounted APPLICATION SOURCE ACCESS TRUST COMMAND...: SOURCE is secret:PATH, file:PATH,
+/// credential:NAME or automatic, ACCESS one of StoreAccess, TRUST one of FolderTrust; each command gives one
 /// line.
 enum Mounted {
   private struct Settings {
@@ -35,6 +35,7 @@ enum Mounted {
     switch parts[0] {
     case "secret": return .mountedSecret(place)
     case "credential": return .systemdCredential(place)
+    case "automatic": return .automatic
     default: return .file(URL(fileURLWithPath: place))
     }
   }

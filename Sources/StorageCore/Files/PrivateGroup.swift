@@ -27,8 +27,7 @@ enum PrivateGroup {
   }
 
   private static func isPrivate(_ group: UInt32) -> Bool {
-    // A file that can't be read has no stamp, and lists no member.
-    let stamps = [users, groups].map { (path) -> FileStatus? in try? .of(path) }
+    let stamps = [users, groups].map(stamp)
     return known.withLock { known in
       var now = Known(stamps: stamps)
       if let last = known, last.stamps == stamps { now = last }
@@ -37,6 +36,11 @@ enum PrivateGroup {
       known = now
       return answer
     }
+  }
+
+  /// Changes with a file; nil for a file that can't be looked at, which then lists no member.
+  private static func stamp(_ path: String) -> FileStatus? {
+    do throws(StorageError) { return try .of(path) } catch { return nil }
   }
 
   /// The least number of a group that is not the system's: login.defs(5).
