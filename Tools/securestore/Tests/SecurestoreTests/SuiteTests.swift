@@ -45,6 +45,23 @@ struct SuiteTests {
     #expect(try tool.run("list").text == "", "the vault has none of this")
   }
 
+  /// With the key gone, the suite keeps the application from getting a new one until it is discarded.
+  @Test func aSuiteWhoseKeyIsLostIsDiscardedAndTheApplicationStartsAnew() throws {
+    try FileManager.default.removeItem(atPath: tool.keyFile)
+    #expect(try run("get", "theme").code == 10)
+    #expect(try tool.run("reset", "--yes").code == 0)
+    #expect(try tool.run("init").code == 10)
+    let named = try run("reset", "--yes", "--key-file", tool.keyFile)
+    #expect(named.code == 64)
+    #expect(FileManager.default.fileExists(atPath: path))
+    let done = try run("reset", "--yes", "--json")
+    #expect(try done.json()["path"] as? String == path)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(try run("reset", "--yes").code == 69)
+    #expect(try tool.run("init").code == 0)
+    #expect(try storage.load(String.self, forKey: "theme") == nil)
+  }
+
   /// Settings that are changed in another terminal are seen by a program that runs.
   @Test func aLivePropertySeesTheChange() throws {
     let storage = storage
