@@ -4,7 +4,7 @@ import PackageDescription
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
-  "FileBackend", "KeyringBackend", "ProviderBackend", "KeychainStorageShim", "InjectRegistry",
+  "FileBackend", "KeyringBackend", "EtcdBackend", "ProviderBackend", "KeychainStorageShim", "InjectRegistry",
   "LocalData", "SecureConfiguration", "SecureService",
   "StorageFoundation", "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
 ]
@@ -50,6 +50,10 @@ let package = Package(
     .target(name: "FileBackend", dependencies: ["VaultBackend", "StorageCore", "CryptoCore"]),
     .target(name: "KeyringBackend", dependencies: ["StorageCore", "CryptoCore", "CLibsecret"]),
     .target(name: "RemoteBackend", dependencies: ["StorageCore", "CryptoCore"]),
+    // Without pkg-config, whose list of gRPC's static parts breaks the link.
+    .systemLibrary(name: "CGRPC", providers: [.apt(["libgrpc-dev"])]),
+    .target(
+      name: "EtcdBackend", dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "CGRPC"]),
     .target(name: "ProviderBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "KeychainStorageShim", dependencies: ["ProviderBackend", "StorageCore"]),
     .target(
@@ -216,6 +220,12 @@ let package = Package(
     .testTarget(
       name: "RemoteBackendTests",
       dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting"]),
+    .testTarget(
+      name: "EtcdBackendTests",
+      dependencies: [
+        "EtcdBackend", "RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting",
+        "KeyringTesting", "TestSupport",
+      ]),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(
       name: "StorageCoreTests",

@@ -171,6 +171,16 @@ package enum RemoteEnd: Sendable {
   case failed(StorageError)
 }
 
+/// How new a value is that a reader gets.
+package enum Reading: Sendable {
+  /// What memory has, which a watch keeps current.
+  case cached
+  /// What memory has if it is at most so old, and else the engine's.
+  case cachedFor(Duration)
+  /// The engine's, no older than the call.
+  case linearizable
+}
+
 /// When a call gives up.
 package struct Deadline: Sendable {
   private let end: Int64

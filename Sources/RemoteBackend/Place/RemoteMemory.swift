@@ -33,6 +33,15 @@ final class RemoteMemory: Sendable {
     var mark: Mark?
     /// Removals that are later than ``mark``, so that an older row does not come back.
     var removals: [NameHash: Mark] = [:]
+    /// At this time, or later, everything that memory has was all that there was.
+    var confirmed: MonotonicTime?
+    /// A later time at which the engine was at a mark that memory has not reached yet.
+    var unconfirmed: (mark: Mark, time: MonotonicTime)?
+
+    mutating func confirm(_ time: MonotonicTime) {
+      if let confirmed, confirmed.since(time) > 0 { return }
+      confirmed = time
+    }
     /// Why the memory may not be used: the engine's history is not the one that it had.
     var failure: StorageError?
   }
@@ -50,6 +59,9 @@ final class RemoteMemory: Sendable {
 
   /// Up to which moment all changes are known; nil before the first list.
   var mark: Mark? { state.read { $0.mark } }
+
+  /// At this time memory had everything that there was; nil before the first list.
+  var confirmed: MonotonicTime? { state.read { $0.confirmed } }
 
   /// Throws why the memory may not be used.
   func requireSound() throws(StorageError) {
@@ -166,12 +178,29 @@ final class RemoteMemory: Sendable {
     }
   }
 
+  /// Takes in that the engine was at a mark at a time, or later.
+  ///
+  /// Memory that has all changes up to that mark was complete at that time.
+  func confirm(_ mark: Mark, asOf time: MonotonicTime) {
+    state.withLock { state in
+      if mark <= state.mark ?? 0 {
+        state.confirm(time)
+      } else if state.unconfirmed == nil {
+        state.unconfirmed = (mark, time)
+      }
+    }
+  }
+
   /// From now on every use throws this error.
   func fail(_ error: StorageError) { state.withLock { $0.failure = error } }
 
   private func advance(_ state: inout State, to mark: Mark) {
     guard mark >= state.mark ?? 0 else { return }
     state.mark = mark
+    if let (mark, time) = state.unconfirmed, mark <= state.mark ?? 0 {
+      state.confirm(time)
+      state.unconfirmed = nil
+    }
     if !state.removals.isEmpty { state.removals = state.removals.filter { $0.value > mark } }
   }
 

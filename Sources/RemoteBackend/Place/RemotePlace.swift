@@ -1,6 +1,7 @@
 package import CryptoCore
 internal import Glibc
 package import StorageCore
+internal import Synchronization
 
 /// A store in an engine that many machines share; a ``RecordPlace`` like every other.
 ///
@@ -14,6 +15,8 @@ package final class RemotePlace: RecordPlace {
     package var deadline: Duration = .seconds(10)
     /// What the program may do here.
     package var access = StoreAccess.readWrite
+    /// Tells this store from others in the same engine; its keys are bound to it.
+    package var place = ""
     /// Whether a thread keeps the memory current from the first use on.
     package var follows = true
     /// Waits before the next attempt of a number; a simulation does not wait.
@@ -30,6 +33,8 @@ package final class RemotePlace: RecordPlace {
   /// One list at a time; the history that the first one found.
   private let history = Lock<String?>(nil)
   private let headerTurn = Lock(())
+  /// How many calls of ``creating(_:)`` run.
+  private let creators = Atomic<Int>(0)
   private let follower = RemoteFollower()
 
   /// The place of a store in an engine.
@@ -46,7 +51,23 @@ package final class RemotePlace: RecordPlace {
 
   package var asksOthers: Bool { true }
   package var location: String? { engine.title }
-  package var allowance: StoreAccess { options.access }
+  package func place() throws(StorageError) -> String { options.place }
+
+  /// What the program may do here. A missing store is made by ``creating(_:)`` alone: a program that
+  /// starts with a wrong address or prefix would otherwise make one of its own.
+  package var allowance: StoreAccess {
+    guard options.access != .readOnly else { return .readOnly }
+    return creators.load(ordering: .acquiring) > 0 ? .readWrite : options.access
+  }
+
+  /// Runs a call that may make the store.
+  package func creating<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    creators.add(1, ordering: .acquiringAndReleasing)
+    defer { creators.subtract(1, ordering: .acquiringAndReleasing) }
+    return try body()
+  }
 
   /// One operation is the writer's lane, another may be the header.
   package var commitLimit: Int { engine.limits.operations - 2 }
@@ -86,6 +107,7 @@ package final class RemotePlace: RecordPlace {
     _ history: inout String?, by deadline: Deadline
   ) throws(StorageError) {
     try requireHistory(&history, by: deadline)
+    let now = MonotonicTime.now
     let before = memory.mark
     let known = memory.versions()
     var found: [RowKey: Mark] = [:]
@@ -112,6 +134,7 @@ package final class RemotePlace: RecordPlace {
       }
     }
     memory.removeRows(at: mark) { found[$0] == nil }
+    memory.confirm(mark, asOf: now)
   }
 
   /// Refuses an engine that was made anew behind the same name.
@@ -145,9 +168,32 @@ package final class RemotePlace: RecordPlace {
   private func refresh(
     _ keys: [RowKey], by deadline: Deadline
   ) throws(StorageError) -> [Row?] {
+    try memory.requireSound()
+    let now = MonotonicTime.now
     let (rows, mark) = try engine.read(keys, by: deadline)
     memory.apply(rows, of: keys, at: mark)
+    memory.confirm(mark, asOf: now)
     return rows
+  }
+
+  /// How old the memory may be: everything that was committed so long ago is in it.
+  ///
+  /// Nil before the first use. It grows while nobody asks the engine, even if nothing has changed.
+  package var age: Duration? {
+    memory.confirmed.map { .nanoseconds(MonotonicTime.now.nanoseconds - $0.nanoseconds) }
+  }
+
+  /// Makes sure that memory is as new as a reader wants: of some rows, or of all.
+  private func meet(_ reading: Reading, _ keys: [RowKey]?) throws(StorageError) {
+    let deadline = Deadline(after: options.deadline)
+    try prepare(by: deadline)
+    switch reading {
+    case .cached: return
+    case .cachedFor(let most): if let age, age <= most { return }
+    case .linearizable: break
+    }
+    guard let keys else { return try repair() }
+    _ = try refresh(keys, by: deadline)
   }
 
   /// Follows the changes of others until the object is released or the watch ends.
@@ -179,7 +225,14 @@ package final class RemotePlace: RecordPlace {
   package func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
-    try prepare(by: Deadline(after: options.deadline))
+    try lookup(name, .cached)
+  }
+
+  /// The record under a name, as new as a reader wants it.
+  package func lookup(
+    _ name: NameHash, _ reading: Reading
+  ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
+    try meet(reading, [.header, .record(name)])
     let (known, version) = try memory.lookup(name)
     return (known.record, version)
   }
@@ -191,13 +244,19 @@ package final class RemotePlace: RecordPlace {
     return try unsafe memory.copy(name, into: buffer)
   }
 
-  package func names() throws(StorageError) -> [NameHash] {
-    try prepare(by: Deadline(after: options.deadline))
+  package func names() throws(StorageError) -> [NameHash] { try names(.cached) }
+
+  /// The names of all records, as new as a reader wants them.
+  package func names(_ reading: Reading) throws(StorageError) -> [NameHash] {
+    try meet(reading, nil)
     return try Array(memory.all().records.keys)
   }
 
-  package func allRecords() throws(StorageError) -> AllRecords? {
-    try prepare(by: Deadline(after: options.deadline))
+  package func allRecords() throws(StorageError) -> AllRecords? { try allRecords(.cached) }
+
+  /// All records, as new as a reader wants them.
+  package func allRecords(_ reading: Reading) throws(StorageError) -> AllRecords? {
+    try meet(reading, nil)
     return try memory.all()
   }
 
@@ -353,4 +412,11 @@ extension RowKey {
     if case .lane = self { return true }
     return false
   }
+}
+
+extension RemotePlace: SharedPlace {
+  package var path: String { engine.title }
+
+  /// Nothing: only ``creating(_:)`` makes a store.
+  package func makeNothing() {}
 }

@@ -24,11 +24,14 @@ open class DelegatedStorage: Storage, @unchecked Sendable {
 
   /// The file of the values, whether it exists or not.
   ///
-  /// Nil for values that are in no file, as in memory, in the keyring and at most delegates of a
-  /// program. Nil, too, if the place is not known: for example, a standard storage before
+  /// Nil for values that are in no file, as in memory, in the keyring, in etcd and at most delegates
+  /// of a program. Nil, too, if the place is not known: for example, a standard storage before
   /// `bootstrap`.
   public var url: URL? {
-    store.place.location.map { URL(fileURLWithPath: $0, isDirectory: false) }
+    store.place.location.flatMap { path in
+      // A place that is no file is called by an address in errors.
+      path.hasPrefix("/") ? URL(fileURLWithPath: path, isDirectory: false) : nil
+    }
   }
 
   /// Receives the errors of calls that can't throw; when nil, ``StorageDiagnostics`` receives them.

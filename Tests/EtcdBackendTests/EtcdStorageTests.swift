@@ -1,0 +1,172 @@
+import EtcdBackend
+import Foundation
+import StorageTesting
+import TestSupport
+import Testing
+
+/// A storage over one real member of etcd.
+@Suite(.timeLimit(.minutes(10))) struct EtcdStorageTests {
+  @Test(arguments: DelegatePromise.all(of: EtcdDelegate.self))
+  func itKeepsIts(_ promise: DelegatePromise) throws {
+    let cluster = try SharedCluster.one()
+    try promise.check {
+      let prefix = "/promise/\(UUID())"
+      return EtcdDelegate(EtcdConfiguration(endpoints: cluster.endpoints, prefix: prefix))
+    }
+  }
+
+  @Test func aStoreIsMadeOnceAndOnlyByCreate() throws {
+    let cluster = try SharedCluster.one()
+    let storage = cluster.storage("/made")
+    for _ in 0..<2 {
+      let error = #expect(throws: StorageError.self) { try storage.save("a", forKey: "k") }
+      #expect(error?.code == .unavailable)
+    }
+    #expect(throws: StorageError.self) { try storage.open() }
+    #expect(try cluster.control("get", "--prefix", "/made/", "--keys-only").isEmpty)
+    try storage.create()
+    try storage.save("a", forKey: "k")
+    #expect(try storage.load(String.self, forKey: "k") == "a")
+    let error = #expect(throws: StorageError.self) { try storage.create() }
+    #expect(error?.code == .duplicate)
+    #expect(storage.url == nil)
+  }
+
+  @Test func whatOneProgramWritesOthersSee() async throws {
+    let cluster = try SharedCluster.one()
+    let one = cluster.storage("/seen")
+    try one.create()
+    let other = cluster.storage("/seen", deadline: .seconds(59))
+    try other.open(.mustExist)
+    for value in 0..<20 {
+      try one.save(value, forKey: "n")
+      #expect(try other.load(Int.self, forKey: "m") == nil)
+      while try other.load(Int.self, forKey: "n") != value {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+    try one.delete(forKey: "n")
+    while try other.load(Int.self, forKey: "n") != nil {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    #expect(try other.keys().isEmpty)
+  }
+
+  @Test func updatesOfManyThreadsCount() throws {
+    let cluster = try SharedCluster.one()
+    let storage = cluster.storage("/count")
+    try storage.create()
+    let others = (0..<2).map { cluster.storage("/count", deadline: .seconds(70 + $0)) }
+    Threads.run(4) { index in
+      for _ in 0..<50 {
+        #expect(throws: Never.self) {
+          try others[index % 2].update(Int.self, forKey: "n") { $0 = ($0 ?? 0) + 1 }
+        }
+      }
+    }
+    #expect(try cluster.storage("/count", reading: .linearizable).load(Int.self, forKey: "n") == 200)
+  }
+
+  @Test func aLinearizableReadSeesWhatNoWatchHasTold() throws {
+    let cluster = try SharedCluster.one()
+    let one = cluster.storage("/linear")
+    try one.create()
+    let other = cluster.storage("/linear", deadline: .seconds(50), reading: .linearizable)
+    for value in 0..<50 {
+      try one.save(value, forKey: "n")
+      #expect(try other.load(Int.self, forKey: "n") == value)
+      #expect(try other.keys() == ["n"])
+    }
+    let aged = cluster.storage(
+      "/linear", deadline: .seconds(40), reading: .cached(maximumAge: .milliseconds(1)))
+    for value in 0..<50 {
+      try one.save(value, forKey: "n")
+      usleep(1_100)
+      #expect(try aged.load(Int.self, forKey: "n") == value)
+    }
+  }
+
+  @Test func etcdSeesNoNameAndNoValue() throws {
+    let cluster = try EtcdCluster()
+    let storage = cluster.storage()
+    try storage.create()
+    try storage.save("marker-of-a-value", forKey: "marker-of-a-name")
+    try storage.delete(forKey: "marker-of-a-name")
+    try storage.save("marker-of-a-value", forKey: "marker-of-a-name")
+    let found = try Child.run(["grep", "-r", "-l", "-a", "marker-of-a", cluster.path])
+    #expect(found.isEmpty)
+    let rows = try Child.run(["grep", "-r", "-l", "-a", "/t/h", cluster.path])
+    #expect(!rows.isEmpty, "the search finds what is there")
+  }
+
+  @Test func rowsBelowAnotherPrefixDontOpen() throws {
+    let cluster = try SharedCluster.one()
+    let one = cluster.storage("/from")
+    try one.create()
+    try one.save("1", forKey: "k")
+    // All rows, copied by somebody who can write to etcd.
+    _ = try Child.run([
+      "sh", "-c",
+      """
+      export ETCDCTL_API=3 ETCDCTL_ENDPOINTS=\(cluster.endpoints[0])
+      etcdctl get --prefix /from/ -w json | python3 -c '
+      import base64, json, subprocess, sys
+      for row in json.load(sys.stdin)["kvs"]:
+          name = base64.b64decode(row["key"]).replace(b"/from/", b"/to/")
+          if b"\\0" in name: continue
+          subprocess.run(["etcdctl", "put", "--", name], input=base64.b64decode(row["value"]))
+      '
+      """,
+    ])
+    let other = cluster.storage("/to")
+    let error = #expect(throws: StorageError.self) { try other.open(.mustExist) }
+    #expect(error?.code == .wrongKey || error?.code == .damaged)
+  }
+
+  @Test(arguments: ["", "10.0.0.1:2379", "ftp://a:1", "http://a", "http://a:0", "http://a:70000",
+    "http://u:p@a:1", "http://a b:1", "http://a:1/x"])
+  func anEndpointThatIsNoneIsRefused(_ endpoint: String) {
+    let storage = EtcdStorage(
+      endpoints: [endpoint], prefix: "/t", keySource: .key(SymmetricKey(size: .bits256)))
+    let error = #expect(throws: StorageError.self) { try storage.open() }
+    #expect(error?.code == .invalid)
+    #expect(error?.message.contains("u:p") == false)
+  }
+
+  @Test(arguments: ["", "/", "a/", "a\0b"])
+  func aPrefixThatIsNoneIsRefused(_ prefix: String) {
+    let storage = EtcdStorage(
+      endpoints: ["http://127.0.0.1:1"], prefix: prefix,
+      keySource: .key(SymmetricKey(size: .bits256)))
+    let error = #expect(throws: StorageError.self) { try storage.open() }
+    #expect(error?.code == .invalid)
+  }
+
+  @Test func whereNobodyAnswersEachCallEndsAtTheDeadline() throws {
+    let port = FreePorts.find(1)[0]
+    let storage = EtcdStorage(
+      EtcdConfiguration(
+        endpoints: ["http://127.0.0.1:\(port)"], prefix: "/t", deadline: .milliseconds(500)),
+      keySource: .key(SymmetricKey(size: .bits256)))
+    for _ in 0..<2 {
+      let error = #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "n") }
+      #expect(error?.code == .unavailable)
+    }
+  }
+}
+
+/// One cluster for the tests that only need any.
+enum SharedCluster {
+  fileprivate static let shared = Lock<EtcdCluster?>(nil)
+
+  static func one() throws -> EtcdCluster {
+    try shared.withLock { cluster in
+      if let cluster { return cluster }
+      let new = try EtcdCluster()
+      cluster = new
+      // Nothing else ends the processes of a cluster that is never released.
+      atexit { SharedCluster.shared.withLock { $0 = nil } }
+      return new
+    }
+  }
+}

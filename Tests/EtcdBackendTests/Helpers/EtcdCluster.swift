@@ -1,0 +1,156 @@
+import EtcdBackend
+import Foundation
+import StorageTesting
+import TestSupport
+
+/// A cluster of real etcd processes on this machine, in a folder of its own, which goes away with it.
+final class EtcdCluster: @unchecked Sendable {
+  // One test uses it at a time.
+  private struct Member {
+    let client: Int
+    let peer: Int
+    var process: Child?
+  }
+  private let folder: URL
+  private var members: [Member]
+  private let options: [String]
+
+  /// Starts a cluster, and waits until it answers.
+  init(members count: Int = 1, options: [String] = []) throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    self.options = options
+    members = []
+    // Another process may take a port before the member does.
+    for _ in 0..<5 {
+      let ports = FreePorts.find(2 * count)
+      members = (0..<count).map { Member(client: ports[2 * $0], peer: ports[2 * $0 + 1]) }
+      for index in 0..<count { try start(index) }
+      if waitUntilItAnswers() { return }
+      for index in 0..<count { kill(index) }
+      for index in 0..<count { try? FileManager.default.removeItem(at: data(index)) }
+    }
+    throw CocoaError(.executableLoad)
+  }
+
+  deinit {
+    for index in members.indices { kill(index) }
+    try? FolderRemoval.remove(folder)
+  }
+
+  private func data(_ index: Int) -> URL { folder.appendingPathComponent("m\(index)") }
+
+  /// The address of each member.
+  var endpoints: [String] { members.map { "http://127.0.0.1:\($0.client)" } }
+
+  /// The ports of the members.
+  var ports: [Int] { members.map(\.client) }
+
+  /// The folder of the members' data and logs.
+  var path: String { folder.path }
+
+  /// Starts a member, anew or with the data that it has.
+  func start(_ index: Int) throws {
+    let member = members[index]
+    let peers = members.indices.map { "m\($0)=http://127.0.0.1:\(members[$0].peer)" }
+    members[index].process = try Child(
+      [
+        "sh", "-c", "exec etcd \"$@\" >>\(folder.path)/log\(index) 2>&1", "sh",
+        "--name", "m\(index)", "--data-dir", data(index).path,
+        "--listen-client-urls", "http://127.0.0.1:\(member.client)",
+        "--advertise-client-urls", "http://127.0.0.1:\(member.client)",
+        "--listen-peer-urls", "http://127.0.0.1:\(member.peer)",
+        "--initial-advertise-peer-urls", "http://127.0.0.1:\(member.peer)",
+        "--initial-cluster", peers.joined(separator: ","), "--logger", "zap",
+        "--log-outputs", "stderr", "--log-level", "warn",
+      ] + options)
+  }
+
+  /// Ends a member as a loss of power does, and waits for that.
+  func kill(_ index: Int) {
+    members[index].process?.send(SIGCONT)
+    members[index].process?.kill()
+    _ = try? members[index].process?.lines()
+    members[index].process = nil
+  }
+
+  /// Stops a member, which keeps its connections.
+  func stop(_ index: Int) { members[index].process?.send(SIGSTOP) }
+
+  /// Lets a stopped member go on.
+  func resume(_ index: Int) { members[index].process?.send(SIGCONT) }
+
+  /// The member that leads; nil while there is none.
+  var leader: Int? {
+    for index in members.indices where members[index].process != nil {
+      let lines =
+        (try? Child.run([
+          "timeout", "5", "sh", "-c",
+          "ETCDCTL_API=3 etcdctl --endpoints=\(endpoints[index]) endpoint status -w json 2>/dev/null",
+        ])) ?? []
+      let status = lines.first.flatMap {
+        try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [[String: Any]]
+      }
+      guard let answer = status?.first?["Status"] as? [String: Any],
+        let header = answer["header"] as? [String: Any],
+        let member = header["member_id"] as? UInt64, let leader = answer["leader"] as? UInt64
+      else { continue }
+      if member == leader { return index }
+    }
+    return nil
+  }
+
+  /// Runs etcdctl, and gives what it says.
+  @discardableResult
+  func control(_ arguments: String...) throws -> [String] {
+    try Child.run(
+      ["env", "ETCDCTL_API=3", "etcdctl", "--endpoints=" + endpoints.joined(separator: ",")]
+        + arguments)
+  }
+
+  private func waitUntilItAnswers() -> Bool {
+    for _ in 0..<600 {
+      let health = (try? Child.run([
+        "sh", "-c",
+        "ETCDCTL_API=3 etcdctl --endpoints=\(endpoints[0]) get x >/dev/null 2>&1 && echo yes",
+      ])) ?? []
+      if health == ["yes"] { return true }
+      usleep(100_000)
+    }
+    return false
+  }
+
+  /// A store below a prefix.
+  func storage(
+    _ prefix: String = "/t", key: UInt8 = 7, deadline: Duration = .seconds(60),
+    reading: EtcdReading = .cached, access: StoreAccess = .mustExist
+  ) -> EtcdStorage {
+    EtcdStorage(
+      EtcdConfiguration(
+        endpoints: endpoints, prefix: prefix, access: access, deadline: deadline),
+      keySource: .key(SymmetricKey(data: Data(repeating: key, count: 32))), reading: reading)
+  }
+}
+
+/// Ports on which nobody listened a moment ago.
+enum FreePorts {
+  static func find(_ count: Int) -> [Int] {
+    var sockets: [Int32] = []
+    defer { sockets.forEach { close($0) } }
+    return (0..<count).map { _ in
+      let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      sockets.append(socket)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+          _ = unsafe bind(socket, pointer, size)
+          _ = unsafe getsockname(socket, pointer, &size)
+        }
+      }
+      return Int(UInt16(bigEndian: address.sin_port))
+    }
+  }
+}
