@@ -13,10 +13,10 @@ if ((result != 0)); then
   {
     printf '\ntest: failed; the lines that say so, again:\n'
     # An issue's comment, in lines of its own, follows it.
-    grep -a -E -A 4 '^✘ |Fatal error|error: ' "$log" | cut -c 1-600 | tail -200
+    grep -a -E -A 4 '^✘ |^private-env: |Fatal error|error: ' "$log" | cut -c 1-600 | tail -200
     # Where a test ended the process: the thread that crashed, and who called.
     grep -a -E -A 60 'Program crashed|Thread .* crashed:' "$log" | cut -c 1-300 | tail -150
-  } >&2
+  } | tee -a "${SPS_FAILURES:-/dev/null}" >&2
   exit "$result"
 fi
 if ! grep -Eq 'Test run with [1-9][0-9]* tests? ' "$log"; then

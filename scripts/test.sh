@@ -40,11 +40,14 @@ else
   half='^(CryptoCore|StorageCore|VaultBackend|FileBackend|DefaultsBackend|InjectRegistry)Tests\.'
   selection+=(--skip "$alone" --ignore-lock)
   log=$(mktemp)
+  # What failed in either is said at the very end, where the last lines of a long output show it.
+  SPS_FAILURES=$(mktemp)
+  export SPS_FAILURES
   set -m  # a group of its own, which ends with this script
   scripts/checked-tests.sh "${flags[@]}" "$@" "${selection[@]}" --skip "$half" >"$log" 2>&1 &
   set +m
   other=$!
-  trap 'kill -- "-$other" 2>/dev/null || true; rm -f "$log"' EXIT
+  trap 'kill -- "-$other" 2>/dev/null || true; rm -f "$log" "$SPS_FAILURES"' EXIT
   result=0
   # Both read the build's database at their start, and one would find it locked.
   until grep -q 'Test run started' "$log" || ! kill -0 "$other" 2>/dev/null; do sleep 0.1; done
@@ -53,7 +56,10 @@ else
   scripts/checked-tests.sh "${flags[@]}" "$@" "${selection[@]}" --filter "$half" || result=$?
   [[ -n ${SPS_SANITIZER:-} ]] || wait "$other" || result=$?
   cat "$log"
-  ((result == 0)) || exit "$result"
+  if ((result != 0)); then
+    cat "$SPS_FAILURES"
+    exit "$result"
+  fi
   scripts/checked-tests.sh "${flags[@]}" "$@" --filter "$alone"
 fi
 

@@ -23,8 +23,10 @@ extension Machine {
         unsafe withUnsafeBytes(of: value.littleEndian) { unsafe list.append(contentsOf: $0) }
       }
     }
-    return unsafe list.withUnsafeBytes {
-      unsafe setxattr(path, "system.posix_acl_access", $0.baseAddress, $0.count, 0) == 0
+    let result = unsafe list.withUnsafeBytes {
+      unsafe setxattr(path, "system.posix_acl_access", $0.baseAddress, $0.count, 0)
     }
+    // Some file systems have no access lists. There, the group is one that this user is not in.
+    return result == 0 || unsafe lchown(path, .max, otherUser) == 0 && chmod(path, mode) == 0
   }
 }

@@ -40,7 +40,7 @@ import VaultBackend
   @Test func aSourceThatWaitsForAReaderOfItsStoreEndsAtTheDeadline() throws {
     let vault = TemporaryVault()
     let provider = Provider()
-    let storage = vault.storage(.provider(provider), deadline: .milliseconds(200))
+    let storage = vault.storage(.provider(provider), deadline: .seconds(2))
     let inner = Lock<[StorageError?]>([])
     provider.use.withLock { use in
       use = {
@@ -61,7 +61,7 @@ import VaultBackend
     let vaults = [TemporaryVault(), TemporaryVault()]
     let providers = [Provider(), Provider()]
     let storages = zip(vaults, providers).map { vault, provider in
-      vault.storage(.provider(provider), deadline: .milliseconds(200))
+      vault.storage(.provider(provider), deadline: .seconds(2))
     }
     let both = DispatchGroup()
     both.enter()
