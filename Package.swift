@@ -4,7 +4,8 @@ import PackageDescription
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
-  "FileBackend", "KeyringBackend", "EtcdBackend", "ProviderBackend", "KeychainStorageShim", "InjectRegistry",
+  "FileBackend", "KeyringBackend", "EtcdBackend", "ProviderBackend", "KeychainStorageShim",
+  "InjectRegistry",
   "LocalData", "SecureConfiguration", "SecureService",
   "StorageFoundation", "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
 ]

@@ -38,10 +38,11 @@ only_in COpenSSL CryptoCore
 # The tests of what a leaked key is worth change the rows of every kind of vault.
 only_in CSQLite VaultBackend Leak
 only_in CLibsecret KeyringBackend KeyringTesting
+only_in CGRPC EtcdBackend
 
 for backend in Sources/*Backend; do
-  # A sealed folder is a place built on a vault, and not beside it.
-  [[ -d $backend && $backend != Sources/FileBackend ]] || continue
+  # A sealed folder is a place built on a vault, and not beside it; etcd is an engine of RemoteBackend's place.
+  [[ -d $backend && $backend != Sources/FileBackend && $backend != Sources/EtcdBackend ]] || continue
   refuse "a backend imports no other backend" \
     "$(imports '[A-Za-z]+Backend' "$backend" | grep -vE "import.* ${backend##*/}([. ]|\$)" || true)"
 done
@@ -49,6 +50,10 @@ done
 refuse "FileBackend is built on VaultBackend alone" \
   "$(imports '[A-Za-z]+Backend' Sources/FileBackend |
     grep -vE "import.* (FileBackend|VaultBackend)([. ]|\$)" || true)"
+
+refuse "EtcdBackend is built on RemoteBackend alone" \
+  "$(imports '[A-Za-z]+Backend' Sources/EtcdBackend |
+    grep -vE "import.* (EtcdBackend|RemoteBackend)([. ]|\$)" || true)"
 
 refuse "the umbrella holds no test doubles" \
   "$(imports '[A-Za-z]+Testing' Sources/SecurePropertyStorage)"

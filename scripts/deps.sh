@@ -7,17 +7,18 @@
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
-build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev 'pkg-config|pkgconf')
+build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev libgrpc-dev 'pkg-config|pkgconf')
 test_packages=(
   python3 python3-venv util-linux binutils tmux groff-base strace e2fsprogs
   dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
+  etcd-server etcd-client
 )
 
 # The same needs by what they provide, for systems without dpkg.
-build_libraries=(libcrypto sqlite3 libsecret-1)
+build_libraries=(libcrypto sqlite3 libsecret-1 grpc)
 test_commands=(
   python3 setpriv tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
-  gdbus unshare readelf strip
+  gdbus unshare readelf strip etcd etcdctl
 )
 
 case ${1:-} in
@@ -81,7 +82,11 @@ install_packages() {
   echo "deps: installing $*" >&2
   "${as_root[@]}" apt-get update -q || return 1
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "$@"
+    apt-get install -q -y --no-install-recommends "$@" || return 1
+  # Debian starts a member of a cluster on etcd's own ports; the tests start theirs.
+  if [[ " $* " == *" etcd-server "* ]] && command -v systemctl >/dev/null; then
+    "${as_root[@]}" systemctl disable --now etcd 2>/dev/null || true
+  fi
 }
 
 check_debian() {

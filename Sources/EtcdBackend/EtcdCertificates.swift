@@ -75,7 +75,8 @@ public struct EtcdUser: Sendable {
   /// - Parameters:
   ///   - name: the user's name.
   ///   - password: gives the password; called whenever a token is needed.
-  public init(_ name: String, password: @escaping @Sendable () throws(StorageError) -> SecureBytes) {
+  public init(_ name: String, password: @escaping @Sendable () throws(StorageError) -> SecureBytes)
+  {
     (self.name, self.password) = (name, password)
   }
 

@@ -131,7 +131,8 @@ private enum EtcdPlaces {
         .invalid, "a prefix in etcd has 1 to 512 bytes and no slash at its end, such as /apps/shop")
     }
     let id = [
-      prefix, configuration.user?.name ?? "", "\(configuration.access)", "\(configuration.deadline)",
+      prefix, configuration.user?.name ?? "", "\(configuration.access)",
+      "\(configuration.deadline)",
     ]
     return try all.object((configuration.endpoints + id).map { ExactString(text: $0) }) {
       () throws(StorageError) in

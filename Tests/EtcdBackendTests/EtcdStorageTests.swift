@@ -64,7 +64,8 @@ import Testing
         }
       }
     }
-    #expect(try cluster.storage("/count", reading: .linearizable).load(Int.self, forKey: "n") == 200)
+    #expect(
+      try cluster.storage("/count", reading: .linearizable).load(Int.self, forKey: "n") == 200)
   }
 
   @Test func aLinearizableReadSeesWhatNoWatchHasTold() throws {
@@ -123,8 +124,10 @@ import Testing
     #expect(error?.code == .wrongKey || error?.code == .damaged)
   }
 
-  @Test(arguments: ["", "10.0.0.1:2379", "ftp://a:1", "http://a", "http://a:0", "http://a:70000",
-    "http://u:p@a:1", "http://a b:1", "http://a:1/x"])
+  @Test(arguments: [
+    "", "10.0.0.1:2379", "ftp://a:1", "http://a", "http://a:0", "http://a:70000",
+    "http://u:p@a:1", "http://a b:1", "http://a:1/x",
+  ])
   func anEndpointThatIsNoneIsRefused(_ endpoint: String) {
     let storage = EtcdStorage(
       endpoints: [endpoint], prefix: "/t", keySource: .key(SymmetricKey(size: .bits256)))

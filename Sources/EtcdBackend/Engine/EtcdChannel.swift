@@ -82,7 +82,9 @@ final class EtcdChannel: @unchecked Sendable {
   }
 }
 
-/// A call that many messages answer. One thread receives; any thread may end it.
+/// A call that many messages answer.
+///
+/// One thread receives; any thread may end it.
 @safe
 final class EtcdStream: @unchecked Sendable {
   // gRPC's calls may be cancelled by any thread; the rest is used by the one that receives.

@@ -8,7 +8,9 @@ internal import StorageCore
 /// One connection for each member, of which one is used until it fails. A call tries the members in
 /// turn until the deadline. It is tried again only where nothing was done.
 final class EtcdEngine: RemoteEngine {
-  /// How long one member has for its answer. etcd itself takes 7 s to say that there is no leader.
+  /// How long one member has for its answer.
+  ///
+  /// etcd itself takes 7 s to say that there is no leader.
   private static let longestAttempt: Int64 = 2_000_000_000
   /// How many rows an answer has at most.
   private static let page = 5000
@@ -135,7 +137,8 @@ final class EtcdEngine: RemoteEngine {
       let index = state.current
       if let channel = state.channels[index] { return (index, channel) }
       // The files are read again for each new connection, since certificates are renewed.
-      let texts = try endpoints[index].isEncrypted
+      let texts =
+        try endpoints[index].isEncrypted
         ? (certificates ?? EtcdCertificates()).read() : nil
       let channel = try EtcdChannel(endpoints[index], texts)
       state.channels[index] = channel
@@ -287,6 +290,8 @@ final class EtcdEngine: RemoteEngine {
 
   /// A row of the store as a change; nil for one that is none of this store's.
   func change(_ event: (row: EtcdRow, isRemoval: Bool)) -> RemoteChange? {
-    row(event.row).map { RemoteChange($0.key, event.isRemoval ? nil : $0.value, version: $0.version) }
+    row(event.row).map {
+      RemoteChange($0.key, event.isRemoval ? nil : $0.value, version: $0.version)
+    }
   }
 }

@@ -71,11 +71,13 @@ struct EtcdFailure: Error {
       return .refused(.denied, "etcd refuses the user's name or password")
     case Status.invalidArgument where says("user name is empty"):
       return .refused(.denied, "etcd asks for a user and a password; pass `user:`")
-    case Status.invalidArgument where says("too large"), Status.invalidArgument where says("too many"):
+    case Status.invalidArgument where says("too large"),
+      Status.invalidArgument where says("too many"):
       return .refused(.invalid, "the write is larger than this etcd takes")
     case Status.failedPrecondition where says("authentication is not enabled"):
       return .refused(
-        .invalid, "etcd has no users because its authentication is off; turn it on, or pass no user")
+        .invalid,
+        "etcd has no users because its authentication is off; turn it on, or pass no user")
     case Status.resourceExhausted where says("space exceeded"):
       return .refused(
         .full,
@@ -86,7 +88,8 @@ struct EtcdFailure: Error {
     case Status.resourceExhausted where says("too many requests"): return .notDone
     case Status.outOfRange where says("compacted"): return .compacted
     case Status.unimplemented:
-      return .refused(.invalid, "something answers here that is not etcd's API 3; check the endpoint")
+      return .refused(
+        .invalid, "something answers here that is not etcd's API 3; check the endpoint")
     case Status.unavailable where Self.notDone.contains(where: says): return .notDone
     default: return .unknown
     }

@@ -64,7 +64,9 @@ final class EtcdWatch: Sendable {
       let answer = try EtcdWatchAnswer(message[...])
       guard answer.compactedRevision == 0 else { return .tooOld }
       // Also in the answer that says that the watch was made.
-      guard !answer.isCancelled else { return .failed(engine.failed(Self.refusal(answer.reason), at: index)) }
+      guard !answer.isCancelled else {
+        return .failed(engine.failed(Self.refusal(answer.reason), at: index))
+      }
       for event in answer.events {
         mark = max(mark, event.row.revision)
         if let change = engine.change(event) { changes.append(change) }

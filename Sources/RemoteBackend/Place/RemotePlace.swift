@@ -53,8 +53,10 @@ package final class RemotePlace: RecordPlace {
   package var location: String? { engine.title }
   package func place() throws(StorageError) -> String { options.place }
 
-  /// What the program may do here. A missing store is made by ``creating(_:)`` alone: a program that
-  /// starts with a wrong address or prefix would otherwise make one of its own.
+  /// What the program may do here.
+  ///
+  /// A missing store is made by ``creating(_:)`` alone: a program that starts with a wrong address or
+  /// prefix would otherwise make one of its own.
   package var allowance: StoreAccess {
     guard options.access != .readOnly else { return .readOnly }
     return creators.load(ordering: .acquiring) > 0 ? .readWrite : options.access

@@ -110,10 +110,11 @@ final class EtcdCluster: @unchecked Sendable {
 
   private func waitUntilItAnswers() -> Bool {
     for _ in 0..<600 {
-      let health = (try? Child.run([
-        "sh", "-c",
-        "ETCDCTL_API=3 etcdctl --endpoints=\(endpoints[0]) get x >/dev/null 2>&1 && echo yes",
-      ])) ?? []
+      let health =
+        (try? Child.run([
+          "sh", "-c",
+          "ETCDCTL_API=3 etcdctl --endpoints=\(endpoints[0]) get x >/dev/null 2>&1 && echo yes",
+        ])) ?? []
       if health == ["yes"] { return true }
       usleep(100_000)
     }
@@ -136,7 +137,7 @@ final class EtcdCluster: @unchecked Sendable {
 enum FreePorts {
   static func find(_ count: Int) -> [Int] {
     var sockets: [Int32] = []
-    defer { sockets.forEach { close($0) } }
+    defer { for socket in sockets { close(socket) } }
     return (0..<count).map { _ in
       let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       sockets.append(socket)
