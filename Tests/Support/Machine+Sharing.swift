@@ -27,6 +27,7 @@ extension Machine {
       unsafe setxattr(path, "system.posix_acl_access", $0.baseAddress, $0.count, 0)
     }
     // Some file systems have no access lists. There, the group is one that this user is not in.
-    return result == 0 || unsafe lchown(path, .max, otherUser) == 0 && chmod(path, mode) == 0
+    guard result != 0 else { return true }
+    return unsafe lchown(path, .max, otherUser) == 0 && chmod(path, mode) == 0
   }
 }
