@@ -144,12 +144,17 @@ extension DelegatePromise {
       try delegate.remove(Sample.name(1))
       withExtendedLifetime(observation) {}
       let changes = seen.withLock { $0 }
-      try subject.require(changes.count == 101, "\(changes.count) of 101 changes were reported")
-      try subject.require(changes[100] == nil && changes[99] == last, "the order is wrong")
+      // Where others answer, a change may be replaced by a later one before its own answer is here.
+      try subject.require(
+        changes.count == 101 || delegate.asksOthers && (2..<101).contains(changes.count),
+        "\(changes.count) of 101 changes were reported")
+      try subject.require(
+        changes.suffix(2) == [last, nil], "the last changes are not those that were made last")
       for thread in 0..<4 {
         let own = changes.compactMap { $0 }.filter { $0[0] == UInt8(thread) }.map { $0[1] }
         try subject.require(
-          own == (0..<25).map { UInt8($0) }, "a thread's changes are out of order")
+          own == (0..<25).map { UInt8($0) } || changes.count < 101 && own == Set(own).sorted(),
+          "a thread's changes are out of order")
       }
     },
     DelegatePromise(

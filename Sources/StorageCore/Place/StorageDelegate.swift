@@ -75,7 +75,8 @@ extension StorageDelegate {
 public protocol ObservableDelegate: StorageDelegate {
   /// Calls `observer` for each change, in the order in which changes take effect.
   ///
-  /// The delegate reports a change of this process before the write returns. Of changes by another
+  /// The delegate reports a change of this process before the write returns; one that asks others
+  /// may leave it out if it has reported a later change of that name by then. Of changes by another
   /// process, it reports at least the latest one to each name. It calls `observer` under its lock,
   /// so the observer must be quick and must not call the delegate.
   ///
