@@ -221,10 +221,13 @@ let package = Package(
     .testTarget(
       name: "RemoteBackendTests",
       dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting"]),
+    .executableTarget(
+      name: "EtcdTestChild", dependencies: ["EtcdBackend"], path: "Tests/EtcdTestChild"),
     .testTarget(
       name: "EtcdBackendTests",
       dependencies: [
-        "EtcdBackend", "RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting",
+        "EtcdBackend", "EtcdTestChild", "RemoteBackend", "StorageCore", "CryptoCore",
+        "StorageTesting",
         "KeyringTesting", "TestSupport",
       ]),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),

@@ -57,23 +57,22 @@ final class LanePool: Sendable {
   ///   that nobody uses.
   func take(_ engine: any RemoteEngine, by deadline: Deadline) throws(StorageError) -> Lane {
     if let lane = free.withLock({ $0.popLast() }) { return lane }
-    let id = try LaneID.random()
-    let new = RemoteCommit(
-      checks: [(.lane(id), 0)], writes: [(.lane(id), Lane.value(0))])
-    do throws(StorageError) {
-      guard let mark = try engine.commit(new, by: deadline) else {
-        throw StorageError(.io, "a row with a new random name exists already", path: engine.title)
+    repeat {
+      let id = try LaneID.random()
+      let new = RemoteCommit(checks: [(.lane(id), 0)], writes: [(.lane(id), Lane.value(0))])
+      do throws(StorageError) {
+        guard let mark = try engine.commit(new, by: deadline) else {
+          throw StorageError(.io, "a row with a new random name exists already", path: engine.title)
+        }
+        return Lane(id: id, version: mark, number: 0)
+      } catch {
+        // This lane may come to be. Nobody will use it.
+        guard error.code == .outcomeUnknown else { throw error }
       }
-      return Lane(id: id, version: mark, number: 0)
-    } catch {
-      guard error.code == .outcomeUnknown else { throw error }
-      // The lane may come to be. Nobody uses it, and what was to be written was not.
-      throw StorageError(
-        .timedOut,
-        "nothing was written, because the engine did not answer in time: "
-          + error.message,
-        path: engine.title)
-    }
+    } while !deadline.isOver
+    throw StorageError(
+      .timedOut, "nothing was written, because the engine did not answer in time; try again",
+      path: engine.title)
   }
 
   /// Gives a lane back, whose row has this version.

@@ -1,5 +1,6 @@
 import EtcdBackend
 import Foundation
+private import Glibc
 import StorageTesting
 import TestSupport
 
@@ -133,25 +134,49 @@ final class EtcdCluster: @unchecked Sendable {
   }
 }
 
-/// Ports on which nobody listened a moment ago.
+/// Ports of this machine.
 enum FreePorts {
+  /// Ports on which nobody listened a moment ago.
   static func find(_ count: Int) -> [Int] {
-    var sockets: [Int32] = []
-    defer { for socket in sockets { close(socket) } }
-    return (0..<count).map { _ in
-      let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      sockets.append(socket)
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-      unsafe withUnsafeMutablePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-          _ = unsafe bind(socket, pointer, size)
-          _ = unsafe getsockname(socket, pointer, &size)
-        }
+    let all = (0..<count).map { _ in listen() }
+    for (socket, _) in all { close(socket) }
+    return all.map(\.port)
+  }
+
+  /// A socket that listens on a free port.
+  static func listen() -> (socket: Int32, port: Int) {
+    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = address(0)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        precondition(unsafe bind(socket, pointer, size) == 0, "no port is free")
+        _ = unsafe getsockname(socket, pointer, &size)
       }
-      return Int(UInt16(bigEndian: address.sin_port))
     }
+    precondition(Glibc.listen(socket, 64) == 0, "the port can't be listened on")
+    return (socket, Int(UInt16(bigEndian: address.sin_port)))
+  }
+
+  /// A connection to a port; nil if nobody listens there.
+  static func connect(_ port: Int) -> Int32? {
+    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = address(port)
+    let result = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe Glibc.connect(socket, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    if result == 0 { return socket }
+    close(socket)
+    return nil
+  }
+
+  private static func address(_ port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return address
   }
 }

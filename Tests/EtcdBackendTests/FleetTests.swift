@@ -1,0 +1,246 @@
+import EtcdBackend
+import Foundation
+import StorageTesting
+import TestSupport
+import Testing
+
+/// Many processes over three real members, of which some are killed, stopped or cut off.
+@Suite(.timeLimit(.minutes(30)), .serialized) struct FleetTests {
+  /// Three members, each behind a proxy.
+  private final class Fleet {
+    let cluster: EtcdCluster
+    let proxies: [FaultProxy]
+    let prefix = "/fleet"
+
+    init() throws {
+      cluster = try EtcdCluster(members: 3)
+      proxies = cluster.ports.map { FaultProxy(to: $0) }
+      try cluster.storage(prefix).create()
+    }
+
+    deinit { for proxy in proxies { proxy.end() } }
+
+    /// The members through the proxies.
+    var endpoints: String {
+      proxies.map { "http://127.0.0.1:\($0.port)" }.joined(separator: ",")
+    }
+
+    func start(_ command: [String], deadline: Int = 10_000) throws -> Child {
+      try HelperProgram("EtcdTestChild").start([endpoints, prefix, "\(deadline)"] + command)
+    }
+  }
+
+  /// What the processes said that they did.
+  private struct History {
+    var registers: [String: RegisterHistory] = [:]
+    var (acknowledged, refused, unknown) = (0, 0, 0)
+
+    mutating func add(_ lines: [String]) {
+      var begun: [String: [String]] = [:]
+      for line in lines {
+        let words = line.split(separator: " ").map(String.init)
+        if words[0] == "begin", words.count == 6 {
+          begun[words[1]] = words
+        } else if words[0] == "end", let call = begun.removeValue(forKey: words[1]) {
+          let result = words.dropFirst(3).joined(separator: " ")
+          record(call, end: UInt64(words[2])!, result)
+        }
+      }
+      // The process was killed before the end.
+      for call in begun.values { record(call, end: nil, "error outcomeUnknown") }
+    }
+
+    private mutating func record(_ call: [String], end: UInt64?, _ result: String) {
+      let begin = UInt64(call[2])!
+      let operation: RegisterHistory.Operation
+      switch call[3] {
+      case "save": operation = .write(call[5])
+      case "remove": operation = .write(nil)
+      default: operation = .read(result == "nil" ? nil : result)
+      }
+      if result == "error outcomeUnknown" {
+        unknown += 1
+        registers[call[4], default: RegisterHistory()].calls.append(
+          .init(operation: operation, begin: begin, end: nil))
+      } else if result.hasPrefix("error") {
+        refused += 1  // nothing was done
+      } else {
+        acknowledged += 1
+        registers[call[4], default: RegisterHistory()].calls.append(
+          .init(operation: operation, begin: begin, end: end))
+      }
+    }
+  }
+
+  @Test(arguments: [UInt64(1), 2, 3])
+  func whatEightProcessesDidUnderFaultsIsLinearizable(_ seed: UInt64) throws {
+    let fleet = try Fleet()
+    var random = SeededRandom(seed)
+    let operations = 10_000
+    var running = try (0..<8).map { index in
+      try fleet.start(
+        [
+          "work", "p\(index)", "\(seed * 100 + UInt64(index))", "\(operations / 8)", "12",
+        ],
+        // Where time is short, it happens that nobody knows what became of a write.
+        deadline: index % 2 == 0 ? 10_000 : 700)
+    }
+    let histories = Lock<[[String]]>([])
+    let ended = Lock(0)
+    // Each process is read by a thread, or it would wait for a reader of its lines.
+    let readers = DispatchGroup()
+    for child in running {
+      readers.enter()
+      nonisolated(unsafe) let child = child
+      DetachedThread.start("reader") {
+        let lines = (try? unsafe child.lines()) ?? []
+        histories.withLock { $0.append(lines) }
+        ended.withLock { $0 += 1 }
+        readers.leave()
+      }
+    }
+    var hasKilled = false
+    while ended.withLock({ $0 }) < 8 {
+      usleep(UInt32.random(in: 20_000...400_000, using: &random))
+      let member = Int.random(in: 0..<3, using: &random)
+      let pause = UInt32.random(in: 100_000...2_000_000, using: &random)
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0, 1:
+        fleet.cluster.kill(member)
+        usleep(pause)
+        try fleet.cluster.start(member)
+      case 2:
+        fleet.cluster.stop(member)
+        usleep(pause)
+        fleet.cluster.resume(member)
+      case 3:
+        let child = running[Int.random(in: 0..<8, using: &random)]
+        child.send(SIGSTOP)
+        usleep(pause)
+        child.send(SIGCONT)
+      case 4 where !hasKilled:
+        hasKilled = true
+        running.removeFirst().kill()
+        running.append(running[0])
+      case 5: set(.cutAfterRequest, fleet.proxies[member], pause)
+      case 6: set(.muteAnswers, fleet.proxies[member], pause)
+      default:
+        set(
+          [.mute, .refuse, .delay(20)].randomElement(using: &random)!, fleet.proxies[member], pause)
+      }
+    }
+    readers.wait()
+    var history = History()
+    for lines in histories.withLock({ $0 }) { history.add(lines) }
+    #expect(history.acknowledged > operations / 2, "\(history.acknowledged) of \(operations)")
+    print(
+      "fleet: seed \(seed): \(history.acknowledged) acknowledged, \(history.refused) refused, "
+        + "\(history.unknown) unknown")
+    for (key, register) in history.registers.sorted(by: { $0.key < $1.key }) {
+      #expect(register.isLinearizable(), "seed \(seed), \(key)")
+    }
+    // What is there now is part of the history, too.
+    let exact = fleet.cluster.storage(fleet.prefix, reading: .linearizable)
+    for (key, register) in history.registers {
+      var whole = register
+      whole.calls.append(
+        .init(
+          operation: .read(try exact.load(String.self, forKey: key)),
+          begin: .max - 1, end: .max))
+      #expect(whole.isLinearizable(), "seed \(seed), \(key), at the end")
+    }
+  }
+
+  private func set(_ mode: FaultProxy.Mode, _ proxy: FaultProxy, _ span: UInt32) {
+    proxy.mode = mode
+    usleep(span)
+    proxy.mode = .pass
+  }
+
+  @Test func countersOfEightProcessesEndAtWhatWasAcknowledged() throws {
+    let fleet = try Fleet()
+    let times = Soak.isOn ? 10_000 : 1_000
+    let children = try (0..<8).map { _ in try fleet.start(["count", "\(times)"], deadline: 60_000) }
+    usleep(300_000)
+    if let leader = fleet.cluster.leader {
+      fleet.cluster.kill(leader)
+      usleep(500_000)
+      try fleet.cluster.start(leader)
+    }
+    var (acknowledged, unknown) = (0, 0)
+    for child in children {
+      let words = try #require(child.lines().last).split(separator: " ")
+      acknowledged += Int(words[1])!
+      unknown += Int(words[2])!
+    }
+    #expect(acknowledged == 8 * times)
+    let exact = fleet.cluster.storage(fleet.prefix, reading: .linearizable)
+    let end = try #require(try exact.load(Int.self, forKey: "n"))
+    #expect(end >= acknowledged && end <= acknowledged + unknown, "\(end), \(unknown) unknown")
+  }
+
+  @Test(arguments: ["kill", "stop"])
+  func withoutTheLeaderReadsGoOnAndWritesComeBack(_ how: String) throws {
+    let fleet = try Fleet()
+    let storage = fleet.cluster.storage(fleet.prefix)
+    try storage.save("before", forKey: "k")
+    // Each member is asked first once, so that the leader is.
+    let leader = try #require(fleet.cluster.leader)
+    let first = fleet.cluster.endpoints[leader]
+    let others = fleet.cluster.endpoints.filter { $0 != first }
+    let program = EtcdStorage(
+      EtcdConfiguration(
+        endpoints: [first] + others, prefix: fleet.prefix, deadline: .seconds(60)),
+      keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))))
+    #expect(try program.load(String.self, forKey: "k") == "before")
+    if how == "kill" { fleet.cluster.kill(leader) } else { fleet.cluster.stop(leader) }
+    #expect(try program.load(String.self, forKey: "k") == "before")
+    let begin = DispatchTime.now().uptimeNanoseconds
+    try program.save("after", forKey: "k")
+    let span = Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e9
+    print("fleet: after a \(how) of the leader a write took \(span) s")
+    #expect(try program.load(String.self, forKey: "k") == "after")
+    if how == "kill" { try fleet.cluster.start(leader) } else { fleet.cluster.resume(leader) }
+    let exact = fleet.cluster.storage(fleet.prefix, reading: .linearizable)
+    #expect(try exact.load(String.self, forKey: "k") == "after")
+  }
+
+  @Test func withoutAQuorumReadsGoOnAndWritesSayWhy() throws {
+    let fleet = try Fleet()
+    let storage = fleet.cluster.storage(fleet.prefix, deadline: .seconds(4))
+    try storage.save("before", forKey: "k")
+    for index in 0..<2 { fleet.cluster.kill(index) }
+    let error = #expect(throws: StorageError.self) { try storage.save("lost", forKey: "k") }
+    #expect([.unavailable, .timedOut, .outcomeUnknown].contains(error?.code), "\(error!)")
+    #expect(try storage.load(String.self, forKey: "k") == "before")
+    let exact = fleet.cluster.storage(fleet.prefix, deadline: .seconds(3), reading: .linearizable)
+    let read = #expect(throws: StorageError.self) { try exact.load(String.self, forKey: "k") }
+    #expect(read?.code == .unavailable, "\(read!)")
+    while true {
+      if case .away = storage.state { break }
+      usleep(10_000)
+    }
+    for index in 0..<2 { try fleet.cluster.start(index) }
+    while true {
+      if case .current = storage.state { break }
+      usleep(10_000)
+    }
+    try storage.refresh()
+    let found = try storage.load(String.self, forKey: "k")
+    #expect(found == "before" || error?.code == .outcomeUnknown && found == "lost")
+  }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+private struct SeededRandom: RandomNumberGenerator {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var value = state
+    value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+    return value ^ value >> 31
+  }
+}

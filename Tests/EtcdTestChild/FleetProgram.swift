@@ -1,0 +1,99 @@
+import EtcdBackend
+import Foundation
+
+/// One write(2), so that what was acknowledged is known whatever happens next.
+func say(_ line: String) {
+  let bytes = Array((line + "\n").utf8)
+  _ = unsafe bytes.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+}
+
+/// The commands, on a store in etcd.
+struct FleetProgram {
+  let storage: EtcdStorage
+  let exact: EtcdStorage
+
+  init(endpoints: [String], prefix: String, milliseconds: Int) {
+    let configuration = EtcdConfiguration(
+      endpoints: endpoints, prefix: prefix, deadline: .milliseconds(milliseconds))
+    let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
+    storage = EtcdStorage(configuration, keySource: key)
+    exact = EtcdStorage(configuration, keySource: key, reading: .linearizable)
+  }
+
+  /// What a command gives, or the code of its error.
+  func answer(_ command: [String]) -> String {
+    do throws(StorageError) {
+      switch command[0] {
+      case "save": try storage.save(command[2], forKey: command[1])
+      case "load": return try storage.load(String.self, forKey: command[1]) ?? "nil"
+      case "load-exact": return try exact.load(String.self, forKey: command[1]) ?? "nil"
+      case "remove": try storage.delete(forKey: command[1])
+      case "seen":  // KEY VALUE: when it was seen, in nanoseconds of the machine's clock
+        while try storage.load(String.self, forKey: command[1]) != command[2] { usleep(200) }
+        return "\(Self.now)"
+      case "state":
+        switch storage.state {
+        case .unused: return "unused"
+        case .current: return "current"
+        case .away(let error, _, _): return "away \(error.code)"
+        }
+      default: return "error no such command"
+      }
+      return "done"
+    } catch {
+      return "error \(error.code)"
+    }
+  }
+
+  /// Nanoseconds of the clock that all processes of a machine share.
+  static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+  /// Reads, writes and removes at random.
+  ///
+  /// Each operation is two lines: `begin NUMBER TIME OPERATION KEY VALUE` and `end NUMBER TIME RESULT`.
+  func work(_ name: String, seed: UInt64, operations: Int, keys: Int) {
+    var random = Random(state: seed)
+    for number in 0..<operations {
+      let key = "k\(Int(random.next() % UInt64(keys)))"
+      let value = "\(name).\(number)"
+      let kind = random.next() % 10
+      let command: [String] =
+        switch kind {
+        case 0..<4: ["save", key, value]
+        case 4: ["remove", key]
+        default: ["load-exact", key]
+        }
+      say("begin \(number) \(Self.now) \(command[0]) \(key) \(value)")
+      let result = answer(command)
+      say("end \(number) \(Self.now) \(result)")
+    }
+  }
+
+  /// Adds one to a number again and again.
+  func count(_ times: Int) {
+    var (acknowledged, unknown) = (0, 0)
+    while acknowledged < times {
+      do {
+        try storage.update(Int.self, forKey: "n") { $0 = ($0 ?? 0) + 1 }
+        acknowledged += 1
+      } catch {
+        // After any other error nothing was done.
+        if (error as? StorageError)?.code == .outcomeUnknown { unknown += 1 }
+      }
+    }
+    say("counted \(acknowledged) \(unknown)")
+  }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct Random: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var value = state
+    value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+    return value ^ value >> 31
+  }
+}
