@@ -16,6 +16,7 @@
 #include <grpc/grpc.h>
 #include <grpc/grpc_security.h>
 #include <grpc/support/alloc.h>
+#include <grpc/support/log.h>
 
 // Calls of gRPC as one function each, because the batches of operations that it takes are arrays of
 // unions with pointers into each other.
@@ -46,6 +47,9 @@ static inline grpc_arg sps_grpc_integer(const char *_Nonnull key, int value) {
 static inline grpc_channel *_Nullable sps_grpc_channel_new(
     const char *_Nonnull target, const char *_Nullable roots, const char *_Nullable certificate,
     const char *_Nullable key, int largest_answer) {
+  // gRPC writes to standard error what every error says anyway. GRPC_VERBOSITY brings it back.
+  if (getenv("GRPC_VERBOSITY") == NULL)
+    gpr_set_log_verbosity((gpr_log_severity)(GPR_LOG_SEVERITY_ERROR + 1));
   grpc_init();
   grpc_arg args[] = {
       // No call is repeated by the library, and no answer of a name server changes that.

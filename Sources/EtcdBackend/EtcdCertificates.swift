@@ -1,6 +1,7 @@
 public import CryptoCore
 internal import Glibc
 public import StorageCore
+internal import Synchronization
 
 public import struct FoundationEssentials.URL
 
@@ -25,6 +26,9 @@ public struct EtcdCertificates: Sendable {
   public init(authority: URL? = nil, certificate: URL, key: URL) {
     (self.authority, client) = (authority, (certificate, key))
   }
+
+  /// The paths of the files.
+  var paths: [String] { [authority, client?.certificate, client?.key].map { $0?.path ?? "" } }
 
   /// The contents of the files.
   struct Texts: Sendable {
@@ -69,6 +73,10 @@ extension OpenFile {
 public struct EtcdUser: Sendable {
   let name: String
   let password: @Sendable () throws(StorageError) -> SecureBytes
+  /// Tells users apart whose passwords come from different places.
+  let source: String
+
+  private static let closures = Atomic<Int>(0)
 
   /// A user with a password.
   ///
@@ -77,7 +85,15 @@ public struct EtcdUser: Sendable {
   ///   - password: gives the password; called whenever a token is needed.
   public init(_ name: String, password: @escaping @Sendable () throws(StorageError) -> SecureBytes)
   {
-    (self.name, self.password) = (name, password)
+    let number = Self.closures.add(1, ordering: .relaxed).newValue
+    self.init(name, source: "\(number)", password)
+  }
+
+  private init(
+    _ name: String, source: String,
+    _ password: @escaping @Sendable () throws(StorageError) -> SecureBytes
+  ) {
+    (self.name, self.password, self.source) = (name, password, source)
   }
 
   /// A user whose password is in a file that was put there for this program, such as a systemd
@@ -87,7 +103,7 @@ public struct EtcdUser: Sendable {
   ///   - name: the user's name.
   ///   - file: the file; a line break at its end does not count.
   public init(_ name: String, passwordFile file: URL) {
-    self.init(name) { () throws(StorageError) in
+    self.init(name, source: file.path) { () throws(StorageError) in
       let text = try OpenFile.mounted(file.path).readSecret(limit: 4096)
       return try cryptography { () throws(CryptoError) in
         try text.withBytes { (bytes) throws(CryptoError) in

@@ -130,11 +130,12 @@ private enum EtcdPlaces {
       throw StorageError(
         .invalid, "a prefix in etcd has 1 to 512 bytes and no slash at its end, such as /apps/shop")
     }
-    let id = [
-      prefix, configuration.user?.name ?? "", "\(configuration.access)",
-      "\(configuration.deadline)",
-    ]
-    return try all.object((configuration.endpoints + id).map { ExactString(text: $0) }) {
+    // What leads to the store in another way has a connection of its own.
+    var id = configuration.endpoints + [prefix]
+    id += [configuration.user?.name ?? "", configuration.user?.source ?? ""]
+    id += configuration.certificates?.paths ?? []
+    id += ["\(configuration.access)", "\(configuration.deadline)"]
+    return try all.object(id.map { ExactString(text: $0) }) {
       () throws(StorageError) in
       var options = RemotePlace.Options()
       options.deadline = configuration.deadline

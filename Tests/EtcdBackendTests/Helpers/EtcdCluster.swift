@@ -15,12 +15,24 @@ final class EtcdCluster: @unchecked Sendable {
   private let folder: URL
   private var members: [Member]
   private let options: [String]
+  private let authority: TestAuthority?
+  private var scheme: String { authority == nil ? "http" : "https" }
 
   /// Starts a cluster, and waits until it answers.
-  init(members count: Int = 1, options: [String] = []) throws {
+  ///
+  /// With an authority, programs must show a certificate of its making.
+  init(members count: Int = 1, options: [String] = [], authority: TestAuthority? = nil) throws {
+    self.authority = authority
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    self.options = options
+    self.options =
+      options
+      + (authority.map {
+        [
+          "--cert-file", $0.file("server.pem").path, "--key-file", $0.file("server.key").path,
+          "--trusted-ca-file", $0.file("ca.pem").path, "--client-cert-auth",
+        ]
+      } ?? [])
     members = []
     // Another process may take a port before the member does.
     for _ in 0..<5 {
@@ -42,7 +54,7 @@ final class EtcdCluster: @unchecked Sendable {
   private func data(_ index: Int) -> URL { folder.appendingPathComponent("m\(index)") }
 
   /// The address of each member.
-  var endpoints: [String] { members.map { "http://127.0.0.1:\($0.client)" } }
+  var endpoints: [String] { members.map { "\(scheme)://127.0.0.1:\($0.client)" } }
 
   /// The ports of the members.
   var ports: [Int] { members.map(\.client) }
@@ -58,8 +70,8 @@ final class EtcdCluster: @unchecked Sendable {
       [
         "sh", "-c", "exec etcd \"$@\" >>\(folder.path)/log\(index) 2>&1", "sh",
         "--name", "m\(index)", "--data-dir", data(index).path,
-        "--listen-client-urls", "http://127.0.0.1:\(member.client)",
-        "--advertise-client-urls", "http://127.0.0.1:\(member.client)",
+        "--listen-client-urls", "\(scheme)://127.0.0.1:\(member.client)",
+        "--advertise-client-urls", "\(scheme)://127.0.0.1:\(member.client)",
         "--listen-peer-urls", "http://127.0.0.1:\(member.peer)",
         "--initial-advertise-peer-urls", "http://127.0.0.1:\(member.peer)",
         "--initial-cluster", peers.joined(separator: ","), "--logger", "zap",
@@ -103,23 +115,40 @@ final class EtcdCluster: @unchecked Sendable {
 
   /// Runs etcdctl, and gives what it says.
   @discardableResult
-  func control(_ arguments: String...) throws -> [String] {
+  func control(_ arguments: String...) throws -> [String] { try control(arguments) }
+
+  /// Runs etcdctl, and gives what it says.
+  @discardableResult
+  func control(_ arguments: [String]) throws -> [String] {
     try Child.run(
       ["env", "ETCDCTL_API=3", "etcdctl", "--endpoints=" + endpoints.joined(separator: ",")]
         + arguments)
   }
 
+  /// Whether the members answer, which may take a while after their start.
   private func waitUntilItAnswers() -> Bool {
     for _ in 0..<600 {
-      let health =
+      // Whatever is said about the row or the certificate is an answer.
+      let log = members.indices.map { index in
+        (try? String(contentsOfFile: folder.path + "/log\(index)", encoding: .utf8)) ?? ""
+      }
+      if log.contains(where: { $0.contains("address already in use") }) { return false }
+      let isReady =
         (try? Child.run([
           "sh", "-c",
-          "ETCDCTL_API=3 etcdctl --endpoints=\(endpoints[0]) get x >/dev/null 2>&1 && echo yes",
+          "ETCDCTL_API=3 etcdctl --endpoints=\(endpoints[0]) \(identity) get x >/dev/null 2>&1 && echo yes",
         ])) ?? []
-      if health == ["yes"] { return true }
+      if isReady == ["yes"] { return true }
       usleep(100_000)
     }
     return false
+  }
+
+  /// What etcdctl shows.
+  private var identity: String {
+    guard let authority else { return "" }
+    let (certificate, key) = (authority.file("client.pem").path, authority.file("client.key").path)
+    return "--insecure-skip-tls-verify --cert \(certificate) --key \(key)"
   }
 
   /// A store below a prefix.

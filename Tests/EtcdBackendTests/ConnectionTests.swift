@@ -1,0 +1,214 @@
+import EtcdBackend
+import Foundation
+import StorageTesting
+import TestSupport
+import Testing
+
+/// Encrypted connections, users, and ends that answer otherwise than etcd should.
+@Suite(.timeLimit(.minutes(30))) struct ConnectionTests {
+  private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
+
+  private func storage(
+    _ endpoints: [String], _ certificates: EtcdCertificates? = nil, user: EtcdUser? = nil,
+    prefix: String = "/t", deadline: Duration = .seconds(60)
+  ) -> EtcdStorage {
+    EtcdStorage(
+      EtcdConfiguration(
+        endpoints: endpoints, prefix: prefix, certificates: certificates, user: user,
+        deadline: deadline),
+      keySource: Self.key)
+  }
+
+  private func code(_ body: () throws -> Void) -> StorageError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? StorageError)?.code
+    }
+  }
+
+  // MARK: Certificates
+
+  @Test func anEncryptedConnectionChecksBothEnds() throws {
+    let authority = try TestAuthority()
+    let cluster = try EtcdCluster(authority: authority)
+    let own = EtcdCertificates(
+      authority: authority.file("ca.pem"), certificate: authority.file("client.pem"),
+      key: authority.file("client.key"))
+    let good = storage(cluster.endpoints, own)
+    try good.create()
+    try good.save("a", forKey: "k")
+    #expect(
+      try storage(cluster.endpoints, own, deadline: .seconds(59)).load(String.self, forKey: "k")
+        == "a")
+    // Another authority, none of our own, an expired certificate, and no encryption.
+    let other = try TestAuthority()
+    let strangers = EtcdCertificates(
+      authority: other.file("ca.pem"), certificate: authority.file("client.pem"),
+      key: authority.file("client.key"))
+    #expect(code { try storage(cluster.endpoints, strangers).open() } == .denied)
+    let anonymous = EtcdCertificates(authority: authority.file("ca.pem"))
+    let refused: [StorageError.Code] = [.unavailable, .denied]
+    #expect(
+      refused.contains(
+        code { try storage(cluster.endpoints, anonymous, deadline: .seconds(2)).open() }!))
+    let clear = cluster.endpoints.map { $0.replacing("https", with: "http") }
+    #expect(refused.contains(code { try storage(clear, deadline: .seconds(2)).open() }!))
+    let missing = EtcdCertificates(authority: authority.file("none.pem"))
+    #expect(code { try storage(cluster.endpoints, missing).open() } == .unavailable)
+    let system = code { try storage(cluster.endpoints, deadline: .seconds(5)).open() }
+    #expect(system == .denied, "the system's authorities don't know this one")
+  }
+
+  @Test func anExpiredCertificateIsDenied() throws {
+    let authority = try TestAuthority(days: -1)
+    let cluster = try EtcdCluster(authority: authority)
+    let own = EtcdCertificates(
+      authority: authority.file("ca.pem"), certificate: authority.file("client.pem"),
+      key: authority.file("client.key"))
+    #expect(code { try storage(cluster.endpoints, own, deadline: .seconds(20)).open() } == .denied)
+  }
+
+  // MARK: Users
+
+  @Test func aUserSeesItsPrefixAndGetsNewTokens() throws {
+    let cluster = try EtcdCluster()
+    for command in [
+      ["user", "add", "root:r"], ["user", "add", "shop:s"], ["role", "add", "shop"],
+      ["role", "grant-permission", "shop", "--prefix=true", "readwrite", "/shop/"],
+      ["user", "grant-role", "shop", "shop"], ["user", "grant-role", "root", "root"],
+      ["auth", "enable"],
+    ] {
+      try cluster.control(command)
+    }
+    let file = URL(fileURLWithPath: cluster.path + "/password")
+    try Data("s\n".utf8).write(to: file)
+    let shop = storage(
+      cluster.endpoints, user: EtcdUser("shop", passwordFile: file), prefix: "/shop")
+    try shop.create()
+    try shop.save("a", forKey: "k")
+    let other = storage(
+      cluster.endpoints, user: EtcdUser("shop", passwordFile: file), prefix: "/shop",
+      deadline: .seconds(50))
+    #expect(try other.load(String.self, forKey: "k") == "a")
+    #expect(
+      code {
+        try storage(
+          cluster.endpoints, user: EtcdUser("shop", passwordFile: file), prefix: "/other"
+        ).create()
+      } == .denied)
+    let wrong = EtcdUser("shop") { () throws(StorageError) in
+      try .of("wrong")
+    }
+    #expect(
+      code { try storage(cluster.endpoints, user: wrong, prefix: "/shop").refresh() } == .denied)
+    #expect(code { try storage(cluster.endpoints, prefix: "/shop").refresh() } == .denied)
+    // A member that starts anew knows none of the tokens.
+    cluster.kill(0)
+    try cluster.start(0)
+    try shop.save("b", forKey: "k")
+    while try other.load(String.self, forKey: "k") != "b" { usleep(1_000) }
+    try shop.save("c", forKey: "k")
+    while try other.load(String.self, forKey: "k") != "c" { usleep(1_000) }
+  }
+
+  @Test func aUserWhereEtcdHasNoneIsInvalid() throws {
+    let cluster = try SharedCluster.one()
+    let user = EtcdUser("shop") { () throws(StorageError) in try .of("s") }
+    #expect(code { try storage(cluster.endpoints, user: user).refresh() } == .invalid)
+    let failing = EtcdUser("shop") { () throws(StorageError) in
+      throw StorageError(.locked, "unlock it")
+    }
+    #expect(
+      code { try storage(cluster.endpoints, user: failing, prefix: "/u").refresh() } == .locked)
+  }
+
+  // MARK: Ends that are odd
+
+  @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "\0\0\0", ""])
+  func anEndpointThatIsNoEtcdIsAnErrorByTheDeadline(_ answer: String) throws {
+    let server = OddServer(answer)
+    defer { server.end() }
+    let error = code {
+      try storage(["http://127.0.0.1:\(server.port)"], deadline: .seconds(2)).open()
+    }
+    #expect(error == .unavailable)
+  }
+
+  @Test func aConnectionThatIsSilentlyGoneIsFound() throws {
+    let cluster = try EtcdCluster()
+    let proxy = FaultProxy(to: cluster.ports[0])
+    defer { proxy.end() }
+    let direct = cluster.storage()
+    try direct.create()
+    try direct.save("a", forKey: "k")
+    let through = storage(["http://127.0.0.1:\(proxy.port)"], deadline: .seconds(3))
+    #expect(try through.load(String.self, forKey: "k") == "a")
+    proxy.mode = .mute
+    #expect(try through.load(String.self, forKey: "k") == "a")
+    #expect(
+      [.timedOut, .outcomeUnknown, .unavailable].contains(
+        code { try through.save("lost", forKey: "other") }))
+    try direct.save("b", forKey: "k")
+    while true {
+      if case .away = through.state { break }
+      usleep(10_000)
+    }
+    proxy.mode = .pass
+    while try through.load(String.self, forKey: "k") != "b" { usleep(1_000) }
+  }
+
+  @Test func aChildOfAForkIsToldThatItCantGoOn() throws {
+    let cluster = try SharedCluster.one()
+    let storage = cluster.storage("/fork")
+    try storage.create()
+    try storage.save("a", forKey: "k")
+    let result = ForkedChild.run(deadline: 60) { _ in
+      let reads = (try? storage.load(String.self, forKey: "k")) == "a"
+      do { try storage.save("b", forKey: "k") } catch {
+        return reads && (error as? StorageError)?.code == .unsupported ? 0 : 1
+      }
+      return 2
+    }
+    #expect(result.outcome == .exited(0))
+    #expect(try storage.load(String.self, forKey: "k") == "a")
+  }
+}
+
+/// A server that answers whatever it is asked with the same bytes.
+private final class OddServer: Sendable {
+  let port: Int
+  private let socket: Int32
+
+  init(_ answer: String) {
+    (socket, port) = FreePorts.listen()
+    let socket = socket
+    DetachedThread.start("odd") {
+      while true {
+        let client = accept(socket, nil, nil)
+        guard client >= 0 else { return }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        _ = unsafe read(client, &buffer, buffer.count)
+        _ = unsafe Array(answer.utf8).withUnsafeBytes {
+          unsafe send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        close(client)
+      }
+    }
+  }
+
+  func end() {
+    shutdown(socket, Int32(SHUT_RDWR))
+    close(socket)
+  }
+}
+
+extension SecureBytes {
+  /// The bytes of a text.
+  fileprivate static func of(_ text: String) throws(StorageError) -> SecureBytes {
+    do throws(CryptoError) { return try SecureBytes(Array(text.utf8)) } catch {
+      throw StorageError(error)
+    }
+  }
+}
