@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import Dispatch
+internal import Glibc
 package import StorageCore
 
 /// How current the memory of a place is.
@@ -17,6 +18,8 @@ package enum RemoteState: Sendable {
 final class RemoteFollower: Sendable {
   /// How often all rows are compared while a watch is there.
   private static let interval = 60.0
+  /// How long a comparison may take before it is tried anew.
+  private static let patience = Duration.seconds(30)
   private let wake = DispatchSemaphore(value: 0)
   private let shared = Lock(Shared())
 
@@ -24,6 +27,15 @@ final class RemoteFollower: Sendable {
     var state = RemoteState.current
     var isStopped = false
     var hasEnded = false
+
+    /// Notes why changes can't be followed; the first time counts.
+    mutating func leave(_ error: StorageError) {
+      if case .away(_, let since) = state {
+        state = .away(error, since: since)
+      } else {
+        state = .away(error, since: .now)
+      }
+    }
   }
 
   var state: RemoteState { shared.withLock { $0.state } }
@@ -43,19 +55,25 @@ final class RemoteFollower: Sendable {
     var following: ChangeObservation?
     var failures = 0
     while !shared.withLock({ $0.isStopped }) {
+      let begin = MonotonicTime.now
+      var hasFailed = false
       do throws(StorageError) {
         guard try look(place, &following) else { return }
-        failures = 0
       } catch {
-        following = nil
-        failures += 1
-        shared.withLock { shared in
-          if case .current = shared.state { shared.state = .away(error, since: .now) }
-        }
+        (following, hasFailed) = (nil, true)
+        shared.withLock { $0.leave(error) }
       }
-      let pause = failures == 0 ? Self.interval : min(0.05 * Double(1 << min(failures, 6)), 2)
-      _ = wake.wait(timeout: .now() + pause)
+      // A watch that ends wakes this thread.
+      _ = wake.wait(timeout: .now() + (hasFailed ? Self.pause(failures) : Self.interval))
+      // One that ends as soon as it begins is a failure, too.
+      failures = hasFailed || MonotonicTime.now.since(begin) < 1_000_000_000 ? failures + 1 : 0
+      if !hasFailed, failures > 1 { usleep(UInt32(Self.pause(failures) * 1_000_000)) }
     }
+  }
+
+  /// 50 ms to 2 s, in seconds.
+  private static func pause(_ failures: Int) -> Double {
+    min(0.05 * Double(1 << min(failures, 6)), 2)
   }
 
   /// Follows anew if the watch has ended, and compares all rows.
@@ -72,15 +90,21 @@ final class RemoteFollower: Sendable {
     // First the watch, then the comparison: what changes in between is told.
     if following == nil || hasEnded {
       following = nil
-      following = try place.follow { [weak self] _ in self?.end() }
+      following = try place.follow { [weak self] end in self?.ended(end) }
     }
-    try place.repair()
+    try place.repair(within: Self.patience)
     shared.withLock { $0.state = .current }
     return true
   }
 
-  private func end() {
-    shared.withLock { $0.hasEnded = true }
+  private func ended(_ end: RemoteEnd) {
+    shared.withLock { shared in
+      shared.hasEnded = true
+      switch end {
+      case .failed(let error): shared.leave(error)
+      case .tooOld: break  // the comparison that follows finds what was missed
+      }
+    }
     wake.signal()
   }
 }

@@ -89,7 +89,6 @@ package final class RemotePlace: RecordPlace {
     try history.withLock { (history) throws(StorageError) in
       guard memory.mark == nil else { return }
       try readAll(&history, by: deadline)
-      if options.follows { follower.start(self) }
     }
   }
 
@@ -98,8 +97,11 @@ package final class RemotePlace: RecordPlace {
   /// A watch may lose a change, and none says what happened while it was away.
   ///
   /// - Throws: `StorageError` when the engine can't be asked, or is not the one that it was.
-  package func repair() throws(StorageError) {
-    let deadline = Deadline(after: options.deadline)
+  package func repair() throws(StorageError) { try repair(within: options.deadline) }
+
+  /// The same, with a time of its own.
+  func repair(within span: Duration) throws(StorageError) {
+    let deadline = Deadline(after: span)
     try history.withLock { (history) throws(StorageError) in
       try readAll(&history, by: deadline)
     }
@@ -137,6 +139,7 @@ package final class RemotePlace: RecordPlace {
     }
     memory.removeRows(at: mark) { found[$0] == nil }
     memory.confirm(mark, asOf: now)
+    if before == nil, options.follows { follower.start(self) }
   }
 
   /// Refuses an engine that was made anew behind the same name.

@@ -125,6 +125,26 @@ final class EtcdCluster: @unchecked Sendable {
         + arguments)
   }
 
+  /// Puts a snapshot in the place of the only member's data, as an administrator does.
+  func restore(_ snapshot: String) throws {
+    kill(0)
+    try FileManager.default.removeItem(at: data(0))
+    try control(
+      "snapshot", "restore", snapshot, "--name", "m0", "--data-dir", data(0).path,
+      "--initial-cluster", "m0=http://127.0.0.1:\(members[0].peer)",
+      "--initial-advertise-peer-urls", "http://127.0.0.1:\(members[0].peer)")
+    try start(0)
+    while !waitUntilItAnswers() {}
+  }
+
+  /// Another cluster at the addresses of this one.
+  func startAnew() throws {
+    kill(0)
+    try FileManager.default.removeItem(at: data(0))
+    try start(0)
+    while !waitUntilItAnswers() {}
+  }
+
   /// Whether the members answer, which may take a while after their start.
   private func waitUntilItAnswers() -> Bool {
     for _ in 0..<600 {
