@@ -101,7 +101,7 @@ public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Se
   }
 
   /// The storage over a delegate, or over `records` in its place.
-  private init(
+  init(
     _ delegate: EtcdDelegate, records: (any RecordPlace)? = nil, keySource: KeySource,
     authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
   ) {

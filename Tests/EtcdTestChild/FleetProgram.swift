@@ -69,6 +69,17 @@ struct FleetProgram {
     }
   }
 
+  /// Makes a new data key, and seals everything again with it.
+  func rotate() -> String {
+    say("begun")
+    do throws(StorageError) {
+      let report = try storage.keyAdministration.rotateDataKey()
+      return "rotated \(report.reencrypted)"
+    } catch {
+      return "error \(error.code)"
+    }
+  }
+
   /// Adds one to a number again and again.
   func count(_ times: Int) {
     var (acknowledged, unknown) = (0, 0)

@@ -20,5 +20,7 @@ case "work":  // NAME SEED OPERATIONS KEYS: says when each operation began, and 
     keys: Int(arguments[8])!)
 case "count":  // TIMES: adds one so often, and says how often that was acknowledged and unknown
   program.count(Int(arguments[5])!)
+case "rotate":  // until it is killed or has ended
+  say(program.rotate())
 default: fatalError("no such command")
 }

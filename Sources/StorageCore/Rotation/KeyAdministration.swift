@@ -66,6 +66,31 @@ public struct KeyAdministration: Sendable, BlockingCalls {
     try opening().map { KeySlot($0.slot) }
   }
 
+  /// Finds all slots that this storage's own key source opens now, whether it uses them or not.
+  ///
+  /// Makes no key. For a passphrase, costs one key derivation for each of its slots.
+  ///
+  /// - Returns: the slots; none for a store in which nothing was saved.
+  /// - Throws: `StorageError` when the source or the store can't be read.
+  public func openedSlots() throws(StorageError) -> [KeySlot] {
+    try requireSlots()
+    guard let bytes = try store.place.header().header else { return [] }
+    let header = try StoreHeader(reading: bytes)
+    let source = store.keys.source
+    return try store.keys.asking(source) { () throws(StorageError) in
+      var found: [KeySlot] = []
+      for candidate in source.candidates {
+        guard let material = try candidate.read() else { continue }
+        for slot in header.slots(of: candidate) {
+          if try slot.root(with: material, store: header.store) != nil {
+            found.append(KeySlot(slot))
+          }
+        }
+      }
+      return found
+    }
+  }
+
   /// Adds a slot, so that `source` opens the store too.
   ///
   /// - Parameter source: asked for its key now. A source that can make keys makes one if it has

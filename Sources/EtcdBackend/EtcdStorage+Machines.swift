@@ -1,0 +1,141 @@
+internal import CryptoCore
+internal import Glibc
+public import StorageCore
+
+/// A machine that uses a store in etcd, as it has said itself.
+public struct EtcdMachine: Hashable, Sendable {
+  /// Its name.
+  public let name: String
+  /// The numbers of the key slots that its key source opens.
+  public let slots: Set<UInt32>
+  /// When it said so, in seconds since 1970 by its own clock.
+  public let time: Int64
+}
+
+// A machine's word is an ordinary value of the store: sealed, verified, listed and sealed again as all
+// others.
+extension EtcdStorage {
+  /// What the names of these values begin with; a program uses no such name for its own.
+  public static let machinePrefix = "securestore.machine/"
+
+  private struct Word: Codable {
+    let slots: [UInt32]
+    let time: Int64
+  }
+
+  /// Says in the store which key slots this machine can open.
+  ///
+  /// Call it at the start of the program on each machine, and after a new key has arrived there. Then
+  /// ``promote(_:)`` and ``removeSlot(_:)`` know whom they would lock out.
+  ///
+  /// - Parameter name: the machine's name; nil for its host name.
+  /// - Returns: what was said.
+  /// - Throws: `StorageError` when the key source or the store can't be read, or not be written.
+  @discardableResult
+  public func acknowledge(as name: String? = nil) throws(StorageError) -> EtcdMachine {
+    let slots = try keyAdministration.openedSlots().map(\.id).sorted()
+    let title: String
+    if let name { title = name } else { title = try Self.hostName() }
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    let machine = EtcdMachine(
+      name: title, slots: Set(slots), time: Int64(now.tv_sec))
+    let word = Word(slots: slots, time: machine.time)
+    try save(encodable: word, forKey: Self.key(of: title))
+    return machine
+  }
+
+  /// The machines that have said which slots they open, by name.
+  ///
+  /// - Throws: `StorageError` when the store can't be read, or one of the machines' words.
+  public func machines() throws(StorageError) -> [EtcdMachine] {
+    try refresh()
+    var machines: [EtcdMachine] = []
+    for key in try keys() where key.hasPrefix(Self.machinePrefix) {
+      guard let word = try load(decodable: Word.self, forKey: StoreKey(key)) else { continue }
+      machines.append(
+        EtcdMachine(
+          name: String(key.dropFirst(Self.machinePrefix.count)), slots: Set(word.slots),
+          time: word.time))
+    }
+    return machines.sorted { $0.name < $1.name }
+  }
+
+  /// Forgets a machine that is gone for good.
+  ///
+  /// - Throws: `StorageError` when the store can't be written.
+  public func forget(_ machine: String) throws(StorageError) {
+    try delete(forKey: Self.key(of: machine))
+  }
+
+  /// Removes a key slot, unless a machine would then open the store no more.
+  ///
+  /// - Throws: `StorageError`: `conflict` names the machines that open no other slot; see also
+  ///   ``KeyAdministration/remove(_:)``.
+  public func removeSlot(_ id: UInt32) throws(StorageError) {
+    try requireAll { slots in slots.contains { $0 != id } }
+    try keyAdministration.remove(id)
+  }
+
+  /// Makes one slot the only one besides those of recovery keys, if all machines open it.
+  ///
+  /// The data is not touched. After a leak of another slot's key, rotate the keys as well.
+  ///
+  /// - Throws: `StorageError`: `conflict` names the machines that do not open it; `invalid` if there
+  ///   is no such slot.
+  public func promote(_ id: UInt32) throws(StorageError) {
+    let slots = try keyAdministration.slots()
+    guard slots.contains(where: { $0.id == id }) else {
+      throw StorageError(.invalid, "the store has no key slot \(id)")
+    }
+    try requireAll { $0.contains(id) }
+    for slot in slots where slot.id != id && slot.kind != "recovery" {
+      try keyAdministration.remove(slot.id)
+    }
+  }
+
+  /// Replaces all keys of the store by new ones that `source` opens, if all machines open a slot of
+  /// its key already.
+  ///
+  /// First `keyAdministration.add(source)`, bring the key to each machine, and let each
+  /// ``acknowledge(as:)``. The new keys then open on all of them. See
+  /// ``KeyAdministration/rotate(openedBy:names:keepingOldKeys:progress:)``.
+  ///
+  /// - Parameters:
+  ///   - source: has the key of the slot that all machines open.
+  ///   - id: that slot.
+  /// - Returns: how many records were sealed again.
+  /// - Throws: `StorageError`: `conflict` names the machines that do not open the slot.
+  @discardableResult
+  public func rotate(
+    to id: UInt32, openedBy source: KeySource
+  ) throws(StorageError) -> ReencryptionReport {
+    try promote(id)
+    let own = EtcdStorage(
+      delegate, keySource: source, authenticationTag: nil, errorClosure: errorClosure)
+    return try own.keyAdministration.rotate()
+  }
+
+  private static func key(of machine: String) -> StoreKey { StoreKey(machinePrefix + machine) }
+
+  /// Throws if a machine does not open the slots that it must.
+  private func requireAll(_ opens: (Set<UInt32>) -> Bool) throws(StorageError) {
+    let slots = try Set(keyAdministration.slots().map(\.id))
+    let others = try machines().filter { !opens($0.slots.intersection(slots)) }.map(\.name)
+    guard !others.isEmpty else { return }
+    throw StorageError(
+      .conflict,
+      "these machines have not said that they open another key slot, so nothing was changed: "
+        + others.joined(separator: ", ")
+        + ". Bring the new key there and let the program call acknowledge(), or forget(_:) a machine "
+        + "that is gone")
+  }
+
+  private static func hostName() throws(StorageError) -> String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&name, name.count - 1) == 0 else {
+      throw StorageError(.io, "the machine's name can't be read", number: Int(errno))
+    }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

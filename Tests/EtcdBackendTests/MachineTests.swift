@@ -1,0 +1,132 @@
+import EtcdBackend
+import Foundation
+import StorageTesting
+import TestSupport
+import Testing
+
+/// Keys of a store that many machines share.
+@Suite(.timeLimit(.minutes(30))) struct MachineTests {
+  private func source(_ byte: UInt8) -> KeySource {
+    .key(SymmetricKey(data: Data(repeating: byte, count: 32)))
+  }
+
+  /// A machine whose program looks for its keys in the order given.
+  private func machine(
+    _ cluster: EtcdCluster, _ prefix: String, _ bytes: UInt8..., deadline: Duration = .seconds(60)
+  ) -> EtcdStorage {
+    EtcdStorage(
+      EtcdConfiguration(endpoints: cluster.endpoints, prefix: prefix, deadline: deadline),
+      keySource: .firstAvailable(bytes.map(source)))
+  }
+
+  private func error(_ body: () throws -> Void) -> StorageError? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error as? StorageError
+    }
+  }
+
+  @Test func aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved() throws {
+    let cluster = try SharedCluster.one()
+    let first = machine(cluster, "/keys", 1)
+    try first.create()
+    try first.save("a", forKey: "k")
+    try first.acknowledge(as: "web1")
+    try machine(cluster, "/keys", 1, deadline: .seconds(59)).acknowledge(as: "web2")
+    let old = try #require(try first.keyAdministration.slots().first)
+    let new = try first.keyAdministration.add(source(2))
+    // One machine has the new key now, and the other has not.
+    let web1 = machine(cluster, "/keys", 1, 2, deadline: .seconds(58))
+    #expect(try web1.acknowledge(as: "web1").slots == [old.id, new.id])
+    for attempt in [
+      { try web1.promote(new.id) }, { try web1.removeSlot(old.id) },
+      { try web1.rotate(to: new.id, openedBy: self.source(2)) },
+    ] {
+      let failure = error(attempt)
+      #expect(failure?.code == .conflict)
+      #expect(failure?.message.contains("web2") == true)
+      #expect(failure?.message.contains("web1,") == false)
+      #expect(try web1.keyAdministration.slots().count == 2)
+    }
+    let web2 = machine(cluster, "/keys", 2, deadline: .seconds(57))
+    try web2.acknowledge(as: "web2")
+    try web1.promote(new.id)
+    #expect(try web1.keyAdministration.slots().map(\.id) == [new.id])
+    #expect(try web2.load(String.self, forKey: "k") == "a")
+    #expect(
+      error { try machine(cluster, "/keys", 1, deadline: .seconds(56)).open() }?.code == .wrongKey)
+    #expect(try web2.machines().map(\.name) == ["web1", "web2"])
+    try web2.forget("web1")
+    #expect(try web2.machines().map(\.name) == ["web2"])
+  }
+
+  @Test func allKeysAreReplacedOnceAllMachinesHaveTheNewOne() throws {
+    let cluster = try SharedCluster.one()
+    let old = machine(cluster, "/replace", 1)
+    try old.create()
+    for index in 0..<200 { try old.save(index, forKey: "\(index)") }
+    let new = try old.keyAdministration.add(source(2))
+    let both = machine(cluster, "/replace", 1, 2, deadline: .seconds(59))
+    try both.acknowledge(as: "web1")
+    let other = machine(cluster, "/replace", 2, deadline: .seconds(58))
+    try other.acknowledge(as: "web2")
+    try both.rotate(to: new.id, openedBy: source(2))
+    #expect(try other.load(Int.self, forKey: "7") == 7)
+    try other.save(8, forKey: "7")
+    let late = machine(cluster, "/replace", 2, deadline: .seconds(57))
+    for index in 0..<200 {
+      #expect(try late.load(Int.self, forKey: "\(index)") == (index == 7 ? 8 : index))
+    }
+    #expect(
+      error { try machine(cluster, "/replace", 1, deadline: .seconds(56)).open() }?.code
+        == .wrongKey)
+  }
+
+  @Test func keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled() throws {
+    let cluster = try EtcdCluster()
+    let prefix = "/rotate"
+    let storages = (0..<5).map { cluster.storage(prefix, deadline: .seconds(100 + $0)) }
+    try storages[0].create()
+    for start in stride(from: 0, to: 500, by: 100) {
+      try storages[0].transaction { step in
+        for index in start..<start + 100 { try step.save(index, forKey: "still \(index)") }
+      }
+    }
+    let isOver = Lock(false)
+    let counts = Lock([Int](repeating: 0, count: 20))
+    let writers = DispatchGroup()
+    for writer in 0..<20 {
+      writers.enter()
+      DetachedThread.start("writer") {
+        while !isOver.withLock({ $0 }) {
+          let next = counts.withLock { $0[writer] } + 1
+          #expect(throws: Never.self) {
+            try storages[writer % 5].save(next, forKey: "writer \(writer)")
+          }
+          counts.withLock { $0[writer] = next }
+        }
+        writers.leave()
+      }
+    }
+    let program = HelperProgram("EtcdTestChild")
+    for round in 0..<12 {
+      let child = try program.start([cluster.endpoints[0], prefix, "60000", "rotate"])
+      #expect(child.nextLine() == "begun")
+      usleep(UInt32(round * 25_000))
+      child.kill()
+      _ = try child.lines()
+    }
+    let report = try storages[1].keyAdministration.rotateDataKey()
+    isOver.withLock { $0 = true }
+    writers.wait()
+    #expect(report.setAside == 0)
+    let late = cluster.storage(prefix, deadline: .seconds(99))
+    for (writer, count) in counts.withLock({ $0 }).enumerated() {
+      #expect(count > 0)
+      #expect(try late.load(Int.self, forKey: "writer \(writer)") == count)
+    }
+    for index in 0..<500 { #expect(try late.load(Int.self, forKey: "still \(index)") == index) }
+  }
+}
