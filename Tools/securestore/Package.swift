@@ -7,7 +7,8 @@ let package = Package(
   products: [.executable(name: "securestore", targets: ["securestore"])],
   traits: [
     .trait(name: "Keyring", description: "Keys in the desktop's keyring, which need libsecret."),
-    .default(enabledTraits: ["Keyring"]),
+    .trait(name: "Etcd", description: "Stores in etcd, which need gRPC's C library."),
+    .default(enabledTraits: ["Keyring", "Etcd"]),
   ],
   dependencies: [
     .package(
@@ -30,6 +31,9 @@ let package = Package(
         .product(
           name: "KeyringBackend", package: "SecurePropertyStorage",
           condition: .when(traits: ["Keyring"])),
+        .product(
+          name: "EtcdBackend", package: "SecurePropertyStorage",
+          condition: .when(traits: ["Etcd"])),
         .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Yams", package: "Yams"),

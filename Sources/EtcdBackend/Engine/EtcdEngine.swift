@@ -136,14 +136,17 @@ final class EtcdEngine: RemoteEngine {
     try state.withLock { (state) throws(StorageError) in
       let index = state.current
       if let channel = state.channels[index] { return (index, channel) }
-      // The files are read again for each new connection, since certificates are renewed.
-      let texts =
-        try endpoints[index].isEncrypted
-        ? (certificates ?? EtcdCertificates()).read() : nil
-      let channel = try EtcdChannel(endpoints[index], texts)
+      let channel = try connect(index)
       state.channels[index] = channel
       return (index, channel)
     }
+  }
+
+  private func connect(_ index: Int) throws(StorageError) -> EtcdChannel {
+    // The files are read again for each new connection, since certificates are renewed.
+    let texts =
+      try endpoints[index].isEncrypted ? (certificates ?? EtcdCertificates()).read() : nil
+    return try EtcdChannel(endpoints[index], texts)
   }
 
   /// Asks another member from now on, and connects anew when it is this one's turn again.
@@ -258,6 +261,24 @@ final class EtcdEngine: RemoteEngine {
     let watch = EtcdWatch(engine: self, first: first, end: end, from: mark, tell)
     DetachedThread.start("sps-etcd") { watch.run() }
     return ChangeObservation { watch.stop() }
+  }
+
+  // MARK: For one member
+
+  /// The addresses, as the program gave them.
+  var endpointTexts: [String] { endpoints.map(\.text) }
+
+  /// Asks one member something that has no parameters, on a connection of its own.
+  func ask(_ index: Int, _ method: String) throws(StorageError) -> [UInt8] {
+    try requireProcess()
+    let deadline = Deadline(after: .seconds(3))
+    let channel = try connect(index)
+    do throws(EtcdFailure) {
+      let token = try token(channel, by: deadline)
+      return try channel.call(method, [], token: token, nanoseconds: Self.span(to: deadline))
+    } catch {
+      throw error.error(of: .read, at: endpoints[index].text)
+    }
   }
 
   // MARK: For the watch

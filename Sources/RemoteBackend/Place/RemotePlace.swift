@@ -26,7 +26,7 @@ package final class RemotePlace: RecordPlace {
     package init() {}
   }
 
-  let engine: any RemoteEngine
+  package let engine: any RemoteEngine
   let memory = RemoteMemory()
   private let options: Options
   private let writer: RemoteWriter

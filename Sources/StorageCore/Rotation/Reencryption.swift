@@ -114,6 +114,8 @@ struct Reencryption {
   private mutating func add(_ candidate: Candidate?) throws(StorageError) {
     done += 1
     guard let candidate else { return }
+    // A place that limits the bytes of a commit takes a record that is alone.
+    if !batch.isEmpty, batchSize + candidate.size > Self.batchBytes { try flush() }
     batch.append(candidate)
     batchSize += candidate.size
     let limit = min(Self.batchCount, store.place.commitLimit)

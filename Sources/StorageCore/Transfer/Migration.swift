@@ -77,19 +77,23 @@ struct Migration {
   ) throws(StorageError) -> [Item] {
     var items: [Item] = []
     var bytes = 0
-    let end = min(names.count, position + Self.batchLimit.names)
+    let most = min(Self.batchLimit.names, max(destination.place.commitLimit, 1))
+    let end = min(names.count, position + most)
     while position < end, bytes < Self.batchLimit.bytes {
-      defer { position += 1 }
-      guard let sealed = try source.fetch(names[position]) else {
-        absent.append(names[position])
-        continue
+      let name = names[position]
+      if let sealed = try source.fetch(name) {
+        if let item = try open(sealed, name) {
+          bytes += item.record.count
+          // A place that limits the bytes of a commit takes a record that is alone.
+          guard items.isEmpty || bytes <= Self.batchLimit.bytes else { break }
+          items.append(item)
+        } else {
+          report.unreadable += 1
+        }
+      } else {
+        absent.append(name)
       }
-      guard let item = try open(sealed, names[position]) else {
-        report.unreadable += 1
-        continue
-      }
-      bytes += item.record.count
-      items.append(item)
+      position += 1
     }
     return items
   }

@@ -9,7 +9,8 @@ struct BackupCommand: ParsableCommand {
     discussion: """
       The copy is a sealed vault that opens with the same keys; keep it apart from them. The \
       folder of the copy must exist. Other programs may use the vault meanwhile. No key is needed. \
-      A key option is accepted, as by every command, but not used.
+      A key option is accepted, as by every command, but not used. With --etcd, a new vault gets all \
+      values, and opens with the key that opens the store, which is needed.
       """)
 
   @Argument(help: "The new file.", completion: .file()) var file: String
@@ -17,10 +18,12 @@ struct BackupCommand: ParsableCommand {
   @Flag(name: .customLong("replace"), help: "Replace an existing vault.") var replaces = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup(title: "Key, not used") var key: KeyOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Key, used with --etcd alone") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
+    if let place = try etcd.place(vault) { return try place.backup(to: file, key, output.output) }
     let place = try vault.place()
     try place.requireThere()
     try Path.requireName(file, instead: "; a backup needs a file")

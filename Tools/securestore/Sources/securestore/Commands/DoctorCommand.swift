@@ -16,11 +16,13 @@ struct DoctorCommand: ParsableCommand {
       """)
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    var place = try isPlaceGiven ? vault.place() : nil
+    let fleet = try etcd.place(vault)
+    var place = try fleet == nil && isPlaceGiven ? vault.place() : nil
     place?.mayPrompt = false
     var hasVault = false
     // If this throws, the finding about the vault gives the reason.
@@ -30,7 +32,9 @@ struct DoctorCommand: ParsableCommand {
       + SourceFindings.all(application: place?.application, hasVault: hasVault)
     let keyring = keyringFindings(place)
     findings += keyring.all() + UnencryptedKeyrings.findings()
-    if let place {
+    if let fleet {
+      findings += try fleet.findings(key)
+    } else if let place {
       findings += vaultFindings(place)
       let folder = URL(fileURLWithPath: place.path)
       if folder.lastPathComponent == "index.vault", hasVault {

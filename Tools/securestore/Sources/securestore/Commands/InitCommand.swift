@@ -5,19 +5,21 @@ internal import VaultBackend
 /// Creates a vault.
 struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Create a new, empty vault.",
+    commandName: "init", abstract: "Create a new, empty vault or store in etcd.",
     discussion: """
       The terminal asks for a passphrase twice. A key file, or a key in the keyring, is created if \
       none exists. Missing folders are created too, and named.
       """)
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   @Option(help: "The cipher that seals the values.") var cipher = VaultCipher.aes256gcm
 
   func run() throws {
+    if let place = try etcd.place(vault) { return try place.initialize(key, output.output) }
     try vault.place().initialize(key, cipher.algorithm, output.output)
   }
 }

@@ -59,6 +59,7 @@ struct MigrateCommand: ParsableCommand {
   var overwrites = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -75,6 +76,7 @@ struct MigrateCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let place = try etcd.place(vault) { return try migrate(to: place) }
     let place = try vault.place()
     try place.requireThere()
     let old = try oldPlace()
@@ -120,6 +122,30 @@ struct MigrateCommand: ParsableCommand {
           + "--from-passphrase-file, --from-passphrase-fd",
         path: error.path ?? (keychain == nil ? old.path : nil))
     }
+  }
+
+  /// Moves a vault's values into a store in etcd.
+  private func migrate(to place: EtcdPlace) throws {
+    guard fromVault != nil || fromApp != nil, !asksOldPassphrase, oldPassphraseDescriptor == nil,
+      oldPassphraseFile == nil
+    else {
+      throw Failure(
+        .usage, "into etcd, only --from-vault or --from-app moves values, with --from-key-file")
+    }
+    let old = try oldPlace()
+    let source: KeySource
+    if let fromKeyFile {
+      source = .file(URL(fileURLWithPath: try Path.absolute(fromKeyFile)))
+    } else if let own = old.key {
+      source = own
+    } else {
+      throw Failure(.usage, "say which key opens the vault: --from-key-file PATH", path: old.path)
+    }
+    let vault = VaultStorage(
+      at: URL(fileURLWithPath: old.path, isDirectory: false), keySource: source,
+      access: keeps ? .readOnly : .readWrite)
+    try place.migrate(
+      from: vault, keeping: keeps, overwriting: overwrites, key, output.output)
   }
 
   /// The keyring store that was named, which must exist.

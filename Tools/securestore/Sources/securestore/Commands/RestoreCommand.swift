@@ -11,7 +11,8 @@ struct RestoreCommand: ParsableCommand {
       backup must open and must be sound. The command asks first if the vault exists, unless --yes is \
       given. If the vault's file is too broken, it is replaced: the old file stays beside the vault, \
       and the command says where. If a recovery key opened the backup, as on another machine, the \
-      application's own key opens the vault afterwards, too; it is created if it does not exist.
+      application's own key opens the vault afterwards, too; it is created if it does not exist. With \
+      --etcd, the values of a vault are put into the store, and other values stay.
       """)
 
   @Argument(help: "The backup.", completion: .file()) var file: String
@@ -19,11 +20,15 @@ struct RestoreCommand: ParsableCommand {
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key of the backup") var key: KeyOptions
   @OptionGroup(title: "New key") var newKey: NewKeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
+    if let place = try etcd.place(vault) {
+      return try place.restore(from: file, isConfirmed: isConfirmed, key, output.output)
+    }
     let place = try vault.place()
     let backup = try Path.absolute(file)
     guard try Path.isThere(backup) else {

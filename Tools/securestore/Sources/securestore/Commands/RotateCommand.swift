@@ -47,6 +47,7 @@ struct RotateCommand: ParsableCommand {
   var readmits = false
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "New key") var newKey: NewKeyOptions
   @OptionGroup var consent: ConsentOptions
@@ -63,6 +64,14 @@ struct RotateCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let place = try etcd.place(vault) {
+      guard !replacesRoot, !readmits, try newKey.choice() == nil else {
+        throw Failure(
+          .usage,
+          "machines share the store, so its root key is replaced by a program: EtcdStorage.rotate")
+      }
+      return try place.rotate(resuming: resumes, key, output.output)
+    }
     try checkNewKey()
     let place = try vault.place()
     let storage = try place.open(key)

@@ -47,7 +47,7 @@ struct RunCommand: ParsableCommand {
     help: "How to convert names that can't be variables; exact refuses them.")
   var mapping = VariableNames.exact
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var values: ValueOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -69,8 +69,8 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let place = try vault.place()
-    let keys = KeyTraces(key, try place.knownSlots(of: place.path))
+    let place = try values.place()
+    let keys = try place.traces(key)
     let (variables, files) = try given(by: place)
     var environment = ChildEnvironment(without: keys.variables)
     try environment.add(variables)
@@ -82,7 +82,7 @@ struct RunCommand: ParsableCommand {
 
   /// The values, by variables and descriptors.
   private func given(
-    by place: VaultPlace
+    by place: ValuePlace
   ) throws -> (variables: [ChildEnvironment.Variable], files: [(number: Int32, bytes: [UInt8])]) {
     let storage = try place.open(key, .readOnly)
     func bytes(_ name: String) throws -> [UInt8] {
@@ -106,7 +106,7 @@ struct RunCommand: ParsableCommand {
 
   /// The names of the values whose variables carry the same name.
   private func plainNames(
-    _ storage: VaultStorage, _ path: String, but named: Set<[UInt8]>
+    _ storage: DelegatedStorage, _ path: String, but named: Set<[UInt8]>
   ) throws -> [String] {
     let only = only.flatMap { $0.split(separator: ",").map(String.init) }
     guard givesAll else { return only.withoutRepetition }

@@ -16,10 +16,12 @@ struct SlotsCommand: ParsableCommand {
       discussion: "A key option is accepted, as by every command, but not used.")
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "etcd") var etcd: EtcdOptions
     @OptionGroup(title: "Key, not used") var key: KeyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
+      if let place = try etcd.place(vault) { return try output.output.write(try place.slots()) }
       let place = try vault.place()
       try place.requireThere()
       try output.output.write(try place.slots())
@@ -32,11 +34,15 @@ struct SlotsCommand: ParsableCommand {
       commandName: "add", abstract: "Add another key that opens the vault.")
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "etcd") var etcd: EtcdOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup(title: "New key") var newKey: NewKeyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
+      if let place = try etcd.place(vault) {
+        return try place.addSlot(key, newKey.choice(), output.output)
+      }
       let place = try vault.place()
       let storage = try place.open(key)
       try storage.open()
@@ -61,12 +67,18 @@ struct SlotsCommand: ParsableCommand {
         """)
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "etcd") var etcd: EtcdOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup(title: "New key") var newKey: NewKeyOptions
     @OptionGroup var consent: ConsentOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
+      guard try etcd.place(vault) == nil else {
+        throw Failure(
+          .usage,
+          "machines share the store: add the new key, then remove the old one with slots remove")
+      }
       let place = try vault.place()
       let storage = try place.open(key)
       try storage.open()
@@ -103,11 +115,13 @@ struct SlotsCommand: ParsableCommand {
     @Argument(help: "The number of the slot, as slots list shows it.") var id: UInt32
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "etcd") var etcd: EtcdOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup var consent: ConsentOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
+      if let place = try etcd.place(vault) { return try place.removeSlot(id, key, output.output) }
       let place = try vault.place()
       let storage = try place.open(key)
       try storage.open()

@@ -20,10 +20,14 @@ struct VerifyCommand: ParsableCommand {
   var expected: [String] = []
 
   @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
+    if let place = try etcd.place(vault) {
+      return try place.verify(expecting: expected, key, output.output)
+    }
     let place = try vault.place()
     let storage = try place.open(key, .readOnly)
     let report = try place.lookingThrough {

@@ -4,7 +4,7 @@ internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
-/// The options that select the store of values: a vault, or a suite.
+/// The options that select the store of values: a vault, a suite, or a store in etcd.
 struct ValueOptions: ParsableArguments {
   @OptionGroup(title: "Vault") var vault: VaultOptions
 
@@ -15,7 +15,10 @@ struct ValueOptions: ParsableArguments {
     completion: .file(extensions: ["plist"]))
   var suite: String?
 
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+
   func place() throws -> ValuePlace {
+    if let place = try etcd.place(vault, suite: suite) { return .etcd(place) }
     guard let suite else { return .vault(try vault.place()) }
     guard vault.vault == nil else {
       throw Failure(.usage, "give --vault or --suite, not both")
@@ -28,12 +31,14 @@ struct ValueOptions: ParsableArguments {
 enum ValuePlace {
   case vault(VaultPlace)
   case suite(SuitePlace)
+  case etcd(EtcdPlace)
 
-  /// The absolute path of its file.
+  /// The absolute path of its file, or the name of the store in etcd.
   var path: String {
     switch self {
     case .vault(let place): place.path
     case .suite(let place): place.path
+    case .etcd(let place): place.path
     }
   }
 
@@ -45,6 +50,7 @@ enum ValuePlace {
     case .vault(let place):
       access == .readOnly ? try place.open(options, access) : try place.openForValues(options)
     case .suite(let place): try place.open(options)
+    case .etcd(let place): try place.open(options)
     }
   }
 
@@ -53,6 +59,7 @@ enum ValuePlace {
     switch self {
     case .vault(let place): try KeyTraces(options, place.knownSlots(of: place.path))
     case .suite(let place): try KeyTraces(options, place.slots())
+    case .etcd(let place): try KeyTraces(options, place.slots())
     }
   }
 }

@@ -1,0 +1,214 @@
+internal import Foundation
+internal import StorageCore
+internal import VaultBackend
+
+#if Etcd
+  internal import EtcdBackend
+
+  // What the commands about a whole store do with one in etcd.
+  extension EtcdPlace {
+    /// Makes the store, which must not exist.
+    func initialize(_ key: KeyOptions, _ output: Output) throws {
+      let keyFile = try key.choice().flatMap { try place.keyFile(of: $0) }
+      let file = try NewKeyFile(at: keyFile, for: place)
+      let storage = storage(try keySource(key, isNew: true, output))
+      try file.making(output) { try storage.create() }
+      let slots = try storage.keyAdministration.slots()
+      try output.done(
+        "created \(path), which opens with \(slots.map(\.title).joined(separator: ", "))",
+        .object(
+          [("path", .string(path)), ("slots", .array(slots.map(\.json)))] + file.members(slots)))
+      file.note(slots, output)
+      output.note(ofPassphrasesIn: slots)
+    }
+
+    /// Adds a slot.
+    func addSlot(_ key: KeyOptions, _ choice: KeyChoice?, _ output: Output) throws {
+      guard let choice else {
+        throw Failure(.usage, "name the new key: --new-key-file PATH, or another --new- option")
+      }
+      let storage = try open(key)
+      let source = try choice.source(
+        for: place, opening: nil, option: "--new-passphrase", warning: output)
+      let slot = try storage.keyAdministration.add(source)
+      try output.done("added slot \(slot.id), \(slot.title)", .object(slot.members))
+      output.note(ofPassphrasesIn: [slot])
+    }
+
+    /// Removes a slot, unless a machine that has said what it opens would be locked out.
+    func removeSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {
+      try open(key).removeSlot(id)
+      try output.done("removed slot \(id)", .object([("removed", .number("\(id)"))]))
+    }
+
+    /// Opens every value.
+    func verify(expecting names: [String], _ key: KeyOptions, _ output: Output) throws {
+      let storage = try open(key)
+      let listing = try storage.listing()
+      let known = Set(listing.keys.map { Array($0.utf8) })
+      let missing = names.filter { !known.contains(Array($0.utf8)) }
+      for name in missing { try output.line("absent: \(Printable.line(name))") }
+      guard listing.unreadable == 0, missing.isEmpty else {
+        throw Failure(
+          .unsound,
+          "\(Printable.count(listing.unreadable, "value")) can't be opened, and "
+            + "\(Printable.count(missing.count, "expected value")) absent", path: path)
+      }
+      try output.done(
+        "\(Printable.count(listing.keys.count, "value")), all of them open",
+        .object([("values", .number("\(listing.keys.count)"))]))
+      output.note("etcd keeps no account of its values: one that somebody removed is not missed")
+    }
+
+    /// Seals all values again.
+    func rotate(resuming: Bool, _ key: KeyOptions, _ output: Output) throws {
+      let administration = try open(key).keyAdministration
+      let report = try Progress.showing("rotate", output) { progress in
+        try resuming
+          ? administration.reencrypt(progress: progress)
+          : administration.rotateDataKey(progress: progress)
+      }
+      try output.done(
+        "sealed \(Printable.count(report.reencrypted, "value")) again",
+        .object([
+          ("reencrypted", .number("\(report.reencrypted)")),
+          ("remaining", .number("\(report.remaining)")),
+          ("setAside", .number("\(report.setAside)")),
+        ]))
+    }
+
+    /// Copies all values into a new vault, which opens with the same key.
+    func backup(to file: String, _ key: KeyOptions, _ output: Output) throws {
+      let path = try Path.absolute(file)
+      if let occupation = Path.occupation(of: path) { throw occupation }
+      try Path.requireFolder(of: path, "nothing was copied")
+      let vault = VaultStorage(
+        at: URL(fileURLWithPath: path), keySource: try keySource(key, isNew: false),
+        deadline: place.deadline)
+      let storage = try open(key)
+      try vault.open()
+      let report = try Progress.showing("backup", output) { progress in
+        try SecureStorage.migrate(
+          from: storage, to: vault, removingFromSource: false, progress: progress)
+      }
+      try answer(report, "copied to \(path)", output)
+    }
+
+    /// Puts all values of a vault into the store; later values with other names stay.
+    func restore(from file: String, isConfirmed: Bool, _ key: KeyOptions, _ output: Output) throws {
+      let backup = try Path.absolute(file)
+      guard try Path.isThere(backup) else {
+        throw Failure(.noInput, "the backup does not exist", path: backup)
+      }
+      let storage = try open(key)
+      if !isConfirmed {
+        let terminal = try Terminal(for: "a confirmation", instead: "--yes")
+        guard try terminal.confirm("Replace values in \(path) with those of \(backup)?") else {
+          throw Failure(.cancelled, "nothing was changed", path: path)
+        }
+      }
+      let vault = VaultStorage(
+        at: URL(fileURLWithPath: backup), keySource: try keySource(key, isNew: false),
+        access: .readOnly, deadline: place.deadline)
+      let report = try Progress.showing("restore", output) { progress in
+        try SecureStorage.migrate(
+          from: vault, to: storage, onConflict: .replace, removingFromSource: false,
+          progress: progress)
+      }
+      try answer(report, "restored \(path) from \(backup)", output)
+    }
+
+    /// Moves all values of a vault into the store, or those of the store into a vault.
+    func migrate(
+      from vault: VaultStorage, keeping: Bool, overwriting: Bool, _ key: KeyOptions,
+      _ output: Output
+    ) throws {
+      let storage = try open(key)
+      let report = try Progress.showing("migrate", output) { progress in
+        try SecureStorage.migrate(
+          from: vault, to: storage, onConflict: overwriting ? .replace : .keepBoth,
+          removingFromSource: !keeping, progress: progress)
+      }
+      try answer(report, "moved to \(path)", output)
+    }
+
+    private func answer(_ report: MigrationReport, _ what: String, _ output: Output) throws {
+      try output.done(
+        "\(what): \(report.copied) copied, \(report.alreadyThere) already there",
+        .object([
+          ("copied", .number("\(report.copied)")),
+          ("alreadyThere", .number("\(report.alreadyThere)")),
+          ("conflicts", .array(report.conflicts.map { .string($0) })),
+          ("unreadable", .number("\(report.unreadable)")),
+        ]))
+      guard report.unreadable == 0 else {
+        throw Failure(
+          .unsound,
+          "\(Printable.count(report.unreadable, "value")) of the other store can't be opened")
+      }
+      guard report.conflicts.isEmpty else {
+        throw Failure(
+          .exists,
+          "both stores keep their own value of \(report.conflicts.joined(separator: ", ")); --overwrite takes "
+            + "the values of the other store")
+      }
+    }
+
+    /// What the members say, and whether the store opens.
+    func findings(_ key: KeyOptions) throws -> [Finding] {
+      var findings: [Finding] = []
+      let members = try storage(.firstAvailable([])).members()
+      for member in members {
+        let subject = "etcd \(member.endpoint)"
+        if let failure = member.failure {
+          findings.append(Finding(subject, .bad, Failure(failure).line, code: failure.code))
+          continue
+        }
+        let milliseconds = Double(member.latency.components.attoseconds / 1_000_000_000_000) / 1000
+        let facts = [
+          "version \(member.version)",
+          member.isLeader ? "leads" : member.hasLeader ? "follows" : "has no leader",
+          "\(member.databaseSize >> 20) MiB", "answered in \(milliseconds) ms",
+        ]
+        let isGood = member.hasLeader && member.complaints.isEmpty
+        findings.append(
+          Finding(
+            subject, isGood ? .good : .bad,
+            (facts + member.complaints).joined(separator: ", ")))
+      }
+      findings.append(
+        Finding("store", path) {
+          let storage = try open(key)
+          return "opens, \(Printable.count(try storage.keys().count, "value"))"
+        })
+      var machines: [EtcdMachine] = []
+      // The finding above says why the store does not open.
+      do { machines = try open(key).machines() } catch {}
+      for machine in machines {
+        let slots = machine.slots.sorted().map { "\($0)" }.joined(separator: ", ")
+        let time = Date(timeIntervalSince1970: Double(machine.time)).formatted(.iso8601)
+        findings.append(
+          Finding("machine \(machine.name)", .good, "opened slots \(slots) at \(time) by its clock")
+        )
+      }
+      return findings
+    }
+  }
+#else
+  // `EtcdPlace` can't be made here, so none of these is ever called.
+  extension EtcdPlace {
+    func initialize(_ key: KeyOptions, _ output: Output) throws {}
+    func addSlot(_ key: KeyOptions, _ choice: KeyChoice?, _ output: Output) throws {}
+    func removeSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {}
+    func verify(expecting names: [String], _ key: KeyOptions, _ output: Output) throws {}
+    func rotate(resuming: Bool, _ key: KeyOptions, _ output: Output) throws {}
+    func backup(to file: String, _ key: KeyOptions, _ output: Output) throws {}
+    func restore(from file: String, isConfirmed: Bool, _ key: KeyOptions, _ output: Output) throws {
+    }
+    func migrate(
+      from vault: VaultStorage, keeping: Bool, overwriting: Bool, _ key: KeyOptions,
+      _ output: Output
+    ) throws {}
+    func findings(_ key: KeyOptions) throws -> [Finding] { [] }
+  }
+#endif
