@@ -37,6 +37,10 @@ let package = Package(
         .product(name: "SecurePropertyStorage", package: "SecurePropertyStorage"),
         .product(name: "StorageTesting", package: "SecurePropertyStorage"),
       ]),
+    // Fleet is a program of many machines that share settings in etcd.
+    .executableTarget(
+      name: "Fleet",
+      dependencies: [.product(name: "EtcdBackend", package: "SecurePropertyStorage")]),
     // Inventory declares its data as typed keys.
     .executableTarget(
       name: "Inventory",

@@ -14,3 +14,4 @@ scripts/private-env.sh bash Examples/run-files-demo.sh
 scripts/private-env.sh bash Examples/run-audit-demo.sh
 scripts/private-env.sh bash Examples/run-desktop-demo.sh
 scripts/private-env.sh bash Examples/run-injection-demo.sh
+scripts/private-env.sh bash Examples/run-fleet-demo.sh

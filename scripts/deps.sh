@@ -2,7 +2,7 @@
 # Installs the Debian packages that the build and the tests need and that are missing.
 # Where nothing is missing it only looks; where it cannot install, it says what to install.
 # With the argument "build" it sees to what a build needs and no test; with KEYRING=no in the environment
-# that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well,
+# that is without the keyring's library, and with ETCD=yes with that of stores in etcd. With "bench" it sees to what the benchmarks compare with as well,
 # with "service" to what looks at the example service, with "docs" to the browser that looks at the documentation.
 set -euo pipefail
 
@@ -25,6 +25,10 @@ case ${1:-} in
   build)
     test_packages=()
     test_commands=()
+    if [[ ${ETCD:-no} == no ]]; then
+      build_packages=("${build_packages[@]/libgrpc-dev/}")
+      build_libraries=("${build_libraries[@]/grpc/}")
+    fi
     if [[ ${KEYRING:-yes} == no ]]; then
       build_packages=("${build_packages[@]/libsecret-1-dev/}")
       build_libraries=("${build_libraries[@]/libsecret-1/}")

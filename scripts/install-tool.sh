@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
 # Builds securestore in release, or installs it with its manual page and shell completions.
 # Usage: scripts/install-tool.sh build | install, with PREFIX and DESTDIR in the environment, and
-# SPS_PROGRAM for a program that was built elsewhere; with KEYRING=no it is built without the keyring, and
-# needs no libsecret.
+# SPS_PROGRAM for a program that was built elsewhere. With KEYRING=no it is built without the keyring, and
+# needs no libsecret; with ETCD=yes it is built for stores in etcd, too, and needs gRPC's C library.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 package=Tools/securestore
 
 # Swift's own libraries are linked in, so that the program runs without the toolchain.
 build=(swift build -c release --package-path "$package" --product securestore --static-swift-stdlib)
-[[ ${KEYRING:-yes} != no ]] || build+=(--disable-default-traits)
+traits=()
+[[ ${KEYRING:-yes} == no ]] || traits+=(Keyring)
+[[ ${ETCD:-no} == no ]] || traits+=(Etcd)
+if [[ ${#traits[@]} -eq 0 ]]; then
+  build+=(--disable-default-traits)
+else
+  build+=(--traits "$(IFS=,; echo "${traits[*]}")")
+fi
 
 case ${1:-} in
   build)

@@ -12,4 +12,5 @@ scripts/checked-tests.sh --package-path "$package" "${flags[@]}"
 program=$(swift build --package-path "$package" "${flags[@]}" --show-bin-path)/securestore
 scripts/private-env.sh "$package/Tests/terminal.sh" "$program"
 scripts/private-env.sh "$package/Tests/install.sh" "$program"
+scripts/private-env.sh "$package/Tests/etcd.sh" "$program"
 scripts/private-env.sh "$package/Tests/deps.sh"

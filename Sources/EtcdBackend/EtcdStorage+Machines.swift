@@ -102,8 +102,8 @@ extension EtcdStorage {
   /// ``KeyAdministration/rotate(openedBy:names:keepingOldKeys:progress:)``.
   ///
   /// - Parameters:
-  ///   - source: has the key of the slot that all machines open.
-  ///   - id: that slot.
+  ///   - id: the slot that all machines open.
+  ///   - source: has the key of that slot.
   /// - Returns: how many records were sealed again.
   /// - Throws: `StorageError`: `conflict` names the machines that do not open the slot.
   @discardableResult

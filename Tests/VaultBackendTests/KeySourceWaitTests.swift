@@ -41,6 +41,7 @@ import VaultBackend
     let vault = TemporaryVault()
     let provider = Provider()
     let storage = vault.storage(.provider(provider), deadline: .seconds(2))
+    defer { provider.use.withLock { $0 = {} } }  // which holds the storage that holds it
     let inner = Lock<[StorageError?]>([])
     provider.use.withLock { use in
       use = {
@@ -63,6 +64,7 @@ import VaultBackend
     let storages = zip(vaults, providers).map { vault, provider in
       vault.storage(.provider(provider), deadline: .seconds(2))
     }
+    defer { for provider in providers { provider.use.withLock { $0 = {} } } }
     let both = DispatchGroup()
     both.enter()
     both.enter()

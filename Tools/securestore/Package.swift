@@ -8,7 +8,7 @@ let package = Package(
   traits: [
     .trait(name: "Keyring", description: "Keys in the desktop's keyring, which need libsecret."),
     .trait(name: "Etcd", description: "Stores in etcd, which need gRPC's C library."),
-    .default(enabledTraits: ["Keyring", "Etcd"]),
+    .default(enabledTraits: ["Keyring"]),
   ],
   dependencies: [
     .package(

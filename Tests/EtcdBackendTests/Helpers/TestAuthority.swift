@@ -7,8 +7,11 @@ import TestSupport
 final class TestAuthority: Sendable {
   private let folder: URL
 
+  /// Makes them.
+  ///
   /// - Parameter days: for how long the member's certificate is valid; less than 0 for one that has
   ///   expired.
+  /// - Throws: what kept openssl from it.
   init(days: Int = 2) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

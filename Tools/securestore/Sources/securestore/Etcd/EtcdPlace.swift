@@ -36,7 +36,7 @@ internal import StorageCore
         deadline: deadline)
       authenticationTag = vault.authenticationTag.map { Data($0.utf8) }
       place = try VaultPlace(
-        path: "/" + prefix, application: vault.app, authenticationTag: authenticationTag,
+        path: "/etcd", application: vault.app, authenticationTag: authenticationTag,
         deadline: deadline)
     }
 
@@ -86,7 +86,7 @@ internal import StorageCore
     ) throws {
       throw Failure(
         .unsupported,
-        "this securestore was built without stores in etcd; build it with the trait Etcd: make tool"
+        "this securestore was built without stores in etcd; build it with: make tool ETCD=yes"
       )
     }
 

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Uses securestore on a store in a real member of etcd, and between that and a vault.
+# Usage: etcd.sh PROGRAM
+set -euo pipefail
+
+program=$1
+work=$(mktemp -d)
+chmod 0700 "$work"
+server=
+trap '[[ -z $server ]] || kill "$server" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
+
+fail() {
+  echo "etcd: $*" >&2
+  exit 1
+}
+
+# Two free ports; another program may take one before etcd does.
+for _ in 1 2 3; do
+  read -r client peer < <(python3 -c '
+import socket
+all = [socket.socket() for _ in range(2)]
+for one in all: one.bind(("127.0.0.1", 0))
+print(*(one.getsockname()[1] for one in all))')
+  etcd --data-dir "$work/data" --listen-client-urls "http://127.0.0.1:$client" \
+    --advertise-client-urls "http://127.0.0.1:$client" \
+    --listen-peer-urls "http://127.0.0.1:$peer" \
+    --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
+    --initial-cluster "default=http://127.0.0.1:$peer" >"$work/log" 2>&1 &
+  server=$!
+  until ETCDCTL_API=3 etcdctl --endpoints "http://127.0.0.1:$client" get x >/dev/null 2>&1; do
+    kill -0 "$server" 2>/dev/null || { server=; break; }
+    sleep 0.1
+  done
+  [[ -z $server ]] || break
+done
+[[ -n $server ]] || fail "etcd does not start: $(tail -n 3 "$work/log")"
+
+store=(--etcd "http://127.0.0.1:$client" --prefix /apps/shop --key-file "$work/fleet.key")
+
+# gives STATUS EXPECTED COMMAND...: the exit code, and a text that the answer contains.
+gives() {
+  local status=0 said expected=$1 text=$2
+  shift 2
+  said=$("$program" "$@" 2>&1) || status=$?
+  [[ $status -eq $expected ]] || fail "$* ends with $status: $said"
+  [[ $said == *"$text"* ]] || fail "$* says: $said"
+}
+
+# Only init makes the store.
+gives 69 unavailable get A "${store[@]}"
+gives 0 "created /apps/shop" init "${store[@]}"
+gives 23 duplicate init "${store[@]}"
+printf secret1 | "$program" -q set A "${store[@]}"
+gives 0 secret1 get A "${store[@]}"
+printf 'B=2\nC=three\n' >"$work/env"
+gives 0 "imported 2 values" import "$work/env" "${store[@]}"
+gives 0 C=three export --format dotenv --stdout "${store[@]}"
+# shellcheck disable=SC2016  # the started program expands it
+gives 0 "B is 2" run --only B "${store[@]}" -- sh -c 'echo B is $B'
+[[ $("$program" list "${store[@]}" | paste -sd ' ') == "A B C" ]] || fail "list gives something else"
+
+# Keys.
+gives 0 "added slot 2" slots add --new-key-file "$work/two.key" "${store[@]}"
+gives 0 "file two.key" slots "${store[@]}"
+gives 0 secret1 get A "${store[@]:0:4}" --key-file "$work/two.key"
+gives 64 "machines share" slots change --new-key-file "$work/three.key" "${store[@]}"
+gives 64 "machines share" rotate --root --same-key --yes "${store[@]}"
+gives 0 "sealed 3 values" rotate "${store[@]}"
+gives 0 "all of them open" verify --expect A "${store[@]}"
+gives 2 "absent: D" verify --expect D "${store[@]}"
+
+# Vaults.
+gives 0 "3 copied" backup "$work/copy.vault" "${store[@]}"
+gives 0 "nothing wrong" verify --vault "$work/copy.vault" --key-file "$work/fleet.key"
+gives 0 "" remove C "${store[@]}"
+printf later | "$program" -q set A "${store[@]}"
+gives 0 restored restore "$work/copy.vault" --yes "${store[@]}"
+gives 0 three get C "${store[@]}"
+gives 0 secret1 get A "${store[@]}"
+"$program" -q init --vault "$work/v.vault" --key-file "$work/v.key"
+printf moved | "$program" -q set M --vault "$work/v.vault" --key-file "$work/v.key"
+gives 0 "1 copied" migrate --from-vault "$work/v.vault" --from-key-file "$work/v.key" "${store[@]}"
+gives 0 moved get M "${store[@]}"
+[[ -z $("$program" list --vault "$work/v.vault" --key-file "$work/v.key") ]] || fail "M is still there"
+
+# What is not so.
+gives 0 "version 3" doctor "${store[@]}"
+gives 0 "removed slot 2" slots remove 2 "${store[@]}"
+gives 10 "only with file fleet.key" get A "${store[@]:0:4}" --key-file "$work/v.key"
+gives 64 etcdctl reset --yes "${store[@]}"
+gives 64 "need --etcd" get A --prefix /x
+gives 64 "--prefix" get A --etcd "http://127.0.0.1:$client" --key-file "$work/fleet.key"
+gives 64 "one of" get A --vault "$work/v.vault" "${store[@]}"
+kill "$server"
+wait "$server" 2>/dev/null || true
+server=
+gives 69 "127.0.0.1:$client" get A "${store[@]}" --wait 1
+gives 2 BAD doctor "${store[@]}" --wait 1
+if grep -rqa secret1 "$work/data"; then fail "etcd's folder holds a value"; fi
+grep -rqa /apps/shop/h "$work/data" || fail "etcd's folder does not hold the store"
+
+echo "etcd: securestore works on a store in etcd, and between that and vaults"
