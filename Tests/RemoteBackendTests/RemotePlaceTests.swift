@@ -125,6 +125,30 @@ import Testing
     #expect(try other.load(String.self, forKey: "kept") == "2")
   }
 
+  @Test func lanesOfProcessesThatAreGoneDoNotPileUp() throws {
+    let (one, _) = storage(cluster)
+    try one.save(1, forKey: "n")
+    let old = { (rows: [RowKey: [UInt8]]) in
+      rows.keys.count {
+        if case .lane = $0 { return true }
+        return false
+      }
+    }
+    for number in 0..<600 {
+      let id = LaneID(Array("lane \(1_000 + number)".utf8) + [UInt8](repeating: 0, count: 7))!
+      cluster.tamper([(.lane(id), [0])])
+    }
+    #expect(old(cluster.rows) == 601)
+    // Each that starts removes some, also the lane of the first, which has not been used since.
+    for _ in 0..<3 { #expect(try storage(cluster).storage.load(Int.self, forKey: "n") == 1) }
+    #expect(old(cluster.rows) <= 512)
+    try one.save(2, forKey: "n")
+    #expect(try storage(cluster).storage.load(Int.self, forKey: "n") == 2)
+    let before = old(cluster.rows)
+    _ = try storage(cluster).storage.load(Int.self, forKey: "n")
+    #expect(old(cluster.rows) == before, "few lanes stay")
+  }
+
   @Test func whatNoCommitTakesIsRefusedBeforeItIsSent() throws {
     let (one, place) = storage(cluster)
     try one.save("1", forKey: "k")

@@ -28,11 +28,11 @@ package final class RemotePlace: RecordPlace {
 
   package let engine: any RemoteEngine
   let memory = RemoteMemory()
-  private let options: Options
-  private let writer: RemoteWriter
+  let options: Options
+  let writer: RemoteWriter
   /// One list at a time; the history that the first one found.
   private let history = Lock<String?>(nil)
-  private let headerTurn = Lock(())
+  let headerTurn = Lock(())
   /// How many calls of ``creating(_:)`` run.
   private let creators = Atomic<Int>(0)
   private let follower = RemoteFollower()
@@ -139,7 +139,27 @@ package final class RemotePlace: RecordPlace {
     }
     memory.removeRows(at: mark) { found[$0] == nil }
     memory.confirm(mark, asOf: now)
-    if before == nil, options.follows { follower.start(self) }
+    if before == nil {
+      removeOldLanes(found, by: deadline)
+      if options.follows { follower.start(self) }
+    }
+  }
+
+  /// How many lanes a store keeps; each process leaves one or more behind.
+  private static let laneLimit = 512
+
+  /// Removes the lanes that were used longest ago, if there are too many.
+  ///
+  /// A writer that still has one is refused once, and takes another. So is a late commit of a process
+  /// that is gone.
+  private func removeOldLanes(_ rows: [RowKey: Mark], by deadline: Deadline) {
+    let lanes = rows.filter { $0.key.isLane }.sorted { $0.value < $1.value }
+    guard lanes.count > Self.laneLimit, options.access != .readOnly else { return }
+    let old = lanes.prefix(engine.limits.operations)
+    let removal = RemoteCommit(
+      checks: old.map { ($0.key, $0.value) }, writes: old.map { ($0.key, nil) })
+    // If it fails, the next process that starts does it.
+    do throws(StorageError) { _ = try engine.commit(removal, by: deadline) } catch {}
   }
 
   /// Refuses an engine that was made anew behind the same name.
@@ -170,7 +190,7 @@ package final class RemotePlace: RecordPlace {
   }
 
   /// Reads rows at the engine, and takes them in.
-  private func refresh(
+  func refresh(
     _ keys: [RowKey], by deadline: Deadline
   ) throws(StorageError) -> [Row?] {
     try memory.requireSound()
@@ -268,147 +288,6 @@ package final class RemotePlace: RecordPlace {
   package func observe(
     _ observer: @escaping @Sendable (RecordChange) -> Void
   ) -> ChangeObservation { memory.observe(observer) }
-
-  // MARK: Writing
-
-  /// What a commit checks, or why it need not be tried.
-  private enum Plan {
-    case commit(RemoteCommit)
-    case headerChanged
-    /// A condition does not hold for what memory knows, which may be old.
-    case conditionFailed
-  }
-
-  package func commit(
-    _ writes: [RecordWrite], headerVersion: UInt64
-  ) throws(StorageError) -> CommitOutcome {
-    try requireWritable()
-    let deadline = Deadline(after: options.deadline)
-    try prepare(by: deadline)
-    try requireRoom(writes)
-    let keys = [RowKey.header] + writes.map { .record($0.name) }
-    var isFresh = false
-    var attempt = 0
-    repeat {
-      options.pause(attempt)
-      switch try plan(writes, headerVersion) {
-      case .headerChanged: return .headerChanged
-      case .conditionFailed where isFresh: return .conditionFailed
-      case .conditionFailed: _ = try refresh(keys, by: deadline)
-      case .commit(let commit):
-        switch try writer.commit(commit, by: deadline) {
-        case .committed(let mark):
-          memory.apply(commit.changes(at: mark))
-          return .committed
-        case .refused(let lane):
-          let rows = try refresh(keys + [lane.key], by: deadline)
-          writer.giveBack(lane, rows.last ?? nil)
-        }
-      }
-      isFresh = true
-      attempt += 1
-    } while !deadline.isOver
-    throw StorageError(
-      .busy, "others kept changing the same values; nothing was written. Try again",
-      path: engine.title)
-  }
-
-  private func plan(
-    _ writes: [RecordWrite], _ headerVersion: UInt64
-  ) throws(StorageError) -> Plan {
-    let (header, version) = try memory.header()
-    guard version == headerVersion else { return .headerChanged }
-    var commit = RemoteCommit(checks: [(.header, header == nil ? 0 : version)], writes: [])
-    for write in writes {
-      let key = RowKey.record(write.name)
-      if write.condition != .always {
-        let known = try memory.lookup(write.name).known
-        guard write.isAllowed(over: known.record) else { return .conditionFailed }
-        commit.checks.append((key, known.version))
-      }
-      if !write.isCheck { commit.writes.append((key, write.record)) }
-    }
-    return .commit(commit)
-  }
-
-  /// Refuses what no commit of the engine can take.
-  private func requireRoom(_ writes: [RecordWrite]) throws(StorageError) {
-    let limits = engine.limits
-    guard writes.count <= commitLimit else {
-      throw StorageError(
-        .invalid,
-        "a transaction over \(writes.count) values is too large for this place, which takes "
-          + "\(commitLimit); use smaller ones", path: engine.title)
-    }
-    // The name of a row, its prefix and the message around it.
-    let bytes = writes.reduce(0) { $0 + ($1.record?.count ?? 0) + 512 }
-    guard bytes <= limits.bytes else {
-      throw StorageError(
-        .invalid,
-        "the values of one write are larger than the \(limits.bytes >> 10) KiB that this place takes; "
-          + "keep large values in a sealed folder", path: engine.title)
-    }
-  }
-
-  // MARK: The header
-
-  /// Lets `body` change the header against the version that it saw.
-  ///
-  /// No other thread of this process runs a body meanwhile. Another process may change the header;
-  /// `body` then runs again with what is there now.
-  package func updateHeader(
-    _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
-  ) throws(StorageError) -> UInt64 {
-    let deadline = Deadline(after: options.deadline)
-    try prepare(by: deadline)
-    return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
-      try headerTurn.withLock { (_) throws(StorageError) in
-        try updateHeader(by: deadline, body)
-      }
-    }
-  }
-
-  private func updateHeader(
-    by deadline: Deadline, _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
-  ) throws(StorageError) -> UInt64 {
-    var attempt = 0
-    repeat {
-      options.pause(attempt)
-      _ = try refresh([.header], by: deadline)
-      let (old, version) = try memory.header()
-      // Without a header all that is there counts, and not only what memory knows.
-      if old == nil { try repair() }
-      var new = old
-      let held = HeldRecords(isEmpty: try memory.isEmpty()) { (each) throws(StorageError) in
-        try self.repair()
-        for (name, record) in try self.memory.all().records { each(name, record) }
-      }
-      try body(&new, held)
-      guard new != old else { return version }
-      try requireWritable()
-      let commit = RemoteCommit(
-        checks: [(.header, old == nil ? 0 : version)], writes: [(.header, new)])
-      switch try writer.commit(commit, by: deadline) {
-      case .committed(let mark):
-        memory.apply(commit.changes(at: mark))
-        return try memory.header().version
-      case .refused(let lane):
-        let rows = try refresh([.header, lane.key], by: deadline)
-        writer.giveBack(lane, rows.last ?? nil)
-      }
-      attempt += 1
-    } while !deadline.isOver
-    throw StorageError(
-      .busy, "others kept changing the store's keys; nothing was changed. Try again",
-      path: engine.title)
-  }
-}
-
-extension RemoteCommit {
-  /// What the commit changes once it is made.
-  fileprivate func changes(at mark: Mark) -> [RemoteChange] {
-    writes.map { RemoteChange($0.key, $0.value, version: mark) }
-  }
 }
 
 extension RowKey {
