@@ -226,7 +226,7 @@ let package = Package(
     .testTarget(
       name: "EtcdBackendTests",
       dependencies: [
-        "EtcdBackend", "EtcdTestChild", "RemoteBackend", "StorageCore", "CryptoCore",
+        "EtcdBackend", "EtcdTestChild", "LocalData", "RemoteBackend", "StorageCore", "CryptoCore",
         "StorageTesting",
         "KeyringTesting", "TestSupport",
       ]),

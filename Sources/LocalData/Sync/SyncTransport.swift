@@ -80,6 +80,8 @@ public final class MemorySyncTransport: SyncTransport {
 ///     let shared = VaultStorage(at: folder, keySource: .keyFile(path))
 ///     await router.connect(StorageSyncTransport(shared, id: "team"), key: key)
 ///
+/// For machines, an `EtcdStorage` with `reading: .linearizable` does the same.
+///
 /// The storage seals the bytes again, in addition to LocalData.
 public final class StorageSyncTransport: SyncTransport {
   /// The name of the store.
