@@ -54,7 +54,8 @@ fleet() { "$program" "$endpoints" "$work/fleet.key" "$@"; }
 fleet create
 fleet set db-password secret-marker-1 >/dev/null
 for name in web1 web2 batch; do
-  fleet follow db-password >"$work/$name" 2>&1 &
+  # Not through the function, whose shell would be killed in its place.
+  "$program" "$endpoints" "$work/fleet.key" follow db-password >"$work/$name" 2>&1 &
   followers+=($!)
 done
 everyone_sees() {
