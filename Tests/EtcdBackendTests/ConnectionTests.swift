@@ -57,7 +57,7 @@ import Testing
     #expect(refused.contains(code { try storage(clear, deadline: .seconds(2)).open() }!))
     let missing = EtcdCertificates(authority: authority.file("none.pem"))
     #expect(code { try storage(cluster.endpoints, missing).open() } == .unavailable)
-    let system = code { try storage(cluster.endpoints, deadline: .seconds(5)).open() }
+    let system = code { try storage(cluster.endpoints, deadline: .seconds(50)).open() }
     #expect(system == .denied, "the system's authorities don't know this one")
   }
 
@@ -143,7 +143,7 @@ import Testing
     let direct = cluster.storage()
     try direct.create()
     try direct.save("a", forKey: "k")
-    let through = storage(["http://127.0.0.1:\(proxy.port)"], deadline: .seconds(3))
+    let through = storage(["http://127.0.0.1:\(proxy.port)"], deadline: .seconds(15))
     #expect(try through.load(String.self, forKey: "k") == "a")
     proxy.mode = .mute
     #expect(try through.load(String.self, forKey: "k") == "a")

@@ -132,7 +132,7 @@ import Testing
     readers.wait()
     var history = History()
     for lines in histories.withLock({ $0 }) { history.add(lines) }
-    #expect(history.acknowledged > operations / 2, "\(history.acknowledged) of \(operations)")
+    #expect(history.acknowledged > operations / 4, "\(history.acknowledged) of \(operations)")
     print(
       "fleet: seed \(seed): \(history.acknowledged) acknowledged, \(history.refused) refused, "
         + "\(history.unknown) unknown")
@@ -207,7 +207,7 @@ import Testing
 
   @Test func withoutAQuorumReadsGoOnAndWritesSayWhy() throws {
     let fleet = try Fleet()
-    let storage = fleet.cluster.storage(fleet.prefix, deadline: .seconds(4))
+    let storage = fleet.cluster.storage(fleet.prefix, deadline: .seconds(15))
     try storage.save("before", forKey: "k")
     for index in 0..<2 { fleet.cluster.kill(index) }
     let error = #expect(throws: StorageError.self) { try storage.save("lost", forKey: "k") }
