@@ -227,8 +227,7 @@ let package = Package(
       name: "EtcdBackendTests",
       dependencies: [
         "EtcdBackend", "EtcdTestChild", "LocalData", "RemoteBackend", "StorageCore", "CryptoCore",
-        "StorageTesting",
-        "KeyringTesting", "TestSupport",
+        "StorageTesting", "KeyringTesting", "TestSupport", "VaultBackend",
       ]),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(

@@ -15,6 +15,7 @@ let package = Package(
     .target(name: "CAllocations"),
     // It opens the libraries that it compares by itself, by dlopen(3).
     .target(name: "CPeers"),
+    .target(name: "CEtcd", linkerSettings: [.linkedLibrary("grpc"), .linkedLibrary("gpr")]),
     .target(
       name: "CKeyring",
       linkerSettings: [
@@ -23,7 +24,7 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: [
-        "CFloor", "CAllocations", "CPeers", "CKeyring",
+        "CFloor", "CAllocations", "CPeers", "CKeyring", "CEtcd",
         .product(name: "CryptoCore", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "SingletonBackend", package: "SecurePropertyStorage"),
@@ -31,6 +32,7 @@ let package = Package(
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
         .product(name: "FileBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
+        .product(name: "EtcdBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
         .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "InjectRegistry", package: "SecurePropertyStorage"),

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the example service and looks at it from outside.
 # Usage: scripts/service.sh test   its tests, and what its real process does: starts that fail, keys that are
-#                                  rotated while it serves, kills during a rotation, a full disk
+#                                  rotated while it serves, kills during a rotation, a full disk, three
+#                                  instances over one store in etcd
 #        scripts/service.sh load   a release build under load for SPS_LOAD_SECONDS=30 while keys rotate: no
 #                                  failed request, and the store takes at most 10 % of the processor time
 set -euo pipefail
@@ -15,6 +16,7 @@ case ${1:-test} in
     scripts/checked-tests.sh --package-path "$package" "${flags[@]}"
     program=$(swift build --package-path "$package" "${flags[@]}" --show-bin-path)/token-service
     scripts/private-env.sh bash "$package/Tests/process.sh" "$program"
+    scripts/private-env.sh bash "$package/Tests/fleet.sh" "$program"
     ;;
   load)
     swift build -c release --package-path "$package" --product token-service

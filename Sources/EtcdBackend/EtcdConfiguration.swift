@@ -30,6 +30,14 @@ public struct EtcdConfiguration: Sendable {
   /// While etcd elects a leader, which takes up to 3 s, writes wait.
   public var deadline: Duration
 
+  /// Where this machine keeps a copy of the store, such as a `VaultStorage`; nil for nowhere.
+  ///
+  /// With a copy a program starts while etcd is away, and ``EtcdStorage/state`` says how old its
+  /// values are. It also sees at its start that etcd has gone back to an older state: use is then the
+  /// error `damaged`. Changes get into the copy within a second; ``EtcdStorage/refresh()`` waits for
+  /// that. The storage holds nothing else, and has a key of its own.
+  public var copy: DelegatedStorage?
+
   /// A store in etcd.
   ///
   /// - Parameters:
@@ -39,12 +47,14 @@ public struct EtcdConfiguration: Sendable {
   ///   - user: the user of etcd.
   ///   - access: what the program may do.
   ///   - deadline: how long a call may take.
+  ///   - copy: where this machine keeps a copy of the store.
   public init(
     endpoints: [String], prefix: String, certificates: EtcdCertificates? = nil,
-    user: EtcdUser? = nil, access: StoreAccess = .mustExist, deadline: Duration = .seconds(10)
+    user: EtcdUser? = nil, access: StoreAccess = .mustExist, deadline: Duration = .seconds(10),
+    copy: DelegatedStorage? = nil
   ) {
     (self.endpoints, self.prefix, self.certificates) = (endpoints, prefix, certificates)
-    (self.user, self.access, self.deadline) = (user, access, deadline)
+    (self.user, self.access, self.deadline, self.copy) = (user, access, deadline, copy)
   }
 }
 

@@ -114,6 +114,16 @@ public final class EtcdDelegate: RecordPlace {
   }
 }
 
+extension EtcdDelegate: MadeByCommand {
+  package var missing: StorageError {
+    StorageError(
+      .unavailable,
+      "there is no store below this prefix in etcd, and none was made; check the addresses and the "
+        + "prefix. A new store is made once, on one machine, by EtcdStorage.create() or securestore "
+        + "init --etcd", path: location)
+  }
+}
+
 /// The places of this process, one for each store and user.
 private enum EtcdPlaces {
   private static let all = WeakTable<[ExactString], RemotePlace>()
@@ -135,12 +145,14 @@ private enum EtcdPlaces {
     id += [configuration.user?.name ?? "", configuration.user?.source ?? ""]
     id += configuration.certificates?.paths ?? []
     id += ["\(configuration.access)", "\(configuration.deadline)"]
+    if let copy = configuration.copy { id.append("\(ObjectIdentifier(copy))") }
     return try all.object(id.map { ExactString(text: $0) }) {
       () throws(StorageError) in
       var options = RemotePlace.Options()
       options.deadline = configuration.deadline
       options.access = configuration.access == .readOnly ? .readOnly : .mustExist
       options.place = prefix
+      options.copy = configuration.copy
       let engine = EtcdEngine(
         endpoints, prefix: prefix, certificates: configuration.certificates,
         user: configuration.user)

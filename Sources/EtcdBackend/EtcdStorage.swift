@@ -128,11 +128,14 @@ public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Se
     try place.creating { () throws(StorageError) in try open() }
   }
 
-  /// Asks etcd for everything that this process does not know yet.
+  /// Asks etcd for everything that this process does not know yet, and keeps the copy on this
+  /// machine.
   ///
-  /// - Throws: `StorageError` when etcd can't be asked.
+  /// - Throws: `StorageError` when etcd can't be asked, or the copy not be written.
   public func refresh() throws(StorageError) {
-    try (delegate.place() as RemotePlace).repair()
+    let place = try delegate.place() as RemotePlace
+    try place.repair()
+    try place.keep()
   }
 
   /// How current this process's copy is; costs no call.

@@ -23,7 +23,7 @@ struct Bench {
     for comparison in try Sealing.comparisons() + Wrappers.comparisons()
       + VaultCalls.comparisons() + LiveCalls.comparisons() + FolderCalls.comparisons()
       + RouterCalls.comparisons()
-      + KeyringCalls.comparisons(options.isChosen)
+      + KeyringCalls.comparisons(options.isChosen) + EtcdCalls.comparisons(options.isChosen)
       + Injection.comparisons()
     {
       guard options.isChosen(comparison.name) else { continue }
@@ -46,17 +46,21 @@ struct Bench {
     let failed = options.isChosen("failed read") ? try FailedReads.figures() : []
     let names = options.isChosen("100,000 names") ? try ManyNames.figures() : []
     let large = names + (options.isChosen("1 GiB") ? try LargeFile.figures() : [])
-    for figure in figures + injection + live + scaling + failed + large { print(figure.line) }
+    let fleet = options.isChosen("fleet") ? try EtcdCalls.figures() : []
+    for figure in fleet + figures + injection + live + scaling + failed + large {
+      print(figure.line)
+    }
     if let path = options.report {
       try Report(
         results: results, threads: threads, visits: visits, figures: figures,
-        injection: injection, live: live + failed, scaling: scaling, large: large,
+        injection: injection, live: live + failed, fleet: fleet, scaling: scaling, large: large,
         pairs: options.pairs
       ).write(to: path)
     }
     let missed =
       results.filter { !$0.isOnTarget }.map(\.comparison.name)
-      + (figures + injection + live + scaling + failed + large).filter { !$0.isOnTarget }.map(
+      + (fleet + figures + injection + live + scaling + failed + large).filter { !$0.isOnTarget }
+      .map(
         \.name)
     for name in missed { print("missed: \(name)") }
     if options.checks, !missed.isEmpty { exit(1) }

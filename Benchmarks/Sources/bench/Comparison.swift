@@ -3,7 +3,7 @@ import Glibc
 /// Two ways to do a thing, each a loop of a given number of rounds.
 struct Comparison {
   /// Which part of the report it is in.
-  enum Part { case calls, vault, live, keyring, injection }
+  enum Part { case calls, vault, fleet, live, keyring, injection }
 
   let part: Part
   /// What is measured.

@@ -15,6 +15,12 @@ enum Helper {
     case "--visit-entries":
       guard arguments.count == 3, let count = Int(arguments[2]) else { return false }
       print(try EntryVisit(of: arguments[1], count: count).line)
+    case "--watch-etcd":
+      guard arguments.count == 3, let changes = Int(arguments[2]) else { return false }
+      try EtcdCalls.watch(arguments[1], changes)
+    case "--open-etcd":
+      guard arguments.count == 2 else { return false }
+      try EtcdCalls.open(arguments[1])
     default: return false
     }
     return true

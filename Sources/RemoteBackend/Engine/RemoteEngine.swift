@@ -197,6 +197,12 @@ package struct Deadline: Sendable {
   /// How much time is left, in nanoseconds; 0 when it is over.
   package var nanoseconds: Int64 { max(end - MonotonicTime.now.nanoseconds, 0) }
 
+  /// The earlier one of this deadline and one that is `span` from now.
+  func within(_ span: Duration) -> Deadline {
+    let other = Deadline(after: span)
+    return other.end < end ? other : self
+  }
+
   /// Whether it is over.
   package var isOver: Bool { nanoseconds == 0 }
 }

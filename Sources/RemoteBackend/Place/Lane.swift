@@ -50,6 +50,10 @@ struct Lane: Sendable {
 /// Each commit in flight has one to itself.
 final class LanePool: Sendable {
   private let free = Lock<[Lane]>([])
+  private let last = Lock<Lane?>(nil)
+
+  /// The lane of the latest commit; nil before the first.
+  var latest: Lane? { last.withLock { $0 } }
 
   /// A lane for one commit; makes one when none is free.
   ///
@@ -76,5 +80,10 @@ final class LanePool: Sendable {
   }
 
   /// Gives a lane back, whose row has this version.
-  func give(_ lane: Lane) { free.withLock { $0.append(lane) } }
+  func give(_ lane: Lane) {
+    free.withLock { $0.append(lane) }
+    last.withLock { last in
+      if lane.version > last?.version ?? 0 { last = lane }
+    }
+  }
 }

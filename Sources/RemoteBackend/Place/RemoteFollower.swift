@@ -41,7 +41,12 @@ final class RemoteFollower: Sendable {
   var state: RemoteState { shared.withLock { $0.state } }
 
   /// Begins to follow a place.
-  func start(_ place: RemotePlace) {
+  ///
+  /// - Parameters:
+  ///   - place: the place.
+  ///   - error: why the engine could not be asked just now; nil if it was.
+  func start(_ place: RemotePlace, after error: StorageError?) {
+    if let error { shared.withLock { $0.leave(error) } }
     DetachedThread.start("sps-remote") { [self, weak place] in run { place } }
   }
 

@@ -44,6 +44,16 @@ final class RemoteMemory: Sendable {
     }
     /// Why the memory may not be used: the engine's history is not the one that it had.
     var failure: StorageError?
+    /// The rows that were changed since a copy was kept; nil without a copy.
+    var changed: Set<RowKey>?
+    /// Is called when a first row was changed.
+    var tellKeeper: (@Sendable () -> Void)?
+
+    mutating func note(_ key: RowKey) {
+      guard changed != nil else { return }
+      if changed!.isEmpty { tellKeeper?() }
+      changed!.insert(key)
+    }
   }
   private let state = SharedLock(State())
   private let observers = ChangeObservers()
@@ -135,6 +145,60 @@ final class RemoteMemory: Sendable {
     observers.add(observer)
   }
 
+  // MARK: For a copy
+
+  /// What a copy does not have yet.
+  struct Changes: Sendable {
+    /// The rows that have changed, nil for those that are gone.
+    let rows: [RowKey: Row?]
+    /// The moment up to which all changes are known.
+    let mark: Mark
+    /// When that was.
+    let confirmed: MonotonicTime
+  }
+
+  /// Notes from now on which rows have changed.
+  func keepChanges(_ tell: @escaping @Sendable () -> Void) {
+    state.withLock { ($0.tellKeeper, $0.changed) = (tell, []) }
+  }
+
+  /// What has changed since the last call; nil while there is no store.
+  func takeChanges() throws(StorageError) -> Changes? {
+    try state.withLock { (state) throws(StorageError) in
+      if let failure = state.failure { throw failure }
+      guard let changed = state.changed, let mark = state.mark, let confirmed = state.confirmed,
+        state.header != nil
+      else { return nil }
+      state.changed = []
+      var rows: [RowKey: Row?] = [:]
+      for key in changed {
+        switch key {
+        case .header:
+          rows[key] = .some(state.header.map { Row(key, $0, version: state.headerVersion) })
+        case .record(let hash):
+          let entry = state.records[Name(hash)]
+          rows[key] = .some(entry.map { Row(key, $0.bytes, version: $0.version) })
+        case .lane: break
+        }
+      }
+      return Changes(rows: rows, mark: mark, confirmed: confirmed)
+    }
+  }
+
+  /// Notes that changes were not kept.
+  func putBack(_ changes: Changes) {
+    state.withLock { $0.changed?.formUnion(changes.rows.keys) }
+  }
+
+  /// Takes in a copy, before anything else is known.
+  func load(_ rows: [Row], upTo mark: Mark, confirmed: MonotonicTime) {
+    apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) }, upTo: mark)
+    state.withLock { state in
+      state.confirmed = confirmed
+      if state.changed != nil { state.changed = [] }
+    }
+  }
+
   // MARK: Changing
 
   /// Takes in changes that are part of what happened, such as the writes of a commit.
@@ -210,6 +274,7 @@ final class RemoteMemory: Sendable {
       guard change.version > state.headerVersion else { return }
       guard change.value != nil || state.header != nil else { return }
       (state.header, state.headerVersion) = (change.value, change.version)
+      state.note(.header)
     case .record(let hash):
       let name = Name(hash)
       let old = state.records[name]
@@ -222,6 +287,7 @@ final class RemoteMemory: Sendable {
         guard old != nil else { return }
         state.records.remove(name)
       }
+      state.note(change.key)
       guard !observers.isEmpty else { return }
       observers.notify(
         RecordChange(name: hash, record: change.value, headerVersion: state.headerVersion))

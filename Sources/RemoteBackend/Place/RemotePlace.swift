@@ -21,6 +21,8 @@ package final class RemotePlace: RecordPlace {
     package var follows = true
     /// Waits before the next attempt of a number; a simulation does not wait.
     package var pause: @Sendable (Int) -> Void = RemotePlace.pause
+    /// Where a copy is kept on this machine; nil for nowhere.
+    package var copy: DelegatedStorage?
 
     /// The usual options.
     package init() {}
@@ -30,21 +32,38 @@ package final class RemotePlace: RecordPlace {
   let memory = RemoteMemory()
   let options: Options
   let writer: RemoteWriter
-  /// One list at a time; the history that the first one found.
+  /// One list at a time.
+  let listTurn = Lock(())
   private let history = Lock<String?>(nil)
+  /// The latest commit of this machine that the copy remembers.
+  let rememberedLane = Lock<Lane?>(nil)
+  /// Whether the memory can be read.
+  let isPrepared = Atomic<Bool>(false)
   let headerTurn = Lock(())
   /// How many calls of ``creating(_:)`` run.
   private let creators = Atomic<Int>(0)
-  private let follower = RemoteFollower()
+  let follower = RemoteFollower()
+  let keeper: RemoteKeeper?
 
   /// The place of a store in an engine.
   package init(_ engine: any RemoteEngine, _ options: Options = Options()) {
     self.engine = engine
     self.options = options
     writer = RemoteWriter(engine: engine, pause: options.pause)
+    let copy = options.copy.map { RemoteCopy(storage: $0, place: options.place) }
+    keeper = copy.map { [memory] in RemoteKeeper($0, memory) }
   }
 
-  deinit { follower.stop() }
+  deinit {
+    follower.stop()
+    keeper?.stop()
+  }
+
+  /// The history of the engine, as it was found first; nil before.
+  var knownHistory: String? {
+    get { history.withLock { $0 } }
+    set { history.withLock { $0 = newValue } }
+  }
 
   /// How current the memory is.
   package var state: RemoteState { follower.state }
@@ -79,165 +98,6 @@ package final class RemotePlace: RecordPlace {
     guard attempt > 0 else { return }
     let most = min(500 << min(attempt, 7), 50_000)
     usleep(UInt32.random(in: UInt32(most / 2)...UInt32(most)))
-  }
-
-  // MARK: Being current
-
-  /// Reads all rows, unless that was done before.
-  func prepare(by deadline: Deadline) throws(StorageError) {
-    guard memory.mark == nil else { return }
-    try history.withLock { (history) throws(StorageError) in
-      guard memory.mark == nil else { return }
-      try readAll(&history, by: deadline)
-    }
-  }
-
-  /// Compares all rows with the engine's, and takes in what is missing.
-  ///
-  /// A watch may lose a change, and none says what happened while it was away.
-  ///
-  /// - Throws: `StorageError` when the engine can't be asked, or is not the one that it was.
-  package func repair() throws(StorageError) { try repair(within: options.deadline) }
-
-  /// The same, with a time of its own.
-  func repair(within span: Duration) throws(StorageError) {
-    let deadline = Deadline(after: span)
-    try history.withLock { (history) throws(StorageError) in
-      try readAll(&history, by: deadline)
-    }
-  }
-
-  private func readAll(
-    _ history: inout String?, by deadline: Deadline
-  ) throws(StorageError) {
-    try requireHistory(&history, by: deadline)
-    let now = MonotonicTime.now
-    let before = memory.mark
-    let known = memory.versions()
-    var found: [RowKey: Mark] = [:]
-    // The first list has the values; a later one has only what tells that they are the same.
-    let mark = try engine.list(keysOnly: before != nil, by: deadline) {
-      (rows) throws(StorageError) in
-      for row in rows {
-        found[row.key] = row.version
-      }
-      guard before == nil else { return }
-      memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
-    }
-    if let before, mark < before { throw wentBack() }
-    // What was known before the list is no later than the list.
-    for (key, version) in known where version > mark || (found[key] ?? .max) < version {
-      throw wentBack()
-    }
-    if before != nil {
-      let missing = found.keys.filter { found[$0]! > known[$0] ?? 0 && !$0.isLane }
-      for start in stride(from: 0, to: missing.count, by: engine.limits.operations) {
-        let keys = Array(missing[start..<min(start + engine.limits.operations, missing.count)])
-        let (rows, mark) = try engine.read(keys, by: deadline)
-        memory.apply(rows, of: keys, at: mark)
-      }
-    }
-    memory.removeRows(at: mark) { found[$0] == nil }
-    memory.confirm(mark, asOf: now)
-    if before == nil {
-      removeOldLanes(found, by: deadline)
-      if options.follows { follower.start(self) }
-    }
-  }
-
-  /// How many lanes a store keeps; each process leaves one or more behind.
-  private static let laneLimit = 512
-
-  /// Removes the lanes that were used longest ago, if there are too many.
-  ///
-  /// A writer that still has one is refused once, and takes another. So is a late commit of a process
-  /// that is gone.
-  private func removeOldLanes(_ rows: [RowKey: Mark], by deadline: Deadline) {
-    let lanes = rows.filter { $0.key.isLane }.sorted { $0.value < $1.value }
-    guard lanes.count > Self.laneLimit, options.access != .readOnly else { return }
-    let old = lanes.prefix(engine.limits.operations)
-    let removal = RemoteCommit(
-      checks: old.map { ($0.key, $0.value) }, writes: old.map { ($0.key, nil) })
-    // If it fails, the next process that starts does it.
-    do throws(StorageError) { _ = try engine.commit(removal, by: deadline) } catch {}
-  }
-
-  /// Refuses an engine that was made anew behind the same name.
-  private func requireHistory(
-    _ history: inout String?, by deadline: Deadline
-  ) throws(StorageError) {
-    let now = try engine.history(by: deadline)
-    guard let known = history, known != now else {
-      history = now
-      return
-    }
-    let error = StorageError(
-      .damaged,
-      "another engine answers at this address than before, so its data is not that of this store; "
-        + "check the address. If it was restored on purpose, start the program again",
-      path: engine.title)
-    memory.fail(error)
-    throw error
-  }
-
-  private func wentBack() -> StorageError {
-    let error = StorageError(
-      .damaged,
-      "the engine went back to an older state, as after a restored snapshot, so changes are lost. "
-        + "Look what is missing, then start the program again", path: engine.title)
-    memory.fail(error)
-    return error
-  }
-
-  /// Reads rows at the engine, and takes them in.
-  func refresh(
-    _ keys: [RowKey], by deadline: Deadline
-  ) throws(StorageError) -> [Row?] {
-    try memory.requireSound()
-    let now = MonotonicTime.now
-    let (rows, mark) = try engine.read(keys, by: deadline)
-    memory.apply(rows, of: keys, at: mark)
-    memory.confirm(mark, asOf: now)
-    return rows
-  }
-
-  /// How old the memory may be: everything that was committed so long ago is in it.
-  ///
-  /// Nil before the first use. It grows while nobody asks the engine, even if nothing has changed.
-  package var age: Duration? {
-    memory.confirmed.map { .nanoseconds(MonotonicTime.now.nanoseconds - $0.nanoseconds) }
-  }
-
-  /// Makes sure that memory is as new as a reader wants: of some rows, or of all.
-  private func meet(_ reading: Reading, _ keys: [RowKey]?) throws(StorageError) {
-    let deadline = Deadline(after: options.deadline)
-    try prepare(by: deadline)
-    switch reading {
-    case .cached: return
-    case .cachedFor(let most): if let age, age <= most { return }
-    case .linearizable: break
-    }
-    guard let keys else { return try repair() }
-    _ = try refresh(keys, by: deadline)
-  }
-
-  /// Follows the changes of others until the object is released or the watch ends.
-  ///
-  /// - Parameter ended: is called when the watch has ended.
-  /// - Returns: the observation.
-  /// - Throws: `StorageError` when the rows can't be read.
-  package func follow(
-    _ ended: @escaping @Sendable (RemoteEnd) -> Void
-  ) throws(StorageError) -> ChangeObservation {
-    try prepare(by: Deadline(after: options.deadline))
-    let memory = memory
-    return engine.watch(from: memory.mark ?? 0) { signal in
-      switch signal {
-      case .changes(let changes, let mark): memory.apply(changes, upTo: mark)
-      case .alive: break
-      case .ended(let end): ended(end)
-      }
-    }
   }
 
   // MARK: Reading
@@ -288,14 +148,6 @@ package final class RemotePlace: RecordPlace {
   package func observe(
     _ observer: @escaping @Sendable (RecordChange) -> Void
   ) -> ChangeObservation { memory.observe(observer) }
-}
-
-extension RowKey {
-  /// Whether the row is a writer's lane.
-  fileprivate var isLane: Bool {
-    if case .lane = self { return true }
-    return false
-  }
 }
 
 extension RemotePlace: SharedPlace {

@@ -5,7 +5,8 @@ internal import Glibc
 ///
 /// Reading the clock needs no system call on most machines, and takes about 30 ns.
 package struct MonotonicTime: Sendable {
-  /// Nanoseconds since some moment before this process began; never 0 or less.
+  /// Nanoseconds since some moment before this process began; 0 or less only for a time that
+  /// ``earlier(by:)`` gives.
   package let nanoseconds: Int64
 
   /// The current time.
@@ -18,6 +19,11 @@ package struct MonotonicTime: Sendable {
 
   /// Nanoseconds from `earlier` to this time.
   package func since(_ earlier: MonotonicTime) -> Int64 { nanoseconds - earlier.nanoseconds }
+
+  /// The time so many nanoseconds before this one.
+  package func earlier(by span: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: nanoseconds.subtractingReportingOverflow(span).partialValue)
+  }
 
   /// Waits until `span` nanoseconds have passed since this time; usually they have passed already.
   package func waitUntilPassed(_ span: Int64) {

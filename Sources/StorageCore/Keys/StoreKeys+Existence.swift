@@ -13,7 +13,9 @@ extension StoreKeys {
 
   /// Throws if the store is missing and must exist.
   func checkAbsence(isAllowed: Bool) throws(StorageError) {
-    guard isAllowed, place.allowance != .mustExist else { throw .missing(place.location) }
+    guard isAllowed, place.allowance != .mustExist else {
+      throw (place as? any MadeByCommand)?.missing ?? .missing(place.location)
+    }
   }
 
   /// Throws if the place is read-only; called before a key source is asked, which could make a key.

@@ -31,3 +31,9 @@ extension StorageError {
         + "open it once with a program that does not use .mustExist", path: path)
   }
 }
+
+/// A place whose store is made by one explicit call and by no write.
+package protocol MadeByCommand {
+  /// The error of a missing store, which says how it is made.
+  var missing: StorageError { get }
+}

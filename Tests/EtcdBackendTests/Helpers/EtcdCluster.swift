@@ -12,7 +12,7 @@ final class EtcdCluster: @unchecked Sendable {
     let peer: Int
     var process: Child?
   }
-  private let folder: URL
+  let folder: URL
   private var members: [Member]
   private let options: [String]
   private let authority: TestAuthority?

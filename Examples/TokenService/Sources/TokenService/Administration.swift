@@ -3,7 +3,6 @@ import Foundation
 import SecureConfiguration
 import SecureService
 import StorageCore
-import VaultBackend
 
 /// The services behind the administrator's routes and `/health`.
 protocol Administration: Sendable {
@@ -17,18 +16,18 @@ protocol Administration: Sendable {
 
 /// The administration of the running service.
 struct ServiceAdministration: Administration {
-  let vault: VaultStorage
+  let store: DelegatedStorage
   let stores: StorageService
   private let secrets: ConfigReader
 
-  init(vault: VaultStorage, stores: StorageService) {
-    self.vault = vault
+  init(store: DelegatedStorage, stores: StorageService) {
+    self.store = store
     self.stores = stores
-    // Only the vault: arguments and variables of a process can be seen by others.
-    secrets = ConfigReader(provider: SecureStorageProvider(vault))
+    // Only the store: arguments and variables of a process can be seen by others.
+    secrets = ConfigReader(provider: SecureStorageProvider(store))
   }
 
-  // Fetched for each request: a new password in the vault takes effect at once, without a restart.
+  // Fetched for each request: a new password in the store takes effect at once, without a restart.
   func isAdministrator(_ password: String) async throws -> Bool {
     let expected = try await secrets.fetchRequiredString(forKey: "admin.password", isSecret: true)
     let (given, right) = (Array(password.utf8), Array(expected.utf8))
@@ -37,7 +36,7 @@ struct ServiceAdministration: Administration {
   }
 
   func rotate() async throws {
-    _ = try await vault.keyAdministration.async { try $0.rotateDataKey() }
+    _ = try await store.keyAdministration.async { try $0.rotateDataKey() }
   }
 
   func health() async -> [StorageHealth] { stores.health }

@@ -10,7 +10,6 @@ import SecureConfiguration
 import SecureService
 import ServiceLifecycle
 import StorageCore
-import VaultBackend
 
 /// The only place that selects the parts of the service.
 enum Composition {
@@ -27,14 +26,17 @@ enum Composition {
 ///
 ///     token-service serve [--http-host 127.0.0.1] [--http-port 8080] [--store-must-exist]
 ///     token-service issue NAME
-///     token-service password
+///     token-service password [--new]
+///     token-service create
 ///
-/// Settings come from the command line, the environment (`HTTP_PORT`) and the vault, in this order.
+/// Settings come from the command line, the environment (`HTTP_PORT`) and the store, in this order.
+/// With `ETCD_ENDPOINTS` the store is in etcd, where `create` makes it, and not a vault.
 @main struct Program {
   private static let usage = """
     usage: token-service serve [--http-host 127.0.0.1] [--http-port 8080] [--store-must-exist]
            token-service issue NAME
-           token-service password
+           token-service password [--new]
+           token-service create
     """
 
   static func main() async {
@@ -53,6 +55,7 @@ enum Composition {
       case "serve": try await serve(logger)
       case "issue": try await issue()
       case "password": try await showPassword()
+      case "create": try await ServiceStore.create()
       default: end(usage, 64)
       }
     } catch let error as StorageStartError {
@@ -89,23 +92,35 @@ enum Composition {
 
   /// Issues a token from the command line.
   ///
-  /// A running service shares the vault and sees the token.
+  /// A running service shares the store and sees the token.
   private static func issue() async throws {
     guard CommandLine.arguments.count == 3, let name = CommandLine.arguments.last, !name.isEmpty,
       !name.hasPrefix("-")
     else { end("name the token's holder: token-service issue NAME", 64) }
     // Only the service makes a vault. Otherwise a token for nobody's vault would be printed here,
     // for example by another user or without the unit's state folder.
-    try await VaultStorage.standard.async { try $0.open(.mustExist) }
-    print(try await StoredTokens(storage: VaultStorage.standard).issue(to: name))
+    let store = try ServiceStore.find()
+    try await store.async { try $0.open(.mustExist) }
+    print(try await StoredTokens(storage: store).issue(to: name))
   }
 
-  /// Prints the administrator's password, for anyone who can read the vault and its key.
+  /// Prints the administrator's password, for anyone who can read the store and its key; a new one
+  /// if that is asked for.
+  ///
+  /// Every running instance takes a new password from its next request on.
   private static func showPassword() async throws {
-    try await VaultStorage.standard.async { try $0.open(.mustExist) }
-    let password = try await VaultStorage.standard.loadAsync(String.self, forKey: "admin.password")
+    let options = CommandLine.arguments.dropFirst(2)
+    guard options.isEmpty || Array(options) == ["--new"] else { end(usage, 64) }
+    let store = try ServiceStore.find()
+    try await store.async { try $0.open(.mustExist) }
+    if !options.isEmpty { try await store.saveAsync(randomPassword(), forKey: "admin.password") }
+    let password = try await store.loadAsync(String.self, forKey: "admin.password")
     guard let password else { end("there is no password yet: the first start creates it", 69) }
     print(password)
+  }
+
+  private static func randomPassword() -> String {
+    (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
   }
 
   /// Reads a setting; one that is wrong ends the start, since a restart does not mend it.
@@ -122,13 +137,13 @@ enum Composition {
   private static func serve(_ logger: Logger) async throws {
     let metrics = MetricsPage()
     MetricsSystem.bootstrap(metrics)
-    let vault = VaultStorage.standard
+    let store = try ServiceStore.find()
     // An option has the name of its key, with dashes: --http-port is http.port.
     let config = ConfigReader(providers: [
       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
-      SecureStorageProvider(vault),
+      SecureStorageProvider(store),
     ])
-    // Not from the vault, which is not open yet. The fetch calls throw for a wrong setting: without
+    // Not from the store, which is not open yet. The fetch calls throw for a wrong setting: without
     // them, `--store-must-exist=on` would count as the default.
     let start = ConfigReader(providers: [
       CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
@@ -137,20 +152,18 @@ enum Composition {
       try await start.fetchBool(forKey: "store.must.exist", default: false)
     }
     let stores = StorageService(
-      [.vault(vault, existence: mustExist ? .mustExist : .madeIfMissing)], logger: logger)
+      [ServiceStore.managed(store, mustExist: mustExist)], logger: logger)
     try await stores.open()
     // A service without a password would be open to everyone: the first start creates one.
     // Looked for first, since even a write that finds a value needs room on the disk.
-    if try await vault.loadAsync(String.self, forKey: "admin.password") == nil {
-      let password = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
-      _ = try await vault.async {
-        try $0.saveIfAbsent(password.joined(), forKey: "admin.password")
-      }
+    if try await store.loadAsync(String.self, forKey: "admin.password") == nil {
+      let password = randomPassword()
+      _ = try await store.async { try $0.saveIfAbsent(password, forKey: "admin.password") }
     }
 
     Composition.register(
-      MeasuredTokens(StoredTokens(storage: vault)),
-      ServiceAdministration(vault: vault, stores: stores), metrics)
+      MeasuredTokens(StoredTokens(storage: store)),
+      ServiceAdministration(store: store, stores: stores), metrics)
     try InjectStorage.validate()
     let host = try await setting {
       try await config.fetchString(forKey: "http.host", default: "127.0.0.1")

@@ -43,7 +43,7 @@ extension SealedStore {
   }
 
   /// The same for a body that throws only `StorageError`.
-  func transaction<Result>(
+  package func transaction<Result>(
     within deadline: Duration,
     typed body: (StorageTransaction) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Three instances of the example service over one store in etcd, which has three members: a token of one is
+# good at all, one password is changed for all while they serve, and a killed member or instance loses nothing.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "$0")/common.sh" "$1"
+
+declare -a members=() servers=() client=() peer=()
+end() {
+  kill -9 "${servers[@]}" "${members[@]}" 2>/dev/null || true
+  wait 2>/dev/null || true
+  rm -rf "$work"
+}
+trap end EXIT
+
+await() { # MESSAGE COMMAND...: until the command succeeds
+  local message=$1 limit=$((SECONDS + 60))
+  shift
+  until "$@"; do
+    ((SECONDS < limit)) || fail "$message"
+    sleep 0.05
+  done
+}
+
+mapfile -t ports < <(python3 -c '
+import socket
+all = [socket.socket() for _ in range(9)]
+for one in all: one.bind(("127.0.0.1", 0))
+print(*(one.getsockname()[1] for one in all), sep="\n")')
+names=
+for i in 0 1 2; do
+  client[i]=http://127.0.0.1:${ports[i]} peer[i]=http://127.0.0.1:${ports[i + 3]}
+  names+="${names:+,}m$i=${peer[i]}"
+done
+start_member() {
+  etcd --name "m$1" --data-dir "$work/m$1" --listen-client-urls "${client[$1]}" \
+    --advertise-client-urls "${client[$1]}" --listen-peer-urls "${peer[$1]}" \
+    --initial-advertise-peer-urls "${peer[$1]}" --initial-cluster "$names" >>"$work/etcd$1" 2>&1 &
+  members[$1]=$!
+}
+for i in 0 1 2; do start_member "$i"; done
+ETCD_ENDPOINTS=${client[0]},${client[1]},${client[2]}
+# As on a server: the key is a credential, which each machine has, and none is made.
+export STATE_DIRECTORY=$work/state CREDENTIALS_DIRECTORY=$work/credentials ETCD_ENDPOINTS
+mkdir -m 0700 "$STATE_DIRECTORY" "$CREDENTIALS_DIRECTORY"
+(umask 077 && head -c 32 /dev/urandom >"$CREDENTIALS_DIRECTORY/token-service-key")
+
+# No start makes the store: an instance with a wrong address would else have one of its own.
+code=0
+"$program" serve --http-port 1 >"$work/log" 2>&1 || code=$?
+[[ $code == 69 ]] || fail "a start without a store ends with $code"
+await "etcd does not start" "$program" create 2>"$work/log"
+
+start_instance() {
+  local try
+  for try in 1 2 3; do
+    "$program" serve --http-port "${ports[$1 + 6]}" >>"$work/log$1" 2>&1 &
+    servers[$1]=$!
+    for _ in $(seq 600); do
+      ! curl -s -o /dev/null "http://127.0.0.1:${ports[$1 + 6]}/health" || return 0
+      kill -0 "${servers[$1]}" 2>/dev/null || break
+      sleep 0.05
+    done
+  done
+  cat "$work/log$1" >&2
+  fail "instance $1 does not start"
+}
+at() { port=${ports[$1 + 6]}; }
+# At all three at once, which make one password.
+for i in 0 1 2; do start_instance "$i"; done
+password=$("$program" password)
+
+valid() { at "$1" && [[ $(check "$2") == 200 ]]; }
+invalid() { at "$1" && [[ $(check "$2") == 401 ]]; }
+administrator() { at "$1" && [[ $(admin "$(base)/admin/tokens/count") == 200 ]]; }
+stranger() { at "$1" && [[ $(admin "$(base)/admin/tokens/count") == 401 ]]; }
+
+at 0
+[[ $(admin -X POST --data alice "$(base)/admin/tokens") == 200 ]] || fail "the password is not taken"
+token=$(<"$work/body")
+for i in 0 1 2; do await "instance $i does not know the token" valid "$i" "$token"; done
+
+# The password is changed once, by a command on any machine.
+old=$password
+new=$("$program" password --new)
+[[ $old != "$new" ]] || fail "the password did not change"
+for i in 0 1 2; do
+  password=$new
+  await "instance $i does not take the new password" administrator "$i"
+  password=$old
+  stranger "$i" || fail "instance $i still takes the old password"
+done
+password=$new
+
+# The leader is killed: tokens are good as before, and a new one is issued when another member leads.
+leader=$(ETCDCTL_API=3 etcdctl --endpoints "$ETCD_ENDPOINTS" endpoint status -w fields | awk '
+  /"MemberID"/ { member = $NF } /"Leader"/ { leader = $NF }
+  /"Endpoint"/ { if (member == leader) { sub(".*:", "", $NF); gsub("\"", "", $NF); print $NF } }')
+for i in 0 1 2; do [[ ${ports[i]} != "$leader" ]] || killed=$i; done
+[[ -n ${killed:-} ]] || fail "no member leads"
+kill -9 "${members[killed]}"
+wait "${members[killed]}" 2>/dev/null || true
+for i in 0 1 2; do valid "$i" "$token" || fail "without the leader instance $i lost the token"; done
+issues() { at 1 && [[ $(admin -X POST --data bob "$(base)/admin/tokens") == 200 ]]; }
+await "without the leader no token is issued" issues
+second=$(<"$work/body")
+start_member "$killed"
+for i in 0 1 2; do await "instance $i does not know the second token" valid "$i" "$second"; done
+
+# An instance is killed and starts again; a withdrawn token is good at none.
+kill -9 "${servers[2]}"
+wait "${servers[2]}" 2>/dev/null || true
+start_instance 2
+for one in "$token" "$second"; do valid 2 "$one" || fail "a token is lost after a kill"; done
+at 2
+[[ $(admin -X DELETE "$(base)/admin/tokens/${token%%.*}") == 2* ]] || fail "the token is not withdrawn"
+for i in 0 1 2; do await "instance $i still takes a withdrawn token" invalid "$i" "$token"; done
+[[ $(admin -X POST "$(base)/admin/rotate") == 204 ]] || fail "the keys can't be rotated"
+for i in 0 1 2; do await "after the rotation instance $i lost a token" valid "$i" "$second"; done
+
+if grep -rlaF -e "${second#*.}" -e "$new" "$work"/m0 "$work"/m1 "$work"/m2 "$work"/etcd*; then
+  fail "etcd's files hold a token or the password"
+fi
+echo "service: three instances share their tokens and one password, which was changed while they served"

@@ -1,0 +1,140 @@
+internal import CryptoCore
+internal import StorageCore
+
+internal import struct FoundationEssentials.Data
+
+/// A copy of a store's rows on this machine, in another storage, which seals them again.
+///
+/// With it a program starts while the engine is away, and sees at its start that the engine has gone
+/// back: a row of the engine is then older than the copy's.
+struct RemoteCopy: Sendable {
+  /// What the copy holds, of one moment.
+  struct Contents: Sendable {
+    /// The history of the engine.
+    var history: String
+    /// Up to which moment it has all changes.
+    var mark: Mark
+    /// When the engine was at that moment, or later, in seconds since 1970.
+    var time: Int64
+    /// A lane of this machine, as it was written last.
+    var lane: Lane?
+    /// The rows.
+    var rows: [Row]
+  }
+
+  let storage: DelegatedStorage
+  /// The name of the store, so that no other one's copy is taken for it.
+  let place: String
+
+  private static let state: StoreKey = "state"
+
+  /// What the copy holds; nil when nothing was kept yet.
+  ///
+  /// - Throws: `StorageError` when it can't be read, or is another store's.
+  func load() throws(StorageError) -> Contents? {
+    try explained { () throws(StorageError) in
+      let snapshot = try storage.store.snapshot()
+      guard let words = try snapshot.load([String].self, forKey: Self.state) else { return nil }
+      var contents = try Self.contents(words, place)
+      for key in try storage.keys() where key != Self.state {
+        // Another program may have added it since.
+        guard let bytes = try snapshot.load(Data.self, forKey: key) else { continue }
+        guard let row = Self.row(key, bytes) else { throw Self.foreign() }
+        contents.rows.append(row)
+      }
+      return contents
+    }
+  }
+
+  /// Keeps changes, in one step with the moment that they lead to.
+  ///
+  /// - Returns: false when another process of this machine has kept a later moment.
+  func save(_ changes: RemoteMemory.Changes, _ contents: Contents) throws(StorageError) -> Bool {
+    try explained { () throws(StorageError) in
+      try storage.store.transaction(
+        within: .seconds(30),
+        typed: {
+          (transaction) throws(StorageError) in
+          if let words = try transaction.load([String].self, forKey: Self.state) {
+            let old = try Self.contents(words, place)
+            guard old.mark <= contents.mark || old.history != contents.history else { return false }
+          }
+          for (key, row) in changes.rows {
+            try transaction.save(row.map(Self.data), forKey: Self.name(of: key))
+          }
+          try transaction.save(Self.words(contents, place), forKey: Self.state)
+          return true
+        })
+    }
+  }
+
+  // MARK: Stored forms
+
+  private static func words(_ contents: Contents, _ place: String) -> [String] {
+    var words = ["1", place, contents.history, "\(contents.mark)", "\(contents.time)"]
+    if let lane = contents.lane { words += [hexadecimal(lane.id.bytes), "\(lane.version)"] }
+    return words
+  }
+
+  private static func contents(
+    _ words: [String], _ place: String
+  ) throws(StorageError) -> Contents {
+    guard words.count == 5 || words.count == 7, words[0] == "1", let mark = Mark(words[3]),
+      let time = Int64(words[4])
+    else { throw foreign() }
+    guard ExactString(text: words[1]) == ExactString(text: place) else {
+      throw StorageError(.conflict, "it is the copy of the store \(words[1])")
+    }
+    var lane: Lane?
+    if words.count == 7 {
+      guard let id = bytes(words[5]).flatMap({ LaneID($0) }), let version = Mark(words[6]) else {
+        throw foreign()
+      }
+      lane = Lane(id: id, version: version, number: 0)
+    }
+    return Contents(history: words[2], mark: mark, time: time, lane: lane, rows: [])
+  }
+
+  private static func name(of key: RowKey) -> StoreKey { StoreKey(hexadecimal(key.bytes)) }
+
+  private static func data(_ row: Row) -> Data {
+    unsafe withUnsafeBytes(of: row.version.bigEndian) { unsafe Data($0) } + row.value
+  }
+
+  private static func row(_ key: StoreKey, _ data: Data) -> Row? {
+    guard data.count >= 8, let key = bytes(key).flatMap({ RowKey($0) }) else { return nil }
+    let version = data.prefix(8).reduce(Mark(0)) { $0 << 8 | Mark($1) }
+    return Row(key, Array(data.dropFirst(8)), version: version)
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  private static func bytes(_ text: String) -> [UInt8]? {
+    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+
+  // MARK: Errors
+
+  private static func foreign() -> StorageError {
+    StorageError(.damaged, "it holds what this program has not written")
+  }
+
+  /// Says of an error that it is the copy's.
+  private func explained<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    do throws(StorageError) { return try body() } catch {
+      throw StorageError(
+        error.code,
+        "the copy of the store on this machine can't be used: \(error.message). A copy that is removed "
+          + "is made anew, but forgets how new the store was", path: error.path,
+        number: error.number)
+    }
+  }
+}

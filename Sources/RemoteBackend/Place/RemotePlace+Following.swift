@@ -1,0 +1,237 @@
+internal import CryptoCore
+internal import Glibc
+package import StorageCore
+internal import Synchronization
+
+// How a place keeps its memory equal to the engine's rows.
+extension RemotePlace {
+  /// How long a start with a copy waits for the engine.
+  private static let patience = Duration.seconds(3)
+
+  /// Reads all rows, unless that was done before.
+  ///
+  /// While the engine can't be reached, the copy on this machine serves.
+  func prepare(by deadline: Deadline) throws(StorageError) {
+    guard !isPrepared.load(ordering: .acquiring) else { return }
+    try listTurn.withLock { (_) throws(StorageError) in
+      guard !isPrepared.load(ordering: .acquiring) else { return }
+      try loadCopy()
+      let hasCopy = memory.mark != nil
+      do throws(StorageError) {
+        try readAll(by: hasCopy ? deadline.within(Self.patience) : deadline)
+      } catch {
+        guard hasCopy, error.code == .unavailable || error.code == .timedOut else { throw error }
+        begin(after: error)
+      }
+    }
+  }
+
+  /// Takes in what this machine has kept, if anything.
+  private func loadCopy() throws(StorageError) {
+    guard memory.mark == nil, let contents = try keeper?.copy.load() else { return }
+    knownHistory = contents.history
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    let age = max(Int64(now.tv_sec) - contents.time, 0).multipliedReportingOverflow(
+      by: 1_000_000_000)
+    memory.load(
+      contents.rows, upTo: contents.mark,
+      confirmed: .now.earlier(by: age.overflow ? .max / 2 : age.partialValue))
+    if let lane = contents.lane { rememberedLane.withLock { $0 = lane } }
+  }
+
+  /// Lets others read the memory, and keeps it current from now on.
+  private func begin(after error: StorageError?) {
+    guard !isPrepared.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    keeper?.start(self)
+    if options.follows { follower.start(self, after: error) }
+  }
+
+  /// Compares all rows with the engine's, and takes in what is missing.
+  ///
+  /// A watch may lose a change, and none says what happened while it was away.
+  ///
+  /// - Throws: `StorageError` when the engine can't be asked, or is not the one that it was.
+  package func repair() throws(StorageError) { try repair(within: options.deadline) }
+
+  /// The same, with a time of its own.
+  func repair(within span: Duration) throws(StorageError) {
+    let deadline = Deadline(after: span)
+    try listTurn.withLock { (_) throws(StorageError) in
+      if !isPrepared.load(ordering: .acquiring) { try loadCopy() }
+      try readAll(by: deadline)
+    }
+  }
+
+  /// Writes what memory has to the copy on this machine, if there is one.
+  ///
+  /// - Throws: `StorageError` when the copy can't be written.
+  package func keep() throws(StorageError) { try keeper?.save(self) }
+
+  private func readAll(by deadline: Deadline) throws(StorageError) {
+    try requireHistory(by: deadline)
+    let now = MonotonicTime.now
+    let before = memory.mark
+    let known = memory.versions()
+    var found: [RowKey: Mark] = [:]
+    // The first list has the values; a later one has only what tells that they are the same.
+    let mark = try engine.list(keysOnly: before != nil, by: deadline) {
+      (rows) throws(StorageError) in
+      for row in rows {
+        found[row.key] = row.version
+      }
+      guard before == nil else { return }
+      memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
+    }
+    if let before, mark < before { throw wentBack() }
+    // What was known before the list is no later than the list.
+    for (key, version) in known where version > mark || (found[key] ?? .max) < version {
+      throw wentBack()
+    }
+    try requireLane(found)
+    if before != nil {
+      try requireHeader(by: deadline)
+      let missing = found.keys.filter { found[$0]! > known[$0] ?? 0 && !$0.isLane }
+      for start in stride(from: 0, to: missing.count, by: engine.limits.operations) {
+        let keys = Array(missing[start..<min(start + engine.limits.operations, missing.count)])
+        let (rows, mark) = try engine.read(keys, by: deadline)
+        memory.apply(rows, of: keys, at: mark)
+      }
+    }
+    memory.removeRows(at: mark) { found[$0] == nil }
+    memory.confirm(mark, asOf: now)
+    if !isPrepared.load(ordering: .acquiring) { removeOldLanes(found, by: deadline) }
+    begin(after: nil)
+  }
+
+  /// Refuses an engine whose header is another one of the same version: a store of another engine.
+  private func requireHeader(by deadline: Deadline) throws(StorageError) {
+    let known = try memory.header()
+    guard let header = known.header else { return }
+    let (rows, mark) = try engine.read([.header], by: deadline)
+    if let row = rows[0], row.version == known.version, row.value != header { throw wentBack() }
+    memory.apply(rows, of: [.header], at: mark)
+  }
+
+  /// Refuses an engine that lacks the latest commit that this machine remembers.
+  ///
+  /// Where the rows of that commit were made by it, nothing else tells that they are missing.
+  private func requireLane(_ rows: [RowKey: Mark]) throws(StorageError) {
+    guard let lane = rememberedLane.withLock({ $0 }) else { return }
+    guard let version = rows[lane.key] else {
+      // Lanes are removed only from a store that has many.
+      let lanes = rows.count { $0.key.isLane }
+      if lanes < Self.laneLimit / 2 { throw wentBack() }
+      return
+    }
+    if version < lane.version { throw wentBack() }
+  }
+
+  /// How many lanes a store keeps; each process leaves one or more behind.
+  private static let laneLimit = 512
+
+  /// Removes the lanes that were used longest ago, if there are too many.
+  ///
+  /// A writer that still has one is refused once, and takes another. So is a late commit of a process
+  /// that is gone.
+  private func removeOldLanes(_ rows: [RowKey: Mark], by deadline: Deadline) {
+    let lanes = rows.filter { $0.key.isLane }.sorted { $0.value < $1.value }
+    guard lanes.count > Self.laneLimit, options.access != .readOnly else { return }
+    let old = lanes.prefix(engine.limits.operations)
+    let removal = RemoteCommit(
+      checks: old.map { ($0.key, $0.value) }, writes: old.map { ($0.key, nil) })
+    // If it fails, the next process that starts does it.
+    do throws(StorageError) { _ = try engine.commit(removal, by: deadline) } catch {}
+  }
+
+  /// Refuses an engine that was made anew behind the same name.
+  private func requireHistory(by deadline: Deadline) throws(StorageError) {
+    let now = try engine.history(by: deadline)
+    guard let known = knownHistory, known != now else {
+      knownHistory = now
+      return
+    }
+    let error = StorageError(
+      .damaged,
+      "another engine answers at this address than before, so its data is not that of this store; "
+        + "check the address. \(onPurpose)",
+      path: engine.title)
+    memory.fail(error)
+    throw error
+  }
+
+  private func wentBack() -> StorageError {
+    let error = StorageError(
+      .damaged,
+      "the engine went back to an older state, as after a restored snapshot, so changes are lost; "
+        + "look what is missing. \(onPurpose)", path: engine.title)
+    memory.fail(error)
+    return error
+  }
+
+  /// What to do when the engine was made anew with the operator's knowledge.
+  private var onPurpose: String {
+    keeper == nil
+      ? "If that was done on purpose, start the program again"
+      : "If that was done on purpose, remove the copy on this machine and start the program again"
+  }
+
+  /// Reads rows at the engine, and takes them in.
+  func refresh(
+    _ keys: [RowKey], by deadline: Deadline
+  ) throws(StorageError) -> [Row?] {
+    try memory.requireSound()
+    let now = MonotonicTime.now
+    let (rows, mark) = try engine.read(keys, by: deadline)
+    memory.apply(rows, of: keys, at: mark)
+    memory.confirm(mark, asOf: now)
+    return rows
+  }
+
+  /// How old the memory may be: everything that was committed so long ago is in it.
+  ///
+  /// Nil before the first use. It grows while nobody asks the engine, even if nothing has changed.
+  package var age: Duration? {
+    memory.confirmed.map { .nanoseconds(MonotonicTime.now.nanoseconds - $0.nanoseconds) }
+  }
+
+  /// Makes sure that memory is as new as a reader wants: of some rows, or of all.
+  func meet(_ reading: Reading, _ keys: [RowKey]?) throws(StorageError) {
+    let deadline = Deadline(after: options.deadline)
+    try prepare(by: deadline)
+    switch reading {
+    case .cached: return
+    case .cachedFor(let most): if let age, age <= most { return }
+    case .linearizable: break
+    }
+    guard let keys else { return try repair() }
+    _ = try refresh(keys, by: deadline)
+  }
+
+  /// Follows the changes of others until the object is released or the watch ends.
+  ///
+  /// - Parameter ended: is called when the watch has ended.
+  /// - Returns: the observation.
+  /// - Throws: `StorageError` when the rows can't be read.
+  package func follow(
+    _ ended: @escaping @Sendable (RemoteEnd) -> Void
+  ) throws(StorageError) -> ChangeObservation {
+    try prepare(by: Deadline(after: options.deadline))
+    let memory = memory
+    return engine.watch(from: memory.mark ?? 0) { signal in
+      switch signal {
+      case .changes(let changes, let mark): memory.apply(changes, upTo: mark)
+      case .alive: break
+      case .ended(let end): ended(end)
+      }
+    }
+  }
+}
+
+extension RowKey {
+  /// Whether the row is a writer's lane.
+  fileprivate var isLane: Bool {
+    if case .lane = self { return true }
+    return false
+  }
+}
