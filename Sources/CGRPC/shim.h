@@ -11,12 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
+#include <time.h>
 
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/grpc.h>
 #include <grpc/grpc_security.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/log.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
 
 // Calls of gRPC as one function each, because the batches of operations that it takes are arrays of
 // unions with pointers into each other.
@@ -27,12 +30,15 @@ struct sps_grpc_answer {
   char *_Nullable message;
   uint8_t *_Nullable bytes;
   size_t count;
+  /// The other end's certificate as PEM, where it was asked for and there is one.
+  char *_Nullable certificate;
 };
 
 static inline void sps_grpc_answer_free(struct sps_grpc_answer *_Nonnull answer) {
   if (answer->bytes != NULL) explicit_bzero(answer->bytes, answer->count);
   free(answer->bytes);
   free(answer->message);
+  free(answer->certificate);
   memset(answer, 0, sizeof *answer);
 }
 
@@ -157,10 +163,33 @@ static inline size_t sps_grpc_metadata(
   return 2;
 }
 
+static inline char *_Nullable sps_grpc_peer_certificate(grpc_call *_Nonnull call) {
+  grpc_auth_context *context = grpc_call_auth_context(call);
+  grpc_auth_property_iterator all =
+      grpc_auth_context_find_properties_by_name(context, GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  const grpc_auth_property *property = grpc_auth_property_iterator_next(&all);
+  char *text = property == NULL ? NULL : strndup(property->value, property->value_length);
+  grpc_auth_context_release(context);
+  return text;
+}
+
+/// When the first certificate of a PEM text ends, in seconds since 1970; -1 if there is none.
+static inline int64_t sps_certificate_end(const char *_Nonnull text) {
+  BIO *source = BIO_new_mem_buf(text, -1);
+  X509 *certificate = source == NULL ? NULL : PEM_read_bio_X509(source, NULL, NULL, NULL);
+  struct tm end;
+  memset(&end, 0, sizeof end);
+  int is_read = certificate != NULL && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1;
+  if (certificate == NULL) ERR_clear_error();
+  X509_free(certificate);
+  BIO_free(source);
+  return is_read ? (int64_t)timegm(&end) : -1;
+}
+
 /// Makes one call and waits for its answer on this thread.
 static inline void sps_grpc_call(
     grpc_channel *_Nonnull channel, const char *_Nonnull method, const char *_Nullable token,
-    const void *_Nullable request, size_t count, int64_t nanoseconds,
+    const void *_Nullable request, size_t count, int64_t nanoseconds, int wants_certificate,
     struct sps_grpc_answer *_Nonnull answer) {
   memset(answer, 0, sizeof *answer);
   grpc_completion_queue *queue = grpc_completion_queue_create_for_pluck(NULL);
@@ -195,6 +224,7 @@ static inline void sps_grpc_call(
     // The call has the deadline, so the batch ends with it.
     grpc_completion_queue_pluck(queue, call, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
     answer->message = sps_grpc_text(details);
+    if (wants_certificate) answer->certificate = sps_grpc_peer_certificate(call);
   }
   answer->status = status;
   if (received != NULL) {

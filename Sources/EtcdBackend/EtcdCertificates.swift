@@ -51,7 +51,7 @@ public struct EtcdCertificates: Sendable {
       key: try Self.text(client.key.path))
   }
 
-  private static func text(_ path: String) throws(StorageError) -> String {
+  static func text(_ path: String) throws(StorageError) -> String {
     String(decoding: try OpenFile.mounted(path).readAll(limit: 4 << 20), as: UTF8.self)
   }
 }

@@ -19,6 +19,8 @@ public struct EtcdMember: Sendable {
   public let complaints: [String]
   /// How long its answer took.
   public let latency: Duration
+  /// When its certificate ends, in seconds since 1970; nil without encryption.
+  public let certificateEnd: Int64?
 }
 
 extension EtcdStorage {
@@ -40,8 +42,11 @@ extension EtcdEngine {
       let start = MonotonicTime.now
       var status = EtcdStatus()
       var failure: StorageError?
+      var end: Int64?
       do throws(StorageError) {
-        status = try EtcdStatus(ask(index, "/etcdserverpb.Maintenance/Status")[...])
+        status = try EtcdStatus(
+          ask(index, "/etcdserverpb.Maintenance/Status") { end = EtcdCertificates.end(of: $0) }[...]
+        )
       } catch {
         failure = error
       }
@@ -49,7 +54,8 @@ extension EtcdEngine {
         endpoint: endpointTexts[index], failure: failure, version: status.version,
         isLeader: status.leader != 0 && status.leader == status.header.member,
         hasLeader: status.leader != 0, databaseSize: status.databaseSize,
-        complaints: status.errors, latency: .nanoseconds(MonotonicTime.now.since(start)))
+        complaints: status.errors, latency: .nanoseconds(MonotonicTime.now.since(start)),
+        certificateEnd: end)
     }
   }
 }

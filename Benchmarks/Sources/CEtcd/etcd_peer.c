@@ -67,7 +67,8 @@ int etcd_peer_put(etcd_peer *peer, const char *key, size_t size) {
   length = wrap(put, length, 2);
   struct sps_grpc_answer answer;
   sps_grpc_call(
-      peer->channel, "/etcdserverpb.KV/Txn", NULL, request, count + length, 10000000000, &answer);
+      peer->channel, "/etcdserverpb.KV/Txn", NULL, request, count + length, 10000000000, 0,
+      &answer);
   free(request);
   // TxnResponse.succeeded is field 2, after the header.
   int is_done = 0;

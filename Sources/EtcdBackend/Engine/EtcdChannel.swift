@@ -35,18 +35,28 @@ final class EtcdChannel: @unchecked Sendable {
 
   /// Makes one call and waits for the answer on this thread.
   ///
+  /// - Parameters:
+  ///   - method: what is called.
+  ///   - request: the message.
+  ///   - token: what proves the user.
+  ///   - nanoseconds: how long the call may take.
+  ///   - certificate: gets the member's certificate as PEM, where there is one.
+  /// - Returns: the answer.
   /// - Throws: `EtcdFailure`.
   func call(
-    _ method: String, _ request: [UInt8], token: SecureBytes?, nanoseconds: Int64
+    _ method: String, _ request: [UInt8], token: SecureBytes?, nanoseconds: Int64,
+    certificate: ((String) -> Void)? = nil
   ) throws(EtcdFailure) -> [UInt8] {
     var answer = unsafe sps_grpc_answer()
     defer { unsafe sps_grpc_answer_free(&answer) }
     unsafe Self.withText(token) { token in
       unsafe request.withUnsafeBytes { request in
         unsafe sps_grpc_call(
-          channel, method, token, request.baseAddress, request.count, nanoseconds, &answer)
+          channel, method, token, request.baseAddress, request.count, nanoseconds,
+          certificate == nil ? 0 : 1, &answer)
       }
     }
+    if let text = unsafe answer.certificate { certificate?(unsafe String(cString: text)) }
     return unsafe try Self.bytes(of: answer)
   }
 

@@ -269,13 +269,23 @@ final class EtcdEngine: RemoteEngine {
   var endpointTexts: [String] { endpoints.map(\.text) }
 
   /// Asks one member something that has no parameters, on a connection of its own.
-  func ask(_ index: Int, _ method: String) throws(StorageError) -> [UInt8] {
+  ///
+  /// - Parameters:
+  ///   - index: the member.
+  ///   - method: the question.
+  ///   - certificate: gets the member's certificate as PEM, where there is one.
+  /// - Returns: the answer.
+  /// - Throws: `StorageError` when there is none.
+  func ask(
+    _ index: Int, _ method: String, certificate: @escaping (String) -> Void
+  ) throws(StorageError) -> [UInt8] {
     try requireProcess()
     let deadline = Deadline(after: .seconds(3))
     let channel = try connect(index)
     do throws(EtcdFailure) {
       let token = try token(channel, by: deadline)
-      return try channel.call(method, [], token: token, nanoseconds: Self.span(to: deadline))
+      return try channel.call(
+        method, [], token: token, nanoseconds: Self.span(to: deadline), certificate: certificate)
     } catch {
       throw error.error(of: .read, at: endpoints[index].text)
     }

@@ -19,7 +19,9 @@ struct RemoteCopy: Sendable {
     /// A lane of this machine, as it was written last.
     var lane: Lane?
     /// The rows.
-    var rows: [Row]
+    var rows: [Row] = []
+    /// The ends of records that are no longer current; see ``PastRecords``.
+    var past: [UInt64] = []
   }
 
   let storage: DelegatedStorage
@@ -27,6 +29,7 @@ struct RemoteCopy: Sendable {
   let place: String
 
   private static let state: StoreKey = "state"
+  private static let past: StoreKey = "past"
 
   /// What the copy holds; nil when nothing was kept yet.
   ///
@@ -36,7 +39,8 @@ struct RemoteCopy: Sendable {
       let snapshot = try storage.store.snapshot()
       guard let words = try snapshot.load([String].self, forKey: Self.state) else { return nil }
       var contents = try Self.contents(words, place)
-      for key in try storage.keys() where key != Self.state {
+      contents.past = Self.numbers(try snapshot.load(Data.self, forKey: Self.past) ?? Data())
+      for key in try storage.keys() where key != Self.state && key != Self.past {
         // Another program may have added it since.
         guard let bytes = try snapshot.load(Data.self, forKey: key) else { continue }
         guard let row = Self.row(key, bytes) else { throw Self.foreign() }
@@ -61,6 +65,9 @@ struct RemoteCopy: Sendable {
           }
           for (key, row) in changes.rows {
             try transaction.save(row.map(Self.data), forKey: Self.name(of: key))
+          }
+          if !changes.rows.isEmpty {
+            try transaction.save(Self.data(changes.past), forKey: Self.past)
           }
           try transaction.save(Self.words(contents, place), forKey: Self.state)
           return true
@@ -92,13 +99,28 @@ struct RemoteCopy: Sendable {
       }
       lane = Lane(id: id, version: version, number: 0)
     }
-    return Contents(history: words[2], mark: mark, time: time, lane: lane, rows: [])
+    return Contents(history: words[2], mark: mark, time: time, lane: lane)
   }
 
   private static func name(of key: RowKey) -> StoreKey { StoreKey(hexadecimal(key.bytes)) }
 
   private static func data(_ row: Row) -> Data {
     unsafe withUnsafeBytes(of: row.version.bigEndian) { unsafe Data($0) } + row.value
+  }
+
+  private static func data(_ numbers: [UInt64]) -> Data {
+    var data = Data(capacity: numbers.count * 8)
+    for number in numbers {
+      unsafe withUnsafeBytes(of: number.bigEndian) { unsafe data.append(contentsOf: $0) }
+    }
+    return data
+  }
+
+  private static func numbers(_ data: Data) -> [UInt64] {
+    let bytes = Array(data)
+    return stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
+      bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    }
   }
 
   private static func row(_ key: StoreKey, _ data: Data) -> Row? {

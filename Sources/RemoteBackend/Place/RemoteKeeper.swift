@@ -54,7 +54,7 @@ final class RemoteKeeper: Sendable {
       let age = MonotonicTime.now.since(changes.confirmed) / 1_000_000_000
       let contents = RemoteCopy.Contents(
         history: history, mark: changes.mark, time: Int64(now.tv_sec) - age,
-        lane: place.writer.lanes.latest ?? place.rememberedLane.withLock { $0 }, rows: [])
+        lane: place.writer.lanes.latest ?? place.rememberedLane.withLock { $0 })
       do throws(StorageError) {
         if try !copy.save(changes, contents) { place.memory.putBack(changes) }
       } catch {

@@ -20,8 +20,12 @@ final class RemoteMemory: Sendable {
   private final class Entry: Sendable {
     let bytes: [UInt8]
     let version: Mark
+    /// Whether it was replaced or removed before, and somebody put it back.
+    let isPast: Bool
 
-    init(_ bytes: [UInt8], _ version: Mark) { (self.bytes, self.version) = (bytes, version) }
+    init(_ bytes: [UInt8], _ version: Mark, isPast: Bool) {
+      (self.bytes, self.version, self.isPast) = (bytes, version, isPast)
+    }
   }
 
   private struct State: ~Copyable {
@@ -42,6 +46,7 @@ final class RemoteMemory: Sendable {
       if let confirmed, confirmed.since(time) > 0 { return }
       confirmed = time
     }
+    var past = PastRecords()
     /// Why the memory may not be used: the engine's history is not the one that it had.
     var failure: StorageError?
     /// The rows that were changed since a copy was kept; nil without a copy.
@@ -93,6 +98,7 @@ final class RemoteMemory: Sendable {
     try state.read { (state) throws(StorageError) in
       if let failure = state.failure { throw failure }
       let entry = state.records[Name(name)]
+      if entry?.isPast == true { throw Self.putBack }
       return (Known(record: entry?.bytes, version: entry?.version ?? 0), state.headerVersion)
     }
   }
@@ -106,8 +112,11 @@ final class RemoteMemory: Sendable {
       guard let entry = unsafe state.records.uncounted(Name(name)) else {
         return RecordCopy(absentUnder: state.headerVersion)
       }
+      // The usual way of reading says why it may not be read.
       return unsafe entry._withUnsafeGuaranteedRef { entry in
-        unsafe RecordCopy(of: entry.bytes, into: buffer, headerVersion: state.headerVersion)
+        entry.isPast
+          ? nil
+          : unsafe RecordCopy(of: entry.bytes, into: buffer, headerVersion: state.headerVersion)
       }
     }
   }
@@ -117,9 +126,19 @@ final class RemoteMemory: Sendable {
     try state.read { (state) throws(StorageError) in
       if let failure = state.failure { throw failure }
       var records: [NameHash: [UInt8]] = [:]
-      for (name, entry) in state.records.all { records[name.hash] = entry.bytes }
+      // No bytes are a record that does not open.
+      for (name, entry) in state.records.all {
+        records[name.hash] = entry.isPast ? [] : entry.bytes
+      }
       return AllRecords(records: records, headerVersion: state.headerVersion)
     }
+  }
+
+  private static var putBack: StorageError {
+    StorageError(
+      .damaged,
+      "the engine gives a record that was replaced or removed before, so somebody put it back; save the "
+        + "value again, and see who can write to the engine")
   }
 
   /// Whether there is no record.
@@ -155,6 +174,8 @@ final class RemoteMemory: Sendable {
     let mark: Mark
     /// When that was.
     let confirmed: MonotonicTime
+    /// The records that were replaced or removed.
+    let past: [UInt64]
   }
 
   /// Notes from now on which rows have changed.
@@ -181,7 +202,7 @@ final class RemoteMemory: Sendable {
         case .lane: break
         }
       }
-      return Changes(rows: rows, mark: mark, confirmed: confirmed)
+      return Changes(rows: rows, mark: mark, confirmed: confirmed, past: state.past.all)
     }
   }
 
@@ -191,7 +212,8 @@ final class RemoteMemory: Sendable {
   }
 
   /// Takes in a copy, before anything else is known.
-  func load(_ rows: [Row], upTo mark: Mark, confirmed: MonotonicTime) {
+  func load(_ rows: [Row], past: [UInt64], upTo mark: Mark, confirmed: MonotonicTime) {
+    state.withLock { $0.past = PastRecords(past) }
     apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) }, upTo: mark)
     state.withLock { state in
       state.confirmed = confirmed
@@ -279,8 +301,10 @@ final class RemoteMemory: Sendable {
       let name = Name(hash)
       let old = state.records[name]
       guard change.version > max(old?.version ?? 0, state.removals[hash] ?? 0) else { return }
+      if let old { state.past.add(old.bytes) }
+      let isPast = change.value.map { state.past.contains($0) } ?? false
       if let value = change.value {
-        state.records.update(Entry(value, change.version), for: name)
+        state.records.update(Entry(value, change.version, isPast: isPast), for: name)
         state.removals[hash] = nil
       } else {
         if change.version > state.mark ?? 0 { state.removals[hash] = change.version }
@@ -290,7 +314,8 @@ final class RemoteMemory: Sendable {
       state.note(change.key)
       guard !observers.isEmpty else { return }
       observers.notify(
-        RecordChange(name: hash, record: change.value, headerVersion: state.headerVersion))
+        RecordChange(
+          name: hash, record: isPast ? [] : change.value, headerVersion: state.headerVersion))
     case .lane: return
     }
   }

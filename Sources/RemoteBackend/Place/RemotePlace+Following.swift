@@ -35,7 +35,7 @@ extension RemotePlace {
     let age = max(Int64(now.tv_sec) - contents.time, 0).multipliedReportingOverflow(
       by: 1_000_000_000)
     memory.load(
-      contents.rows, upTo: contents.mark,
+      contents.rows, past: contents.past, upTo: contents.mark,
       confirmed: .now.earlier(by: age.overflow ? .max / 2 : age.partialValue))
     if let lane = contents.lane { rememberedLane.withLock { $0 = lane } }
   }

@@ -44,7 +44,9 @@ extension StoreKeys {
               () throws(StorageError) in try body(&state)
             }
           } catch {
-            if error.code == .timedOut || error.code == .dismissed {
+            if error.code == .timedOut || error.code == .dismissed
+              || error.code == .unavailable && place.asksOthers
+            {
               state.unanswered = (error, .now)
             }
             throw error

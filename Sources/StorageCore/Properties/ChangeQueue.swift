@@ -1,6 +1,8 @@
 internal import CryptoCore
 
 /// A queue of record changes with one consumer task.
+///
+/// A consumer that is 16,384 changes behind gets only the last change of each name.
 final class ChangeQueue: Sendable {
   private struct State {
     var changes: [RecordChange] = []
@@ -11,6 +13,17 @@ final class ChangeQueue: Sendable {
     var taken = 0
     var waiting: CheckedContinuation<RecordChange?, Never>?
     var isCancelled = false
+    /// With so many waiting changes, only the last one of each name stays.
+    var limit = ChangeQueue.limit
+
+    mutating func append(_ change: RecordChange) {
+      changes.append(change)
+      guard changes.count - taken >= limit else { return }
+      var names: Set<NameHash> = []
+      let last = changes[taken...].reversed().filter { names.insert($0.name).inserted }
+      (changes, taken) = (last.reversed(), 0)
+      limit = max(ChangeQueue.limit, 2 * changes.count)
+    }
 
     mutating func take() -> RecordChange? {
       guard taken < changes.count else { return nil }
@@ -23,6 +36,7 @@ final class ChangeQueue: Sendable {
       return change
     }
   }
+  fileprivate static let limit = 16_384
   private let state = Lock(State())
 
   var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
@@ -54,7 +68,7 @@ final class ChangeQueue: Sendable {
   func add(_ change: RecordChange) {
     let waiting = state.withLock { state in
       defer { state.waiting = nil }
-      if state.waiting == nil { state.changes.append(change) }
+      if state.waiting == nil { state.append(change) }
       return state.waiting
     }
     waiting?.resume(returning: change)

@@ -6,9 +6,9 @@ public import CryptoCore
 /// least the latest arrives, if the backend sees them. If a change was sealed under keys that were
 /// replaced before the listener read the change, the listener gets the current state instead.
 ///
-/// Any number of listeners may iterate, from any isolation. Each listener has its own unbounded
-/// queue of sealed records; that of a typed key has the values in the clear. Iteration ends when
-/// its task is cancelled.
+/// Any number of listeners may iterate, from any isolation. Each listener has its own queue of sealed
+/// records; that of a typed key has the values in the clear. A listener that is 16,384 changes behind
+/// gets only the latest of them. Iteration ends when its task is cancelled.
 public struct PropertyStates<Value>: AsyncSequence, Sendable {
   /// The type of the elements.
   public typealias Element = PropertyState<Value>

@@ -99,7 +99,7 @@ struct Reencryption {
   private func accounts(
     _ indices: Range<Int>, _ place: any ManifestPlace
   ) throws(StorageError) -> [RecordAccount] {
-    for _ in 0..<SealedStore.attempts {
+    for _ in Attempts() {
       guard let open = try store.keys.refresh() else { return [] }
       let accounts = try place.accounts(indices, headerVersion: open.headerVersion) {
         (name, record) throws(StorageError) in
@@ -136,7 +136,7 @@ struct Reencryption {
   ///
   /// - Returns: how many records were sealed.
   private func seal(_ batch: [Candidate]) throws(StorageError) -> Int {
-    for _ in 0..<SealedStore.attempts {
+    for _ in Attempts() {
       guard let open = try store.keys.forReading() else { return 0 }
       guard let writes = try writes(batch, open) else { continue }
       guard !writes.isEmpty else { return 0 }

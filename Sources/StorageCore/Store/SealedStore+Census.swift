@@ -4,7 +4,7 @@ extension SealedStore {
   /// The names that the place lists, and how many are missing; 0 where that is not known.
   func census() throws(StorageError) -> RecordCensus {
     guard let manifestPlace else { return RecordCensus(names: try place.names(), missing: 0) }
-    for _ in 0..<Self.attempts {
+    for _ in Attempts() {
       if let census = try manifestPlace.census() { return census }
       guard try keys.refresh() != nil else { return RecordCensus(names: [], missing: 0) }
     }

@@ -55,7 +55,7 @@ extension SealedStore {
 
   /// The record under a hash and the keys current at that moment; nil when there is no record.
   func fetch(_ hash: NameHash) throws(StorageError) -> Sealed? {
-    for _ in 0..<Self.attempts {
+    for _ in Attempts() {
       guard let open = try keys.forReading() else { return nil }
       let context = RecordContext(store: open.store, name: hash, authenticationTag: tag)
       let (record, version) = try place.lookup(hash)

@@ -17,8 +17,7 @@ extension SealedStore {
   }
 
   private func removeAllQuietly() throws(StorageError) -> Int {
-    var failures = 0
-    while failures < Self.attempts {
+    for _ in Attempts() {
       // A place needs open keys to keep its manifest in step; a place without a manifest works
       // without keys. The version is read first, so that its keys are open before anything is
       // written under it.
@@ -46,7 +45,6 @@ extension SealedStore {
         throw refusal ?? error
       }
       if rest.isEmpty { return names.count }
-      failures += 1
     }
     throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }

@@ -102,7 +102,7 @@ extension SealedStore {
   private func commitAfterOpening(
     _ payload: [UInt8]?, _ name: RecordName, if condition: RecordWrite.Condition
   ) throws(StorageError) -> Bool {
-    for _ in 0..<Self.attempts {
+    for _ in Attempts() {
       let open = try keysForWriting(name)
       let context = try name.context(in: open)
       let write: RecordWrite
@@ -157,8 +157,8 @@ extension SealedStore {
   private func writeWhereAbsentQuietly(
     _ values: [(RecordName, [UInt8])]
   ) throws(StorageError) -> Int {
-    var (failures, count) = (0, 0)
-    while failures < Self.attempts {
+    var (attempts, count) = (Attempts(), 0)
+    while true {
       let open = try keys.forWriting()
       var writes: [RecordWrite] = []
       var isStale = false
@@ -177,12 +177,13 @@ extension SealedStore {
       case .committed:
         count += writes.count
         if writes.count < place.commitLimit { return count }
-      case .conditionFailed: failures += 1
-      case .headerChanged:
-        failures += 1
-        try keys.refresh()
+        continue
+      case .conditionFailed: break
+      case .headerChanged: try keys.refresh()
+      }
+      guard attempts.next() != nil else {
+        throw StorageError(.busy, "others kept writing to the store; try again")
       }
     }
-    throw StorageError(.busy, "others kept writing to the store; try again")
   }
 }

@@ -66,7 +66,7 @@ public final class SealedStore: Sendable {
   @inline(__always)
   func fetch(_ name: RecordName) throws(StorageError) -> Sealed? {
     try keys.owner?.check()
-    for _ in 0..<Self.attempts {
+    for _ in Attempts() {
       guard let open = try keysForReading(name) else {
         try Payload.check(name: name.text)
         return nil
@@ -215,8 +215,6 @@ public final class SealedStore: Sendable {
 
   /// The place of the records, or this store where the place has no identity.
   var identity: DelegateIdentity { place.identity ?? DelegateIdentity(of: self) }
-
-  static let attempts = 1000
 
   static func changing(_ name: RecordName) -> StorageError {
     StorageError(

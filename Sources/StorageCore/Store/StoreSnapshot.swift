@@ -48,7 +48,7 @@ extension SealedStore {
   /// - Throws: `StorageError`: `unsupported` when the place can't list its records, or the reason
   ///   why the store can't be read.
   package func snapshot() throws(StorageError) -> StoreSnapshot {
-    for _ in 0..<Self.attempts {
+    for _ in Attempts() {
       guard let open = try keys.forReading() else { return StoreSnapshot(self, nil, [:]) }
       let found = try allRecords(open)
       // Under another header, names may have other hashes.

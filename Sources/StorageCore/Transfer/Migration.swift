@@ -173,7 +173,7 @@ struct Migration {
   /// Copies one item to a destination that can't commit several writes at once.
   private func copyAlone(_ item: Item) throws(StorageError) -> Outcome {
     let name = destination.name(item.key)
-    for _ in 0..<SealedStore.attempts {
+    for _ in Attempts() {
       guard let isSame = try compare(item, with: name) else {
         if try destination.commit(item.payload.bytes, name, if: .absent) { return .copied }
         continue  // another writer was first
@@ -250,7 +250,7 @@ struct Migration {
   }
 
   private func commit(_ removals: [RecordWrite]) throws(StorageError) -> Bool {
-    for _ in 0..<SealedStore.attempts {
+    for _ in Attempts() {
       // The place may need the keys of this version to keep its manifest in step.
       guard let open = try source.keys.refresh() else { return false }
       switch try source.place.commit(removals, headerVersion: open.headerVersion) {

@@ -29,7 +29,13 @@ final class FaultProxy: Sendable {
     var mode = Mode.pass
     var isEnded = false
     var count = 0
+    var captured: Data?
   }
+
+  /// Begins to keep all that passes; ``captured`` is what was kept.
+  func capture() { state.withLock { $0.captured = Data() } }
+
+  var captured: Data { state.withLock { $0.captured ?? Data() } }
 
   /// A proxy to a port of this machine.
   init(to target: Int) {
@@ -90,7 +96,7 @@ final class FaultProxy: Sendable {
       }
       if ready[0].revents != 0 {
         if case .delay(let milliseconds) = mode { usleep(UInt32(milliseconds) * 1_000) }
-        guard Self.move(client, server) else { return }
+        guard move(client, server) else { return }
         if case .cutAfterRequest = mode { hasSent = true }
       }
       if ready[1].revents != 0 {
@@ -99,15 +105,16 @@ final class FaultProxy: Sendable {
           usleep(1_000)
           continue
         }
-        guard Self.move(server, client) else { return }
+        guard move(server, client) else { return }
       }
     }
   }
 
-  private static func move(_ from: Int32, _ to: Int32) -> Bool {
+  private func move(_ from: Int32, _ to: Int32) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = unsafe read(from, &buffer, buffer.count)
     guard count > 0 else { return false }
+    state.withLock { $0.captured?.append(contentsOf: buffer.prefix(count)) }
     var sent = 0
     while sent < count {
       let written = unsafe buffer.withUnsafeBytes {

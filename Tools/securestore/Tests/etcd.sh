@@ -69,6 +69,20 @@ gives 0 "sealed 3 values" rotate "${store[@]}"
 gives 0 "all of them open" verify --expect A "${store[@]}"
 gives 2 "absent: D" verify --expect D "${store[@]}"
 
+# Machines: none that has said what it opens is locked out.
+gives 0 "web1 opens slots 1" slots acknowledge --machine web1 "${store[@]}"
+gives 0 "web2 opens slots 2" slots acknowledge --machine web2 "${store[@]:0:4}" --key-file "$work/two.key"
+gives 0 "machine web2" doctor "${store[@]}"
+gives 23 web1 slots promote 2 "${store[@]}"
+gives 23 web2 slots promote 1 "${store[@]}"
+gives 66 "no machine" slots forget web3 "${store[@]}"
+gives 0 "forgot web2" slots forget web2 "${store[@]}"
+gives 0 "from now on" slots promote 1 "${store[@]}"
+gives 10 "only with" get A "${store[@]:0:4}" --key-file "$work/two.key"
+gives 0 "added slot 3" slots add --new-key-file "$work/two.key" "${store[@]}"
+gives 0 "forgot web1" slots forget web1 "${store[@]}"
+gives 64 "only a store that machines share" slots promote 1 --vault "$work/none.vault"
+
 # Vaults.
 gives 0 "3 copied" backup "$work/copy.vault" "${store[@]}"
 gives 0 "nothing wrong" verify --vault "$work/copy.vault" --key-file "$work/fleet.key"
@@ -82,10 +96,18 @@ printf moved | "$program" -q set M --vault "$work/v.vault" --key-file "$work/v.k
 gives 0 "1 copied" migrate --from-vault "$work/v.vault" --from-key-file "$work/v.key" "${store[@]}"
 gives 0 moved get M "${store[@]}"
 [[ -z $("$program" list --vault "$work/v.vault" --key-file "$work/v.key") ]] || fail "M is still there"
+gives 64 "goes with no" migrate --to-vault "$work/w.vault" --from-vault "$work/v.vault" "${store[@]}"
+gives 64 "--etcd" migrate --to-vault "$work/w.vault" --vault "$work/v.vault" --key-file "$work/v.key"
+gives 0 "4 copied" migrate --to-vault "$work/w.vault" --keep "${store[@]}"
+gives 0 moved get M --vault "$work/w.vault" --key-file "$work/fleet.key"
+gives 0 three get C "${store[@]}"
+gives 0 "4 already there" migrate --to-vault "$work/w.vault" "${store[@]}"
+[[ -z $("$program" list "${store[@]}") ]] || fail "values are still in etcd"
+gives 0 "4 copied" migrate --from-vault "$work/w.vault" --from-key-file "$work/fleet.key" "${store[@]}"
 
 # What is not so.
 gives 0 "version 3" doctor "${store[@]}"
-gives 0 "removed slot 2" slots remove 2 "${store[@]}"
+gives 0 "removed slot 3" slots remove 3 "${store[@]}"
 gives 10 "only with file fleet.key" get A "${store[@]:0:4}" --key-file "$work/v.key"
 gives 64 etcdctl reset --yes "${store[@]}"
 gives 64 "need --etcd" get A --prefix /x

@@ -90,7 +90,7 @@ extension SealedStore {
   /// - Returns: whether everything was unchanged.
   private func commit(_ items: [TransactionItem]) throws(StorageError) -> Bool {
     let makesStore = items.contains { $0.payload != nil }
-    for _ in 0..<Self.attempts {
+    for _ in Attempts() {
       guard let open = makesStore ? try keys.forWriting() : try keys.forReading() else {
         // A new or removed store has no records.
         return items.allSatisfy { $0.seenRecord == nil }

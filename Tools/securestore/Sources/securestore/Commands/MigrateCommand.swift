@@ -34,6 +34,18 @@ struct MigrateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Move the values of a store in etcd into this vault, instead of into the store.",
+      valueName: "path"), completion: .file())
+  var toVault: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The key file of that vault; default: the key of the store in etcd.", valueName: "path"),
+    completion: .file())
+  var toKeyFile: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The key file of the other store; default: the vault's own key.",
       valueName: "path"), completion: .file())
   var fromKeyFile: String?
@@ -65,6 +77,17 @@ struct MigrateCommand: ParsableCommand {
 
   func validate() throws {
     let places = [fromSuite, fromVault, fromApp, fromKeychain].compactMap(\.self)
+    guard toKeyFile == nil || toVault != nil else {
+      throw ValidationError("--to-key-file needs --to-vault")
+    }
+    if toVault != nil {
+      guard places.isEmpty, etcd.isNamed else {
+        throw ValidationError(
+          "--to-vault takes the values of a store in etcd, which --etcd and --prefix name; it goes with no "
+            + "--from- option")
+      }
+      return
+    }
     guard places.count < 2 else {
       throw ValidationError("give only one --from- option that says where the values are")
     }
@@ -76,7 +99,11 @@ struct MigrateCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let place = try etcd.place(vault) { return try migrate(to: place) }
+    if let place = try etcd.place(vault) {
+      guard let toVault else { return try migrate(to: place) }
+      return try place.migrate(
+        toVault: toVault, toKeyFile, keeping: keeps, overwriting: overwrites, key, output.output)
+    }
     let place = try vault.place()
     try place.requireThere()
     let old = try oldPlace()

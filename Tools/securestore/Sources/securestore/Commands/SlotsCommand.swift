@@ -6,7 +6,10 @@ internal import VaultBackend
 struct SlotsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "slots", abstract: "Show or change the keys that open the vault.",
-    subcommands: [ListSlots.self, AddSlot.self, ChangeSlots.self, RemoveSlot.self],
+    subcommands: [
+      ListSlots.self, AddSlot.self, ChangeSlots.self, RemoveSlot.self, AcknowledgeSlots.self,
+      PromoteSlot.self, ForgetMachine.self,
+    ],
     defaultSubcommand: ListSlots.self)
 
   /// Lists the slots, which anyone who can read the file can see.

@@ -41,6 +41,41 @@ internal import VaultBackend
       try output.done("removed slot \(id)", .object([("removed", .number("\(id)"))]))
     }
 
+    /// Makes one slot the only one besides recovery keys, if all machines open it.
+    func promoteSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {
+      let storage = try open(key)
+      let before = try storage.keyAdministration.slots()
+      try storage.promote(id)
+      let slots = try storage.keyAdministration.slots()
+      let ended = before.filter { old in !slots.contains { $0.id == old.id } }
+      try output.done(
+        "\(path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",
+        .object([("slots", .array(slots.map(\.json))), ("ended", .array(ended.map(\.json)))]))
+      output.note(ofEnded: ended)
+    }
+
+    /// Says in the store which slots the key options open.
+    func acknowledge(as machine: String?, _ key: KeyOptions, _ output: Output) throws {
+      let machine = try open(key).acknowledge(as: machine)
+      let slots = machine.slots.sorted()
+      try output.done(
+        "\(Printable.line(machine.name)) opens slots "
+          + slots.map { "\($0)" }.joined(separator: ", "),
+        .object([
+          ("machine", .string(machine.name)), ("slots", .array(slots.map { .number("\($0)") })),
+        ]))
+    }
+
+    /// Forgets what a machine has said.
+    func forget(_ machine: String, _ key: KeyOptions, _ output: Output) throws {
+      let storage = try open(key)
+      guard try storage.machines().contains(where: { Array($0.name.utf8) == Array(machine.utf8) })
+      else { throw Failure(.noInput, "no machine of this name has said what it opens", path: path) }
+      try storage.forget(machine)
+      try output.done(
+        "forgot \(Printable.line(machine))", .object([("forgotten", .string(machine))]))
+    }
+
     /// Opens every value.
     func verify(expecting names: [String], _ key: KeyOptions, _ output: Output) throws {
       let storage = try open(key)
@@ -118,7 +153,28 @@ internal import VaultBackend
       try answer(report, "restored \(path) from \(backup)", output)
     }
 
-    /// Moves all values of a vault into the store, or those of the store into a vault.
+    /// Moves all values into a vault, which exists or opens with the same key.
+    func migrate(
+      toVault file: String, _ vaultKeyFile: String?, keeping: Bool, overwriting: Bool,
+      _ key: KeyOptions, _ output: Output
+    ) throws {
+      let path = try Path.absolute(file)
+      try Path.requireFolder(of: path, "nothing was copied")
+      let own = try vaultKeyFile.map { KeySource.file(URL(fileURLWithPath: try Path.absolute($0))) }
+      let vault = VaultStorage(
+        at: URL(fileURLWithPath: path), keySource: try own ?? keySource(key, isNew: false),
+        deadline: place.deadline)
+      let storage = try open(key)
+      try vault.open()
+      let report = try Progress.showing("migrate", output) { progress in
+        try SecureStorage.migrate(
+          from: storage, to: vault, onConflict: overwriting ? .replace : .keepBoth,
+          removingFromSource: !keeping, progress: progress)
+      }
+      try answer(report, "moved to \(path)", output)
+    }
+
+    /// Moves all values of a vault into the store.
     func migrate(
       from vault: VaultStorage, keeping: Bool, overwriting: Bool, _ key: KeyOptions,
       _ output: Output
@@ -153,46 +209,6 @@ internal import VaultBackend
             + "the values of the other store")
       }
     }
-
-    /// What the members say, and whether the store opens.
-    func findings(_ key: KeyOptions) throws -> [Finding] {
-      var findings: [Finding] = []
-      let members = try storage(.firstAvailable([])).members()
-      for member in members {
-        let subject = "etcd \(member.endpoint)"
-        if let failure = member.failure {
-          findings.append(Finding(subject, .bad, Failure(failure).line, code: failure.code))
-          continue
-        }
-        let milliseconds = Double(member.latency.components.attoseconds / 1_000_000_000_000) / 1000
-        let facts = [
-          "version \(member.version)",
-          member.isLeader ? "leads" : member.hasLeader ? "follows" : "has no leader",
-          "\(member.databaseSize >> 20) MiB", "answered in \(milliseconds) ms",
-        ]
-        let isGood = member.hasLeader && member.complaints.isEmpty
-        findings.append(
-          Finding(
-            subject, isGood ? .good : .bad,
-            (facts + member.complaints).joined(separator: ", ")))
-      }
-      findings.append(
-        Finding("store", path) {
-          let storage = try open(key)
-          return "opens, \(Printable.count(try storage.keys().count, "value"))"
-        })
-      var machines: [EtcdMachine] = []
-      // The finding above says why the store does not open.
-      do { machines = try open(key).machines() } catch {}
-      for machine in machines {
-        let slots = machine.slots.sorted().map { "\($0)" }.joined(separator: ", ")
-        let time = Date(timeIntervalSince1970: Double(machine.time)).formatted(.iso8601)
-        findings.append(
-          Finding("machine \(machine.name)", .good, "opened slots \(slots) at \(time) by its clock")
-        )
-      }
-      return findings
-    }
   }
 #else
   // `EtcdPlace` can't be made here, so none of these is ever called.
@@ -200,6 +216,9 @@ internal import VaultBackend
     func initialize(_ key: KeyOptions, _ output: Output) throws {}
     func addSlot(_ key: KeyOptions, _ choice: KeyChoice?, _ output: Output) throws {}
     func removeSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {}
+    func promoteSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {}
+    func acknowledge(as machine: String?, _ key: KeyOptions, _ output: Output) throws {}
+    func forget(_ machine: String, _ key: KeyOptions, _ output: Output) throws {}
     func verify(expecting names: [String], _ key: KeyOptions, _ output: Output) throws {}
     func rotate(resuming: Bool, _ key: KeyOptions, _ output: Output) throws {}
     func backup(to file: String, _ key: KeyOptions, _ output: Output) throws {}
@@ -208,6 +227,10 @@ internal import VaultBackend
     func migrate(
       from vault: VaultStorage, keeping: Bool, overwriting: Bool, _ key: KeyOptions,
       _ output: Output
+    ) throws {}
+    func migrate(
+      toVault file: String, _ vaultKeyFile: String?, keeping: Bool, overwriting: Bool,
+      _ key: KeyOptions, _ output: Output
     ) throws {}
     func findings(_ key: KeyOptions) throws -> [Finding] { [] }
   }

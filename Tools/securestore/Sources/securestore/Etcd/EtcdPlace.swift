@@ -7,6 +7,8 @@ internal import StorageCore
   /// A store in etcd that the operator named, and the sources of its key.
   struct EtcdPlace {
     private let configuration: EtcdConfiguration
+    /// The files of certificates that were named.
+    var certificates: EtcdCertificates? { configuration.certificates }
     private let authenticationTag: Data?
     /// Stands for the store where options of a key need a place.
     let place: VaultPlace

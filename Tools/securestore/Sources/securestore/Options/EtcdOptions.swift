@@ -52,6 +52,9 @@ struct EtcdOptions: ParsableArguments {
     }
   }
 
+  /// Whether a store in etcd was named.
+  var isNamed: Bool { endpoints != nil }
+
   /// The store, or nil if the operator named none in etcd.
   ///
   /// - Throws: `Failure` if a vault or a suite is named as well.

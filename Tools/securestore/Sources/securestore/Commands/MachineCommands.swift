@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import StorageCore
+
+extension EtcdOptions {
+  /// The store in etcd, without which a command about machines means nothing.
+  fileprivate func required(_ vault: VaultOptions) throws -> EtcdPlace {
+    guard let place = try place(vault) else {
+      throw Failure(
+        .usage,
+        "only a store that machines share has this command; name it with --etcd and --prefix")
+    }
+    return place
+  }
+}
+
+extension SlotsCommand {
+  /// Says which slots this machine's key opens.
+  struct AcknowledgeSlots: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "acknowledge",
+      abstract: "Say in a store in etcd which slots this machine's key opens.",
+      discussion: """
+        Run it on each machine after a new key has arrived there. slots remove and slots promote then know \
+        which machines they would lock out. A program says it by acknowledge().
+        """)
+
+    @Option(help: "The machine's name; default: its host name.") var machine: String?
+
+    @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Key") var key: KeyOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws {
+      try etcd.required(vault).acknowledge(as: machine, key, output.output)
+    }
+  }
+
+  /// Makes one slot the only one.
+  struct PromoteSlot: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "promote",
+      abstract: "Remove all slots of a store in etcd but one and the recovery keys.",
+      discussion: "It changes nothing while a machine has not acknowledged the slot, and names it.")
+
+    @Argument(help: "The number of the slot, as slots list shows it.") var id: UInt32
+
+    @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Key") var key: KeyOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws { try etcd.required(vault).promoteSlot(id, key, output.output) }
+  }
+
+  /// Forgets a machine that is gone.
+  struct ForgetMachine: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "forget", abstract: "Forget a machine of a store in etcd that is gone.")
+
+    @Argument(help: "The machine's name, as doctor shows it.") var machine: String
+
+    @OptionGroup(title: "Vault") var vault: VaultOptions
+    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Key") var key: KeyOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws { try etcd.required(vault).forget(machine, key, output.output) }
+  }
+}

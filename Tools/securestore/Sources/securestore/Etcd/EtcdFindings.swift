@@ -1,0 +1,77 @@
+#if Etcd
+  internal import EtcdBackend
+  internal import Foundation
+  internal import StorageCore
+
+  // What doctor says of a store in etcd.
+  extension EtcdPlace {
+    /// How soon a certificate's end is worth a word, in seconds.
+    private static let soon = 30 * 86_400.0
+    /// How far a machine's clock may be ahead of this one, in seconds.
+    private static let clockTolerance = 60.0
+
+    /// What the members say, whether the store opens, and what its machines have said.
+    func findings(_ key: KeyOptions) throws -> [Finding] {
+      var findings: [Finding] = []
+      let members = try storage(.firstAvailable([])).members()
+      for member in members { findings.append(Self.finding(member)) }
+      for member in members {
+        guard let end = member.certificateEnd else { continue }
+        findings.append(Self.finding("certificate of \(member.endpoint)", endingAt: end))
+      }
+      do throws(StorageError) {
+        for (path, end) in try certificates?.ends().sorted(by: { $0.key < $1.key }) ?? [] {
+          findings.append(Self.finding("certificate \(path)", endingAt: end))
+        }
+      } catch {
+        findings.append(Finding("certificates", .bad, Failure(error).line, code: error.code))
+      }
+      findings.append(
+        Finding("store", path) {
+          let storage = try open(key)
+          return "opens, \(Printable.count(try storage.keys().count, "value"))"
+        })
+      var machines: [EtcdMachine] = []
+      // The finding above says why the store does not open.
+      do { machines = try open(key).machines() } catch {}
+      return findings + machines.map(Self.finding)
+    }
+
+    private static func finding(_ member: EtcdMember) -> Finding {
+      let subject = "etcd \(member.endpoint)"
+      if let failure = member.failure {
+        return Finding(subject, .bad, Failure(failure).line, code: failure.code)
+      }
+      let milliseconds = Double(member.latency.components.attoseconds / 1_000_000_000_000) / 1000
+      let facts = [
+        "version \(member.version)",
+        member.isLeader ? "leads" : member.hasLeader ? "follows" : "has no leader",
+        "\(member.databaseSize >> 20) MiB", "answered in \(milliseconds) ms",
+      ]
+      let isGood = member.hasLeader && member.complaints.isEmpty
+      return Finding(
+        subject, isGood ? .good : .bad, (facts + member.complaints).joined(separator: ", "))
+    }
+
+    private static func finding(_ subject: String, endingAt end: Int64) -> Finding {
+      let left = Double(end) - Date().timeIntervalSince1970
+      let time = Date(timeIntervalSince1970: Double(end)).formatted(.iso8601)
+      guard left > 0 else { return Finding(subject, .bad, "expired at \(time)") }
+      guard left < soon else { return Finding(subject, .good, "good until \(time)") }
+      return Finding(subject, .bad, "expires at \(time), in \(Int(left / 86_400)) days; renew it")
+    }
+
+    private static func finding(_ machine: EtcdMachine) -> Finding {
+      let slots = machine.slots.sorted().map { "\($0)" }.joined(separator: ", ")
+      let time = Date(timeIntervalSince1970: Double(machine.time)).formatted(.iso8601)
+      let ahead = Double(machine.time) - Date().timeIntervalSince1970
+      let said = "opened slots \(slots) at \(time) by its clock"
+      guard ahead < clockTolerance else {
+        return Finding(
+          "machine \(machine.name)", .bad,
+          "\(said), which is \(Int(ahead)) s ahead of this machine's")
+      }
+      return Finding("machine \(machine.name)", .good, said)
+    }
+  }
+#endif
