@@ -73,6 +73,9 @@ gives 2 "absent: D" verify --expect D "${store[@]}"
 gives 0 "web1 opens slots 1" slots acknowledge --machine web1 "${store[@]}"
 gives 0 "web2 opens slots 2" slots acknowledge --machine web2 "${store[@]:0:4}" --key-file "$work/two.key"
 gives 0 "machine web2" doctor "${store[@]}"
+[[ $("$program" list "${store[@]}" | paste -sd ' ') == "A B C" ]] || fail "list shows the machines"
+# shellcheck disable=SC2016  # the started program expands it
+gives 0 "all of secret1" run --all "${store[@]}" -- sh -c 'echo all of $A'
 gives 23 web1 slots promote 2 "${store[@]}"
 gives 23 web2 slots promote 1 "${store[@]}"
 gives 66 "no machine" slots forget web3 "${store[@]}"

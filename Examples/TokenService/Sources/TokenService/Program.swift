@@ -77,7 +77,7 @@ enum Composition {
   /// On a server, where systemd or a container gives a state folder, only from outside that folder:
   /// a missing secret is then an error, and no key is made beside the vault. Elsewhere the first
   /// start makes a key file.
-  private static var keySources: [KeySource] {
+  static var keySources: [KeySource] {
     let server: [KeySource] = [
       .systemdCredential("token-service-key"), .mountedSecret("/run/secrets/token-service-key"),
     ]

@@ -23,7 +23,7 @@ enum ServiceStore {
         EtcdConfiguration(
           endpoints: endpoints.split(separator: ",").map(String.init),
           prefix: ProcessInfo.processInfo.environment["ETCD_PREFIX"] ?? "/token-service"),
-        keySource: .bootstrapped)
+        keySource: .firstAvailable(Program.keySources))
     #else
       throw StorageError(
         .unsupported,

@@ -111,7 +111,7 @@ struct ExportCommand: ParsableCommand {
         "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was exported; see "
           + "verify, or give --skip to export the others", path: path)
     }
-    return (listing.keys, listing.unreadable)
+    return (listing.own, listing.unreadable)
   }
 
   /// The JSON file, one member a line, so that people can read and compare it.

@@ -40,7 +40,7 @@ struct ListCommand: ParsableCommand {
     let place = try values.place()
     let storage = try place.open(key, .readOnly)
     let listing = try storage.listing()
-    let names = listing.keys.filter { Self.matches($0, pattern) }
+    let names = listing.own.filter { Self.matches($0, pattern) }
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     if output.isJSON {
       try writeJSON(names, listing.unreadable, storage)

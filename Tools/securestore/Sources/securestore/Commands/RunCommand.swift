@@ -117,7 +117,7 @@ struct RunCommand: ParsableCommand {
         "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was run; see verify, or "
           + "name the values that the program needs with --only", path: path)
     }
-    return (only + listing.keys.filter { !named.contains(Array($0.utf8)) }).withoutRepetition
+    return (only + listing.own.filter { !named.contains(Array($0.utf8)) }).withoutRepetition
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 

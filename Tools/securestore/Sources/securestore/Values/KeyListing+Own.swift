@@ -1,0 +1,9 @@
+internal import StorageCore
+
+extension KeyListing {
+  /// The names of the program's own values.
+  ///
+  /// What the machines of a store in etcd have said of their keys (`EtcdStorage.machinePrefix`) is left
+  /// out; doctor shows it. A backup of such a store holds it, too.
+  var own: [StoreKey] { keys.filter { !$0.hasPrefix("securestore.machine/") } }
+}
