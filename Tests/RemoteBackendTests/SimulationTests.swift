@@ -28,6 +28,19 @@ private struct Seeded: RandomNumberGenerator {
   }
 }
 
+/// A clock that goes on only when a schedule says so.
+private final class VirtualTime: Sendable {
+  private let begin = MonotonicTime.now
+  private let passed = Lock<Int64>(0)
+
+  var milliseconds: Int64 { passed.withLock { $0 } }
+  func pass(_ milliseconds: Int64) { passed.withLock { $0 += milliseconds } }
+
+  var clock: RemoteClock {
+    RemoteClock { [self] in begin.earlier(by: -milliseconds * 1_000_000) }
+  }
+}
+
 /// One run: clients that add to two counters, and what came of it.
 private final class Schedule: @unchecked Sendable {
   // Unchecked: one thread plays it.
@@ -38,11 +51,12 @@ private final class Schedule: @unchecked Sendable {
     var isBusy = false
     var seen: [String: Int] = [:]
 
-    init(_ engine: MemoryEngine) {
+    init(_ engine: MemoryEngine, _ time: VirtualTime) {
       var options = RemotePlace.Options()
       options.pause = { _ in }
       options.follows = false
-      options.deadline = .seconds(60)
+      options.deadline = .seconds(2)
+      options.clock = time.clock
       place = RemotePlace(engine, options)
       storage = DelegatedStorage(place, keySource: .key(TestKey.one))
     }
@@ -51,7 +65,10 @@ private final class Schedule: @unchecked Sendable {
   private let seed: UInt64
   private var random: Seeded
   private let cluster = MemoryCluster(isPrompt: false)
+  private let time = VirtualTime()
   private var clients: [Client] = []
+  /// What was acknowledged, and when.
+  private var history: [String: [(time: Int64, value: Int)]] = [:]
   private var isCalm = true
   private var depth = 0
   private static let keys = ["a", "b"]
@@ -63,7 +80,7 @@ private final class Schedule: @unchecked Sendable {
     random = Seeded(state: seed)
     for _ in 0..<3 {
       clients.append(
-        Client(MemoryEngine(cluster) { [unowned self] in fate() }))
+        Client(MemoryEngine(cluster) { [unowned self] in fate() }, time))
     }
   }
 
@@ -71,6 +88,9 @@ private final class Schedule: @unchecked Sendable {
 
   private func fate() -> MemoryEngine.Fate {
     guard !isCalm else { return .done }
+    // Now and then an answer takes so long that deadlines pass.
+    time.pass(
+      isOne(in: 30) ? .random(in: 500...3000, using: &random) : .random(in: 0...20, using: &random))
     // Others act between two calls of one client.
     if depth < 2, isOne(in: 4) { step() }
     switch Int.random(in: 0..<20, using: &random) {
@@ -119,14 +139,32 @@ private final class Schedule: @unchecked Sendable {
     defer { client.isBusy = false }
     do {
       if isOne(in: 2) {
-        try client.storage.update(Int.self, forKey: key) { $0 = ($0 ?? 0) + 1 }
+        let value = try client.storage.update(Int.self, forKey: key) { value in
+          value = (value ?? 0) + 1
+          return value ?? 0
+        }
         acknowledged[key, default: 0] += 1
+        history[key, default: []].append((time.milliseconds, value))
       }
-      try look(client, key)
+      if isOne(in: 3) { try lookNoOlder(than: 200, client, key) } else { try look(client, key) }
     } catch let error as StorageError {
       if error.code == .outcomeUnknown { unknown[key, default: 0] += 1 }
+      let known: [StorageError.Code] = [.outcomeUnknown, .unavailable, .timedOut, .busy]
+      if !known.contains(error.code) { Issue.record("seed \(seed): \(error)") }
     } catch {
       Issue.record("seed \(seed): \(error)")
+    }
+  }
+
+  /// What was acknowledged so long ago is seen by a reader that takes nothing older.
+  private func lookNoOlder(than age: Int64, _ client: Client, _ key: String) throws {
+    let begin = time.milliseconds
+    _ = try client.place.allRecords(.cachedFor(.milliseconds(age)))
+    try look(client, key)
+    let least = history[key, default: []].filter { $0.time <= begin - age }.map(\.value).max() ?? 0
+    if client.seen[key] ?? 0 < least {
+      Issue.record(
+        "seed \(seed): \(key) is \(client.seen[key] ?? 0), \(least) was there \(age) ms ago")
     }
   }
 

@@ -181,25 +181,39 @@ package enum Reading: Sendable {
   case linearizable
 }
 
+/// What tells the time; a simulation has one of its own.
+package struct RemoteClock: Sendable {
+  /// The time.
+  package let now: @Sendable () -> MonotonicTime
+
+  /// Makes a clock.
+  package init(now: @escaping @Sendable () -> MonotonicTime) { self.now = now }
+
+  /// The clock of the machine.
+  package static let machine = RemoteClock { .now }
+}
+
 /// When a call gives up.
 package struct Deadline: Sendable {
   private let end: Int64
+  private let clock: RemoteClock
 
   /// A deadline that is `span` from now.
-  package init(after span: Duration) {
+  package init(after span: Duration, _ clock: RemoteClock = .machine) {
+    self.clock = clock
     let (seconds, attoseconds) = span.components
     let wait = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let now = MonotonicTime.now.nanoseconds
+    let now = clock.now().nanoseconds
     let most = Int64.max - now - 1_000_000_000
     end = now + min(wait.overflow ? most : wait.partialValue + attoseconds / 1_000_000_000, most)
   }
 
   /// How much time is left, in nanoseconds; 0 when it is over.
-  package var nanoseconds: Int64 { max(end - MonotonicTime.now.nanoseconds, 0) }
+  package var nanoseconds: Int64 { max(end - clock.now().nanoseconds, 0) }
 
   /// The earlier one of this deadline and one that is `span` from now.
   func within(_ span: Duration) -> Deadline {
-    let other = Deadline(after: span)
+    let other = Deadline(after: span, clock)
     return other.end < end ? other : self
   }
 

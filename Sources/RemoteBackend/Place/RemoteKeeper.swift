@@ -51,7 +51,7 @@ final class RemoteKeeper: Sendable {
       }
       var now = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &now)
-      let age = MonotonicTime.now.since(changes.confirmed) / 1_000_000_000
+      let age = place.options.clock.now().since(changes.confirmed) / 1_000_000_000
       let contents = RemoteCopy.Contents(
         history: history, mark: changes.mark, time: Int64(now.tv_sec) - age,
         lane: place.writer.lanes.latest ?? place.rememberedLane.withLock { $0 })

@@ -36,7 +36,7 @@ extension RemotePlace {
       by: 1_000_000_000)
     memory.load(
       contents.rows, past: contents.past, upTo: contents.mark,
-      confirmed: .now.earlier(by: age.overflow ? .max / 2 : age.partialValue))
+      confirmed: options.clock.now().earlier(by: age.overflow ? .max / 2 : age.partialValue))
     if let lane = contents.lane { rememberedLane.withLock { $0 = lane } }
   }
 
@@ -56,7 +56,7 @@ extension RemotePlace {
 
   /// The same, with a time of its own.
   func repair(within span: Duration) throws(StorageError) {
-    let deadline = Deadline(after: span)
+    let deadline = Deadline(after: span, options.clock)
     try listTurn.withLock { (_) throws(StorageError) in
       if !isPrepared.load(ordering: .acquiring) { try loadCopy() }
       try readAll(by: deadline)
@@ -70,7 +70,7 @@ extension RemotePlace {
 
   private func readAll(by deadline: Deadline) throws(StorageError) {
     try requireHistory(by: deadline)
-    let now = MonotonicTime.now
+    let now = options.clock.now()
     let before = memory.mark
     let known = memory.versions()
     var found: [RowKey: Mark] = [:]
@@ -181,7 +181,7 @@ extension RemotePlace {
     _ keys: [RowKey], by deadline: Deadline
   ) throws(StorageError) -> [Row?] {
     try memory.requireSound()
-    let now = MonotonicTime.now
+    let now = options.clock.now()
     let (rows, mark) = try engine.read(keys, by: deadline)
     memory.apply(rows, of: keys, at: mark)
     memory.confirm(mark, asOf: now)
@@ -192,12 +192,12 @@ extension RemotePlace {
   ///
   /// Nil before the first use. It grows while nobody asks the engine, even if nothing has changed.
   package var age: Duration? {
-    memory.confirmed.map { .nanoseconds(MonotonicTime.now.nanoseconds - $0.nanoseconds) }
+    memory.confirmed.map { .nanoseconds(options.clock.now().nanoseconds - $0.nanoseconds) }
   }
 
   /// Makes sure that memory is as new as a reader wants: of some rows, or of all.
   func meet(_ reading: Reading, _ keys: [RowKey]?) throws(StorageError) {
-    let deadline = Deadline(after: options.deadline)
+    let deadline = Deadline(after: options.deadline, options.clock)
     try prepare(by: deadline)
     switch reading {
     case .cached: return
@@ -216,7 +216,7 @@ extension RemotePlace {
   package func follow(
     _ ended: @escaping @Sendable (RemoteEnd) -> Void
   ) throws(StorageError) -> ChangeObservation {
-    try prepare(by: Deadline(after: options.deadline))
+    try prepare(by: Deadline(after: options.deadline, options.clock))
     let memory = memory
     return engine.watch(from: memory.mark ?? 0) { signal in
       switch signal {

@@ -15,7 +15,7 @@ extension RemotePlace {
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     try requireWritable()
-    let deadline = Deadline(after: options.deadline)
+    let deadline = Deadline(after: options.deadline, options.clock)
     try prepare(by: deadline)
     try requireRoom(writes)
     let keys = [RowKey.header] + writes.map { .record($0.name) }
@@ -91,7 +91,7 @@ extension RemotePlace {
   package func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
-    let deadline = Deadline(after: options.deadline)
+    let deadline = Deadline(after: options.deadline, options.clock)
     try prepare(by: deadline)
     return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
       try headerTurn.withLock { (_) throws(StorageError) in

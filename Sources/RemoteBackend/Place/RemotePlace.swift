@@ -21,6 +21,8 @@ package final class RemotePlace: RecordPlace {
     package var follows = true
     /// Waits before the next attempt of a number; a simulation does not wait.
     package var pause: @Sendable (Int) -> Void = RemotePlace.pause
+    /// What tells the time.
+    package var clock = RemoteClock.machine
     /// Where a copy is kept on this machine; nil for nowhere.
     package var copy: DelegatedStorage?
 
@@ -103,7 +105,7 @@ package final class RemotePlace: RecordPlace {
   // MARK: Reading
 
   package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
-    try prepare(by: Deadline(after: options.deadline))
+    try prepare(by: Deadline(after: options.deadline, options.clock))
     return try memory.header()
   }
 
@@ -125,7 +127,7 @@ package final class RemotePlace: RecordPlace {
   package func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
-    try prepare(by: Deadline(after: options.deadline))
+    try prepare(by: Deadline(after: options.deadline, options.clock))
     return try unsafe memory.copy(name, into: buffer)
   }
 
