@@ -70,6 +70,8 @@ private final class Schedule: @unchecked Sendable {
   /// What was acknowledged, and when.
   private var history: [String: [(time: Int64, value: Int)]] = [:]
   private var isCalm = true
+  /// In every other schedule a watch may leave a change out; then only a comparison tells the age.
+  private var losesChanges: Bool { seed % 2 == 1 }
   private var depth = 0
   private static let keys = ["a", "b"]
   private var acknowledged: [String: Int] = [:]
@@ -102,7 +104,10 @@ private final class Schedule: @unchecked Sendable {
   }
 
   func play(steps: Int) throws {
-    for client in clients { client.following = try client.place.follow { _ in } }
+    for client in clients {
+      client.following = try client.place.follow { _ in }
+      try client.place.repair()
+    }
     isCalm = false
     for _ in 0..<steps { step() }
     isCalm = true
@@ -112,7 +117,7 @@ private final class Schedule: @unchecked Sendable {
     depth += 1
     defer { depth -= 1 }
     switch Int.random(in: 0..<20, using: &random) {
-    case 0: cluster.deliver { _ in isOne(in: 3) }
+    case 0: cluster.deliver { _ in losesChanges && isOne(in: 3) }
     case 1: cluster.makeLate { Int.random(in: 0..<$0, using: &random) }
     case 2: cluster.compact()
     case 3: cluster.cutWatches()
@@ -128,8 +133,8 @@ private final class Schedule: @unchecked Sendable {
     client.isBusy = true
     defer { client.isBusy = false }
     // What fails now is tried again later.
-    try? client.place.repair()
     client.following = try? client.place.follow { _ in }
+    try? client.place.repair()
   }
 
   private func act() {
@@ -162,7 +167,7 @@ private final class Schedule: @unchecked Sendable {
     _ = try client.place.allRecords(.cachedFor(.milliseconds(age)))
     try look(client, key)
     let least = history[key, default: []].filter { $0.time <= begin - age }.map(\.value).max() ?? 0
-    if client.seen[key] ?? 0 < least {
+    if !losesChanges, client.seen[key] ?? 0 < least {
       Issue.record(
         "seed \(seed): \(key) is \(client.seen[key] ?? 0), \(least) was there \(age) ms ago")
     }

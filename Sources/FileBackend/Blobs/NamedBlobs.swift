@@ -87,7 +87,7 @@ struct NamedBlobs {
 
 extension StorageError {
   /// Whether the error is about one entry of the index, so that the others can be read.
-  var isOfEntry: Bool { [.damaged, .unsupported, .typeMismatch].contains(code) }
+  var isOfEntry: Bool { isOfRecord || code == .typeMismatch }
 
   /// Whether the error is about one value, so that the others can be read.
   var isOfValue: Bool { isOfEntry || code == .denied }

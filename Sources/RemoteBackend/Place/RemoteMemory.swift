@@ -42,6 +42,11 @@ final class RemoteMemory: Sendable {
     /// A later time at which the engine was at a mark that memory has not reached yet.
     var unconfirmed: (mark: Mark, time: MonotonicTime)?
 
+    /// How many watches have begun, and of which all rows were compared after its beginning.
+    ///
+    /// A watch may miss changes at its beginning, so until then it does not tell how new memory is.
+    var (watch, compared) = (0, 0)
+
     mutating func confirm(_ time: MonotonicTime) {
       if let confirmed, confirmed.since(time) > 0 { return }
       confirmed = time
@@ -264,11 +269,28 @@ final class RemoteMemory: Sendable {
     }
   }
 
+  /// From now on a watch tells of changes, which may have missed some until all rows are compared.
+  func beginWatch() {
+    state.withLock { state in
+      state.watch += 1
+      state.unconfirmed = nil
+    }
+  }
+
+  /// The number of the latest watch, to be given to ``endComparison(_:)``.
+  var watch: Int { state.read { $0.watch } }
+
+  /// Notes that all rows were compared after a watch had begun.
+  func endComparison(_ watch: Int) {
+    state.withLock { $0.compared = max($0.compared, watch) }
+  }
+
   /// Takes in that the engine was at a mark at a time, or later.
   ///
   /// Memory that has all changes up to that mark was complete at that time.
   func confirm(_ mark: Mark, asOf time: MonotonicTime) {
     state.withLock { state in
+      guard state.compared == state.watch else { return }
       if mark <= state.mark ?? 0 {
         state.confirm(time)
       } else if state.unconfirmed == nil {

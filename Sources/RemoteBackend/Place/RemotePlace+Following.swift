@@ -69,6 +69,7 @@ extension RemotePlace {
   package func keep() throws(StorageError) { try keeper?.save(self) }
 
   private func readAll(by deadline: Deadline) throws(StorageError) {
+    let watch = memory.watch
     try requireHistory(by: deadline)
     let now = options.clock.now()
     let before = memory.mark
@@ -99,6 +100,7 @@ extension RemotePlace {
       }
     }
     memory.removeRows(at: mark) { found[$0] == nil }
+    memory.endComparison(watch)
     memory.confirm(mark, asOf: now)
     if !isPrepared.load(ordering: .acquiring) { removeOldLanes(found, by: deadline) }
     begin(after: nil)
@@ -218,6 +220,7 @@ extension RemotePlace {
   ) throws(StorageError) -> ChangeObservation {
     try prepare(by: Deadline(after: options.deadline, options.clock))
     let memory = memory
+    memory.beginWatch()
     return engine.watch(from: memory.mark ?? 0) { signal in
       switch signal {
       case .changes(let changes, let mark): memory.apply(changes, upTo: mark)

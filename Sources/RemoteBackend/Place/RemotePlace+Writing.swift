@@ -107,9 +107,9 @@ extension RemotePlace {
     repeat {
       options.pause(attempt)
       _ = try refresh([.header], by: deadline)
-      let (old, version) = try memory.header()
       // Without a header all that is there counts, and not only what memory knows.
-      if old == nil { try repair() }
+      if try memory.header().header == nil { try repair() }
+      let (old, version) = try memory.header()
       var new = old
       let held = HeldRecords(isEmpty: try memory.isEmpty()) { (each) throws(StorageError) in
         try self.repair()

@@ -106,6 +106,10 @@ package final class RemotePlace: RecordPlace {
 
   package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
     try prepare(by: Deadline(after: options.deadline, options.clock))
+    let known = try memory.header()
+    guard known.header == nil, try !memory.isEmpty() else { return known }
+    // Records without a header are damage, or a change that the watch did not tell.
+    try repair()
     return try memory.header()
   }
 

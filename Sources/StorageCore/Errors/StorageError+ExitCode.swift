@@ -18,6 +18,7 @@ extension StorageError.Code {
     case .noService: 21
     case .noCollection: 22
     case .duplicate: 23
+    case .conflict: 24
     // sysexits.h(3head)
     case .invalid: 64
     case .unavailable: 69

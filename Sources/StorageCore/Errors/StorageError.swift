@@ -224,3 +224,10 @@ package func cryptography<Result>(
 ) throws(StorageError) -> Result {
   do throws(CryptoError) { return try body() } catch { throw StorageError(error, key: key) }
 }
+
+extension StorageError {
+  /// Whether the error is about one record that can't be opened, so that the others can be read.
+  ///
+  /// Where the system said `unsupported`, as a file system without locks does, the place failed.
+  package var isOfRecord: Bool { code == .damaged || code == .unsupported && number == nil }
+}

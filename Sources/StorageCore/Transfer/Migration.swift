@@ -271,5 +271,5 @@ extension Migration: RedactedDescription {}
 
 extension StorageError {
   /// Whether the record exists but can't be opened, now or later.
-  fileprivate var cannotBeOpened: Bool { code == .damaged || code == .unsupported }
+  fileprivate var cannotBeOpened: Bool { isOfRecord }
 }

@@ -76,8 +76,8 @@ gives 0 "machine web2" doctor "${store[@]}"
 [[ $("$program" list "${store[@]}" | paste -sd ' ') == "A B C" ]] || fail "list shows the machines"
 # shellcheck disable=SC2016  # the started program expands it
 gives 0 "all of secret1" run --all "${store[@]}" -- sh -c 'echo all of $A'
-gives 23 web1 slots promote 2 "${store[@]}"
-gives 23 web2 slots promote 1 "${store[@]}"
+gives 24 web1 slots promote 2 "${store[@]}"
+gives 24 web2 slots promote 1 "${store[@]}"
 gives 66 "no machine" slots forget web3 "${store[@]}"
 gives 0 "forgot web2" slots forget web2 "${store[@]}"
 gives 0 "from now on" slots promote 1 "${store[@]}"

@@ -20,6 +20,7 @@ enum ExitStatus: Int32, CaseIterable {
   case noService = 21
   case noCollection = 22
   case duplicate = 23
+  case conflict = 24
   // sysexits.h(3head)
   case usage = 64
   case malformedInput = 65
@@ -54,6 +55,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .noService: self = .noService
     case .noCollection: self = .noCollection
     case .duplicate: self = .duplicate
+    case .conflict: self = .conflict
     case .dismissed, .cancelled: self = .cancelled
     default: self = .software  // a code of a later release
     }
