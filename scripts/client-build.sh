@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Times a clean release build of two small programs that use the library, and runs them.
+# Times a clean release build of three small programs that use the library, and runs them.
 # A build that takes longer than its limit is a failure: SPS_CLIENT_LIMIT seconds with the module of
-# @Singleton alone, SPS_CLIENT_UMBRELLA_LIMIT with the umbrella. They are for two cores that have
-# nothing else to do; on a busy machine, set more.
+# @Singleton alone, and with that of @Etcd alone, SPS_CLIENT_UMBRELLA_LIMIT with the umbrella. They are for
+# two cores that have nothing else to do; on a busy machine, set more.
 set -euo pipefail
 repository=$(realpath "$(dirname "$0")/..")
 declare -A limits=(
   [SingletonBackend]=${SPS_CLIENT_LIMIT:-60}
+  [EtcdBackend]=${SPS_CLIENT_LIMIT:-60}
   [SecurePropertyStorage]=${SPS_CLIENT_UMBRELLA_LIMIT:-120}
 )
 
@@ -31,6 +32,23 @@ let package = Package(
   ]
 )
 SWIFT
+  if [[ $product == EtcdBackend ]]; then
+    # Where etcd is, it has not been told.
+    cat >"$folder/Sources/client/main.swift" <<'SWIFT'
+import EtcdBackend
+
+struct Settings {
+  @Etcd("x") var x: String?
+}
+
+do {
+  _ = try Settings().$x.load()
+} catch {
+  print(error.code == .unavailable ? "EtcdBackend works" : "\(error)")
+}
+SWIFT
+    return
+  fi
   cat >"$folder/Sources/client/main.swift" <<SWIFT
 import $product
 
@@ -44,7 +62,7 @@ print(settings.x ?? "nothing was stored")
 SWIFT
 }
 
-for product in SingletonBackend SecurePropertyStorage; do
+for product in SingletonBackend EtcdBackend SecurePropertyStorage; do
   client=$work/$product
   write_client "$product" "$client"
   start=$(date +%s%N)

@@ -6,7 +6,7 @@ public import StorageCore
 public struct EtcdMachine: Hashable, Sendable {
   /// Its name.
   public let name: String
-  /// The numbers of the key slots that its key source opens.
+  /// The numbers of the key slots that its key source opened then and that are still there.
   public let slots: Set<UInt32>
   /// When it said so, in seconds since 1970 by its own clock.
   public let time: Int64
@@ -19,13 +19,15 @@ extension EtcdStorage {
   public static let machinePrefix = "securestore.machine/"
 
   private struct Word: Codable {
-    let slots: [UInt32]
+    /// By their random marks: a slot that is removed gives its number to another one.
+    let slots: [String]
     let time: Int64
   }
 
   /// Says in the store which key slots this machine can open.
   ///
-  /// Call it at the start of the program on each machine, and after a new key has arrived there. Then
+  /// Call it at the start of the program on each machine, after a new key has arrived there, and after
+  /// ``rotate(to:openedBy:)``, which makes all slots anew. Then
   /// ``promote(_:)`` and ``removeSlot(_:)`` know whom they would lock out.
   ///
   /// - Parameter name: the machine's name; nil for its host name.
@@ -33,14 +35,15 @@ extension EtcdStorage {
   /// - Throws: `StorageError` when the key source or the store can't be read, or not be written.
   @discardableResult
   public func acknowledge(as name: String? = nil) throws(StorageError) -> EtcdMachine {
-    let slots = try keyAdministration.openedSlots().map(\.id).sorted()
+    let slots = try keyAdministration.openedSlots().map(\.id)
+    let marks = try keyAdministration.slotMarks()
     let title: String
     if let name { title = name } else { title = try Self.hostName() }
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)
     let machine = EtcdMachine(
       name: title, slots: Set(slots), time: Int64(now.tv_sec))
-    let word = Word(slots: slots, time: machine.time)
+    let word = Word(slots: slots.compactMap { marks[$0] }, time: machine.time)
     try save(encodable: word, forKey: Self.key(of: title))
     return machine
   }
@@ -50,12 +53,14 @@ extension EtcdStorage {
   /// - Throws: `StorageError` when the store can't be read, or one of the machines' words.
   public func machines() throws(StorageError) -> [EtcdMachine] {
     try refresh()
+    let marks = try keyAdministration.slotMarks()
     var machines: [EtcdMachine] = []
     for key in try keys() where key.hasPrefix(Self.machinePrefix) {
       guard let word = try load(decodable: Word.self, forKey: StoreKey(key)) else { continue }
+      let slots = marks.filter { word.slots.contains($0.value) }.keys
       machines.append(
         EtcdMachine(
-          name: String(key.dropFirst(Self.machinePrefix.count)), slots: Set(word.slots),
+          name: String(key.dropFirst(Self.machinePrefix.count)), slots: Set(slots),
           time: word.time))
     }
     return machines.sorted { $0.name < $1.name }
@@ -120,8 +125,7 @@ extension EtcdStorage {
 
   /// Throws if a machine does not open the slots that it must.
   private func requireAll(_ opens: (Set<UInt32>) -> Bool) throws(StorageError) {
-    let slots = try Set(keyAdministration.slots().map(\.id))
-    let others = try machines().filter { !opens($0.slots.intersection(slots)) }.map(\.name)
+    let others = try machines().filter { !opens($0.slots) }.map(\.name)
     guard !others.isEmpty else { return }
     throw StorageError(
       .conflict,

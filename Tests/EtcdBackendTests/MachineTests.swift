@@ -62,6 +62,24 @@ import Testing
     #expect(try web2.machines().map(\.name) == ["web2"])
   }
 
+  @Test func aNumberThatAnotherKeyGetsCountsForNoMachine() throws {
+    let cluster = try SharedCluster.one()
+    let first = machine(cluster, "/numbers", 1)
+    try first.create()
+    let lost = try first.keyAdministration.add(source(2))
+    try machine(cluster, "/numbers", 2, deadline: .seconds(59)).acknowledge(as: "web2")
+    // By a program that asks no machine.
+    try first.keyAdministration.remove(lost.id)
+    let new = try first.keyAdministration.add(source(3))
+    #expect(new.id == lost.id)
+    #expect(try first.machines().first?.slots == [])
+    for attempt in [{ try first.promote(new.id) }, { try first.removeSlot(1) }] {
+      let failure = error(attempt)
+      #expect(failure?.code == .conflict)
+      #expect(failure?.message.contains("web2") == true)
+    }
+  }
+
   @Test func allKeysAreReplacedOnceAllMachinesHaveTheNewOne() throws {
     let cluster = try SharedCluster.one()
     let old = machine(cluster, "/replace", 1)

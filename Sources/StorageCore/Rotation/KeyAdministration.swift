@@ -55,6 +55,19 @@ public struct KeyAdministration: Sendable, BlockingCalls {
     }
   }
 
+  /// What tells each slot from later ones with the same number, by the slot's number: a random text.
+  ///
+  /// - Throws: as ``slots()``.
+  package func slotMarks() throws(StorageError) -> [UInt32: String] {
+    try requireSlots()
+    guard let bytes = try store.place.header().header else { return [:] }
+    var marks: [UInt32: String] = [:]
+    for slot in try StoreHeader(reading: bytes).slots {
+      marks[slot.id] = slot.salt.prefix(16).map { String($0, radix: 16) }.joined(separator: ".")
+    }
+    return marks
+  }
+
   /// Finds the slot with which this storage's own key source opens the store now.
   ///
   /// Asks the source for its key again, and makes no key.

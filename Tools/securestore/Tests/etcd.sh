@@ -82,8 +82,18 @@ gives 66 "no machine" slots forget web3 "${store[@]}"
 gives 0 "forgot web2" slots forget web2 "${store[@]}"
 gives 0 "from now on" slots promote 1 "${store[@]}"
 gives 10 "only with" get A "${store[@]:0:4}" --key-file "$work/two.key"
-gives 0 "added slot 3" slots add --new-key-file "$work/two.key" "${store[@]}"
-gives 0 "forgot web1" slots forget web1 "${store[@]}"
+gives 0 "web2 opens slots 1" slots acknowledge --machine web2 "${store[@]}"
+gives 0 "added slot 2" slots add --new-key-file "$work/three.key" "${store[@]}"
+gives 24 web1 slots promote 2 "${store[@]}"
+gives 0 "removed slot 2" slots remove 2 "${store[@]}"
+# Another key gets the number that web3's key had.
+gives 0 "added slot 2" slots add --new-key-file "$work/four.key" "${store[@]}"
+gives 0 "web3 opens slots 2" slots acknowledge --machine web3 "${store[@]:0:4}" --key-file "$work/four.key"
+gives 24 web3 slots remove 2 "${store[@]}"
+gives 0 "web3 opens slots 1" slots acknowledge --machine web3 "${store[@]}"
+gives 0 "removed slot 2" slots remove 2 "${store[@]}"
+gives 0 "added slot 2" slots add --new-key-file "$work/two.key" "${store[@]}"
+for machine in web1 web2 web3; do gives 0 "forgot $machine" slots forget "$machine" "${store[@]}"; done
 gives 64 "only a store that machines share" slots promote 1 --vault "$work/none.vault"
 
 # Vaults.
@@ -110,7 +120,7 @@ gives 0 "4 copied" migrate --from-vault "$work/w.vault" --from-key-file "$work/f
 
 # What is not so.
 gives 0 "version 3" doctor "${store[@]}"
-gives 0 "removed slot 3" slots remove 3 "${store[@]}"
+gives 0 "removed slot 2" slots remove 2 "${store[@]}"
 gives 10 "only with file fleet.key" get A "${store[@]:0:4}" --key-file "$work/v.key"
 gives 64 etcdctl reset --yes "${store[@]}"
 gives 64 "need --etcd" get A --prefix /x
