@@ -128,10 +128,12 @@ final class EtcdCalls {
       try Helper.start(["--watch-etcd", cluster.endpoints.joined(separator: ","), "\(changes)"])
     }
     for helper in helpers {
-      guard try helper.output.fileHandleForReading.read(upToCount: 1)?.count == 1 else {
+      guard try helper.output.fileHandleForReading.read(upToCount: 6)?.count == 6 else {
         throw Helper.Failed()
       }
     }
+    // Until all follow.
+    sleep(1)
     var acknowledged: [Double] = []
     for change in 1...changes {
       try storage.save(change, forKey: "watched")
@@ -141,9 +143,10 @@ final class EtcdCalls {
     var delays: [Double] = []
     for helper in helpers {
       let data = try helper.output.fileHandleForReading.readToEnd() ?? Data()
-      let seen = String(decoding: data, as: UTF8.self).split(separator: " ").compactMap {
-        Double($0)
-      }
+      let seen = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        .compactMap {
+          Double($0)
+        }
       guard seen.count == changes else { throw Helper.Failed() }
       delays += zip(seen, acknowledged).map { max($0 - $1, 0) }
       helper.process.waitUntilExit()
@@ -159,23 +162,23 @@ final class EtcdCalls {
     let storage = EtcdCluster.storage(
       endpoints.split(separator: ",").map(String.init), "/bench")
     guard try storage.load(Int.self, forKey: "watched") == 0 else { throw WrongValue() }
-    let seen = Lock<[Double]>([])
     let end = DispatchSemaphore(value: 0)
     let live = Live<Int, EtcdStorage>(wrappedValue: 0, storage, "watched")
     Task {
+      var seen: [Double] = []
+      // The parent waits for a line.
+      _ = unsafe write(1, "ready\n", 6)
       for try await value in live.values {
         let time = Clock.wall.nanoseconds
-        let isLast = seen.withLock { seen in
-          // A value that was passed over was seen with the one after it.
-          while seen.count < value { seen.append(time) }
-          return seen.count == changes
-        }
-        if value == 0 { _ = unsafe write(1, "r", 1) }
-        if isLast { return end.signal() }
+        // A value that was passed over was seen with the one after it.
+        while seen.count < value { seen.append(time) }
+        guard seen.count == changes else { continue }
+        print(seen.map { String(Int($0)) }.joined(separator: " "))
+        _ = end.signal()
+        return
       }
     }
     end.wait()
-    print(seen.withLock { $0 }.map { String(Int($0)) }.joined(separator: " "))
   }
 
   /// 100,000 values of 300 bytes.
@@ -194,9 +197,10 @@ final class EtcdCalls {
       let helper = try Helper.start(["--open-etcd", cluster.endpoints.joined(separator: ",")])
       let data = try helper.output.fileHandleForReading.readToEnd() ?? Data()
       helper.process.waitUntilExit()
-      let words = String(decoding: data, as: UTF8.self).split(separator: " ").compactMap {
-        Double($0)
-      }
+      let words = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        .compactMap {
+          Double($0)
+        }
       guard words.count == 2 else { throw Helper.Failed() }
       return (words[0], words[1])
     }.reduce(into: ([Double](), [Double]())) {

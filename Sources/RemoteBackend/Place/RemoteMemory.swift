@@ -154,6 +154,31 @@ final class RemoteMemory: Sendable {
     }
   }
 
+  /// How many rows are known.
+  func count() throws(StorageError) -> Int {
+    try state.read { (state) throws(StorageError) in
+      if let failure = state.failure { throw failure }
+      return state.records.count + (state.header == nil ? 0 : 1)
+    }
+  }
+
+  /// How many of some rows are known in the same version, and how many are not; lanes don't count.
+  func countSame(_ rows: [Row]) -> (same: Int, others: Int) {
+    state.read { state in
+      var (same, others) = (0, 0)
+      for row in rows {
+        let version: Mark?
+        switch row.key {
+        case .header: version = state.header == nil ? nil : state.headerVersion
+        case .record(let hash): version = state.records[Name(hash)]?.version
+        case .lane: continue
+        }
+        if version == row.version { same += 1 } else { others += 1 }
+      }
+      return (same, others)
+    }
+  }
+
   /// The versions of all rows that are known.
   func versions() -> [RowKey: Mark] {
     state.read { state in
@@ -250,6 +275,9 @@ final class RemoteMemory: Sendable {
         RemoteChange(key, row?.value, version: row?.version ?? mark)
       })
   }
+
+  /// Takes in that memory has all rows of a moment.
+  func complete(at mark: Mark) { state.withLock { advance(&$0, to: mark) } }
 
   /// Removes what a list of all rows of one moment does not have, unless it is newer; then all
   /// changes up to that moment are known.

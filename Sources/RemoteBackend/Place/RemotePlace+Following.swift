@@ -71,16 +71,65 @@ extension RemotePlace {
   private func readAll(by deadline: Deadline) throws(StorageError) {
     let watch = memory.watch
     try requireHistory(by: deadline)
+    let isEmpty = try memory.isEmpty()
+    if memory.mark != nil || !isEmpty {
+      if try !agrees(by: deadline) { try compareAll(by: deadline) }
+    } else {
+      try readFirst(by: deadline)
+    }
+    memory.endComparison(watch)
+    begin(after: nil)
+  }
+
+  /// Reads all rows into memory, which has none.
+  private func readFirst(by deadline: Deadline) throws(StorageError) {
+    let now = options.clock.now()
+    var lanes: [RowKey: Mark] = [:]
+    let mark = try engine.list(keysOnly: false, by: deadline) { (rows) throws(StorageError) in
+      for row in rows where row.key.isLane { lanes[row.key] = row.version }
+      memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
+    }
+    memory.complete(at: mark)
+    memory.confirm(mark, asOf: now)
+    removeOldLanes(lanes, by: deadline)
+  }
+
+  /// Whether memory has just the rows of the engine, which is the usual case and takes no memory to
+  /// find out.
+  ///
+  /// - Throws: `StorageError` when the engine can't be asked, or is not the one that it was.
+  private func agrees(by deadline: Deadline) throws(StorageError) -> Bool {
+    guard let before = memory.mark else { return false }
+    let now = options.clock.now()
+    let count = try memory.count()
+    var (same, others) = (0, 0)
+    var lanes: [RowKey: Mark] = [:]
+    let mark = try engine.list(keysOnly: true, by: deadline) { (rows) throws(StorageError) in
+      for row in rows where row.key.isLane { lanes[row.key] = row.version }
+      let found = memory.countSame(rows)
+      same += found.same
+      others += found.others
+    }
+    if mark < before { throw wentBack() }
+    guard same == count, others == 0, try memory.count() == count else { return false }
+    try requireLane(lanes)
+    try requireHeader(by: deadline)
+    memory.complete(at: mark)
+    memory.confirm(mark, asOf: now)
+    if !isPrepared.load(ordering: .acquiring) { removeOldLanes(lanes, by: deadline) }
+    return true
+  }
+
+  /// Compares all rows with the engine's one by one, and takes in what is missing.
+  private func compareAll(by deadline: Deadline) throws(StorageError) {
     let now = options.clock.now()
     let before = memory.mark
     let known = memory.versions()
     var found: [RowKey: Mark] = [:]
-    // The first list has the values; a later one has only what tells that they are the same.
+    // A list that goes on where the first one failed has the values.
     let mark = try engine.list(keysOnly: before != nil, by: deadline) {
       (rows) throws(StorageError) in
-      for row in rows {
-        found[row.key] = row.version
-      }
+      for row in rows { found[row.key] = row.version }
       guard before == nil else { return }
       memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
     }
@@ -100,10 +149,8 @@ extension RemotePlace {
       }
     }
     memory.removeRows(at: mark) { found[$0] == nil }
-    memory.endComparison(watch)
     memory.confirm(mark, asOf: now)
     if !isPrepared.load(ordering: .acquiring) { removeOldLanes(found, by: deadline) }
-    begin(after: nil)
   }
 
   /// Refuses an engine whose header is another one of the same version: a store of another engine.
