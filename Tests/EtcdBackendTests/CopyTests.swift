@@ -148,6 +148,48 @@ import VaultBackend
     let accepted = subject.start()
     #expect(try accepted.load(String.self, forKey: "k") == "old")
     try accepted.save("again", forKey: "k")
+    // The copy that is made anew has all.
+    try accepted.refresh()
+    subject.cutOff()
+    #expect(try subject.start().load(String.self, forKey: "k") == "again")
+  }
+
+  @Test func aCopyThatIsRemovedIsNotMadeAnewWithAPartOfTheValues() throws {
+    let subject = try Subject()
+    let program = subject.start()
+    try program.save("1", forKey: "a")
+    try program.refresh()
+    try FileManager.default.removeItem(at: subject.file.deletingLastPathComponent())
+    try program.save("2", forKey: "b")
+    #expect(failure { try program.refresh() }?.code == .unavailable)
+    #expect(!FileManager.default.fileExists(atPath: subject.file.path))
+    // The next start makes it anew, with all of them.
+    let next = subject.start()
+    #expect(try next.keys().count == 2)
+    try next.refresh()
+    subject.cutOff()
+    #expect(try subject.start().load(String.self, forKey: "a") == "1")
+  }
+
+  @Test func whoMakesTheCopySecondLeavesNothingOfTheFirst() throws {
+    let subject = try Subject()
+    let (one, other) = (subject.start(), subject.cluster.storage())
+    try other.save("1", forKey: "removed")
+    try one.refresh()
+    try other.delete(forKey: "removed")
+    // It finds no copy at its start, and then one of an earlier moment.
+    let kept = subject.file.deletingLastPathComponent()
+    let aside = subject.cluster.folder.appendingPathComponent("aside")
+    try FileManager.default.moveItem(at: kept, to: aside)
+    let two = subject.start()
+    #expect(try two.keys().isEmpty)
+    try? FileManager.default.removeItem(at: kept)
+    try FileManager.default.moveItem(at: aside, to: kept)
+    try two.save("2", forKey: "k")
+    try two.refresh()
+    subject.cutOff()
+    #expect(try subject.start().keys() == ["k"])
+    withExtendedLifetime(one) {}
   }
 
   @Test func anotherClusterAtTheSameAddressIsAnErrorAtTheStart() throws {

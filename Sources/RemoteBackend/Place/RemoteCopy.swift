@@ -1,5 +1,6 @@
 internal import CryptoCore
 internal import StorageCore
+internal import Synchronization
 
 internal import struct FoundationEssentials.Data
 
@@ -7,7 +8,7 @@ internal import struct FoundationEssentials.Data
 ///
 /// With it a program starts while the engine is away, and sees at its start that the engine has gone
 /// back: a row of the engine is then older than the copy's.
-struct RemoteCopy: Sendable {
+final class RemoteCopy: Sendable {
   /// What the copy holds, of one moment.
   struct Contents: Sendable {
     /// The history of the engine.
@@ -27,6 +28,10 @@ struct RemoteCopy: Sendable {
   let storage: DelegatedStorage
   /// The name of the store, so that no other one's copy is taken for it.
   let place: String
+  /// Whether the copy is there, and has what this process has taken for known.
+  private let isMade = Atomic<Bool>(false)
+
+  init(storage: DelegatedStorage, place: String) { (self.storage, self.place) = (storage, place) }
 
   private static let state: StoreKey = "state"
   private static let past: StoreKey = "past"
@@ -46,8 +51,14 @@ struct RemoteCopy: Sendable {
         guard let row = Self.row(key, bytes) else { throw Self.foreign() }
         contents.rows.append(row)
       }
+      isMade.store(true, ordering: .releasing)
       return contents
     }
+  }
+
+  /// Removes what another process has kept, before all rows are kept.
+  private func clear(_ transaction: StorageTransaction) throws(StorageError) {
+    for key in try storage.keys() { try transaction.delete(forKey: key) }
   }
 
   /// Keeps changes, in one step with the moment that they lead to.
@@ -55,13 +66,17 @@ struct RemoteCopy: Sendable {
   /// - Returns: false when another process of this machine has kept a later moment.
   func save(_ changes: RemoteMemory.Changes, _ contents: Contents) throws(StorageError) -> Bool {
     try explained { () throws(StorageError) in
-      try storage.store.transaction(
+      let isFirst = !isMade.load(ordering: .acquiring)
+      let isKept = try storage.store.transaction(
         within: .seconds(30),
-        typed: {
-          (transaction) throws(StorageError) in
+        typed: { (transaction) throws(StorageError) in
           if let words = try transaction.load([String].self, forKey: Self.state) {
             let old = try Self.contents(words, place)
             guard old.mark <= contents.mark || old.history != contents.history else { return false }
+            if isFirst { try clear(transaction) }
+          } else if !isFirst {
+            // One that is made anew now would lack what was kept before.
+            throw StorageError(.unavailable, "it is gone; start the program again to have one")
           }
           for (key, row) in changes.rows {
             try transaction.save(row.map(Self.data), forKey: Self.name(of: key))
@@ -72,6 +87,8 @@ struct RemoteCopy: Sendable {
           try transaction.save(Self.words(contents, place), forKey: Self.state)
           return true
         })
+      if isKept { isMade.store(true, ordering: .releasing) }
+      return isKept
     }
   }
 

@@ -33,9 +33,11 @@ final class RemoteKeeper: Sendable {
 
   private func run(_ place: () -> RemotePlace?) {
     while !isStopped.withLock({ $0 }) {
-      _ = wake.wait(timeout: .now() + Self.interval)
+      let isDue = wake.wait(timeout: .now() + Self.interval) == .timedOut
       usleep(Self.pause)
       guard let place = place() else { return }
+      // Somebody else may have kept it meanwhile.
+      guard isDue || place.memory.hasChanges else { continue }
       // The copy is then older, and its age says so.
       do throws(StorageError) { try save(place) } catch { StorageDiagnostics.report(error) }
     }

@@ -213,6 +213,9 @@ final class RemoteMemory: Sendable {
     state.withLock { ($0.tellKeeper, $0.changed) = (tell, []) }
   }
 
+  /// Whether a copy lacks something.
+  var hasChanges: Bool { state.read { $0.changed?.isEmpty == false } }
+
   /// What has changed since the last call; nil while there is no store.
   func takeChanges() throws(StorageError) -> Changes? {
     try state.withLock { (state) throws(StorageError) in
