@@ -17,13 +17,15 @@ public import struct FoundationEssentials.URL
 public final class DefaultsDelegate: RecordPlace {
   /// How long a write waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
-  private static let longestInterval: Duration = .seconds(2)
+  /// How long a coalesced write waits at most, whatever its delegate asks for.
+  package static let standardLongestInterval: Duration = .seconds(2)
   /// How long a look at the file counts unless said otherwise, in nanoseconds.
   package static let standardTrust = SuiteFile.standardTrust
 
   /// When a write is on disk.
   public let durability: DefaultsDurability
   package let deadline: Duration
+  private let longestInterval: Duration
   private let handle: PlaceHandle<Suite>
 
   /// The delegate of a suite.
@@ -73,13 +75,15 @@ public final class DefaultsDelegate: RecordPlace {
   /// The delegate of a suite in a folder of the caller's choice.
   ///
   /// A look at the file counts for `trust` nanoseconds; all processes that share the file must use
-  /// the same number.
+  /// the same number. Tests let writes wait for longer than two seconds.
   package convenience init(
     folder: String, suiteName: String, durability: DefaultsDurability = .immediate,
-    deadline: Duration = standardDeadline, trust: Int64 = standardTrust
+    longestInterval: Duration = standardLongestInterval, deadline: Duration = standardDeadline,
+    trust: Int64 = standardTrust
   ) {
-    self.init(durability: durability, deadline: deadline, trust: trust) {
-      () throws(StorageError) in
+    self.init(
+      durability: durability, longestInterval: longestInterval, deadline: deadline, trust: trust
+    ) { () throws(StorageError) in
       try SuiteName.path(of: suiteName, in: folder)
     }
   }
@@ -87,12 +91,13 @@ public final class DefaultsDelegate: RecordPlace {
   /// The delegate of the file that `path` gives at the first use, with the access that `use` gives
   /// then.
   init(
-    durability: DefaultsDurability, deadline: Duration = standardDeadline,
-    trust: Int64 = standardTrust,
+    durability: DefaultsDurability, longestInterval: Duration = standardLongestInterval,
+    deadline: Duration = standardDeadline, trust: Int64 = standardTrust,
     use: @escaping @Sendable () -> StoreAccess = { .readWrite },
     path: @escaping @Sendable () throws(StorageError) -> String
   ) {
     self.durability = durability
+    self.longestInterval = longestInterval
     self.deadline = deadline
     handle = PlaceHandle(use: use) { () throws(StorageError) in
       SuiteRegistry.suite(at: try path(), trust: trust)
@@ -203,7 +208,7 @@ public final class DefaultsDelegate: RecordPlace {
     let suite = try handle.object()
     if case .coalesced(let interval) = durability,
       let outcome = suite.commitToMemory(
-        writes, headerVersion: headerVersion, within: min(interval, Self.longestInterval))
+        writes, headerVersion: headerVersion, within: min(interval, longestInterval))
     {
       return outcome
     }

@@ -6,20 +6,30 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct CoalescingTests {
-  @Test func aWriteIsSeenAtOnceAndWrittenWithinItsTime() throws {
+  @Test func aWriteIsSeenAtOnceBeforeItIsInTheFile() throws {
     let folder = TemporaryFolder()
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     for index in 0..<100 { try delegate.set(record(index), for: name(index)) }
     #expect(folder.bytes == nil)
     #expect(try delegate.record(for: name(99)) == record(99))
     #expect(try delegate.names().count == 100)
+    try delegate.flush()
+    #expect(try helper.run("count", folder.path) == ["100"])
+  }
+
+  @Test func aWriteIsInTheFileSoonAfterItsTimeAndNeverLaterThanTheLongest() throws {
+    let folder = TemporaryFolder()
+    // The longest is two seconds, however much is asked for.
+    let delegate = DefaultsDelegate(
+      folder: folder.path, suiteName: "suite", durability: .waiting, deadline: .seconds(60))
+    for index in 0..<100 { try delegate.set(record(index), for: name(index)) }
     #expect(waits(.seconds(60)) { folder.bytes != nil })
     #expect(try helper.run("count", folder.path) == ["100"])
   }
 
   @Test func flushMakesEverythingDurable() throws {
     let folder = TemporaryFolder()
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     try delegate.set([1], for: name(1))
     try delegate.set([2], for: name(2))
     try delegate.remove(name(1))
@@ -32,7 +42,7 @@ import Testing
 
   @Test func aConditionalWriteTakesTheWaitingOnesWithIt() throws {
     let folder = TemporaryFolder()
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     try delegate.set([1], for: name(1))
     #expect(try delegate.setIfAbsent([9], for: name(1)) == false)
     #expect(try delegate.setIfAbsent([2], for: name(2)))
@@ -42,7 +52,7 @@ import Testing
 
   @Test func anotherProcesssAbsenceIsJudgedByTheFile() throws {
     let folder = TemporaryFolder()
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     try delegate.set([1], for: name(1))
     #expect(try helper.run("set", folder.path, "2", "3") == ["set"])
     #expect(try delegate.setIfAbsent([9], for: name(2)) == false)
@@ -51,7 +61,7 @@ import Testing
 
   @Test func aChangeOfTheHeaderWritesWhatWaitsFirst() throws {
     let folder = TemporaryFolder()
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     let version = try delegate.updateHeader { header, _ in header = [1] }
     try delegate.set([1], for: name(1))
     var seen: [NameHash: [UInt8]] = [:]
@@ -95,7 +105,7 @@ import Testing
 
   @Test func aWriteThatIsRefusedKeepsNobodyFromChangingTheHeader() throws {
     let folder = TemporaryFolder()
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     let version = try delegate.updateHeader { header, _ in header = [1] }
     #expect(try helper.run("header", folder.path, "2") == ["header"])
     let write = RecordWrite([1], for: name(1))
@@ -150,7 +160,7 @@ import Testing
     // Accepted before anybody knows, and never after the first attempt to write it.
     let version = try delegate.header().version
     let write = RecordWrite([2], for: name(2))
-    let slow = folder.delegate(.coalesced(within: .seconds(2)))
+    let slow = folder.delegate(.waiting)
     #expect(try slow.commit(write, headerVersion: version) == .committed)
     try folder.put(Array("garbage".utf8))
     #expect(code { try slow.flush() } == .damaged)
@@ -164,7 +174,7 @@ import Testing
   @Test func whileTheLockIsHeldTheCallerGetsTheErrorAfterAFailedFlush() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate(
-      .coalesced(within: .seconds(2)), deadline: .milliseconds(50))
+      .waiting, deadline: .milliseconds(50))
     try delegate.set([1], for: name(1))
     let lock = try FileLock(folder.file + ".lock", waiting: .zero)
     #expect(code { try delegate.flush() } == .busy)
@@ -176,7 +186,7 @@ import Testing
 
   @Test func writesThatWaitForAFileThatIsGoneDontGoIntoTheOneInItsPlace() throws {
     let folder = TemporaryFolder()
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     _ = try delegate.updateHeader { header, _ in header = [1] }
     let other = try #require(folder.bytes)
     let version = try delegate.updateHeader { header, _ in header = [2] }
@@ -198,7 +208,7 @@ import Testing
     let folder = TemporaryFolder()
     let delegate = folder.delegate(.coalesced(within: .milliseconds(20)))
     let version = try delegate.updateHeader { header, _ in header = [1] }
-    let slow = folder.delegate(.coalesced(within: .seconds(2)))
+    let slow = folder.delegate(.waiting)
     let write = RecordWrite([1], for: name(1))
     #expect(try slow.commit(write, headerVersion: version) == .committed)
     try FileManager.default.removeItem(atPath: folder.file)
@@ -228,7 +238,7 @@ import Testing
   func aHandlerThatIsToldOfDroppedWritesMayUseTheStorage(whileKeysAreMade: Bool) throws {
     let folder = TemporaryFolder()
     let storage = UserDefaultsStorage(
-      folder.delegate(.coalesced(within: .seconds(2))), keySource: .key(sampleKey))
+      folder.delegate(.waiting), keySource: .key(sampleKey))
     HandlerTurn.begin()
     defer { HandlerTurn.end() }
     let handler = StorageDiagnostics.handler
@@ -275,7 +285,7 @@ import Testing
     StorageDiagnostics.handler = { error in reported.withLock { $0.append(error) } }
     defer { StorageDiagnostics.handler = handler }
     let folder = TemporaryFolder()
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     let version = try delegate.updateHeader { header, _ in header = [1] }
     let write = RecordWrite([1], for: name(1))
     #expect(try delegate.commit(write, headerVersion: version) == .committed)

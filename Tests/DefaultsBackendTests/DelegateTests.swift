@@ -22,7 +22,7 @@ import Testing
     let link = TemporaryFolder()
     try FileManager.default.createSymbolicLink(
       atPath: link.path + "/link", withDestinationPath: folder.path)
-    let one = folder.delegate(.coalesced(within: .seconds(2)))
+    let one = folder.delegate(.waiting)
     let other = DefaultsDelegate(folder: link.path + "/link", suiteName: "suite")
     try one.set([1], for: name(1))
     // Not in the file yet, so it can have come from memory alone.

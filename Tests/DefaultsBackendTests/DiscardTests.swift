@@ -43,7 +43,7 @@ import Testing
 
   @Test func writesThatWaitAreGoneWithIt() throws {
     let folder = TemporaryFolder()
-    let storage = storage(folder, .key(sampleKey), .coalesced(within: .seconds(2)))
+    let storage = storage(folder, .key(sampleKey), .waiting)
     try storage.save("old", forKey: "key")
     try storage.save("waiting", forKey: "key")
     try storage.discard()

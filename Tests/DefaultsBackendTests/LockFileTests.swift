@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func noWriteWaitsInMemoryUnderAHeaderLockThatIsGone() throws {
-    let delegate = folder.delegate(.coalesced(within: .seconds(2)))
+    let delegate = folder.delegate(.waiting)
     try delegate.set([1], for: name(1))
     #expect(folder.bytes == nil)
     try FileManager.default.removeItem(atPath: headerLockPath)

@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test func blindWritesWaitAndChecksTakeThemToTheFile() throws {
-    let coalescing = storage(.coalesced(within: .seconds(2)))
+    let coalescing = storage(.waiting)
     try coalescing.save(0, forKey: "a")
     try coalescing.flush()
     let before = folder.bytes

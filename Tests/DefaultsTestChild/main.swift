@@ -35,9 +35,12 @@ func delegate(
   _ durability: DefaultsDurability = .immediate, trust: Int64 = DefaultsDelegate.standardTrust
 ) -> DefaultsDelegate {
   DefaultsDelegate(
-    folder: folder, suiteName: "suite", durability: durability, deadline: .seconds(300),
-    trust: trust)
+    folder: folder, suiteName: "suite", durability: durability, longestInterval: .seconds(3600),
+    deadline: .seconds(300), trust: trust)
 }
+
+/// Writes wait until something other than the time takes them to the file.
+let waiting = DefaultsDurability.coalesced(within: .seconds(3600))
 
 /// How long a look at the file counts for the delegate, where that is said.
 func trust(_ position: Int) -> Int64 {
@@ -157,7 +160,7 @@ case "set-large":  // until the disk is full
 case "count":
   answer { "\(try delegate().names().count)" }
 case "coalesce":  // COUNT ENDING
-  let delegate = delegate(.coalesced(within: .seconds(2)))
+  let delegate = delegate(arguments[4] == "wait" ? .coalesced(within: .seconds(2)) : waiting)
   for index in 0..<number(3) { try delegate.set(record(index), for: name(index)) }
   say("set")
   switch arguments[4] {
@@ -167,7 +170,7 @@ case "coalesce":  // COUNT ENDING
   }
 case "fork-coalesced":  // a child writes when its parent has written what waited, and more
   ForkedChild.prepare()
-  let coalescing = delegate(.coalesced(within: .seconds(2)))
+  let coalescing = delegate(waiting)
   try coalescing.set(record(1), for: name(1))
   var ends: [Int32] = [0, 0]
   precondition(unsafe pipe(&ends) == 0)
@@ -184,7 +187,7 @@ case "fork-coalesced":  // a child writes when its parent has written what waite
   let outcome = ForkedChild.outcome(of: child, deadline: 120)
   say("\(outcome)")
 case "coalesce-until-told":  // sets, says so, and waits for its standard input to end
-  let delegate = delegate(.coalesced(within: .seconds(2)))
+  let delegate = delegate(.coalesced(within: .seconds(10)))
   try delegate.set(record(1), for: name(1))
   say("set")
   _ = readLine()
