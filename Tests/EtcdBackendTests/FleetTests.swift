@@ -72,12 +72,21 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(1)...(Soak.isOn ? 100 : 3))
+  @Test(arguments: [1, 2, 3])
   func whatEightProcessesDidUnderFaultsIsLinearizable(_ seed: UInt64) throws {
+    try work(seed, operations: 10_000)
+  }
+
+  @Test(.enabled(if: Soak.isOn), arguments: 4...100)
+  func whatEightProcessesDidUnderFaultsIsLinearizableSoak(_ seed: UInt64) throws {
+    // A hundred long histories would take hours.
+    try work(seed, operations: 1_000)
+  }
+
+  /// Eight processes at work, while members and processes are killed, stopped and cut off.
+  private func work(_ seed: UInt64, operations: Int) throws {
     let fleet = try Fleet()
     var random = SeededRandom(seed)
-    // A hundred long histories would take hours.
-    let operations = seed <= 3 ? 10_000 : 1_000
     var running = try (0..<8).map { index in
       try fleet.start(
         [
@@ -107,7 +116,11 @@ import Testing
       let pause = UInt32.random(in: 100_000...2_000_000, using: &random)
       switch Int.random(in: 0..<8, using: &random) {
       case 0, 1:
-        fleet.cluster.kill(member)
+        if Bool.random(using: &random) {
+          fleet.cluster.kill(member)
+        } else {
+          fleet.cluster.terminate(member)
+        }
         usleep(pause)
         try fleet.cluster.start(member)
       case 2:
@@ -158,9 +171,14 @@ import Testing
     proxy.mode = .pass
   }
 
-  @Test func countersOfEightProcessesEndAtWhatWasAcknowledged() throws {
+  @Test func countersOfEightProcessesEndAtWhatWasAcknowledged() throws { try count(to: 1_000) }
+
+  @Test(.enabled(if: Soak.isOn))
+  func longCountersOfEightProcessesEndAtWhatWasAcknowledgedSoak() throws { try count(to: 10_000) }
+
+  /// Eight processes add to one value, while the leader is killed.
+  private func count(to times: Int) throws {
     let fleet = try Fleet()
-    let times = Soak.isOn ? 10_000 : 1_000
     let children = try (0..<8).map { _ in try fleet.start(["count", "\(times)"], deadline: 60_000) }
     usleep(300_000)
     if let leader = fleet.cluster.leader {
@@ -180,7 +198,7 @@ import Testing
     #expect(end >= acknowledged && end <= acknowledged + unknown, "\(end), \(unknown) unknown")
   }
 
-  @Test(arguments: ["kill", "stop"])
+  @Test(arguments: ["kill", "stop", "terminate"])
   func withoutTheLeaderReadsGoOnAndWritesComeBack(_ how: String) throws {
     let fleet = try Fleet()
     let storage = fleet.cluster.storage(fleet.prefix)
@@ -194,14 +212,18 @@ import Testing
         endpoints: [first] + others, prefix: fleet.prefix, deadline: .seconds(60)),
       keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))))
     #expect(try program.load(String.self, forKey: "k") == "before")
-    if how == "kill" { fleet.cluster.kill(leader) } else { fleet.cluster.stop(leader) }
+    switch how {
+    case "kill": fleet.cluster.kill(leader)
+    case "stop": fleet.cluster.stop(leader)
+    default: fleet.cluster.terminate(leader)
+    }
     #expect(try program.load(String.self, forKey: "k") == "before")
     let begin = DispatchTime.now().uptimeNanoseconds
     try program.save("after", forKey: "k")
     let span = Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e9
     print("fleet: after a \(how) of the leader a write took \(span) s")
     #expect(try program.load(String.self, forKey: "k") == "after")
-    if how == "kill" { try fleet.cluster.start(leader) } else { fleet.cluster.resume(leader) }
+    if how == "stop" { fleet.cluster.resume(leader) } else { try fleet.cluster.start(leader) }
     let exact = fleet.cluster.storage(fleet.prefix, reading: .linearizable)
     #expect(try exact.load(String.self, forKey: "k") == "after")
   }

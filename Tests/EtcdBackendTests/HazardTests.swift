@@ -59,6 +59,34 @@ import Testing
     #expect(try Set(program.keys()) == Set(direct.keys()))
   }
 
+  @Test func aListWhoseRevisionIsDroppedBetweenItsPagesBeginsAgain() throws {
+    let cluster = try EtcdCluster()
+    let direct = cluster.storage()
+    try direct.create()
+    // Three pages.
+    for start in stride(from: 0, to: 12_000, by: 100) {
+      try direct.transaction { transaction in
+        for number in start..<start + 100 { try transaction.save(1, forKey: StoreKey("\(number)")) }
+      }
+    }
+    let first = try revision(of: cluster)
+    let proxy = FaultProxy(to: cluster.ports[0])
+    defer { proxy.end() }
+    proxy.mode = .delay(20)
+    let compactor = DispatchGroup()
+    compactor.enter()
+    DetachedThread.start("compactor") {
+      // Each write is one revision.
+      for number in 1...10 as ClosedRange<UInt64> {
+        try? direct.save(2, forKey: "0")
+        _ = try? cluster.control("compact", "\(first + number)")
+      }
+      compactor.leave()
+    }
+    defer { compactor.wait() }
+    #expect(try through(proxy).load(Int.self, forKey: "1") == 1)
+  }
+
   @Test func aRestoredSnapshotIsAnErrorUntilTheProgramStartsAgain() throws {
     let cluster = try EtcdCluster()
     let storage = cluster.storage()

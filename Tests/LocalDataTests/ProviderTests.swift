@@ -62,7 +62,7 @@ private final class TestProvider: KeyMaterialProviding {
   }
 
   private func router(
-    _ provider: TestProvider, deadline: Duration = .seconds(30)
+    _ provider: TestProvider, deadline: Duration = .seconds(600)
   ) async -> StorageRouter {
     let router = folder.router()
     await router.updateEncryptionConfiguration(

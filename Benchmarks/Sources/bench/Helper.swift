@@ -19,8 +19,8 @@ enum Helper {
       guard arguments.count == 3, let changes = Int(arguments[2]) else { return false }
       try EtcdCalls.watch(arguments[1], changes)
     case "--open-etcd":
-      guard arguments.count == 2 else { return false }
-      try EtcdCalls.open(arguments[1])
+      guard arguments.count == 3 else { return false }
+      try EtcdCalls.open(arguments[1], arguments[2])
     default: return false
     }
     return true

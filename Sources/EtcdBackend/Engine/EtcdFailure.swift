@@ -55,15 +55,20 @@ struct EtcdFailure: Error {
   }
 
   /// Where a commit that was not done can be told from one that was cut off.
+  ///
+  /// Not "server stopped": a member that stops says so of what it has already proposed to the
+  /// others, who may still make it.
   private static let notDone = [
     "failed to connect to all addresses", "etcdserver: no leader", "etcdserver: too many requests",
-    "etcdserver: server stopped", "etcdserver: not capable",
+    "etcdserver: not capable",
   ]
 
   var kind: Kind {
     if let cause { return .refused(cause.code, cause.message) }
     switch status {
     case Status.unauthenticated: return .staleToken
+    // Users or roles were changed since the token was made, which a token of the kind JWT tells.
+    case Status.invalidArgument where says("revision of auth store is old"): return .staleToken
     case Status.permissionDenied:
       return .refused(
         .denied, "etcd does not let this user use these keys; grant its role the store's prefix")

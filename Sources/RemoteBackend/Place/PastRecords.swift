@@ -17,7 +17,7 @@ struct PastRecords: Sendable {
   init(_ all: some Sequence<UInt64>) { for one in all { insert(one) } }
 
   /// Remembers a record that is no longer current.
-  mutating func add(_ record: [UInt8]) {
+  mutating func add(_ record: some Collection<UInt8>) {
     guard let end = Self.end(of: record) else { return }
     insert(end)
   }
@@ -32,12 +32,12 @@ struct PastRecords: Sendable {
   }
 
   /// Whether a record was current once, and then no longer.
-  func contains(_ record: [UInt8]) -> Bool {
+  func contains(_ record: some Collection<UInt8>) -> Bool {
     guard !set.isEmpty, let end = Self.end(of: record) else { return false }
     return set.contains(end)
   }
 
-  private static func end(of record: [UInt8]) -> UInt64? {
+  private static func end(of record: some Collection<UInt8>) -> UInt64? {
     guard record.count >= shortest else { return nil }
     return record.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -6,30 +6,8 @@ internal import StorageCore
 /// Each row only moves forward: what is older than a known version of the row changes nothing. So
 /// it does not matter in which order the answers of commits, reads, lists and watches arrive.
 final class RemoteMemory: Sendable {
-  /// A name as the key of a dictionary.
-  ///
-  /// Hashed by its own bytes, as in `SingletonStorageDelegate`: they are uniform under a secret
-  /// key. Rows that others planted may collide; they cost time and no more.
-  private struct Name: Hashable {
-    let hash: NameHash
-
-    init(_ hash: NameHash) { self.hash = hash }
-  }
-
-  /// A sealed record and the mark of the commit that wrote it.
-  private final class Entry: Sendable {
-    let bytes: [UInt8]
-    let version: Mark
-    /// Whether it was replaced or removed before, and somebody put it back.
-    let isPast: Bool
-
-    init(_ bytes: [UInt8], _ version: Mark, isPast: Bool) {
-      (self.bytes, self.version, self.isPast) = (bytes, version, isPast)
-    }
-  }
-
   private struct State: ~Copyable {
-    var records = RecordTable<Name, Entry>()
+    var records = RemoteTable()
     var header: [UInt8]?
     /// The version of the header, or of its removal; 0 when it was never there.
     var headerVersion: Mark = 0
@@ -102,9 +80,9 @@ final class RemoteMemory: Sendable {
   ) throws(StorageError) -> (known: Known, headerVersion: Mark) {
     try state.read { (state) throws(StorageError) in
       if let failure = state.failure { throw failure }
-      let entry = state.records[Name(name)]
-      if entry?.isPast == true { throw Self.putBack }
-      return (Known(record: entry?.bytes, version: entry?.version ?? 0), state.headerVersion)
+      let record = state.records[name]
+      if record?.isPast == true { throw Self.putBack }
+      return (Known(record: record?.bytes, version: record?.version ?? 0), state.headerVersion)
     }
   }
 
@@ -114,15 +92,14 @@ final class RemoteMemory: Sendable {
   ) throws(StorageError) -> RecordCopy? {
     try state.read { (state) throws(StorageError) in
       if let failure = state.failure { throw failure }
-      guard let entry = unsafe state.records.uncounted(Name(name)) else {
+      guard let record = state.records[name] else {
         return RecordCopy(absentUnder: state.headerVersion)
       }
       // The usual way of reading says why it may not be read.
-      return unsafe entry._withUnsafeGuaranteedRef { entry in
-        entry.isPast
-          ? nil
-          : unsafe RecordCopy(of: entry.bytes, into: buffer, headerVersion: state.headerVersion)
-      }
+      return record.isPast
+        ? nil
+        : unsafe RecordCopy(
+          of: record.rawBytes, into: buffer, headerVersion: state.headerVersion)
     }
   }
 
@@ -132,10 +109,16 @@ final class RemoteMemory: Sendable {
       if let failure = state.failure { throw failure }
       var records: [NameHash: [UInt8]] = [:]
       // No bytes are a record that does not open.
-      for (name, entry) in state.records.all {
-        records[name.hash] = entry.isPast ? [] : entry.bytes
-      }
+      state.records.visit { records[$0] = $1.isPast ? [] : $1.bytes }
       return AllRecords(records: records, headerVersion: state.headerVersion)
+    }
+  }
+
+  /// The names of all records.
+  func names() throws(StorageError) -> [NameHash] {
+    try state.read { (state) throws(StorageError) in
+      if let failure = state.failure { throw failure }
+      return state.records.names
     }
   }
 
@@ -170,7 +153,7 @@ final class RemoteMemory: Sendable {
         let version: Mark?
         switch row.key {
         case .header: version = state.header == nil ? nil : state.headerVersion
-        case .record(let hash): version = state.records[Name(hash)]?.version
+        case .record(let hash): version = state.records[hash]?.version
         case .lane: continue
         }
         if version == row.version { same += 1 } else { others += 1 }
@@ -183,7 +166,7 @@ final class RemoteMemory: Sendable {
   func versions() -> [RowKey: Mark] {
     state.read { state in
       var versions: [RowKey: Mark] = [:]
-      for (name, entry) in state.records.all { versions[.record(name.hash)] = entry.version }
+      state.records.visit { versions[.record($0)] = $1.version }
       if state.header != nil { versions[.header] = state.headerVersion }
       return versions
     }
@@ -230,8 +213,8 @@ final class RemoteMemory: Sendable {
         case .header:
           rows[key] = .some(state.header.map { Row(key, $0, version: state.headerVersion) })
         case .record(let hash):
-          let entry = state.records[Name(hash)]
-          rows[key] = .some(entry.map { Row(key, $0.bytes, version: $0.version) })
+          let record = state.records[hash]
+          rows[key] = .some(record.map { Row(key, $0.bytes, version: $0.version) })
         case .lane: break
         }
       }
@@ -290,8 +273,8 @@ final class RemoteMemory: Sendable {
   ///   - isGone: whether a row is not in the list.
   func removeRows(at mark: Mark, _ isGone: (RowKey) -> Bool) {
     state.withLock { state in
-      for name in state.records.keys where isGone(.record(name.hash)) {
-        apply(RemoteChange(.record(name.hash), nil, version: mark), to: &state)
+      for name in state.records.names where isGone(.record(name)) {
+        apply(RemoteChange(.record(name), nil, version: mark), to: &state)
       }
       if state.header != nil, isGone(.header) {
         apply(RemoteChange(.header, nil, version: mark), to: &state)
@@ -351,18 +334,17 @@ final class RemoteMemory: Sendable {
       (state.header, state.headerVersion) = (change.value, change.version)
       state.note(.header)
     case .record(let hash):
-      let name = Name(hash)
-      let old = state.records[name]
+      let old = state.records[hash]
       guard change.version > max(old?.version ?? 0, state.removals[hash] ?? 0) else { return }
-      if let old { state.past.add(old.bytes) }
+      if let old { unsafe state.past.add(old.rawBytes) }
       let isPast = change.value.map { state.past.contains($0) } ?? false
       if let value = change.value {
-        state.records.update(Entry(value, change.version, isPast: isPast), for: name)
+        state.records.update(value, change.version, isPast: isPast, for: hash)
         state.removals[hash] = nil
       } else {
         if change.version > state.mark ?? 0 { state.removals[hash] = change.version }
         guard old != nil else { return }
-        state.records.remove(name)
+        state.records.remove(hash)
       }
       state.note(change.key)
       guard !observers.isEmpty else { return }

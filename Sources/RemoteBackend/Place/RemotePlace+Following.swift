@@ -68,7 +68,23 @@ extension RemotePlace {
   /// - Throws: `StorageError` when the copy can't be written.
   package func keep() throws(StorageError) { try keeper?.save(self) }
 
+  /// Makes memory equal to the engine's rows.
+  ///
+  /// A list ends early when the engine drops its moment between two pages. It then begins again.
   private func readAll(by deadline: Deadline) throws(StorageError) {
+    var attempt = 0
+    while true {
+      options.pause(attempt)
+      do throws(StorageError) {
+        return try readOnce(by: deadline)
+      } catch {
+        guard error.code == .busy, !deadline.isOver else { throw error }
+      }
+      attempt += 1
+    }
+  }
+
+  private func readOnce(by deadline: Deadline) throws(StorageError) {
     let watch = memory.watch
     try requireHistory(by: deadline)
     let isEmpty = try memory.isEmpty()

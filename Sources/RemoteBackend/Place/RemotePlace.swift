@@ -140,7 +140,7 @@ package final class RemotePlace: RecordPlace {
   /// The names of all records, as new as a reader wants them.
   package func names(_ reading: Reading) throws(StorageError) -> [NameHash] {
     try meet(reading, nil)
-    return try Array(memory.all().records.keys)
+    return try memory.names()
   }
 
   package func allRecords() throws(StorageError) -> AllRecords? { try allRecords(.cached) }

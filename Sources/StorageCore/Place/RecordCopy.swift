@@ -17,6 +17,18 @@ public struct RecordCopy: Sendable {
     self.headerVersion = headerVersion
   }
 
+  /// Copies `record` into `buffer`; nil when the buffer is too short.
+  @inlinable @inline(__always)
+  package init?(
+    of record: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer,
+    headerVersion: UInt64
+  ) {
+    guard record.count <= buffer.count else { return nil }
+    unsafe buffer.copyMemory(from: record)
+    count = record.count
+    self.headerVersion = headerVersion
+  }
+
   /// Makes the result for a missing record.
   @inlinable @inline(__always)
   public init(absentUnder headerVersion: UInt64) {

@@ -87,6 +87,13 @@ final class EtcdCluster: @unchecked Sendable {
     members[index].process = nil
   }
 
+  /// Ends a member as its operator does, so that it answers what it was asked before, and waits.
+  func terminate(_ index: Int) {
+    members[index].process?.send(SIGTERM)
+    _ = try? members[index].process?.lines()
+    members[index].process = nil
+  }
+
   /// Stops a member, which keeps its connections.
   func stop(_ index: Int) { members[index].process?.send(SIGSTOP) }
 
