@@ -82,6 +82,31 @@ import VaultBackend
       try subject.cluster.storage(reading: .linearizable).load(String.self, forKey: "k") == "3")
   }
 
+  /// The clock that says how old a copy is may have been set back since.
+  @Test(arguments: [(0, true), (3_600, false), (Int64.max, false), (Int64.min, false)])
+  func howOldItIsCounts(_ shift: Int64, _ isNew: Bool) throws {
+    let subject = try Subject()
+    let first = subject.start()
+    try first.save("1", forKey: "k")
+    try first.refresh()
+    let kept = subject.copy()
+    var state = try #require(try kept.load([String].self, forKey: "state"))
+    let time = Int64(state[4])!.addingReportingOverflow(shift)
+    state[4] = "\(time.overflow ? shift : time.partialValue)"
+    subject.cutOff()
+    while case .current = first.state { usleep(2_000) }
+    try kept.save(state, forKey: "state")
+    let program = EtcdStorage(
+      EtcdConfiguration(
+        endpoints: ["http://127.0.0.1:\(subject.proxy.port)"], prefix: "/t",
+        deadline: .seconds(1), copy: subject.copy()),
+      keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))),
+      reading: .cached(maximumAge: .seconds(1_800)))
+    var value: String?
+    let code = failure { value = try program.load(String.self, forKey: "k") }?.code
+    #expect(isNew ? value == "1" : code == .unavailable || code == .timedOut, "\(code as Any)")
+  }
+
   @Test func changesOfOthersGetIntoItByThemselves() throws {
     let subject = try Subject()
     let program = subject.start()

@@ -92,7 +92,7 @@ struct EtcdRow {
     while let (field, value) = try reader.next() {
       switch field {
       case 1: key = value.bytes
-      case 3: revision = value.number
+      case 3: revision = try value.revision
       case 5: self.value = value.bytes
       default: break
       }
@@ -115,7 +115,7 @@ struct EtcdHeader {
       switch field {
       case 1: cluster = value.number
       case 2: member = value.number
-      case 3: revision = value.number
+      case 3: revision = try value.revision
       default: break
       }
     }
@@ -186,7 +186,7 @@ struct EtcdWatchAnswer {
       case 1: header = try EtcdHeader(value.bytes)
       case 3: isCreated = value.number != 0
       case 4: isCancelled = value.number != 0
-      case 5: compactedRevision = value.number
+      case 5: compactedRevision = try value.revision
       case 6: reason = String(decoding: value.bytes, as: UTF8.self)
       case 7: isFragment = value.number != 0
       case 11:

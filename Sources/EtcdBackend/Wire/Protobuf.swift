@@ -50,6 +50,16 @@ struct ProtobufReader {
       return 0
     }
 
+    /// A revision of etcd, which counts as `int64` from 1 on; 0 if it is none.
+    ///
+    /// - Throws: `damaged` for a negative one, which no etcd sends.
+    var revision: UInt64 {
+      get throws(StorageError) {
+        guard number <= Int64.max else { throw ProtobufReader.damaged }
+        return number
+      }
+    }
+
     /// The bytes; empty if there are none.
     var bytes: ArraySlice<UInt8> {
       if case .bytes(let bytes) = self { return bytes }
@@ -88,7 +98,7 @@ struct ProtobufReader {
     throw Self.damaged
   }
 
-  private static var damaged: StorageError {
+  fileprivate static var damaged: StorageError {
     StorageError(.damaged, "the answer is no message of etcd; check that the endpoint is etcd's")
   }
 }

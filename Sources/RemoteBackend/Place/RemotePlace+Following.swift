@@ -32,11 +32,13 @@ extension RemotePlace {
     knownHistory = contents.history
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)
-    let age = max(Int64(now.tv_sec) - contents.time, 0).multipliedReportingOverflow(
-      by: 1_000_000_000)
+    let age = Int64(now.tv_sec).subtractingReportingOverflow(contents.time)
+    let span = age.partialValue.multipliedReportingOverflow(by: 1_000_000_000)
+    // A copy of the future tells that the clock was set back, so nobody knows how old it is.
+    let isKnown = !age.overflow && !span.overflow && age.partialValue >= 0
     memory.load(
       contents.rows, past: contents.past, upTo: contents.mark,
-      confirmed: options.clock.now().earlier(by: age.overflow ? .max / 2 : age.partialValue))
+      confirmed: options.clock.now().earlier(by: isKnown ? span.partialValue : .max / 2))
     if let lane = contents.lane { rememberedLane.withLock { $0 = lane } }
   }
 
