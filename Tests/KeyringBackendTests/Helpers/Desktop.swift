@@ -83,7 +83,7 @@ extension KeyringAccess {
   static let patient =
     (Desktop.isOwn
     ? silent
-    : KeyringAccess(deadline: .seconds(30), promptDeadline: .seconds(30), prompts: .always))
+    : KeyringAccess(deadline: .seconds(120), promptDeadline: .seconds(120), prompts: .always))
     .allowingPlainKeys
 
   /// The same, with a service that doesn't encrypt what crosses the bus.
@@ -94,7 +94,7 @@ extension KeyringAccess {
   }
 
   /// The same, without any prompt.
-  static let silent = KeyringAccess(deadline: .seconds(30), prompts: .never)
+  static let silent = KeyringAccess(deadline: .seconds(120), prompts: .never)
 }
 
 extension Trait where Self == ConditionTrait {
