@@ -114,6 +114,20 @@ public final class EtcdDelegate: RecordPlace {
   }
 }
 
+extension EtcdDelegate: DatedPlace {
+  package func takeInAll() throws(StorageError) { try place().takeInAll() }
+
+  package func isRecord(
+    _ record: [UInt8], of name: NameHash, olderThan headerVersion: UInt64
+  ) throws(StorageError) -> Bool {
+    try place().isRecord(record, of: name, olderThan: headerVersion)
+  }
+}
+
+extension EtcdDelegate: KeepsOwnValues {
+  package var ownPrefix: String { EtcdStorage.machinePrefix }
+}
+
 extension EtcdDelegate: MadeByCommand {
   package var missing: StorageError {
     StorageError(

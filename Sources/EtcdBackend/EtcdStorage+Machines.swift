@@ -35,15 +35,14 @@ extension EtcdStorage {
   /// - Throws: `StorageError` when the key source or the store can't be read, or not be written.
   @discardableResult
   public func acknowledge(as name: String? = nil) throws(StorageError) -> EtcdMachine {
-    let slots = try keyAdministration.openedSlots().map(\.id)
-    let marks = try keyAdministration.slotMarks()
+    let marks = try keyAdministration.openedMarks()
     let title: String
     if let name { title = name } else { title = try Self.hostName() }
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)
     let machine = EtcdMachine(
-      name: title, slots: Set(slots), time: Int64(now.tv_sec))
-    let word = Word(slots: slots.compactMap { marks[$0] }, time: machine.time)
+      name: title, slots: Set(marks.keys), time: Int64(now.tv_sec))
+    let word = Word(slots: Array(marks.values), time: machine.time)
     try save(encodable: word, forKey: Self.key(of: title))
     return machine
   }
@@ -94,7 +93,7 @@ extension EtcdStorage {
       throw StorageError(.invalid, "the store has no key slot \(id)")
     }
     try requireAll { $0.contains(id) }
-    for slot in slots where slot.id != id && slot.kind != "recovery" {
+    for slot in slots where slot.id != id && !slot.isOfRecoveryKey {
       try keyAdministration.remove(slot.id)
     }
   }
@@ -110,14 +109,23 @@ extension EtcdStorage {
   ///   - id: the slot that all machines open.
   ///   - source: has the key of that slot.
   /// - Returns: how many records were sealed again.
-  /// - Throws: `StorageError`: `conflict` names the machines that do not open the slot.
+  /// - Throws: `StorageError`: `conflict` names the machines that do not open the slot; `invalid` if
+  ///   `source` does not open it, or opens the slot of a recovery key as well. Nothing is then
+  ///   changed.
   @discardableResult
   public func rotate(
     to id: UInt32, openedBy source: KeySource
   ) throws(StorageError) -> ReencryptionReport {
-    try promote(id)
     let own = EtcdStorage(
       delegate, keySource: source, authenticationTag: nil, errorClosure: errorClosure)
+    // The new keys open with the first key that the source gives, so no other slot may be left for it.
+    let opened = try own.keyAdministration.openedSlots()
+    guard opened.contains(where: { $0.id == id }), !opened.contains(where: \.isOfRecoveryKey) else {
+      throw StorageError(
+        .invalid,
+        "the key source must open key slot \(id) and no recovery key's; nothing was changed")
+    }
+    try promote(id)
     return try own.keyAdministration.rotate()
   }
 

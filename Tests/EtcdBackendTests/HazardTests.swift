@@ -87,6 +87,34 @@ import Testing
     #expect(try through(proxy).load(Int.self, forKey: "1") == 1)
   }
 
+  @Test func aSlowConnectionOnlyTakesLonger() throws {
+    let cluster = try EtcdCluster()
+    let direct = cluster.storage()
+    try direct.create()
+    let value = String(repeating: "v", count: 1_000)
+    for start in stride(from: 0, to: 5_000, by: 100) {
+      try direct.transaction { transaction in
+        for number in start..<start + 100 {
+          try transaction.save(value, forKey: StoreKey("\(number)"))
+        }
+      }
+    }
+    let proxy = FaultProxy(to: cluster.ports[0])
+    defer { proxy.end() }
+    proxy.mode = .slow(1_000_000)
+    let program = through(proxy, deadline: .seconds(300))
+    #expect(try program.load(String.self, forKey: "1") == value)
+    #expect(try program.keys().count == 5_000)
+    proxy.mode = .slow(400_000)
+    let large = String(repeating: "l", count: 1_300_000)
+    try program.save(large, forKey: "large")
+    let exact = EtcdStorage(
+      EtcdConfiguration(
+        endpoints: ["http://127.0.0.1:\(proxy.port)"], prefix: "/t", deadline: .seconds(300)),
+      keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))), reading: .linearizable)
+    #expect(try exact.load(String.self, forKey: "large") == large)
+  }
+
   @Test func aRestoredSnapshotIsAnErrorUntilTheProgramStartsAgain() throws {
     let cluster = try EtcdCluster()
     let storage = cluster.storage()

@@ -62,6 +62,53 @@ import Testing
     #expect(try web2.machines().map(\.name) == ["web2"])
   }
 
+  @Test func promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey() throws {
+    let cluster = try SharedCluster.one()
+    let first = machine(cluster, "/recovery", 1)
+    try first.create()
+    try first.save("a", forKey: "k")
+    let recovery = try first.keyAdministration.exportRecoveryKey()
+    let new = try first.keyAdministration.add(source(2))
+    let web1 = machine(cluster, "/recovery", 1, 2, deadline: .seconds(58))
+    try web1.acknowledge(as: "web1")
+    let before = try web1.keyAdministration.slots()
+    for wrong in [source(1), source(3), .recovery(recovery)] {
+      #expect(error { _ = try web1.rotate(to: new.id, openedBy: wrong) }?.code == .invalid)
+      #expect(try web1.keyAdministration.slots() == before)
+    }
+    #expect(
+      error {
+        _ = try web1.rotate(
+          to: new.id, openedBy: .firstAvailable([.recovery(recovery), source(2)]))
+      }?.code == .invalid)
+    try web1.promote(new.id)
+    #expect(
+      try web1.keyAdministration.slots().map(\.kind).sorted() == ["key", "recovery key"])
+    let rescued = EtcdStorage(
+      EtcdConfiguration(
+        endpoints: cluster.endpoints, prefix: "/recovery", deadline: .seconds(57)),
+      keySource: .recovery(recovery))
+    #expect(try rescued.load(String.self, forKey: "k") == "a")
+    try web1.rotate(to: new.id, openedBy: source(2))
+    #expect(try web1.load(String.self, forKey: "k") == "a")
+  }
+
+  @Test func whatAMachineSaidStaysInItsStore() throws {
+    let cluster = try SharedCluster.one()
+    let first = machine(cluster, "/words", 1)
+    try first.create()
+    try first.save("a", forKey: "k")
+    try first.acknowledge(as: "web1")
+    let vault = InMemoryStorage()
+    try SecureStorage.migrate(from: first, to: vault, removingFromSource: false)
+    #expect(try vault.keys() == ["k"])
+    // As a backup of an earlier version has it.
+    try vault.save("old", forKey: "securestore.machine/gone")
+    try SecureStorage.migrate(
+      from: vault, to: first, onConflict: .replace, removingFromSource: false)
+    #expect(try first.machines().map(\.name) == ["web1"])
+  }
+
   @Test func aNumberThatAnotherKeyGetsCountsForNoMachine() throws {
     let cluster = try SharedCluster.one()
     let first = machine(cluster, "/numbers", 1)

@@ -50,6 +50,8 @@ private final class Schedule: @unchecked Sendable {
     var following: ChangeObservation?
     var isBusy = false
     var seen: [String: Int] = [:]
+    /// The latest value under "c", and whether it was seen to be removed.
+    var current: (value: Int, isGone: Bool) = (0, true)
 
     init(_ engine: MemoryEngine, _ time: VirtualTime) {
       var options = RemotePlace.Options()
@@ -82,7 +84,10 @@ private final class Schedule: @unchecked Sendable {
     random = Seeded(state: seed)
     for _ in 0..<3 {
       clients.append(
-        Client(MemoryEngine(cluster) { [unowned self] in fate() }, time))
+        Client(
+          MemoryEngine(
+            cluster, fate: { [unowned self] in fate() },
+            beforeAnswer: { [unowned self] in letOthersAct() }), time))
     }
   }
 
@@ -93,14 +98,18 @@ private final class Schedule: @unchecked Sendable {
     // Now and then an answer takes so long that deadlines pass.
     time.pass(
       isOne(in: 30) ? .random(in: 500...3000, using: &random) : .random(in: 0...20, using: &random))
-    // Others act between two calls of one client.
-    if depth < 2, isOne(in: 4) { step() }
+    letOthersAct()
     switch Int.random(in: 0..<20, using: &random) {
     case 0: return .refused
     case 1: return .answerLost
     case 2: return .late
     default: return .done
     }
+  }
+
+  /// Others act between two calls of one client, and before it hears what became of one.
+  private func letOthersAct() {
+    if !isCalm, depth < 2, isOne(in: 4) { step() }
   }
 
   func play(steps: Int) throws {
@@ -151,6 +160,8 @@ private final class Schedule: @unchecked Sendable {
         acknowledged[key, default: 0] += 1
         history[key, default: []].append((time.milliseconds, value))
       }
+      if isOne(in: 3) { try change(client) }
+      try lookAtCurrent(client)
       if isOne(in: 3) { try lookNoOlder(than: 200, client, key) } else { try look(client, key) }
     } catch let error as StorageError {
       if error.code == .outcomeUnknown { unknown[key, default: 0] += 1 }
@@ -173,6 +184,29 @@ private final class Schedule: @unchecked Sendable {
     }
   }
 
+  /// Counts under "d", and saves the number under "c" or removes what is there.
+  private func change(_ client: Client) throws {
+    let isRemoval = isOne(in: 2)
+    try client.storage.transaction { transaction in
+      let number = (try transaction.load(Int.self, forKey: "d") ?? 0) + 1
+      try transaction.save(number, forKey: "d")
+      try transaction.save(isRemoval ? nil : number, forKey: "c")
+    }
+  }
+
+  /// No value comes back that was removed or replaced.
+  private func lookAtCurrent(_ client: Client) throws {
+    guard let value = try client.storage.load(Int.self, forKey: "c") else {
+      client.current.isGone = true
+      return
+    }
+    let (last, isGone) = client.current
+    if value < last || isGone && value == last {
+      Issue.record("seed \(seed): c is \(value) after \(last), removed: \(isGone)")
+    }
+    client.current = (value, false)
+  }
+
   private func look(_ client: Client, _ key: String) throws {
     let value = try client.storage.load(Int.self, forKey: key) ?? 0
     if value < client.seen[key] ?? 0 {
@@ -184,6 +218,13 @@ private final class Schedule: @unchecked Sendable {
   /// In the end each client knows what the engine has, and that is what was acknowledged.
   func requireTruth() throws {
     for _ in 0..<100 { cluster.makeLate { _ in 0 } }
+    var last: Set<Int> = []
+    for client in clients {
+      try client.place.repair()
+      try lookAtCurrent(client)
+      last.insert(client.current.isGone ? 0 : client.current.value)
+    }
+    #expect(last.count == 1, "seed \(seed): c is \(last)")
     for key in Self.keys {
       var values: Set<Int> = []
       for client in clients {

@@ -10,8 +10,12 @@ internal import StorageCore
 final class EtcdEngine: RemoteEngine {
   /// How long one member has for its answer.
   ///
-  /// etcd itself takes 7 s to say that there is no leader.
+  /// etcd itself takes 7 s to say that there is no leader. A long request has more, for links with
+  /// 125 KB a second, and a read twice as much for each time that no member has answered.
   private static let longestAttempt: Int64 = 2_000_000_000
+  private static let nanosecondsPerByte: Int64 = 8_000
+  /// A page that takes longer is followed by a smaller one.
+  private static let longPage: Int64 = 500_000_000
   /// How many rows an answer has at most.
   ///
   /// etcd counts all rows for each page, so with pages of 1000 a list of 100,000 takes three times as
@@ -64,16 +68,26 @@ final class EtcdEngine: RemoteEngine {
   private enum Answer {
     case done([UInt8])
     case tooLarge
+    case tooSlow
   }
 
   /// Asks one member after the other until one answers.
   ///
+  /// - Parameters:
+  ///   - method: which call.
+  ///   - request: the message.
+  ///   - kind: what the call may have changed when its answer is lost.
+  ///   - isPage: whether the caller asks for less when the answer takes too long.
+  ///   - deadline: the end of all attempts.
+  /// - Returns: the answer, or why it was not given.
   /// - Throws: `StorageError`: at the deadline what the last member said.
   private func ask(
-    _ method: String, _ request: [UInt8], _ kind: EtcdFailure.Call, by deadline: Deadline
+    _ method: String, _ request: [UInt8], _ kind: EtcdFailure.Call, isPage: Bool = false,
+    by deadline: Deadline
   ) throws(StorageError) -> Answer {
     try requireProcess()
     var attempt = 0
+    var span = Self.longestAttempt + Int64(request.count) * Self.nanosecondsPerByte
     var badCertificates = 0
     var hasNewToken = false
     while true {
@@ -82,7 +96,8 @@ final class EtcdEngine: RemoteEngine {
       do throws(EtcdFailure) {
         let token = try token(channel, by: deadline)
         return .done(
-          try channel.call(method, request, token: token, nanoseconds: Self.span(to: deadline)))
+          try channel.call(
+            method, request, token: token, nanoseconds: min(deadline.nanoseconds, span)))
       } catch {
         failure = error
       }
@@ -98,6 +113,9 @@ final class EtcdEngine: RemoteEngine {
       case .unknown where kind == .write:
         leave(index)
         throw failure.error(of: kind, at: title)
+      case .unknown where isPage && failure.isOfTime && !deadline.isOver:
+        leave(index)
+        return .tooSlow
       case .notDone, .unknown: leave(index)
       }
       badCertificates = failure.isOfCertificates ? badCertificates + 1 : 0
@@ -106,7 +124,10 @@ final class EtcdEngine: RemoteEngine {
         throw failure.error(of: kind, at: title)
       }
       // All members were asked: wait for one that comes back.
-      if attempt % endpoints.count == 0 { usleep(50_000) }
+      if attempt % endpoints.count == 0 {
+        usleep(50_000)
+        if failure.isOfTime { span *= 2 }
+      }
     }
   }
 
@@ -242,14 +263,22 @@ final class EtcdEngine: RemoteEngine {
     while true {
       let request = EtcdRequest.range(
         from, to: end, limit: limit, revision: revision, keysOnly: keysOnly)
-      guard case .done(let bytes) = try ask(Method.range, request, .read, by: deadline) else {
+      let begin = MonotonicTime.now
+      let bytes: [UInt8]
+      switch try ask(Method.range, request, .read, isPage: limit > 1, by: deadline) {
+      case .done(let answer): bytes = answer
+      case .tooSlow:
+        limit = max(limit / 8, 1)
+        continue
+      case .tooLarge:
         guard limit > 1 else {
           throw StorageError(
             .damaged, "a row of the store is larger than any that this program writes", path: title)
         }
-        limit /= 8
+        limit = max(limit / 8, 1)
         continue
       }
+      if MonotonicTime.now.since(begin) < Self.longPage { limit = min(limit * 2, Self.page) }
       let answer = try EtcdRange(bytes[...])
       if revision == 0 { revision = answer.header.revision }
       try body(answer.rows.compactMap(row))

@@ -45,6 +45,7 @@ struct EtcdFailure: Error {
   /// gRPC's numbers.
   private enum Status {
     static let invalidArgument: Int32 = 3
+    static let deadlineExceeded: Int32 = 4
     static let permissionDenied: Int32 = 7
     static let resourceExhausted: Int32 = 8
     static let failedPrecondition: Int32 = 9
@@ -83,6 +84,7 @@ struct EtcdFailure: Error {
       return .refused(
         .invalid,
         "etcd has no users because its authentication is off; turn it on, or pass no user")
+    // etcd makes a commit that reaches its quota, and says this; `RemoteWriter` finds out.
     case Status.resourceExhausted where says("space exceeded"):
       return .refused(
         .full,
@@ -104,6 +106,9 @@ struct EtcdFailure: Error {
 
   /// Whether the two ends do not accept each other's certificates.
   var isOfCertificates: Bool { status == Status.unavailable && says("certificate verify failed") }
+
+  /// Whether there was no answer in the time that the call had.
+  var isOfTime: Bool { status == Status.deadlineExceeded }
 
   /// The error of a call after which nothing more is tried.
   func error(of call: Call, at title: String) -> StorageError {

@@ -189,19 +189,24 @@ package struct MemoryEngine: RemoteEngine {
     case answerLost
     /// It is not done, and the answer is lost; a commit may still be made later.
     case late
+    /// It is done, and the caller hears that there is no room.
+    case doneAndFull
   }
 
   private let cluster: MemoryCluster
   private let fate: @Sendable () -> Fate
+  private let beforeAnswer: @Sendable () -> Void
 
   /// A connection.
   ///
   /// - Parameters:
   ///   - cluster: the rows.
   ///   - fate: is asked before each call, and may let others act in between.
-  package init(_ cluster: MemoryCluster, fate: @escaping @Sendable () -> Fate = { .done }) {
-    (self.cluster, self.fate) = (cluster, fate)
-  }
+  ///   - beforeAnswer: runs between what the cluster does and the answer, and may do the same.
+  package init(
+    _ cluster: MemoryCluster, fate: @escaping @Sendable () -> Fate = { .done },
+    beforeAnswer: @escaping @Sendable () -> Void = {}
+  ) { (self.cluster, self.fate, self.beforeAnswer) = (cluster, fate, beforeAnswer) }
 
   package var title: String { "memory" }
   package var limits: RemoteLimits { RemoteLimits(operations: 128, bytes: 1_500_000) }
@@ -231,10 +236,15 @@ package struct MemoryEngine: RemoteEngine {
   package func commit(
     _ commit: RemoteCommit, by deadline: Deadline
   ) throws(StorageError) -> Mark? {
-    switch fate() {
+    let fate = fate()
+    defer { beforeAnswer() }
+    switch fate {
     case .done: return cluster.commit(commit)
     case .refused: throw StorageError(.unavailable, "the connection was refused", path: title)
     case .answerLost: _ = cluster.commit(commit)
+    case .doneAndFull:
+      guard let mark = cluster.commit(commit) else { return nil }
+      throw StorageError(.full, "no room after \(mark)", path: title)
     case .late: cluster.keepForLater(commit)
     }
     throw StorageError(.outcomeUnknown, "the connection was cut", path: title)
@@ -242,7 +252,10 @@ package struct MemoryEngine: RemoteEngine {
 
   /// The answer to a call that changes nothing.
   private func answer<Result>(_ body: () -> Result) throws(StorageError) -> Result {
-    if case .done = fate() { return body() }
+    if case .done = fate() {
+      defer { beforeAnswer() }
+      return body()
+    }
     throw StorageError(.unavailable, "the connection was cut", path: title)
   }
 }

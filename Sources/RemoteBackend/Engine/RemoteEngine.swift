@@ -11,7 +11,8 @@ package import StorageCore
 ///   wrote it.
 /// - No call takes longer than its deadline and a moment.
 /// - An error of ``commit(_:by:)`` with the code `outcomeUnknown` means that the commit may have
-///   been made, or may still be made. After any other error it was not made and never will be.
+///   been made, or may still be made. With the code `full` it may have been made, and won't be later.
+///   After any other error it was not made and never will be.
 package protocol RemoteEngine: Sendable {
   /// Names the engine in errors, for example its addresses; shows no secret.
   var title: String { get }

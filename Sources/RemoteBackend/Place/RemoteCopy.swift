@@ -21,8 +21,8 @@ final class RemoteCopy: Sendable {
     var lane: Lane?
     /// The rows.
     var rows: [Row] = []
-    /// The ends of records that are no longer current; see ``PastRecords``.
-    var past: [UInt64] = []
+    /// The records that are no longer current.
+    var past = PastRecords()
   }
 
   let storage: DelegatedStorage
@@ -30,6 +30,9 @@ final class RemoteCopy: Sendable {
   let place: String
   /// Whether the copy is there, and has what this process has taken for known.
   private let isMade = Atomic<Bool>(false)
+  /// Removals that the copy remembers, since they are later than its moment: a process that does not
+  /// know of them yet must not put the row back.
+  private let removals = Lock<[RowKey: Mark]>([:])
 
   init(storage: DelegatedStorage, place: String) { (self.storage, self.place) = (storage, place) }
 
@@ -44,28 +47,35 @@ final class RemoteCopy: Sendable {
       let snapshot = try storage.store.snapshot()
       guard let words = try snapshot.load([String].self, forKey: Self.state) else { return nil }
       var contents = try Self.contents(words, place)
-      contents.past = Self.numbers(try snapshot.load(Data.self, forKey: Self.past) ?? Data())
+      contents.past = PastRecords(
+        Self.numbers(try snapshot.load(Data.self, forKey: Self.past) ?? Data()))
+      var removed: [RowKey: Mark] = [:]
       for key in try storage.keys() where key != Self.state && key != Self.past {
         // Another program may have added it since.
         guard let bytes = try snapshot.load(Data.self, forKey: key) else { continue }
         guard let row = Self.row(key, bytes) else { throw Self.foreign() }
-        contents.rows.append(row)
+        if row.value.isEmpty { removed[row.key] = row.version } else { contents.rows.append(row) }
       }
+      removals.withLock { [removed] in $0 = removed }
       isMade.store(true, ordering: .releasing)
       return contents
     }
   }
 
-  /// Removes what another process has kept, before all rows are kept.
-  private func clear(_ transaction: StorageTransaction) throws(StorageError) {
-    for key in try storage.keys() { try transaction.delete(forKey: key) }
+  /// Removes what another process has kept up to a moment, before all rows of that moment are kept.
+  private func clear(_ transaction: StorageTransaction, upTo mark: Mark) throws(StorageError) {
+    for key in try storage.keys() where key != Self.state && key != Self.past {
+      let bytes = try transaction.load(Data.self, forKey: key) ?? Data()
+      if Self.version(of: bytes) <= mark { try transaction.delete(forKey: key) }
+    }
   }
 
   /// Keeps changes, in one step with the moment that they lead to.
   ///
   /// - Returns: false when another process of this machine has kept a later moment.
   func save(_ changes: RemoteMemory.Changes, _ contents: Contents) throws(StorageError) -> Bool {
-    try explained { () throws(StorageError) in
+    var removed = removals.withLock { $0 }
+    return try explained { () throws(StorageError) in
       let isFirst = !isMade.load(ordering: .acquiring)
       let isKept = try storage.store.transaction(
         within: .seconds(30),
@@ -73,21 +83,43 @@ final class RemoteCopy: Sendable {
           if let words = try transaction.load([String].self, forKey: Self.state) {
             let old = try Self.contents(words, place)
             guard old.mark <= contents.mark || old.history != contents.history else { return false }
-            if isFirst { try clear(transaction) }
+            if isFirst { try clear(transaction, upTo: contents.mark) }
           } else if !isFirst {
             // One that is made anew now would lack what was kept before.
             throw StorageError(.unavailable, "it is gone; start the program again to have one")
           }
-          for (key, row) in changes.rows {
-            try transaction.save(row.map(Self.data), forKey: Self.name(of: key))
+          for (key, change) in changes.rows {
+            let name = Self.name(of: key)
+            // Another process may have kept a later commit of its own.
+            let kept = try transaction.load(Data.self, forKey: name)
+            if let kept, Self.version(of: kept) > change.version { continue }
+            let isLater = change.version > contents.mark
+            removed[key] = change.row == nil && isLater ? change.version : nil
+            let row = change.row ?? (isLater ? Row(key, [], version: change.version) : nil)
+            try transaction.save(row.map(Self.data), forKey: name)
+          }
+          for (key, version) in removed where version <= contents.mark {
+            let name = Self.name(of: key)
+            if let kept = try transaction.load(Data.self, forKey: name),
+              Self.version(of: kept) == version
+            {
+              try transaction.delete(forKey: name)
+            }
+            removed[key] = nil
           }
           if !changes.rows.isEmpty {
-            try transaction.save(Self.data(changes.past), forKey: Self.past)
+            var past = PastRecords(
+              Self.numbers(try transaction.load(Data.self, forKey: Self.past) ?? Data()))
+            past.add(changes.past)
+            try transaction.save(Self.data(past.all), forKey: Self.past)
           }
           try transaction.save(Self.words(contents, place), forKey: Self.state)
           return true
         })
-      if isKept { isMade.store(true, ordering: .releasing) }
+      if isKept {
+        isMade.store(true, ordering: .releasing)
+        removals.withLock { [removed] in $0 = removed }
+      }
       return isKept
     }
   }
@@ -142,8 +174,11 @@ final class RemoteCopy: Sendable {
 
   private static func row(_ key: StoreKey, _ data: Data) -> Row? {
     guard data.count >= 8, let key = bytes(key).flatMap({ RowKey($0) }) else { return nil }
-    let version = data.prefix(8).reduce(Mark(0)) { $0 << 8 | Mark($1) }
-    return Row(key, Array(data.dropFirst(8)), version: version)
+    return Row(key, Array(data.dropFirst(8)), version: version(of: data))
+  }
+
+  private static func version(of data: Data) -> Mark {
+    data.prefix(8).reduce(0) { $0 << 8 | Mark($1) }
   }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -13,8 +13,7 @@ final class RemoteMemory: Sendable {
     var headerVersion: Mark = 0
     /// Up to which moment all changes are known; nil before the first list.
     var mark: Mark?
-    /// Removals that are later than ``mark``, so that an older row does not come back.
-    var removals: [NameHash: Mark] = [:]
+    var removals = Removals()
     /// At this time, or later, everything that memory has was all that there was.
     var confirmed: MonotonicTime?
     /// A later time at which the engine was at a mark that memory has not reached yet.
@@ -32,15 +31,18 @@ final class RemoteMemory: Sendable {
     var past = PastRecords()
     /// Why the memory may not be used: the engine's history is not the one that it had.
     var failure: StorageError?
-    /// The rows that were changed since a copy was kept; nil without a copy.
-    var changed: Set<RowKey>?
+    /// The versions of the lanes: each commit of whatever process raises one.
+    var lanes: [LaneID: Mark] = [:]
+    /// The rows that were changed since a copy was kept, with the versions of these changes; nil
+    /// without a copy.
+    var changed: [RowKey: Mark]?
     /// Is called when a first row was changed.
     var tellKeeper: (@Sendable () -> Void)?
 
-    mutating func note(_ key: RowKey) {
+    mutating func note(_ key: RowKey, _ version: Mark) {
       guard changed != nil else { return }
       if changed!.isEmpty { tellKeeper?() }
-      changed!.insert(key)
+      changed![key] = version
     }
   }
   private let state = SharedLock(State())
@@ -51,6 +53,10 @@ final class RemoteMemory: Sendable {
     let record: [UInt8]?
     /// The version; 0 when there is no record.
     let version: Mark
+    /// Whether somebody put the record back after it was replaced or removed.
+    ///
+    /// It is then empty, which is a record that does not open.
+    var isPast = false
   }
 
   // MARK: Reading
@@ -81,8 +87,12 @@ final class RemoteMemory: Sendable {
     try state.read { (state) throws(StorageError) in
       if let failure = state.failure { throw failure }
       let record = state.records[name]
-      if record?.isPast == true { throw Self.putBack }
-      return (Known(record: record?.bytes, version: record?.version ?? 0), state.headerVersion)
+      let isPast = record?.isPast == true
+      return (
+        Known(
+          record: isPast ? [] : record?.bytes, version: record?.version ?? 0, isPast: isPast),
+        state.headerVersion
+      )
     }
   }
 
@@ -120,13 +130,6 @@ final class RemoteMemory: Sendable {
       if let failure = state.failure { throw failure }
       return state.records.names
     }
-  }
-
-  private static var putBack: StorageError {
-    StorageError(
-      .damaged,
-      "the engine gives a record that was replaced or removed before, so somebody put it back; save the "
-        + "value again, and see who can write to the engine")
   }
 
   /// Whether there is no record.
@@ -172,6 +175,13 @@ final class RemoteMemory: Sendable {
     }
   }
 
+  /// The versions of the lanes.
+  var lanes: [RowKey: Mark] {
+    state.read { state in
+      Dictionary(uniqueKeysWithValues: state.lanes.map { (RowKey.lane($0.key), $0.value) })
+    }
+  }
+
   /// Calls `observer` for each change, in order, under the lock.
   func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     observers.add(observer)
@@ -181,19 +191,19 @@ final class RemoteMemory: Sendable {
 
   /// What a copy does not have yet.
   struct Changes: Sendable {
-    /// The rows that have changed, nil for those that are gone.
-    let rows: [RowKey: Row?]
+    /// The rows that have changed, nil for those that are gone, with the versions of the changes.
+    let rows: [RowKey: (row: Row?, version: Mark)]
     /// The moment up to which all changes are known.
     let mark: Mark
     /// When that was.
     let confirmed: MonotonicTime
     /// The records that were replaced or removed.
-    let past: [UInt64]
+    let past: PastRecords
   }
 
   /// Notes from now on which rows have changed.
   func keepChanges(_ tell: @escaping @Sendable () -> Void) {
-    state.withLock { ($0.tellKeeper, $0.changed) = (tell, []) }
+    state.withLock { ($0.tellKeeper, $0.changed) = (tell, [:]) }
   }
 
   /// Whether a copy lacks something.
@@ -206,38 +216,51 @@ final class RemoteMemory: Sendable {
       guard let changed = state.changed, let mark = state.mark, let confirmed = state.confirmed,
         state.header != nil
       else { return nil }
-      state.changed = []
-      var rows: [RowKey: Row?] = [:]
-      for key in changed {
+      state.changed = [:]
+      var rows: [RowKey: (row: Row?, version: Mark)] = [:]
+      for (key, version) in changed {
         switch key {
         case .header:
-          rows[key] = .some(state.header.map { Row(key, $0, version: state.headerVersion) })
+          rows[key] = (state.header.map { Row(key, $0, version: state.headerVersion) }, version)
         case .record(let hash):
           let record = state.records[hash]
-          rows[key] = .some(record.map { Row(key, $0.bytes, version: $0.version) })
+          rows[key] = (record.map { Row(key, $0.bytes, version: $0.version) }, version)
         case .lane: break
         }
       }
-      return Changes(rows: rows, mark: mark, confirmed: confirmed, past: state.past.all)
+      return Changes(rows: rows, mark: mark, confirmed: confirmed, past: state.past)
     }
   }
 
   /// Notes that changes were not kept.
   func putBack(_ changes: Changes) {
-    state.withLock { $0.changed?.formUnion(changes.rows.keys) }
+    state.withLock { state in
+      state.changed?.merge(changes.rows.mapValues { $0.version }) { max($0, $1) }
+    }
   }
 
   /// Takes in a copy, before anything else is known.
-  func load(_ rows: [Row], past: [UInt64], upTo mark: Mark, confirmed: MonotonicTime) {
-    state.withLock { $0.past = PastRecords(past) }
+  func load(_ rows: [Row], past: PastRecords, upTo mark: Mark, confirmed: MonotonicTime) {
+    state.withLock { $0.past = past }
     apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) }, upTo: mark)
     state.withLock { state in
       state.confirmed = confirmed
-      if state.changed != nil { state.changed = [] }
+      if state.changed != nil { state.changed = [:] }
     }
   }
 
   // MARK: Changing
+
+  /// Runs a question to the engine, or a commit, and takes in its answer.
+  ///
+  /// What is removed meanwhile is not brought back by the answer, see ``Removals``.
+  func asking<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    let number = state.withLock { $0.removals.beginQuestion(known: $0.mark) }
+    defer { state.withLock { $0.removals.endQuestion(number, known: $0.mark) } }
+    return try body()
+  }
 
   /// Takes in changes that are part of what happened, such as the writes of a commit.
   func apply(_ changes: [RemoteChange]) {
@@ -247,9 +270,13 @@ final class RemoteMemory: Sendable {
   }
 
   /// Takes in all changes up to a mark.
+  ///
+  /// A watch that is behind a list tells what the list has: of a row that was added and removed again,
+  /// perhaps only the addition yet.
   func apply(_ changes: [RemoteChange], upTo mark: Mark) {
     state.withLock { state in
-      for change in changes { apply(change, to: &state) }
+      let known = state.mark ?? 0
+      for change in changes where change.version > known { apply(change, to: &state) }
       advance(&state, to: mark)
     }
   }
@@ -323,7 +350,7 @@ final class RemoteMemory: Sendable {
       state.confirm(time)
       state.unconfirmed = nil
     }
-    if !state.removals.isEmpty { state.removals = state.removals.filter { $0.value > mark } }
+    state.removals.settle(known: mark)
   }
 
   private func apply(_ change: RemoteChange, to state: inout State) {
@@ -332,26 +359,28 @@ final class RemoteMemory: Sendable {
       guard change.version > state.headerVersion else { return }
       guard change.value != nil || state.header != nil else { return }
       (state.header, state.headerVersion) = (change.value, change.version)
-      state.note(.header)
+      state.note(.header, change.version)
     case .record(let hash):
       let old = state.records[hash]
       guard change.version > max(old?.version ?? 0, state.removals[hash] ?? 0) else { return }
-      if let old { unsafe state.past.add(old.rawBytes) }
-      let isPast = change.value.map { state.past.contains($0) } ?? false
+      if let old { unsafe state.past.add(old.rawBytes, of: hash) }
+      let isPast = change.value.map { state.past.contains($0, of: hash) } ?? false
       if let value = change.value {
         state.records.update(value, change.version, isPast: isPast, for: hash)
-        state.removals[hash] = nil
+        state.removals.forget(hash)
       } else {
-        if change.version > state.mark ?? 0 { state.removals[hash] = change.version }
+        state.removals.add(hash, change.version, known: state.mark)
         guard old != nil else { return }
         state.records.remove(hash)
       }
-      state.note(change.key)
+      state.note(change.key, change.version)
       guard !observers.isEmpty else { return }
       observers.notify(
         RecordChange(
           name: hash, record: isPast ? [] : change.value, headerVersion: state.headerVersion))
-    case .lane: return
+    case .lane(let id):
+      guard change.version > state.lanes[id] ?? 0 else { return }
+      state.lanes[id] = change.value == nil ? nil : change.version
     }
   }
 }

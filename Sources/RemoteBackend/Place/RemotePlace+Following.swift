@@ -13,7 +13,7 @@ extension RemotePlace {
   /// While the engine can't be reached, the copy on this machine serves.
   func prepare(by deadline: Deadline) throws(StorageError) {
     guard !isPrepared.load(ordering: .acquiring) else { return }
-    try listTurn.withLock { (_) throws(StorageError) in
+    try listTurn.take(by: deadline, of: engine) { () throws(StorageError) in
       guard !isPrepared.load(ordering: .acquiring) else { return }
       try loadCopy()
       let hasCopy = memory.mark != nil
@@ -58,8 +58,12 @@ extension RemotePlace {
 
   /// The same, with a time of its own.
   func repair(within span: Duration) throws(StorageError) {
-    let deadline = Deadline(after: span, options.clock)
-    try listTurn.withLock { (_) throws(StorageError) in
+    try repair(by: Deadline(after: span, options.clock))
+  }
+
+  /// The same, as a part of a call.
+  func repair(by deadline: Deadline) throws(StorageError) {
+    try listTurn.take(by: deadline, of: engine) { () throws(StorageError) in
       if !isPrepared.load(ordering: .acquiring) { try loadCopy() }
       try readAll(by: deadline)
     }
@@ -88,10 +92,15 @@ extension RemotePlace {
 
   private func readOnce(by deadline: Deadline) throws(StorageError) {
     let watch = memory.watch
+    // What was known before the list is no later than the list.
+    var lanes = memory.lanes
+    for lane in [rememberedLane.withLock { $0 }, writer.lanes.latest] {
+      if let lane { lanes[lane.key] = max(lanes[lane.key] ?? 0, lane.version) }
+    }
     try requireHistory(by: deadline)
     let isEmpty = try memory.isEmpty()
     if memory.mark != nil || !isEmpty {
-      if try !agrees(by: deadline) { try compareAll(by: deadline) }
+      if try !agrees(lanes, by: deadline) { try compareAll(lanes, by: deadline) }
     } else {
       try readFirst(by: deadline)
     }
@@ -116,7 +125,9 @@ extension RemotePlace {
   /// find out.
   ///
   /// - Throws: `StorageError` when the engine can't be asked, or is not the one that it was.
-  private func agrees(by deadline: Deadline) throws(StorageError) -> Bool {
+  private func agrees(
+    _ known: [RowKey: Mark], by deadline: Deadline
+  ) throws(StorageError) -> Bool {
     guard let before = memory.mark else { return false }
     let now = options.clock.now()
     let count = try memory.count()
@@ -129,8 +140,9 @@ extension RemotePlace {
       others += found.others
     }
     if mark < before { throw wentBack() }
+    try requireLanes(known, lanes)
     guard same == count, others == 0, try memory.count() == count else { return false }
-    try requireLane(lanes)
+    noteLanes(lanes)
     try requireHeader(by: deadline)
     memory.complete(at: mark)
     memory.confirm(mark, asOf: now)
@@ -139,7 +151,9 @@ extension RemotePlace {
   }
 
   /// Compares all rows with the engine's one by one, and takes in what is missing.
-  private func compareAll(by deadline: Deadline) throws(StorageError) {
+  private func compareAll(
+    _ lanes: [RowKey: Mark], by deadline: Deadline
+  ) throws(StorageError) {
     let now = options.clock.now()
     let before = memory.mark
     let known = memory.versions()
@@ -156,14 +170,14 @@ extension RemotePlace {
     for (key, version) in known where version > mark || (found[key] ?? .max) < version {
       throw wentBack()
     }
-    try requireLane(found)
+    try requireLanes(lanes, found)
+    noteLanes(found.filter { $0.key.isLane })
     if before != nil {
       try requireHeader(by: deadline)
       let missing = found.keys.filter { found[$0]! > known[$0] ?? 0 && !$0.isLane }
       for start in stride(from: 0, to: missing.count, by: engine.limits.operations) {
-        let keys = Array(missing[start..<min(start + engine.limits.operations, missing.count)])
-        let (rows, mark) = try engine.read(keys, by: deadline)
-        memory.apply(rows, of: keys, at: mark)
+        let end = min(start + engine.limits.operations, missing.count)
+        try takeIn(missing[start..<end], by: deadline)
       }
     }
     memory.removeRows(at: mark) { found[$0] == nil }
@@ -175,23 +189,53 @@ extension RemotePlace {
   private func requireHeader(by deadline: Deadline) throws(StorageError) {
     let known = try memory.header()
     guard let header = known.header else { return }
-    let (rows, mark) = try engine.read([.header], by: deadline)
-    if let row = rows[0], row.version == known.version, row.value != header { throw wentBack() }
-    memory.apply(rows, of: [.header], at: mark)
+    let row = try ask([.header], by: deadline).rows[0]
+    if let row, row.version == known.version, row.value != header { throw wentBack() }
   }
 
-  /// Refuses an engine that lacks the latest commit that this machine remembers.
-  ///
-  /// Where the rows of that commit were made by it, nothing else tells that they are missing.
-  private func requireLane(_ rows: [RowKey: Mark]) throws(StorageError) {
-    guard let lane = rememberedLane.withLock({ $0 }) else { return }
-    guard let version = rows[lane.key] else {
-      // Lanes are removed only from a store that has many.
-      let lanes = rows.count { $0.key.isLane }
-      if lanes < Self.laneLimit / 2 { throw wentBack() }
-      return
+  /// Reads rows, a part at a time where they are too much for one answer.
+  private func takeIn(
+    _ keys: ArraySlice<RowKey>, by deadline: Deadline
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      _ = try ask(Array(keys), by: deadline)
+    } catch {
+      guard error.code == .invalid, keys.count > 1 else { throw error }
+      try takeIn(keys.prefix(keys.count / 2), by: deadline)
+      try takeIn(keys.dropFirst(keys.count / 2), by: deadline)
     }
-    if version < lane.version { throw wentBack() }
+  }
+
+  /// Refuses an engine that lacks a commit of which this machine knows.
+  ///
+  /// Each commit raises a lane. Where the rows of a commit were made by it, nothing else tells that
+  /// they are missing: they look like rows that somebody removed.
+  private func requireLanes(
+    _ known: [RowKey: Mark], _ rows: [RowKey: Mark]
+  ) throws(StorageError) {
+    var isOneGone = false
+    for (key, version) in known {
+      if let now = rows[key] {
+        if now < version { throw wentBack() }
+      } else {
+        isOneGone = true
+      }
+    }
+    // Lanes are removed only from a store that has many.
+    if isOneGone, rows.count(where: { $0.key.isLane }) < Self.laneLimit / 2 { throw wentBack() }
+  }
+
+  private func noteLanes(_ lanes: [RowKey: Mark]) {
+    memory.apply(lanes.map { RemoteChange($0.key, [], version: $0.value) })
+  }
+
+  /// Gives the lane of a refused commit back to the writer, with its row as it is now.
+  ///
+  /// - Throws: `damaged` when the row is older than the lane's last commit, so that the engine went
+  ///   back.
+  func giveBack(_ lane: Lane, _ row: Row?) throws(StorageError) {
+    if let row, row.version < lane.version { throw wentBack() }
+    writer.giveBack(lane, row)
   }
 
   /// How many lanes a store keeps; each process leaves one or more behind.
@@ -249,10 +293,20 @@ extension RemotePlace {
   ) throws(StorageError) -> [Row?] {
     try memory.requireSound()
     let now = options.clock.now()
-    let (rows, mark) = try engine.read(keys, by: deadline)
-    memory.apply(rows, of: keys, at: mark)
+    let (rows, mark) = try ask(keys, by: deadline)
     memory.confirm(mark, asOf: now)
     return rows
+  }
+
+  /// The same, without word of how old the memory is.
+  private func ask(
+    _ keys: [RowKey], by deadline: Deadline
+  ) throws(StorageError) -> (rows: [Row?], mark: Mark) {
+    try memory.asking { () throws(StorageError) in
+      let (rows, mark) = try engine.read(keys, by: deadline)
+      memory.apply(rows, of: keys, at: mark)
+      return (rows, mark)
+    }
   }
 
   /// How old the memory may be: everything that was committed so long ago is in it.

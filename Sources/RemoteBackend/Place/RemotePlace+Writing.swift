@@ -28,13 +28,11 @@ extension RemotePlace {
       case .conditionFailed where isFresh: return .conditionFailed
       case .conditionFailed: _ = try refresh(keys, by: deadline)
       case .commit(let commit):
-        switch try writer.commit(commit, by: deadline) {
-        case .committed(let mark):
-          memory.apply(commit.changes(at: mark))
-          return .committed
+        switch try make(commit, by: deadline) {
+        case .committed: return .committed
         case .refused(let lane):
           let rows = try refresh(keys + [lane.key], by: deadline)
-          writer.giveBack(lane, rows.last ?? nil)
+          try giveBack(lane, rows.last ?? nil)
         }
       }
       isFresh = true
@@ -43,6 +41,20 @@ extension RemotePlace {
     throw StorageError(
       .busy, "others kept changing the same values; nothing was written. Try again",
       path: engine.title)
+  }
+
+  /// Makes a commit, and takes it in.
+  private func make(
+    _ commit: RemoteCommit, by deadline: Deadline
+  ) throws(StorageError) -> RemoteWriter.Outcome {
+    try memory.asking { () throws(StorageError) in
+      let outcome = try writer.commit(commit, by: deadline)
+      if case .committed(let mark) = outcome {
+        memory.apply(
+          commit.writes.map { RemoteChange($0.key, $0.value, version: mark) })
+      }
+      return outcome
+    }
   }
 
   private func plan(
@@ -94,7 +106,7 @@ extension RemotePlace {
     let deadline = Deadline(after: options.deadline, options.clock)
     try prepare(by: deadline)
     return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
-      try headerTurn.withLock { (_) throws(StorageError) in
+      try headerTurn.take(by: deadline, of: engine) { () throws(StorageError) in
         try updateHeader(by: deadline, body)
       }
     }
@@ -108,11 +120,11 @@ extension RemotePlace {
       options.pause(attempt)
       _ = try refresh([.header], by: deadline)
       // Without a header all that is there counts, and not only what memory knows.
-      if try memory.header().header == nil { try repair() }
+      if try memory.header().header == nil { try repair(by: deadline) }
       let (old, version) = try memory.header()
       var new = old
       let held = HeldRecords(isEmpty: try memory.isEmpty()) { (each) throws(StorageError) in
-        try self.repair()
+        try self.repair(by: deadline)
         for (name, record) in try self.memory.all().records { each(name, record) }
       }
       try body(&new, held)
@@ -120,25 +132,16 @@ extension RemotePlace {
       try requireWritable()
       let commit = RemoteCommit(
         checks: [(.header, old == nil ? 0 : version)], writes: [(.header, new)])
-      switch try writer.commit(commit, by: deadline) {
-      case .committed(let mark):
-        memory.apply(commit.changes(at: mark))
-        return try memory.header().version
+      switch try make(commit, by: deadline) {
+      case .committed: return try memory.header().version
       case .refused(let lane):
         let rows = try refresh([.header, lane.key], by: deadline)
-        writer.giveBack(lane, rows.last ?? nil)
+        try giveBack(lane, rows.last ?? nil)
       }
       attempt += 1
     } while !deadline.isOver
     throw StorageError(
       .busy, "others kept changing the store's keys; nothing was changed. Try again",
       path: engine.title)
-  }
-}
-
-extension RemoteCommit {
-  /// What the commit changes once it is made.
-  fileprivate func changes(at mark: Mark) -> [RemoteChange] {
-    writes.map { RemoteChange($0.key, $0.value, version: mark) }
   }
 }

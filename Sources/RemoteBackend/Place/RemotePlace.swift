@@ -35,13 +35,14 @@ package final class RemotePlace: RecordPlace {
   let options: Options
   let writer: RemoteWriter
   /// One list at a time.
-  let listTurn = Lock(())
+  let listTurn = RemoteTurn()
   private let history = Lock<String?>(nil)
   /// The latest commit of this machine that the copy remembers.
   let rememberedLane = Lock<Lane?>(nil)
   /// Whether the memory can be read.
   let isPrepared = Atomic<Bool>(false)
-  let headerTurn = Lock(())
+  /// One change of the header at a time.
+  let headerTurn = RemoteTurn()
   /// How many calls of ``creating(_:)`` run.
   private let creators = Atomic<Int>(0)
   let follower = RemoteFollower()
@@ -125,7 +126,15 @@ package final class RemotePlace: RecordPlace {
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     try meet(reading, [.header, .record(name)])
     let (known, version) = try memory.lookup(name)
+    if known.isPast { StorageDiagnostics.report(putBack) }
     return (known.record, version)
+  }
+
+  private var putBack: StorageError {
+    StorageError(
+      .damaged,
+      "the engine gives a record that was replaced or removed before, so somebody put it back; save the "
+        + "value again, and see who can write to the engine", path: engine.title)
   }
 
   package func copyRecord(
@@ -154,6 +163,17 @@ package final class RemotePlace: RecordPlace {
   package func observe(
     _ observer: @escaping @Sendable (RecordChange) -> Void
   ) -> ChangeObservation { memory.observe(observer) }
+}
+
+extension RemotePlace: DatedPlace {
+  package func takeInAll() throws(StorageError) { try repair() }
+
+  package func isRecord(
+    _ record: [UInt8], of name: NameHash, olderThan headerVersion: UInt64
+  ) throws(StorageError) -> Bool {
+    let known = try memory.lookup(name).known
+    return known.record == record && known.version < headerVersion
+  }
 }
 
 extension RemotePlace: SharedPlace {

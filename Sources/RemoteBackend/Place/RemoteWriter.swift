@@ -48,6 +48,11 @@ struct RemoteWriter: Sendable {
         lanes.give(lane)
         return .committed(mark)
       } catch {
+        if error.code == .full {
+          // It is over, but an engine says so of commits that it made, too.
+          if let mark = try made(&lane, after: error, by: deadline) { return .committed(mark) }
+          throw error
+        }
         guard error.code == .outcomeUnknown else {
           lanes.give(lane)  // nothing was done, so the row still has its version
           throw error
@@ -102,15 +107,42 @@ struct RemoteWriter: Sendable {
         + "the value back later", path: engine.title, number: failure.number)
   }
 
+  /// Whether the last commit of a lane was made, where no attempt of it is on its way any more.
+  ///
+  /// - Returns: the mark of the commit; nil when it was not made. The lane is given back.
+  /// - Throws: `outcomeUnknown` when that can't be found out in time.
+  private func made(
+    _ lane: inout Lane, after failure: StorageError, by deadline: Deadline
+  ) throws(StorageError) -> Mark? {
+    do throws(StorageError) {
+      if let row = try engine.read([lane.key], by: deadline).rows[0], row.version >= lane.version {
+        let isMade = row.value == lane.value
+        lane.version = row.version
+        lanes.give(lane)
+        return isMade ? row.version : nil
+      }
+    } catch {}  // nobody can be asked now
+    throw StorageError(
+      .outcomeUnknown,
+      "the write may have been made or not: \(failure.message). Read the value back later",
+      path: engine.title, number: failure.number)
+  }
+
   private func look(
     at lane: inout Lane, by deadline: Deadline
   ) throws(StorageError) -> Settled {
-    guard let row = try engine.read([lane.key], by: deadline).rows[0] else { return .untold }
+    // A row that is older than the lane's last commit is one of an engine that went back.
+    guard let row = try engine.read([lane.key], by: deadline).rows[0], row.version >= lane.version
+    else { return .untold }
     if row.value == lane.value {
       lane.version = row.version
       return .made(row.version)
     }
     let raised = lane.number + 1
+    if row.value == Lane.value(raised) {
+      (lane.number, lane.version) = (raised, row.version)
+      return .neverMade
+    }
     let raise = RemoteCommit(
       checks: [(lane.key, row.version)], writes: [(lane.key, Lane.value(raised))])
     guard let mark = try engine.commit(raise, by: deadline) else { return .unclear }

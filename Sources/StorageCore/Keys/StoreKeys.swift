@@ -132,7 +132,7 @@ package final class StoreKeys: @unchecked Sendable {
       guard keys.primary.algorithm.countsSeals else { return keys.addSeals(1) }
       let block = state.nextBlock
       var isReserved = false
-      try update(&state) { (draft, _) throws(StorageError) in
+      _ = try update(&state) { (draft, _) throws(StorageError) in
         let index = draft.keyset.primaryIndex
         // Not the sum, which could overflow: anyone with the keys may have written any count.
         if draft.keyset.entries[index].reservedSeals > Self.sealLimit - UInt64(block) {
@@ -166,11 +166,13 @@ package final class StoreKeys: @unchecked Sendable {
   ///   - source: replaces the store's key source, if given.
   ///   - body: changes a draft of the header, and can use the records; called again when another
   ///     process or thread changed the header meanwhile.
+  /// - Returns: the version of the changed header.
   /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged.
+  @discardableResult
   func update(
     source: KeySource? = nil,
     _ body: (inout HeaderDraft, HeldRecords) throws(StorageError) -> Void
-  ) throws(StorageError) {
+  ) throws(StorageError) -> UInt64 {
     try underGate { (state) throws(StorageError) in
       guard hasHeader else {
         throw StorageError(
@@ -184,8 +186,9 @@ package final class StoreKeys: @unchecked Sendable {
         let previous = state.source
         state.source = KeySource.firstAvailable([source, previous])
         state.refusal = nil  // it was about the old sources
+        let version: UInt64
         do throws(StorageError) {
-          try update(&state, body)
+          version = try update(&state, body)
         } catch {
           // After outcomeUnknown, either source may be the one that opens the store.
           if error.code != .outcomeUnknown { state.source = previous }
@@ -193,9 +196,9 @@ package final class StoreKeys: @unchecked Sendable {
         }
         state.source = source
         state.opener = nil
-      } else {
-        try update(&state, body)
+        return version
       }
+      return try update(&state, body)
     }
   }
 
@@ -292,7 +295,7 @@ package final class StoreKeys: @unchecked Sendable {
   private func update(
     _ state: inout State,
     _ body: (inout HeaderDraft, HeldRecords) throws(StorageError) -> Void
-  ) throws(StorageError) {
+  ) throws(StorageError) -> UInt64 {
     for _ in 0..<100 {
       guard let open = try refresh(&state), let root = open.root else {
         throw Self.wasRemoved
@@ -300,7 +303,7 @@ package final class StoreKeys: @unchecked Sendable {
       keep(state.opener)
       var isStale = false
       var withFewerSlots: StoreHeader?
-      _ = try place.updateHeader { (bytes, records) throws(StorageError) in
+      let version = try place.updateHeader { (bytes, records) throws(StorageError) in
         guard let current = bytes else {
           isStale = true
           return
@@ -332,7 +335,7 @@ package final class StoreKeys: @unchecked Sendable {
         // header.
         do throws(StorageError) { _ = try refresh(&state) } catch {}
         if let withFewerSlots { forget(withFewerSlots, state.source) }
-        return
+        return version
       }
     }
     throw StorageError(.busy, "another process keeps changing the store's keys; try again")

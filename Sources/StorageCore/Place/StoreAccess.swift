@@ -32,6 +32,12 @@ extension StorageError {
   }
 }
 
+/// A place some of whose values speak of its store alone, so that no other store gets them.
+package protocol KeepsOwnValues {
+  /// What the names of these values begin with.
+  var ownPrefix: String { get }
+}
+
 /// A place whose store is made by one explicit call and by no write.
 package protocol MadeByCommand {
   /// The error of a missing store, which says how it is made.

@@ -86,13 +86,17 @@ extension KeyAdministration {
     let new = try SlotMaterial(of: material)
     let key = try cryptography { () throws(CryptoError) in try SymmetricKey.random() }
     var replacement = Replacement()
-    try store.keys.update(source: source) { (draft, records) throws(StorageError) in
+    let version = try store.keys.update(source: source) { (draft, records) throws(StorageError) in
       try draft.keyset.addPrimary(limit: Keyset.rotationLimit)
       try draft.replaceRoot(by: key)
       let id = draft.header.freeSlotID
       draft.header.slots = []
       _ = try Self.append(new, to: &draft, id: id)
       replacement = try replaceDataKeys(&draft.keyset, records, names, keepingOldKeys)
+    }
+    if case .older(let place, _) = replacement.beginning {
+      try place.takeInAll()
+      replacement.beginning = .older(place, version)
     }
     return try reencrypt(since: replacement.beginning, progress).adding(replacement.count)
   }
@@ -102,7 +106,7 @@ extension KeyAdministration {
     /// How many records were sealed again.
     var count = 0
     /// The records that were not sealed again; nil where a later step finds them.
-    var beginning: RecordSnapshot?
+    var beginning: RotationBeginning?
   }
 
   /// Ends the old data keys, and seals records again where the same step has to do that.
@@ -116,7 +120,12 @@ extension KeyAdministration {
     } else if isAtOnce {
       replacement.count = try store.resealAll(records, &keyset)
     } else if store.manifestPlace == nil, !keepingOldKeys {
-      replacement.beginning = try store.snapshot(of: records)
+      // The change of the header decides where others write meanwhile.
+      if let place = store.place as? any DatedPlace {
+        replacement.beginning = .older(place, 0)
+      } else {
+        replacement.beginning = try store.snapshot(of: records).map { .snapshot($0) }
+      }
     }
     // Records that this step does not seal again must open until a later step does.
     if !keepingOldKeys { keyset.endOthers(as: isAtOnce ? .retired : .ending) }
@@ -175,7 +184,7 @@ extension KeyAdministration {
   }
 
   private func reencrypt(
-    readmitting: Bool = false, expecting keys: [StoreKey] = [], since beginning: RecordSnapshot?,
+    readmitting: Bool = false, expecting keys: [StoreKey] = [], since beginning: RotationBeginning?,
     _ progress: ((Int, Int) -> Void)?
   ) throws(StorageError) -> ReencryptionReport {
     try requireSlots()

@@ -23,6 +23,9 @@ public struct KeySlot: Hashable, Sendable {
   /// does not show whether the passphrase is long enough.
   public let weakness: String?
 
+  /// Whether a recovery key opens the slot.
+  package var isOfRecoveryKey: Bool { kind == "\(SlotKind.recovery)" }
+
   init(_ slot: Slot) {
     id = slot.id
     kind = "\(slot.kind)"
@@ -61,8 +64,12 @@ public struct KeyAdministration: Sendable, BlockingCalls {
   package func slotMarks() throws(StorageError) -> [UInt32: String] {
     try requireSlots()
     guard let bytes = try store.place.header().header else { return [:] }
+    return Self.marks(of: try StoreHeader(reading: bytes).slots)
+  }
+
+  private static func marks(of slots: [Slot]) -> [UInt32: String] {
     var marks: [UInt32: String] = [:]
-    for slot in try StoreHeader(reading: bytes).slots {
+    for slot in slots {
       marks[slot.id] = slot.salt.prefix(16).map { String($0, radix: 16) }.joined(separator: ".")
     }
     return marks
@@ -86,17 +93,29 @@ public struct KeyAdministration: Sendable, BlockingCalls {
   /// - Returns: the slots; none for a store in which nothing was saved.
   /// - Throws: `StorageError` when the source or the store can't be read.
   public func openedSlots() throws(StorageError) -> [KeySlot] {
+    try opened().map { KeySlot($0) }
+  }
+
+  /// The marks of the slots in ``openedSlots()``, by the slot's number, as they were when these were
+  /// opened; see ``slotMarks()``.
+  ///
+  /// - Throws: as ``openedSlots()``.
+  package func openedMarks() throws(StorageError) -> [UInt32: String] {
+    Self.marks(of: try opened())
+  }
+
+  private func opened() throws(StorageError) -> [Slot] {
     try requireSlots()
     guard let bytes = try store.place.header().header else { return [] }
     let header = try StoreHeader(reading: bytes)
     let source = store.keys.source
     return try store.keys.asking(source) { () throws(StorageError) in
-      var found: [KeySlot] = []
+      var found: [Slot] = []
       for candidate in source.candidates {
         guard let material = try candidate.read() else { continue }
         for slot in header.slots(of: candidate) {
           if try slot.root(with: material, store: header.store) != nil {
-            found.append(KeySlot(slot))
+            found.append(slot)
           }
         }
       }

@@ -24,7 +24,7 @@ struct Reencryption {
   /// Keys that may have a record which the place does not list.
   private let expected: [StoreKey]
   /// The records at the beginning of a rotation; nil where they are not known.
-  private let beginning: RecordSnapshot?
+  private let beginning: RotationBeginning?
   private let progress: ((Int, Int) -> Void)?
   private var batch: [Candidate] = []
   private var batchSize = 0
@@ -35,7 +35,7 @@ struct Reencryption {
 
   init(
     of store: SealedStore, isReadmitting: Bool,
-    expecting expected: [StoreKey], since beginning: RecordSnapshot?,
+    expecting expected: [StoreKey], since beginning: RotationBeginning?,
     _ progress: ((Int, Int) -> Void)?
   ) {
     self.store = store
@@ -58,8 +58,12 @@ struct Reencryption {
         let size = try lookup(name)?.record?.count ?? 0
         // A record of an old key that came after the rotation began was written by someone who does
         // not follow the rotation. So it is not sealed again.
-        let share = beginning?[name]
-        let isKnown = beginning == nil || share != nil
+        var share: RecordShare?
+        var isKnown = true
+        if case .snapshot(let shares) = beginning {
+          share = shares[name]
+          isKnown = share != nil
+        }
         try add(isKnown ? Candidate(name: name, share: share, size: size) : nil)
       }
     }
@@ -226,10 +230,13 @@ struct Reencryption {
     }
   }
 
-  /// Whether a record is still the record that was accounted for.
+  /// Whether a record is still the record that was accounted for, or was there at the beginning.
   private func isMeant(
     _ record: [UInt8], _ candidate: Candidate, _ open: OpenKeys
   ) throws(StorageError) -> Bool {
+    if case .older(let place, let version) = beginning {
+      return try place.isRecord(record, of: candidate.name, olderThan: version)
+    }
     guard let share = candidate.share, let keys = open.manifest else { return true }
     return try RecordShare(of: record, candidate.name, keys).isOfSameRecord(as: share)
   }
@@ -254,6 +261,15 @@ struct Reencryption {
 
   private static let changing = StorageError(
     .busy, "the store's keys kept changing during the call; try again")
+}
+
+/// What a rotation seals again: what was there when it began, and nothing that somebody with the old
+/// keys wrote later.
+enum RotationBeginning {
+  /// These records, which nobody could change until the header was.
+  case snapshot(RecordSnapshot)
+  /// Those that are older than a version of the header.
+  case older(any DatedPlace, UInt64)
 }
 
 /// The records at one moment: the hashes of their bytes, by name.

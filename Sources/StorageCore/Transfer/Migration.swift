@@ -17,6 +17,8 @@ struct Migration {
   let destination: SealedStore
   let policy: MigrationConflictPolicy
   let removes: Bool
+  /// What the names of values begin with that stay where they are.
+  private let ownPrefixes: [String]
   private(set) var report = MigrationReport()
   /// Names under which no record was found.
   ///
@@ -30,6 +32,9 @@ struct Migration {
     self.destination = destination
     self.policy = policy
     self.removes = removes
+    ownPrefixes = [source.place, destination.place].compactMap {
+      ($0 as? any KeepsOwnValues)?.ownPrefix
+    }
   }
 
   /// Migrates all records that the source lists now.
@@ -83,6 +88,10 @@ struct Migration {
       let name = names[position]
       if let sealed = try source.fetch(name) {
         if let item = try open(sealed, name) {
+          guard !ownPrefixes.contains(where: { item.key.hasPrefix($0) }) else {
+            position += 1
+            continue
+          }
           bytes += item.record.count
           // A place that limits the bytes of a commit takes a record that is alone.
           guard items.isEmpty || bytes <= Self.batchLimit.bytes else { break }

@@ -10,6 +10,8 @@ final class FaultProxy: Sendable {
     case pass
     /// It arrives later, by so many milliseconds.
     case delay(Int)
+    /// So many bytes a second arrive.
+    case slow(Int)
     /// Nothing arrives in either direction, and connections stay open.
     case mute
     /// Requests arrive, and answers don't.
@@ -114,6 +116,7 @@ final class FaultProxy: Sendable {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = unsafe read(from, &buffer, buffer.count)
     guard count > 0 else { return false }
+    if case .slow(let rate) = mode { usleep(UInt32(count * 1_000_000 / rate)) }
     state.withLock { $0.captured?.append(contentsOf: buffer.prefix(count)) }
     var sent = 0
     while sent < count {

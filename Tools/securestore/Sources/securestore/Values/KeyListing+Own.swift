@@ -4,6 +4,6 @@ extension KeyListing {
   /// The names of the program's own values.
   ///
   /// What the machines of a store in etcd have said of their keys (`EtcdStorage.machinePrefix`) is left
-  /// out; doctor shows it. A backup of such a store holds it, too.
+  /// out; doctor shows it.
   var own: [StoreKey] { keys.filter { !$0.hasPrefix("securestore.machine/") } }
 }
