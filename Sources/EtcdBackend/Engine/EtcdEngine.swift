@@ -250,8 +250,14 @@ final class EtcdEngine: RemoteEngine {
       },
       // A transaction that writes nothing is answered from an old state unless it reads.
       failure: [.range(key: name(.header))])
-    let answer = try EtcdTransaction(call(Method.transaction, request, .write, by: deadline))
-    return answer.isDone ? answer.header.revision : nil
+    let bytes = try call(Method.transaction, request, .write, by: deadline)
+    do throws(StorageError) {
+      let answer = try EtcdTransaction(bytes)
+      return answer.isDone ? answer.header.revision : nil
+    } catch {
+      // Whoever answered nonsense may have made the commit.
+      throw StorageError(.outcomeUnknown, error.message, path: title)
+    }
   }
 
   func list(
