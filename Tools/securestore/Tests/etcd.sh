@@ -66,6 +66,7 @@ gives 0 secret1 get A "${store[@]:0:4}" --key-file "$work/two.key"
 gives 64 "machines share" slots change --new-key-file "$work/three.key" "${store[@]}"
 gives 64 "machines share" rotate --root --same-key --yes "${store[@]}"
 gives 0 "sealed 3 values" rotate "${store[@]}"
+gives 0 "sealed 0 values" rotate --resume --readmit "${store[@]}"
 gives 0 "all of them open" verify --expect A "${store[@]}"
 gives 2 "absent: D" verify --expect D "${store[@]}"
 

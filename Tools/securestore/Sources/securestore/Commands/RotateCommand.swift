@@ -65,12 +65,13 @@ struct RotateCommand: ParsableCommand {
 
   func run() throws {
     if let place = try etcd.place(vault) {
-      guard !replacesRoot, !readmits, try newKey.choice() == nil else {
+      guard !replacesRoot, try newKey.choice() == nil else {
         throw Failure(
           .usage,
           "machines share the store, so its root key is replaced by a program: EtcdStorage.rotate")
       }
-      return try place.rotate(resuming: resumes, key, output.output)
+      return try place.rotate(
+        resuming: resumes, readmitting: readmits, key, output.output)
     }
     try checkNewKey()
     let place = try vault.place()

@@ -96,11 +96,13 @@ internal import VaultBackend
     }
 
     /// Seals all values again.
-    func rotate(resuming: Bool, _ key: KeyOptions, _ output: Output) throws {
+    func rotate(
+      resuming: Bool, readmitting: Bool, _ key: KeyOptions, _ output: Output
+    ) throws {
       let administration = try open(key).keyAdministration
       let report = try Progress.showing("rotate", output) { progress in
         try resuming
-          ? administration.reencrypt(progress: progress)
+          ? administration.reencrypt(readmitting: readmitting, progress: progress)
           : administration.rotateDataKey(progress: progress)
       }
       try output.done(
@@ -109,7 +111,12 @@ internal import VaultBackend
           ("reencrypted", .number("\(report.reencrypted)")),
           ("remaining", .number("\(report.remaining)")),
           ("setAside", .number("\(report.setAside)")),
+          ("setAsideNames", .array(report.setAsideKeys.map { .string($0) })),
         ]))
+      let left = report.left(
+        underOldKeyThatOpensWith: "the store's key",
+        takenBackBy: readmitting ? nil : "rotate --resume --readmit")
+      guard left.isEmpty else { throw Failure(.unsound, left.joined(separator: "; ")) }
     }
 
     /// Copies all values into a new vault, which opens with the same key.
@@ -220,7 +227,9 @@ internal import VaultBackend
     func acknowledge(as machine: String?, _ key: KeyOptions, _ output: Output) throws {}
     func forget(_ machine: String, _ key: KeyOptions, _ output: Output) throws {}
     func verify(expecting names: [String], _ key: KeyOptions, _ output: Output) throws {}
-    func rotate(resuming: Bool, _ key: KeyOptions, _ output: Output) throws {}
+    func rotate(
+      resuming: Bool, readmitting: Bool, _ key: KeyOptions, _ output: Output
+    ) throws {}
     func backup(to file: String, _ key: KeyOptions, _ output: Output) throws {}
     func restore(from file: String, isConfirmed: Bool, _ key: KeyOptions, _ output: Output) throws {
     }
