@@ -104,6 +104,20 @@ public final class EtcdDelegate: RecordPlace {
     try place().allRecords(reading)
   }
 
+  /// Refuses: the machines share the store, and one that lacks its key must not remove it for all.
+  ///
+  /// - Throws: `StorageError`: `unsupported`, with the command that etcd's administrator uses.
+  public func discard() throws(StorageError) {
+    let prefix: String = try place()
+    // As a shell reads it.
+    let name = prefix.split(separator: "'", omittingEmptySubsequences: false)
+      .joined(separator: "'\\''")
+    throw StorageError(
+      .unsupported,
+      "machines share the store, so no program discards it. Where it is to go for all of them, stop them "
+        + "and let etcd's administrator run: etcdctl del --prefix '\(name)/'", path: location)
+  }
+
   /// Calls `observer` for each change of any machine.
   public func observe(
     _ observer: @escaping @Sendable (RecordChange) -> Void

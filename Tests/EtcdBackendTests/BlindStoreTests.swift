@@ -10,15 +10,6 @@ import VaultBackend
 @Suite(.timeLimit(.minutes(30))) struct BlindStoreTests {
   private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
 
-  private func code(_ body: () throws -> Void) -> StorageError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StorageError)?.code
-    }
-  }
-
   @Test func theTrafficHoldsNoNameAndNoValue() throws {
     let cluster = try SharedCluster.one()
     let proxy = FaultProxy(to: cluster.ports[0])

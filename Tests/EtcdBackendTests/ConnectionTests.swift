@@ -19,15 +19,6 @@ import Testing
       keySource: Self.key)
   }
 
-  private func code(_ body: () throws -> Void) -> StorageError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StorageError)?.code
-    }
-  }
-
   // MARK: Certificates
 
   @Test func anEncryptedConnectionChecksBothEnds() throws {

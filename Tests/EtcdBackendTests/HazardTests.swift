@@ -15,15 +15,6 @@ import Testing
       keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))))
   }
 
-  private func code(_ body: () throws -> Void) -> StorageError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StorageError)?.code
-    }
-  }
-
   private func revision(of cluster: EtcdCluster) throws -> UInt64 {
     let line = try #require(try cluster.control("endpoint", "status", "-w", "json").first)
     let all = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [[String: Any]]

@@ -93,6 +93,46 @@ import Testing
     #expect(try web1.load(String.self, forKey: "k") == "a")
   }
 
+  @Test func aMachineDoesNotDiscardTheStoreOfAll() throws {
+    let cluster = try SharedCluster.one()
+    let first = machine(cluster, "/it's one", 1)
+    try first.create()
+    try first.save("a", forKey: "k")
+    let stranger = machine(cluster, "/it's one", 2)
+    let refusal = try #require(error { _ = try stranger.load(String.self, forKey: "k") })
+    #expect(refusal.code == .keyUnavailable || refusal.code == .wrongKey)
+    #expect(!refusal.message.contains("discard"))
+    for storage in [stranger, first] {
+      let refusal = try #require(error { try storage.discard() })
+      #expect(refusal.code == .unsupported)
+      #expect(refusal.message.hasSuffix("etcdctl del --prefix '/it'\\''s one/'"))
+    }
+    #expect(try first.load(String.self, forKey: "k") == "a")
+  }
+
+  /// A program that runs does not take its defaults when somebody removes the store.
+  @Test func aStoreThatIsRemovedIsAnErrorInProgramsThatRun() async throws {
+    let cluster = try SharedCluster.one()
+    let first = machine(cluster, "/removed", 1)
+    let other = machine(cluster, "/removed 2", 1)
+    for storage in [first, other] {
+      try storage.create()
+      try storage.save("a", forKey: "k")
+    }
+    let running = machine(cluster, "/removed", 1, deadline: .seconds(59))
+    let live = LiveEtcd<String>(wrappedValue: "default", running, "k")
+    #expect(live.wrappedValue == "a")
+    _ = try cluster.control("del", "--prefix", "/removed/")
+    while error({ _ = try running.load(String.self, forKey: "k") }) == nil {
+      try await Task.sleep(for: .milliseconds(2))
+    }
+    let failure = try #require(error { _ = try running.load(String.self, forKey: "k") })
+    #expect(failure.code == .unavailable)
+    #expect(live.wrappedValue == "a")
+    #expect(error { try running.save("b", forKey: "k") }?.code == .unavailable)
+    #expect(try other.load(String.self, forKey: "k") == "a")
+  }
+
   @Test func whatAMachineSaidStaysInItsStore() throws {
     let cluster = try SharedCluster.one()
     let first = machine(cluster, "/words", 1)

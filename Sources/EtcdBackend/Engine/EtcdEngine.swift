@@ -123,8 +123,9 @@ final class EtcdEngine: RemoteEngine {
       guard badCertificates < endpoints.count, !deadline.isOver else {
         throw failure.error(of: kind, at: title)
       }
-      // All members were asked: wait for one that comes back.
       if attempt % endpoints.count == 0 {
+        // All members were asked. Nothing tells when one comes back, and a refused connection takes
+        // no time, so without a pause this would keep a core busy.
         usleep(50_000)
         if failure.isOfTime { span *= 2 }
       }

@@ -74,12 +74,14 @@ final class RemoteCopy: Sendable {
   ///
   /// - Returns: false when another process of this machine has kept a later moment.
   func save(_ changes: RemoteMemory.Changes, _ contents: Contents) throws(StorageError) -> Bool {
-    var removed = removals.withLock { $0 }
+    let before = removals.withLock { $0 }
+    var removed = before
     return try explained { () throws(StorageError) in
       let isFirst = !isMade.load(ordering: .acquiring)
       let isKept = try storage.store.transaction(
         within: .seconds(30),
         typed: { (transaction) throws(StorageError) in
+          removed = before  // it may run again
           if let words = try transaction.load([String].self, forKey: Self.state) {
             let old = try Self.contents(words, place)
             guard old.mark <= contents.mark || old.history != contents.history else { return false }

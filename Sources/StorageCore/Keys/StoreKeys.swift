@@ -258,7 +258,7 @@ package final class StoreKeys: @unchecked Sendable {
     let opening: Opening
     do throws(StorageError) {
       opening = try asking(state.source) { () throws(StorageError) in
-        try header.unwrapRoot(by: state.source, of: place.location, refused: state.refused)
+        try unwrapRoot(of: header, by: state.source, refused: state.refused)
       }
     } catch {
       state.refusal = Refusal(error, version, asked: asked)
@@ -266,6 +266,19 @@ package final class StoreKeys: @unchecked Sendable {
     }
     (state.opener, state.refusal) = (opening.opener, nil)
     return RootKey(opening.root, store: header.store, place: try place.place())
+  }
+
+  /// Opens the root key of a header of this place.
+  ///
+  /// - Throws: as ``StoreHeader/unwrapRoot(by:of:refused:)``.
+  func unwrapRoot(
+    of header: StoreHeader, by source: KeySource, refused: RefusedPassphrase? = nil
+  ) throws(StorageError) -> Opening {
+    do throws(StorageError) {
+      return try header.unwrapRoot(by: source, of: place.location, refused: refused)
+    } catch {
+      throw place is any MadeByCommand ? error.withoutStartingAnew : error
+    }
   }
 
   private func create(_ state: inout State) throws(StorageError) {

@@ -38,7 +38,7 @@ package protocol KeepsOwnValues {
   var ownPrefix: String { get }
 }
 
-/// A place whose store is made by one explicit call and by no write.
+/// A place whose store is made by one explicit call and by no write, since machines share it.
 package protocol MadeByCommand {
   /// The error of a missing store, which says how it is made.
   var missing: StorageError { get }

@@ -225,8 +225,8 @@ public struct KeyAdministration: Sendable, BlockingCalls {
     try requireSlots()
     guard let bytes = try store.place.header().header else { return nil }
     do throws(StorageError) {
-      return try StoreHeader(reading: bytes)
-        .unwrapRoot(by: store.keys.source, of: store.place.location)
+      return try store.keys.unwrapRoot(
+        of: try StoreHeader(reading: bytes), by: store.keys.source)
     } catch {
       throw error.at(store.place.location)
     }

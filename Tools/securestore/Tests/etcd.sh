@@ -123,7 +123,7 @@ gives 0 "4 copied" migrate --from-vault "$work/w.vault" --from-key-file "$work/f
 gives 0 "version 3" doctor "${store[@]}"
 gives 0 "removed slot 2" slots remove 2 "${store[@]}"
 gives 10 "only with file fleet.key" get A "${store[@]:0:4}" --key-file "$work/v.key"
-gives 64 etcdctl reset --yes "${store[@]}"
+gives 18 "etcdctl del --prefix" reset --yes "${store[@]}"
 gives 64 "need --etcd" get A --prefix /x
 gives 64 "--prefix" get A --etcd "http://127.0.0.1:$client" --key-file "$work/fleet.key"
 gives 64 "one of" get A --vault "$work/v.vault" "${store[@]}"

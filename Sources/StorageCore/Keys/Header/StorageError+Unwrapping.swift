@@ -72,6 +72,14 @@ extension StorageError {
   package static let startAnew =
     ". If the key is lost for good, start anew with discard(), which removes all values"
 
+  /// The same error without the advice to start anew, for a store that machines share: one that lacks
+  /// the key must not remove it for all.
+  var withoutStartingAnew: StorageError {
+    guard message.hasSuffix(Self.startAnew) else { return self }
+    return StorageError(
+      code, String(message.dropLast(Self.startAnew.count)), key: key, path: path, number: number)
+  }
+
   /// Advice for a store that opens with a key file, while the application now lists a credential.
   private static func moveToCredential(of source: KeySource, _ header: StoreHeader) -> String {
     let credential = source.candidates.first {

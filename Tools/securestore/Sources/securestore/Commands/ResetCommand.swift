@@ -35,11 +35,7 @@ struct ResetCommand: ParsableCommand {
         throw Failure(.usage, "--key-file is for vaults; a suite's key file needs no name here")
       }
       try suite.reset(isConfirmed, output.output)
-    case .etcd:
-      throw Failure(
-        .usage,
-        "a store in etcd is discarded by etcd's administrator: etcdctl del --prefix and its name, while no "
-          + "program uses it")
+    case .etcd(let place): try place.discard()
     }
   }
 

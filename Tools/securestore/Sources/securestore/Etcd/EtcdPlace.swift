@@ -61,6 +61,9 @@ internal import StorageCore
       try storage(.firstAvailable([])).keyAdministration.slots()
     }
 
+    /// Says who may discard the store.
+    func discard() throws { try storage(.firstAvailable([])).discard() }
+
     /// The key option; else the key file of the environment, or the application's own source.
     func keySource(_ options: KeyOptions, isNew: Bool, _ output: Output? = nil) throws -> KeySource
     {
@@ -94,5 +97,6 @@ internal import StorageCore
 
     func open(_ options: KeyOptions) throws -> DelegatedStorage { fatalError("it can't be made") }
     func slots() throws -> [KeySlot] { fatalError("it can't be made") }
+    func discard() throws { fatalError("it can't be made") }
   }
 #endif
