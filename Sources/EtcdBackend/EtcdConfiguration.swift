@@ -81,7 +81,7 @@ public struct EtcdReading: Sendable {
 
 /// How current this process's copy of a store in etcd is.
 public enum EtcdState: Sendable {
-  /// Nothing was read yet.
+  /// No read has succeeded yet; one that fails says why.
   case unused
   /// Changes are followed.
   ///

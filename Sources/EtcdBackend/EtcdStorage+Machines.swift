@@ -139,8 +139,7 @@ extension EtcdStorage {
       .conflict,
       "these machines have not said that they open another key slot, so nothing was changed: "
         + others.joined(separator: ", ")
-        + ". Bring the new key there and let the program call acknowledge(), or forget(_:) a machine "
-        + "that is gone")
+        + ". Bring the new key there and let each acknowledge it, or forget a machine that is gone")
   }
 
   private static func hostName() throws(StorageError) -> String {

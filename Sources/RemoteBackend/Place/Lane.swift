@@ -75,7 +75,7 @@ final class LanePool: Sendable {
       }
     } while !deadline.isOver
     throw StorageError(
-      .timedOut, "nothing was written, because the engine did not answer in time; try again",
+      .timedOut, "nothing was written, because the servers did not answer in time; try again",
       path: engine.title)
   }
 

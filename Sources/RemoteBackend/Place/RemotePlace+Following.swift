@@ -264,7 +264,7 @@ extension RemotePlace {
     }
     let error = StorageError(
       .damaged,
-      "another engine answers at this address than before, so its data is not that of this store; "
+      "another cluster answers at this address than before, so its data is not that of this store; "
         + "check the address. \(onPurpose)",
       path: engine.title)
     memory.fail(error)
@@ -274,8 +274,8 @@ extension RemotePlace {
   private func wentBack() -> StorageError {
     let error = StorageError(
       .damaged,
-      "the engine went back to an older state, as after a restored snapshot, so changes are lost; "
-        + "look what is missing. \(onPurpose)", path: engine.title)
+      "the store went back to an older state, as after a restored snapshot, so changes are lost; "
+        + "look at what is missing. \(onPurpose)", path: engine.title)
     memory.fail(error)
     return error
   }

@@ -133,8 +133,8 @@ package final class RemotePlace: RecordPlace {
   private var putBack: StorageError {
     StorageError(
       .damaged,
-      "the engine gives a record that was replaced or removed before, so somebody put it back; save the "
-        + "value again, and see who can write to the engine", path: engine.title)
+      "a record that was replaced or removed before is there again, so somebody put it back; save the "
+        + "value again, and see who can write to the store", path: engine.title)
   }
 
   package func copyRecord(

@@ -17,7 +17,7 @@ final class RemoteTurn: Sendable {
     let nanoseconds = Int(clamping: max(deadline.nanoseconds, 0))
     guard free.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else {
       throw StorageError(
-        .timedOut, "another thread waits for the engine, which did not answer in time; try again",
+        .timedOut, "another thread waits for the servers, which did not answer in time; try again",
         path: engine.title)
     }
     defer { free.signal() }

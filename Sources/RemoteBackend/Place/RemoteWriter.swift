@@ -64,7 +64,7 @@ struct RemoteWriter: Sendable {
       attempt += 1
     } while !deadline.isOver
     throw StorageError(
-      .timedOut, "the write was not made, because the engine did not answer in time; try again",
+      .timedOut, "the write was not made, because the servers did not answer in time; try again",
       path: engine.title)
   }
 
@@ -103,8 +103,8 @@ struct RemoteWriter: Sendable {
     } while !deadline.isOver
     throw StorageError(
       .outcomeUnknown,
-      "the answer to the write was lost, and the engine can't be asked now: \(failure.message). Read "
-        + "the value back later", path: engine.title, number: failure.number)
+      "the answer to the write was lost, and its servers can't be asked now: \(failure.message). Read the "
+        + "value back later", path: engine.title, number: failure.number)
   }
 
   /// Whether the last commit of a lane was made, where no attempt of it is on its way any more.

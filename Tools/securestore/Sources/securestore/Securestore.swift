@@ -4,10 +4,11 @@ internal import ArgumentParser
 struct Securestore: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "securestore",
-    abstract: "Manage the secrets in a vault of SecurePropertyStorage.",
+    abstract: "Manage the secrets in the stores of SecurePropertyStorage.",
     discussion: """
       A vault is one encrypted file. --app ID selects the standard vault of an application and the \
       key that the application uses. --vault PATH selects any file; give a key option with it. \
+      --etcd and --prefix select a store in etcd, which many machines share. \
       Values and passphrases are read from the terminal, from standard input or from files, never \
       from arguments. securestore(1) lists the exit codes.
       """,

@@ -10,7 +10,7 @@ struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Say which key sources and stores can be used, and why not.",
     discussion: """
-      With --app or --vault it tries to open the stores with the given key or the application's \
+      With --app, --vault or --etcd it tries to open the stores with the given key or the application's \
       own. It changes nothing and shows no secret. The desktop asks nothing: a locked keyring stays \
       locked. Exits with 2 if something that exists, or that the vault needs, can't be used.
       """)
@@ -28,13 +28,16 @@ struct DoctorCommand: ParsableCommand {
     // If this throws, the finding about the vault gives the reason.
     if let place { do { hasVault = try Path.isThere(place.path) } catch {} }
     var findings =
-      ProcessFindings.all() + EngineFindings.all()
+      ProcessFindings.all()
       + SourceFindings.all(application: place?.application, hasVault: hasVault)
+    if let fleet {
+      try show(findings + fleet.findings(key))
+      return
+    }
+    findings += EngineFindings.all()
     let keyring = keyringFindings(place)
     findings += keyring.all() + UnencryptedKeyrings.findings()
-    if let fleet {
-      findings += try fleet.findings(key)
-    } else if let place {
+    if let place {
       findings += vaultFindings(place)
       let folder = URL(fileURLWithPath: place.path)
       if folder.lastPathComponent == "index.vault", hasVault {
@@ -49,6 +52,10 @@ struct DoctorCommand: ParsableCommand {
       findings.append(
         Finding("vault", .absent, "no vault was named; give --app ID or --vault PATH"))
     }
+    try show(findings)
+  }
+
+  private func show(_ findings: [Finding]) throws {
     if output.isJSON {
       try output.output.json(.object([("findings", .array(findings.map(\.json)))]))
     } else {

@@ -28,8 +28,13 @@
       }
       findings.append(
         Finding("store", path) {
-          let storage = try open(key)
-          return "opens, \(Printable.count(try storage.keys().count, "value"))"
+          let listing = try open(key).listing()
+          guard listing.unreadable == 0 else {
+            throw Failure(
+              .damaged,
+              "\(Printable.count(listing.unreadable, "value")) can't be read; see verify")
+          }
+          return "opens; \(Printable.count(listing.own.count, "value"))"
         })
       var machines: [EtcdMachine] = []
       // The finding above says why the store does not open.

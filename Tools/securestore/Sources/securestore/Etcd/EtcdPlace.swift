@@ -83,9 +83,7 @@ internal import StorageCore
   }
 #else
   /// A store in etcd, which this program was built without.
-  struct EtcdPlace {
-    let path: String
-
+  enum EtcdPlace {
     init(
       _ endpoints: [String], _ prefix: String, _ options: EtcdOptions, _ vault: VaultOptions
     ) throws {
@@ -95,8 +93,10 @@ internal import StorageCore
       )
     }
 
-    func open(_ options: KeyOptions) throws -> DelegatedStorage { fatalError("it can't be made") }
-    func slots() throws -> [KeySlot] { fatalError("it can't be made") }
-    func discard() throws { fatalError("it can't be made") }
+    // None of these can be called, as there is no value of this type.
+    var path: String { switch self {} }
+    func open(_ options: KeyOptions) throws -> DelegatedStorage { switch self {} }
+    func slots() throws -> [KeySlot] { switch self {} }
+    func discard() throws { switch self {} }
   }
 #endif

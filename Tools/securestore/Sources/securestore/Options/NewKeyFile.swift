@@ -31,7 +31,7 @@ struct NewKeyFile {
   func noteLeftOver(_ output: Output) throws {
     guard let path, isNew, try Path.isThere(path) else { return }
     output.note(
-      "the key file \(path) was created before this failed; keep it until you know that the vault "
+      "the key file \(path) was created before this failed; keep it until you know that the store "
         + "opens with another key")
   }
 
@@ -48,7 +48,7 @@ struct NewKeyFile {
     output.note(ofNew: folders)
     guard isNew, let path = path(in: slots) else { return }
     output.note(
-      "created the key file \(path); the vault needs it to open, so copy it to a safe place")
+      "created the key file \(path); values open only with it, so copy it to a safe place")
   }
 
   /// Notes the key file that was created for all stores of an application.
