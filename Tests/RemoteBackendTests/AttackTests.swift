@@ -39,6 +39,38 @@ import Testing
     }.map { ($0.key, $0.value) }
   }
 
+  // MARK: Lanes
+
+  /// Two copies of a virtual machine go on with the same lanes.
+  @Test(
+    arguments: [MemoryEngine.Fate.late, .answerLost, .doneAndFull],
+    [[0, 0, 0, 0, 0, 0, 0, 2], Array("of another copy.".utf8)])
+  func whatAnotherCopyOfTheMachineWroteSettlesNoCommit(
+    _ fate: MemoryEngine.Fate, _ foreign: [UInt8]
+  ) throws {
+    let cluster = MemoryCluster()
+    let calls = Atomic<Int>(.min)
+    let (one, _) = storage(
+      cluster,
+      fate: {
+        switch calls.add(1, ordering: .relaxed).newValue {
+        case 1: return fate
+        case 2:
+          for case .lane(let id) in cluster.rows.keys { cluster.tamper([(.lane(id), foreign)]) }
+          return .done
+        default: return .done
+        }
+      })
+    try one.save(1, forKey: "n")
+    calls.store(0, ordering: .relaxed)
+    #expect(code { try one.update(Int.self, forKey: "n") { $0! += 1 } } == .outcomeUnknown)
+    let isMade = if case .late = fate { false } else { true }
+    #expect(try storage(cluster).storage.load(Int.self, forKey: "n") == (isMade ? 2 : 1))
+    // It goes on with another lane.
+    try one.save(5, forKey: "n")
+    #expect(try storage(cluster).storage.load(Int.self, forKey: "n") == 5)
+  }
+
   // MARK: Rotation
 
   @Test(arguments: 1...16)

@@ -14,19 +14,10 @@ struct Bench {
     }
   }
 
-  private static func measure() throws {
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    if try Helper.run(arguments) { return }
-    let options = Options(arguments)
-    try Allocations.selfTest()
-    var results: [Result] = []
-    for comparison in try Sealing.comparisons() + Wrappers.comparisons()
-      + VaultCalls.comparisons() + LiveCalls.comparisons() + FolderCalls.comparisons()
-      + RouterCalls.comparisons()
-      + KeyringCalls.comparisons(options.isChosen) + EtcdCalls.comparisons(options.isChosen)
-      + Injection.comparisons()
-    {
-      guard options.isChosen(comparison.name) else { continue }
+  private static func results(
+    of comparisons: [Comparison], _ options: Options
+  ) throws -> [Result] {
+    try comparisons.filter { options.isChosen($0.name) }.map { comparison in
       var result = try Result(of: comparison, pairs: options.pairs)
       if options.checks, !result.isOnTarget {
         // What else runs on the machine can spoil one measurement; hardly two.
@@ -34,8 +25,25 @@ struct Bench {
         if again.isOnTarget || again.ratio < result.ratio { result = again }
       }
       print(result.line)
-      results.append(result)
+      unsafe fflush(nil)  // shown now, also in a pipe
+      return result
     }
+  }
+
+  private static func measure() throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if try Helper.run(arguments) { return }
+    let options = Options(arguments)
+    try Allocations.selfTest()
+    // One group after the other: the servers of one must not run beside the calls of another.
+    let groups: [() throws -> [Comparison]] = [
+      Sealing.comparisons, Wrappers.comparisons, VaultCalls.comparisons, LiveCalls.comparisons,
+      FolderCalls.comparisons, RouterCalls.comparisons,
+      { try KeyringCalls.comparisons(options.isChosen) },
+      { try EtcdCalls.comparisons(options.isChosen) }, Injection.comparisons,
+    ]
+    var results: [Result] = []
+    for group in groups { results += try Self.results(of: group(), options) }
     let threads = options.isChosen("threads") ? Contention.measure() : []
     for line in threads { print(line.line) }
     let visits = options.isChosen("entries") ? try EntryVisit.all() : []

@@ -23,9 +23,9 @@ struct Comparison {
   /// How many nanoseconds a batch takes.
   let batch: Double
   /// Makes what lives beside the measurement, as a process that writes.
-  let company: (() throws -> AnyObject)?
-  let floor: (Int) throws -> Void
-  let ours: (Int) throws -> Void
+  private(set) var company: (() throws -> AnyObject)?
+  private(set) var floor: (Int) throws -> Void
+  private(set) var ours: (Int) throws -> Void
 
   init(
     _ name: String, against floorName: String, in part: Part = .calls, target: Double? = nil,
@@ -45,6 +45,13 @@ struct Comparison {
     self.company = company
     self.floor = floor
     self.ours = ours
+  }
+
+  /// What a report says of it, without the calls, which keep servers and stores alive.
+  var withoutCalls: Comparison {
+    var comparison = self
+    (comparison.company, comparison.floor, comparison.ours) = (nil, { _ in }, { _ in })
+    return comparison
   }
 }
 
@@ -82,7 +89,7 @@ struct Result {
   /// Batches of both sides take turns, so that whatever else slows the machine slows both, and the
   /// ratio is taken of neighbours.
   init(of comparison: Comparison, pairs: Int) throws {
-    self.comparison = comparison
+    self.comparison = comparison.withoutCalls
     let company = try comparison.company?()
     defer { withExtendedLifetime(company) {} }
     func time(_ body: (Int) throws -> Void, _ rounds: Int) throws -> Double {

@@ -58,12 +58,13 @@ final class EtcdCluster {
   }
 
   private func waitForLeader() throws {
-    for _ in 0..<600 {
+    let start = Clock.wall.nanoseconds
+    while Clock.wall.nanoseconds - start < 60e9 {
       let members = try storage().members()
       if members.allSatisfy({ $0.failure == nil && $0.hasLeader }) { return }
       usleep(50_000)
     }
-    throw Failed(description: "etcd did not start within 30 s")
+    throw Failed(description: "etcd did not start within 60 s")
   }
 
   private static func freePorts(_ count: Int) throws -> [Int] {

@@ -22,26 +22,37 @@ package struct LaneID: Hashable, Sendable {
 
 /// A row of one writer, by which it finds out what became of a commit whose answer was lost.
 ///
-/// Each commit of the writer checks the row's version and puts its own number there. A lost answer
-/// is settled by reading the row. Is the number there, the commit was made. Is it not, another
-/// number is put there: a commit that is still on its way then fails its check, so it will never be
-/// made.
+/// Each commit of the writer checks the row's version and puts a random ticket there. A lost answer
+/// is settled by reading the row. Is the ticket there, the commit was made. Is the row as it was, a
+/// second ticket is put there: a commit that is still on its way then fails its check, so it will
+/// never be made. Anything else was written by another, such as a copy of this virtual machine, and
+/// tells nothing.
 ///
 /// A lane that somebody removes costs its writer one refused commit, and lets no late one in.
 struct Lane: Sendable {
   let id: LaneID
-  /// The version of the row; the row exists.
+  /// The version of the row, as this writer left it; the row exists.
   var version: Mark
-  /// The number of the last commit that was tried.
-  var number: UInt64
+  /// What the last commit puts into the row.
+  private(set) var ticket: [UInt8]
+  /// What makes sure that the last commit will never be made.
+  private(set) var refusal: [UInt8]
+
+  /// A lane whose row holds `ticket`.
+  init(_ id: LaneID, version: Mark, holding ticket: [UInt8]) {
+    (self.id, self.version, self.ticket, refusal) = (id, version, ticket, [])
+  }
 
   var key: RowKey { .lane(id) }
 
-  /// The row's value.
-  var value: [UInt8] { Self.value(number) }
+  /// Prepares the next commit.
+  mutating func takeTickets() throws(StorageError) {
+    (ticket, refusal) = (try Self.newTicket(), try Self.newTicket())
+  }
 
-  static func value(_ number: UInt64) -> [UInt8] {
-    unsafe withUnsafeBytes(of: number.bigEndian) { unsafe [UInt8]($0) }
+  /// 16 random bytes; copies of a machine don't draw the same ones.
+  static func newTicket() throws(StorageError) -> [UInt8] {
+    try cryptography { () throws(CryptoError) in try SecureRandom.publicBytes(count: 16) }
   }
 }
 
@@ -62,13 +73,13 @@ final class LanePool: Sendable {
   func take(_ engine: any RemoteEngine, by deadline: Deadline) throws(StorageError) -> Lane {
     if let lane = free.withLock({ $0.popLast() }) { return lane }
     repeat {
-      let id = try LaneID.random()
-      let new = RemoteCommit(checks: [(.lane(id), 0)], writes: [(.lane(id), Lane.value(0))])
+      let (id, ticket) = (try LaneID.random(), try Lane.newTicket())
+      let new = RemoteCommit(checks: [(.lane(id), 0)], writes: [(.lane(id), ticket)])
       do throws(StorageError) {
         guard let mark = try engine.commit(new, by: deadline) else {
           throw StorageError(.io, "a row with a new random name exists already", path: engine.title)
         }
-        return Lane(id: id, version: mark, number: 0)
+        return Lane(id, version: mark, holding: ticket)
       } catch {
         // This lane may come to be. Nobody will use it.
         guard error.code == .outcomeUnknown else { throw error }

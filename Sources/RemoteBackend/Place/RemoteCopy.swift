@@ -148,7 +148,7 @@ final class RemoteCopy: Sendable {
       guard let id = bytes(words[5]).flatMap({ LaneID($0) }), let version = Mark(words[6]) else {
         throw foreign()
       }
-      lane = Lane(id: id, version: version, number: 0)
+      lane = Lane(id, version: version, holding: [])
     }
     return Contents(history: words[2], mark: mark, time: time, lane: lane)
   }

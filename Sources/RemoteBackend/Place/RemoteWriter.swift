@@ -21,7 +21,7 @@ struct RemoteWriter: Sendable {
   private enum Settled {
     case made(Mark)
     case neverMade
-    /// The lane's row is gone, so it can't tell.
+    /// The lane's row is gone, or another wrote it, so it can't tell.
     case untold
     /// Somebody wrote in between; ask again.
     case unclear
@@ -38,10 +38,10 @@ struct RemoteWriter: Sendable {
     repeat {
       pause(attempt)
       var lane = try lanes.take(engine, by: deadline)
-      lane.number += 1
+      try lane.takeTickets()
       var whole = commit
       whole.checks.append((lane.key, lane.version))
-      whole.writes.append((lane.key, lane.value))
+      whole.writes.append((lane.key, lane.ticket))
       do throws(StorageError) {
         guard let mark = try engine.commit(whole, by: deadline) else { return .refused(lane) }
         lane.version = mark
@@ -96,8 +96,9 @@ struct RemoteWriter: Sendable {
       case .untold:
         throw StorageError(
           .outcomeUnknown,
-          "the answer to the write was lost, and so was the row that tells what became of it; read "
-            + "the value back", path: engine.title)
+          "the answer to the write was lost, and the row that tells what became of it is gone or was "
+            + "written by another, such as a copy of this machine; read the value back",
+          path: engine.title)
       case .unclear: attempt += 1
       }
     } while !deadline.isOver
@@ -115,8 +116,10 @@ struct RemoteWriter: Sendable {
     _ lane: inout Lane, after failure: StorageError, by deadline: Deadline
   ) throws(StorageError) -> Mark? {
     do throws(StorageError) {
-      if let row = try engine.read([lane.key], by: deadline).rows[0], row.version >= lane.version {
-        let isMade = row.value == lane.value
+      if let row = try engine.read([lane.key], by: deadline).rows[0], row.version >= lane.version,
+        row.value == lane.ticket || row.version == lane.version
+      {
+        let isMade = row.value == lane.ticket
         lane.version = row.version
         lanes.give(lane)
         return isMade ? row.version : nil
@@ -134,19 +137,19 @@ struct RemoteWriter: Sendable {
     // A row that is older than the lane's last commit is one of an engine that went back.
     guard let row = try engine.read([lane.key], by: deadline).rows[0], row.version >= lane.version
     else { return .untold }
-    if row.value == lane.value {
+    if row.value == lane.ticket {
       lane.version = row.version
       return .made(row.version)
     }
-    let raised = lane.number + 1
-    if row.value == Lane.value(raised) {
-      (lane.number, lane.version) = (raised, row.version)
+    if row.value == lane.refusal {
+      lane.version = row.version
       return .neverMade
     }
-    let raise = RemoteCommit(
-      checks: [(lane.key, row.version)], writes: [(lane.key, Lane.value(raised))])
-    guard let mark = try engine.commit(raise, by: deadline) else { return .unclear }
-    (lane.number, lane.version) = (raised, mark)
+    guard row.version == lane.version else { return .untold }
+    let refusal = RemoteCommit(
+      checks: [(lane.key, row.version)], writes: [(lane.key, lane.refusal)])
+    guard let mark = try engine.commit(refusal, by: deadline) else { return .unclear }
+    lane.version = mark
     return .neverMade
   }
 }

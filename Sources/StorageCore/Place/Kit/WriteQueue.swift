@@ -36,7 +36,7 @@ package final class WriteQueue: Sendable {
   /// - Returns: the outcome of the batch.
   /// - Throws: `StorageError`: why the batch was not written.
   package func perform(
-    _ ticket: WriteTicket, aloneAfter codes: Set<StorageError.Code>,
+    _ ticket: WriteTicket, aloneAfter codes: [StorageError.Code],
     afterwards: () -> Void = {},
     _ write: (_ group: inout [WriteTicket], _ isShared: Bool) throws(StorageError) ->
       [CommitOutcome]
