@@ -171,6 +171,17 @@ import Testing
     #expect(try helper.run("count", folder.path) == ["2"])
   }
 
+  @Test func ofTwoIntervalsTheShorterOneIsKept() throws {
+    let folder = TemporaryFolder()
+    let slow = folder.delegate(.waiting)
+    try slow.set([1], for: name(1))
+    let before = folder.bytes
+    let quick = folder.delegate(.coalesced(within: .milliseconds(10)))
+    try quick.set([2], for: name(2))
+    #expect(waits(.seconds(60)) { folder.bytes != before })
+    #expect(try helper.run("count", folder.path) == ["2"])
+  }
+
   @Test func whileTheLockIsHeldTheCallerGetsTheErrorAfterAFailedFlush() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate(

@@ -33,8 +33,7 @@ extension Suite {
         memory.pending.add(write, headerVersion: headerVersion)
         notify(write.name, write.record, memory)
       }
-      needsSchedule = !memory.pending.isScheduled
-      memory.pending.isScheduled = true
+      needsSchedule = memory.pending.needsSchedule(within: interval)
       return .committed
     }
     if needsSchedule { schedule(after: interval) }
@@ -70,17 +69,21 @@ extension Suite {
   }
 
   private func flushInBackground() {
-    memory.withLock { $0.pending.isScheduled = false }
+    memory.withLock { $0.pending.beginScheduled() }
     do throws(StorageError) {
       try writePending(waiting: DefaultsDelegate.standardDeadline)
     } catch {
       StorageDiagnostics.report(error)
-      let isFirst = memory.withLock { memory in
-        defer { memory.pending.isScheduled = true }
-        return !memory.pending.isScheduled
-      }
-      if isFirst { schedule(after: Self.retryInterval) }
+      scheduleRetry()
     }
+  }
+
+  /// Has pending writes tried again soon after an attempt to write them failed.
+  func scheduleRetry() {
+    let needsSchedule = memory.withLock {
+      !$0.pending.writes.isEmpty && $0.pending.needsSchedule(within: Self.retryInterval)
+    }
+    if needsSchedule { schedule(after: Self.retryInterval) }
   }
 
   /// Forgets the writes that wait, in a child of fork(2).

@@ -65,6 +65,7 @@ extension Suite {
       memory.withLock { memory in
         if !memory.pending.writes.isEmpty { memory.pending.hasFailed = true }
       }
+      scheduleRetry()
       throw error
     }
   }

@@ -167,10 +167,23 @@ struct PendingWrites {
   /// The version of the header that the writes were sealed under.
   private(set) var headerVersion: UInt64 = 0
   private(set) var sequence: UInt64 = 0
-  /// Whether a flush has been scheduled.
-  var isScheduled = false
+  /// When the next scheduled flush begins; nil when none is scheduled.
+  private var due: ContinuousClock.Instant?
   /// Whether the last attempt to write them failed.
   var hasFailed = false
+
+  /// Notes that a flush is to begin within `interval`.
+  ///
+  /// - Returns: whether it must be scheduled, as none begins so soon.
+  mutating func needsSchedule(within interval: Duration) -> Bool {
+    let time = ContinuousClock.now + interval
+    if let due, due <= time { return false }
+    due = time
+    return true
+  }
+
+  /// Notes that a scheduled flush begins.
+  mutating func beginScheduled() { due = nil }
 
   mutating func add(_ write: RecordWrite, headerVersion: UInt64) {
     sequence += 1
