@@ -80,7 +80,9 @@ def site_link(folder, match):
         return f"[{text}](doc:{PAGES[path]}{anchor})"
     catalog = re.fullmatch(r"Sources/(\w+)/\w+\.docc/(\w+)\.md", path)
     if catalog:
-        return f"[{text}](doc:/{catalog[1]}/{catalog[2]})"
+        # A module's own page has its name.
+        page = "" if catalog[2] == catalog[1] else f"/{catalog[2]}"
+        return f"[{text}](doc:/{catalog[1]}{page})"
     return text
 
 

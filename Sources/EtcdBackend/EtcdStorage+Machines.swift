@@ -75,7 +75,7 @@ extension EtcdStorage {
   /// Removes a key slot, unless a machine would then open the store no more.
   ///
   /// - Throws: `StorageError`: `conflict` names the machines that open no other slot; see also
-  ///   ``KeyAdministration/remove(_:)``.
+  ///   ``/StorageCore/KeyAdministration/remove(_:)``.
   public func removeSlot(_ id: UInt32) throws(StorageError) {
     try requireAll { slots in slots.contains { $0 != id } }
     try keyAdministration.remove(id)
@@ -103,7 +103,7 @@ extension EtcdStorage {
   ///
   /// First `keyAdministration.add(source)`, bring the key to each machine, and let each
   /// ``acknowledge(as:)``. The new keys then open on all of them. See
-  /// ``KeyAdministration/rotate(openedBy:names:keepingOldKeys:progress:)``.
+  /// ``/StorageCore/KeyAdministration/rotate(openedBy:names:keepingOldKeys:progress:)``.
   ///
   /// - Parameters:
   ///   - id: the slot that all machines open.

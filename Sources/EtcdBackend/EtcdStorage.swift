@@ -76,7 +76,7 @@ public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Se
   /// - Parameters:
   ///   - configuration: where the store is, and how this program gets there.
   ///   - keySource: where the key comes from. Each machine needs one that opens the store: the same
-  ///     on all, or a slot for each, see ``KeyAdministration``.
+  ///     on all, or a slot for each, see ``/StorageCore/KeyAdministration``.
   ///   - reading: how new the values are that readers get.
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   ///   - errorClosure: gets the errors of calls that can't throw.

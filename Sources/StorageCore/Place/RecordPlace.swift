@@ -66,7 +66,7 @@ public protocol RecordPlace: ObservableDelegate {
   ///
   /// Afterwards the place is as if no store had ever been there. Nothing else is removed. A process
   /// that is killed in between leaves the old store, perhaps with fewer records, or an empty place.
-  /// By default it removes the records by ``commit(_:headerVersion:)`` and then the header. A place
+  /// By default it removes the records by `commit(_:headerVersion:)` and then the header. A place
   /// whose own form can be damaged, such as a file, has to do it another way.
   ///
   /// - Throws: `StorageError`: `readOnly` when the program may not write here, or why something is

@@ -37,7 +37,7 @@ extension StoredProperty {
   ///
   /// When the task is cancelled, a call that waits for the keyring's service ends with `cancelled`.
   /// Calls to other places ignore cancellation. This holds for all async calls of a property. Other
-  /// calls, such as ``state``, are made with ``BlockingCalls/async(_:)``.
+  /// calls, such as ``state``, are made with `async(_:)`.
   ///
   /// - Throws: as ``remove()``.
   public func removeAsync() async throws(StorageError) {
@@ -51,7 +51,7 @@ extension StoredProperty where Core.Home: Storage {
 }
 
 extension StoredProperty where Core: ObservedSource, Self: SendableMetatype {
-  /// The state of the property now, then after every change; see ``PropertyStates``.
+  /// The state of the property now, then after every change; see `PropertyStates`.
   public var states: Core.States { core.states }
 }
 
