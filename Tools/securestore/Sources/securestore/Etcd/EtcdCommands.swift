@@ -218,36 +218,29 @@ internal import VaultBackend
     }
   }
 #else
-  // There is no value of `EtcdPlace` here, so none of these can be called.
+  // `EtcdPlace` can't be made here, so none of these is ever called.
   extension EtcdPlace {
-    func initialize(_ key: KeyOptions, _ output: Output) throws { switch self {} }
-    func addSlot(_ key: KeyOptions, _ choice: KeyChoice?, _ output: Output) throws {
-      switch self {}
-    }
-    func removeSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws { switch self {} }
-    func promoteSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws { switch self {} }
-    func acknowledge(as machine: String?, _ key: KeyOptions, _ output: Output) throws {
-      switch self {}
-    }
-    func forget(_ machine: String, _ key: KeyOptions, _ output: Output) throws { switch self {} }
-    func verify(expecting names: [String], _ key: KeyOptions, _ output: Output) throws {
-      switch self {}
-    }
+    func initialize(_ key: KeyOptions, _ output: Output) throws {}
+    func addSlot(_ key: KeyOptions, _ choice: KeyChoice?, _ output: Output) throws {}
+    func removeSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {}
+    func promoteSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {}
+    func acknowledge(as machine: String?, _ key: KeyOptions, _ output: Output) throws {}
+    func forget(_ machine: String, _ key: KeyOptions, _ output: Output) throws {}
+    func verify(expecting names: [String], _ key: KeyOptions, _ output: Output) throws {}
     func rotate(
       resuming: Bool, readmitting: Bool, _ key: KeyOptions, _ output: Output
-    ) throws { switch self {} }
-    func backup(to file: String, _ key: KeyOptions, _ output: Output) throws { switch self {} }
+    ) throws {}
+    func backup(to file: String, _ key: KeyOptions, _ output: Output) throws {}
     func restore(from file: String, isConfirmed: Bool, _ key: KeyOptions, _ output: Output) throws {
-      switch self {}
     }
     func migrate(
       from vault: VaultStorage, keeping: Bool, overwriting: Bool, _ key: KeyOptions,
       _ output: Output
-    ) throws { switch self {} }
+    ) throws {}
     func migrate(
       toVault file: String, _ vaultKeyFile: String?, keeping: Bool, overwriting: Bool,
       _ key: KeyOptions, _ output: Output
-    ) throws { switch self {} }
-    func findings(_ key: KeyOptions) throws -> [Finding] { switch self {} }
+    ) throws {}
+    func findings(_ key: KeyOptions) throws -> [Finding] { [] }
   }
 #endif

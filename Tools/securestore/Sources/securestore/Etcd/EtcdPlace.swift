@@ -83,7 +83,9 @@ internal import StorageCore
   }
 #else
   /// A store in etcd, which this program was built without.
-  enum EtcdPlace {
+  struct EtcdPlace {
+    let path: String
+
     init(
       _ endpoints: [String], _ prefix: String, _ options: EtcdOptions, _ vault: VaultOptions
     ) throws {
@@ -93,10 +95,8 @@ internal import StorageCore
       )
     }
 
-    // None of these can be called, as there is no value of this type.
-    var path: String { switch self {} }
-    func open(_ options: KeyOptions) throws -> DelegatedStorage { switch self {} }
-    func slots() throws -> [KeySlot] { switch self {} }
-    func discard() throws { switch self {} }
+    func open(_ options: KeyOptions) throws -> DelegatedStorage { fatalError("it can't be made") }
+    func slots() throws -> [KeySlot] { fatalError("it can't be made") }
+    func discard() throws { fatalError("it can't be made") }
   }
 #endif
