@@ -19,7 +19,7 @@ extension Suite {
     else { return nil }
     let isWanted = lease.isWanted
     ExitFlush.register()
-    var needsSchedule = false
+    var time: DispatchTime?
     let outcome = memory.withLock { memory -> CommitOutcome? in
       // The shared lock is held only while writes are pending.
       defer { if memory.pending.writes.isEmpty { memory.lease = nil } }
@@ -33,10 +33,10 @@ extension Suite {
         memory.pending.add(write, headerVersion: headerVersion)
         notify(write.name, write.record, memory)
       }
-      needsSchedule = memory.pending.needsSchedule(within: interval)
+      time = memory.pending.plan(within: interval)
       return .committed
     }
-    if needsSchedule { schedule(after: interval) }
+    if let time { schedule(at: time) }
     return outcome
   }
 
@@ -59,17 +59,15 @@ extension Suite {
     }
   }
 
-  private func schedule(after interval: Duration) {
-    let (seconds, attoseconds) = interval.components
-    let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+  private func schedule(at time: DispatchTime) {
     // The closure keeps the suite alive until its writes are in the file.
-    background.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
+    background.asyncAfter(deadline: time) { [self] in
+      memory.withLock { $0.pending.begin(planned: time) }
       flushInBackground()
     }
   }
 
   private func flushInBackground() {
-    memory.withLock { $0.pending.beginScheduled() }
     do throws(StorageError) {
       try writePending(waiting: DefaultsDelegate.standardDeadline)
     } catch {
@@ -80,10 +78,10 @@ extension Suite {
 
   /// Has pending writes tried again soon after an attempt to write them failed.
   func scheduleRetry() {
-    let needsSchedule = memory.withLock {
-      !$0.pending.writes.isEmpty && $0.pending.needsSchedule(within: Self.retryInterval)
+    let time = memory.withLock { memory in
+      memory.pending.writes.isEmpty ? nil : memory.pending.plan(within: Self.retryInterval)
     }
-    if needsSchedule { schedule(after: Self.retryInterval) }
+    if let time { schedule(at: time) }
   }
 
   /// Forgets the writes that wait, in a child of fork(2).

@@ -1,4 +1,5 @@
 internal import CryptoCore
+internal import Dispatch
 internal import StorageCore
 internal import Synchronization
 
@@ -167,23 +168,27 @@ struct PendingWrites {
   /// The version of the header that the writes were sealed under.
   private(set) var headerVersion: UInt64 = 0
   private(set) var sequence: UInt64 = 0
-  /// When the next scheduled flush begins; nil when none is scheduled.
-  private var due: ContinuousClock.Instant?
+  /// When the flushes begin that are scheduled: each sooner than those before it, so they are few.
+  private var scheduled: [DispatchTime] = []
   /// Whether the last attempt to write them failed.
   var hasFailed = false
 
-  /// Notes that a flush is to begin within `interval`.
+  /// Plans a flush within `interval`.
   ///
-  /// - Returns: whether it must be scheduled, as none begins so soon.
-  mutating func needsSchedule(within interval: Duration) -> Bool {
-    let time = ContinuousClock.now + interval
-    if let due, due <= time { return false }
-    due = time
-    return true
+  /// - Returns: when the caller must have one begin, or nil if one begins so soon already.
+  mutating func plan(within interval: Duration) -> DispatchTime? {
+    let (seconds, attoseconds) = interval.components
+    let time =
+      DispatchTime.now()
+      + .nanoseconds(
+        Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+    guard !scheduled.contains(where: { $0 <= time }) else { return nil }
+    scheduled.append(time)
+    return time
   }
 
-  /// Notes that a scheduled flush begins.
-  mutating func beginScheduled() { due = nil }
+  /// Notes that a planned flush begins.
+  mutating func begin(planned time: DispatchTime) { scheduled.removeAll { $0 == time } }
 
   mutating func add(_ write: RecordWrite, headerVersion: UInt64) {
     sequence += 1

@@ -31,17 +31,15 @@ package struct LaneID: Hashable, Sendable {
 /// A lane that somebody removes costs its writer one refused commit, and lets no late one in.
 struct Lane: Sendable {
   let id: LaneID
-  /// The version of the row, as this writer left it; the row exists.
+  /// The version of the row, as this writer left it or has read it since; the row exists.
   var version: Mark
-  /// What the last commit puts into the row.
-  private(set) var ticket: [UInt8]
-  /// What makes sure that the last commit will never be made.
-  private(set) var refusal: [UInt8]
+  /// What the last commit puts into the row; empty before the first.
+  private(set) var ticket: [UInt8] = []
+  /// What makes sure that the last commit will never be made; empty before the first.
+  private(set) var refusal: [UInt8] = []
 
-  /// A lane whose row holds `ticket`.
-  init(_ id: LaneID, version: Mark, holding ticket: [UInt8]) {
-    (self.id, self.version, self.ticket, refusal) = (id, version, ticket, [])
-  }
+  /// A lane without a commit so far.
+  init(_ id: LaneID, version: Mark) { (self.id, self.version) = (id, version) }
 
   var key: RowKey { .lane(id) }
 
@@ -51,7 +49,7 @@ struct Lane: Sendable {
   }
 
   /// 16 random bytes; copies of a machine don't draw the same ones.
-  static func newTicket() throws(StorageError) -> [UInt8] {
+  fileprivate static func newTicket() throws(StorageError) -> [UInt8] {
     try cryptography { () throws(CryptoError) in try SecureRandom.publicBytes(count: 16) }
   }
 }
@@ -73,13 +71,13 @@ final class LanePool: Sendable {
   func take(_ engine: any RemoteEngine, by deadline: Deadline) throws(StorageError) -> Lane {
     if let lane = free.withLock({ $0.popLast() }) { return lane }
     repeat {
-      let (id, ticket) = (try LaneID.random(), try Lane.newTicket())
-      let new = RemoteCommit(checks: [(.lane(id), 0)], writes: [(.lane(id), ticket)])
+      let id = try LaneID.random()
+      let new = RemoteCommit(checks: [(.lane(id), 0)], writes: [(.lane(id), try Lane.newTicket())])
       do throws(StorageError) {
         guard let mark = try engine.commit(new, by: deadline) else {
           throw StorageError(.io, "a row with a new random name exists already", path: engine.title)
         }
-        return Lane(id, version: mark, holding: ticket)
+        return Lane(id, version: mark)
       } catch {
         // This lane may come to be. Nobody will use it.
         guard error.code == .outcomeUnknown else { throw error }

@@ -148,7 +148,7 @@ final class RemoteCopy: Sendable {
       guard let id = bytes(words[5]).flatMap({ LaneID($0) }), let version = Mark(words[6]) else {
         throw foreign()
       }
-      lane = Lane(id, version: version, holding: [])
+      lane = Lane(id, version: version)
     }
     return Contents(history: words[2], mark: mark, time: time, lane: lane)
   }

@@ -102,7 +102,7 @@ struct KeyChangeTests {
     let made = try tool.run("init")
     #expect(
       made.errors.contains(
-        "created the key file \(tool.keyFile); values open only with it"))
+        "created the key file \(tool.keyFile), which opens the values"))
     let named = ["init", "--vault", "b.vault", "--key-file", "b.key", "--json"]
     let answer = try tool.run(named).json()
     #expect(answer["keyFile"] as? String == tool.path("b.key"))

@@ -48,7 +48,7 @@ struct NewKeyFile {
     output.note(ofNew: folders)
     guard isNew, let path = path(in: slots) else { return }
     output.note(
-      "created the key file \(path); values open only with it, so copy it to a safe place")
+      "created the key file \(path), which opens the values; copy it to a safe place")
   }
 
   /// Notes the key file that was created for all stores of an application.
