@@ -14,25 +14,8 @@ fail() {
   exit 1
 }
 
-# Two free ports; another program may take one before etcd does.
-for _ in 1 2 3; do
-  read -r client peer < <(python3 -c '
-import socket
-all = [socket.socket() for _ in range(2)]
-for one in all: one.bind(("127.0.0.1", 0))
-print(*(one.getsockname()[1] for one in all))')
-  etcd --data-dir "$work/data" --listen-client-urls "http://127.0.0.1:$client" \
-    --advertise-client-urls "http://127.0.0.1:$client" \
-    --listen-peer-urls "http://127.0.0.1:$peer" \
-    --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
-    --initial-cluster "default=http://127.0.0.1:$peer" >"$work/log" 2>&1 &
-  server=$!
-  until ETCDCTL_API=3 etcdctl --endpoints "http://127.0.0.1:$client" get x >/dev/null 2>&1; do
-    kill -0 "$server" 2>/dev/null || { server=; break; }
-    sleep 0.1
-  done
-  [[ -z $server ]] || break
-done
+# shellcheck source=start-etcd.sh
+. "$(dirname "$0")/start-etcd.sh"
 [[ -n $server ]] || fail "etcd does not start: $(tail -n 3 "$work/log")"
 
 store=(--etcd "http://127.0.0.1:$client" --prefix /apps/shop --key-file "$work/fleet.key")

@@ -59,7 +59,7 @@ struct LocalDataCommandTests {
     await #expect(throws: StorageError.self) { _ = try await owner(Keys()).get(\.note) }
     // Again with the same options, as after an interruption.
     let again = try rotate("--new-key-file", tool.path("new"), "--yes")
-    #expect(again.code == 2, "\(again.code) \(again.text) \(again.errors)")
+    #expect(again.code == 11, "\(again.code) \(again.text) \(again.errors)")
     #expect(try await owner(Keys()).get(\.token) == Self.marker)
   }
 
@@ -99,7 +99,7 @@ struct LocalDataCommandTests {
     let note = URL(fileURLWithPath: data + "/Documents/note")
     try Data(contentsOf: note).dropLast().write(to: note)
     let rotation = try rotate("--same-key", "--yes")
-    #expect(rotation.code == 2)
+    #expect(rotation.code == 12)
     #expect(rotation.errors.contains("fileSystem(documents)/note"))
     #expect(!rotation.errors.contains(Self.marker))
   }

@@ -52,7 +52,7 @@ struct ExportCommand: ParsableCommand {
     if let file { try Path.requireFolder(of: Path.absolute(file), "nothing was exported") }
     let storage = try place.open(key, .readOnly)
     var text = ""
-    var skipped: [String] = []
+    var skipped: [(name: String, reason: ExitStatus)] = []
     var exported = 0
     let answer = toStandardOutput && output.isJSON ? FileFormat.json : nil
     let format = format ?? answer ?? FileFormat(ofFile: file ?? "")
@@ -72,15 +72,18 @@ struct ExportCommand: ParsableCommand {
           case .dotenv: text += try Self.line(name, value, isNamed: !self.names.isEmpty)
           }
           exported += 1
-        } catch let error where skip && Self.isUnsuited(error) {
-          skipped.append(name)
+        } catch {
+          guard skip, let reason = Self.unsuited(error) else { throw error }
+          skipped.append((name, reason))
         }
       }
     }
     if format == .json { text = Self.file(members) }
     try write(text)
-    if !skipped.isEmpty {
-      output.output.warn(.unsupported, "left out: \(skipped.joined(separator: ", "))")
+    for reason in ExitStatus.allCases {
+      let names = skipped.filter { $0.reason == reason }.map(\.name)
+      guard !names.isEmpty else { continue }
+      output.output.warn(reason, "left out: \(names.joined(separator: ", "))")
     }
     if unreadable > 0 {
       output.output.warn(
@@ -94,7 +97,7 @@ struct ExportCommand: ParsableCommand {
       .object([
         ("path", .string(path)),
         ("exported", .number("\(exported)")),
-        ("skipped", .array(skipped.map { .string($0) })),
+        ("skipped", .array(skipped.map { .string($0.name) })),
         ("unreadable", .number("\(unreadable)")),
       ]))
   }
@@ -148,11 +151,14 @@ struct ExportCommand: ParsableCommand {
     return line
   }
 
-  private static func isUnsuited(_ error: any Error) -> Bool {
+  /// Why a value alone can't be exported; nil for an error of the whole store.
+  private static func unsuited(_ error: any Error) -> ExitStatus? {
     switch error {
-    case let error as StorageError: [.typeMismatch, .unsupported, .damaged].contains(error.code)
-    case let failure as Failure: failure.status == .unsupported
-    default: false
+    case let error as StorageError
+    where [.typeMismatch, .unsupported, .damaged].contains(error.code):
+      ExitStatus(error.code)
+    case let failure as Failure where failure.status == .unsupported: .unsupported
+    default: nil
     }
   }
 

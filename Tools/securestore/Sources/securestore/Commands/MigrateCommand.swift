@@ -236,16 +236,6 @@ struct MigrateCommand: ParsableCommand {
         ("conflicts", .array(report.conflicts.map { .string($0) })),
         ("unreadable", .number("\(report.unreadable)")),
       ]))
-    guard report.unreadable == 0 else {
-      throw Failure(
-        .unsound,
-        "\(Printable.count(report.unreadable, "value")) of the other store can't be opened")
-    }
-    guard report.conflicts.isEmpty else {
-      throw Failure(
-        .exists,
-        "both stores keep their own value of \(report.conflicts.joined(separator: ", ")); --overwrite takes "
-          + "the values of the other store")
-    }
+    try report.requireAll()
   }
 }

@@ -66,7 +66,7 @@ extension VaultPlace {
       let slot = try administration.add(.automatic)
       guard try isOpened(by: .automatic) else {
         throw Failure(
-          .unsound, "the new key does not open the store; run slots to see what does", path: path)
+          .wrongKey, "the new key does not open the store; run slots to see what does", path: path)
       }
       return AddedKey(slot: slot, file: file)
     } catch {

@@ -36,28 +36,6 @@ enum ExitStatus: Int32, CaseIterable {
 
   /// The status for a failure of the library.
   init(_ code: StorageError.Code) {
-    switch code {
-    case .keyUnavailable: self = .keyUnavailable
-    case .wrongKey: self = .wrongKey
-    case .damaged: self = .damaged
-    case .typeMismatch: self = .typeMismatch
-    case .locked: self = .locked
-    case .outcomeUnknown: self = .outcomeUnknown
-    case .full: self = .full
-    case .readOnly: self = .readOnly
-    case .unsupported: self = .unsupported
-    case .invalid: self = .usage
-    case .unavailable: self = .unavailable
-    case .busy, .timedOut: self = .busy
-    case .io: self = .io
-    case .denied: self = .denied
-    case .noBus: self = .noBus
-    case .noService: self = .noService
-    case .noCollection: self = .noCollection
-    case .duplicate: self = .duplicate
-    case .conflict: self = .conflict
-    case .dismissed, .cancelled: self = .cancelled
-    default: self = .software  // a code of a later release
-    }
+    self = Self(rawValue: code.exitCode) ?? .software  // a code of a later release
   }
 }

@@ -5,38 +5,34 @@ internal import StorageCore
 struct FileInfos {
   /// In the order of their names.
   let infos: [SealedFileInfo]
-  /// The names whose entry can't be read.
-  let unreadable: [String]
-  /// How many entries have a name that can't be read either.
-  let unnamed: Int
+  /// The entries that can't be read.
+  let leftOut: LeftOut
 
-  init(of infos: [SealedFileInfo], unreadable: [String], unnamed: Int) {
-    (self.infos, self.unreadable, self.unnamed) = (infos, unreadable, unnamed)
+  init(of infos: [SealedFileInfo], leftOut: LeftOut) {
+    (self.infos, self.leftOut) = (infos, leftOut)
   }
 
   /// Looks at all entries, and warns of each that can't be read.
   init(of folder: SealedFolder, _ output: Output) throws {
     let listing = try folder.listing()
-    var (infos, unreadable): ([SealedFileInfo], [String]) = ([], [])
+    var (infos, leftOut) = ([SealedFileInfo](), LeftOut(unnamed: listing.unreadable))
     for name in listing.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
       do throws(StorageError) {
         if let info = try folder.info(named: name) { infos.append(info) }
       } catch {
         guard [.damaged, .unsupported, .typeMismatch].contains(error.code) else { throw error }
-        unreadable.append(name)
-        output.warn(ExitStatus(error.code), "\(name): \(error.message)")
+        leftOut.add(name, ExitStatus(error.code), error.message, output)
       }
     }
-    self.init(of: infos, unreadable: unreadable, unnamed: listing.unreadable)
+    self.init(of: infos, leftOut: leftOut)
   }
 
   /// Fails the command if some entries could not be read.
   func requireAll() throws {
-    let left = unreadable.count + unnamed
-    guard left > 0 else { return }
+    guard let status = leftOut.status else { return }
     throw Failure(
-      .damaged,
-      "\(Printable.count(left, "more value")) can't be read; files verify says why, and files repair "
+      status,
+      "\(Printable.count(leftOut.count, "more value")) can't be read; files verify says why, and files repair "
         + "--drop-unreadable removes them for good")
   }
 }

@@ -163,9 +163,9 @@ struct BackupFilesCommand: ParsableCommand {
         progress($0, $1 ?? 0)
       }
     }
+    var leftOut = LeftOut(unnamed: backup.unnamedCount)
     for left in backup.leftOut {
-      output.output.warn(
-        ExitStatus(left.error.code), "left out \(left.name): \(left.error.message)")
+      leftOut.add(left.name, ExitStatus(left.error.code), left.error.message, output.output)
     }
     try output.output.done(
       "copied to \(target)",
@@ -182,12 +182,12 @@ struct BackupFilesCommand: ParsableCommand {
         "may be older than the last write, or removed since: "
           + backup.unprovenNames.joined(separator: ", "))
     }
-    guard backup.isComplete else {
-      throw Failure(
-        .damaged,
-        "\(Printable.count(backup.leftOut.count + backup.unnamedCount, "value")) can't be read and are not in "
-          + "the copy; files verify says why", path: target)
-    }
+    guard let status = leftOut.status else { return }
+    throw Failure(
+      status,
+      "\(Printable.count(leftOut.count, "value")) can't be read and "
+        + "\(leftOut.count == 1 ? "is" : "are") not in the copy; files verify says why",
+      path: target)
   }
 }
 

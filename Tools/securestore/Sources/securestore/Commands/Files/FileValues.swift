@@ -153,7 +153,7 @@ struct ListFilesCommand: ParsableCommand {
       let names = listing.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
       try Output.write(shown.map { $0 + (endsWithZero ? "\0" : "\n") }.joined())
-      return try FileInfos(of: [], unreadable: [], unnamed: listing.unreadable).requireAll()
+      return try FileInfos(of: [], leftOut: LeftOut(unnamed: listing.unreadable)).requireAll()
     }
     let infos = try FileInfos(of: folder, output.output)
     if output.isJSON {
@@ -162,8 +162,9 @@ struct ListFilesCommand: ParsableCommand {
       }
       try output.output.json(
         .object([
-          ("values", .array(values)), ("unreadable", .array(infos.unreadable.map { .string($0) })),
-          ("unnamed", .number("\(infos.unnamed)")),
+          ("values", .array(values)),
+          ("unreadable", .array(infos.leftOut.names.map { .string($0) })),
+          ("unnamed", .number("\(infos.leftOut.unnamed)")),
         ]))
     } else {
       let rows = infos.infos.map { [Printable.line($0.name), Printable.bytes($0.size)] }
@@ -248,7 +249,8 @@ struct ExportFilesCommand: ParsableCommand {
     commandName: "export", abstract: "Write all values, unsealed, to files of a new folder.",
     discussion: """
       Each file has the name of its value. A slash, a percent sign and control characters become % and \
-      two hexadecimal digits. Values that can't be read are left out and named, and the exit code is 12.
+      two hexadecimal digits. A value that can't be read, or whose name is too long for a file, is left \
+      out and named; the exit code is that of the reason: 12 if a value is damaged, 64 for the name.
       """)
 
   @Argument(help: "The new folder.", completion: .directory) var target: String
@@ -263,12 +265,11 @@ struct ExportFilesCommand: ParsableCommand {
     if let occupation = Path.occupation(of: target) { throw occupation }
     try Path.requireMaking(target)
     let all = try FileInfos(of: folder, output.output)
-    let infos = all.infos
+    var (infos, leftOut) = (all.infos, all.leftOut)
     let total = infos.reduce(0) { $0 + $1.size }
     guard unsafe mkdir(target, 0o700) == 0 else {
       throw Failure(system: "make the folder", path: target, number: errno)
     }
-    var failed: [String] = []
     var count = 0
     try Progress.showing("export", output.output) { progress in
       var done = 0
@@ -283,11 +284,10 @@ struct ExportFilesCommand: ParsableCommand {
           }
           count += 1
         } catch let error as StorageError where error.code != .cancelled {
-          failed.append(info.name)
-          output.output.warn(ExitStatus(error.code), "\(info.name): \(error.message)")
+          leftOut.add(info.name, ExitStatus(error.code), error.message, output.output)
         } catch let failure as Failure where failure.number == Int(ENAMETOOLONG) {
-          failed.append(info.name)
-          output.output.warn(failure.status, "\(info.name): the name is too long for a file")
+          leftOut.add(
+            info.name, failure.status, "the name is too long for a file", output.output)
         }
         done += info.size
       }
@@ -296,17 +296,21 @@ struct ExportFilesCommand: ParsableCommand {
       "wrote \(Printable.count(count, "value")) to \(target)",
       .object([
         ("path", .string(target)), ("values", .number("\(count)")),
-        ("failed", .array((all.unreadable + failed).sorted().map { .string($0) })),
-        ("unnamed", .number("\(all.unnamed)")),
+        (
+          "failed",
+          .array(
+            leftOut.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+              .map { .string($0) })
+        ),
+        ("unnamed", .number("\(leftOut.unnamed)")),
       ]))
-    let left = failed.count + all.unreadable.count + all.unnamed
-    guard left == 0 else {
-      throw Failure(
-        .damaged,
-        "\(Printable.count(left, "value")) of the folder could not be written"
-          + (all.unnamed == 0 ? "" : ", \(all.unnamed) of them without a readable name")
-          + "; files get writes a single value, and files verify says what is wrong")
-    }
+    guard let status = leftOut.status else { return }
+    throw Failure(
+      status,
+      "\(Printable.count(leftOut.count, "value")) of the folder could not be written"
+        + (leftOut.unnamed == 0 ? "" : ", \(leftOut.unnamed) of them without a readable name")
+        + "; files get --to writes a single value under a name of your choice"
+        + (status == .damaged ? ", and files verify says what is wrong" : ""))
   }
 
   /// The file name for a value's name.

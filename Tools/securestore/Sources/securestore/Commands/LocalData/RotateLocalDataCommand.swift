@@ -14,9 +14,10 @@ struct RotateLocalDataCommand: ParsableCommand {
       present key). Recovery keys end. The command asks first, unless --yes is given. If it is interrupted, \
       run it again with the same options: it continues. The application can be used meanwhile, if it lists \
       the new key before the old one. It refuses, and changes nothing, if values may be out of sight: mount \
-      every disk, let the application adopt moved folders, and have its ledger in place. Backups still open with their old keys. Values under a passcode or \
-      under key material of a provider stay. Exits with 2 if values could not be read; \
-      they stay as they are, and the rotation is unfinished until the command is run again with success.
+      every disk, let the application adopt moved folders, and have its ledger in place. Backups \
+      still open with their old keys. Values under a passcode or under key material of a provider stay. \
+      Values that can't be read stay as they are; the exit code is then that of the reason, such as 12 \
+      for a damaged value, and the rotation is unfinished until the command is run again with success.
       """)
 
   @Flag(name: .customLong("names"), help: "Also hash the names again, where a store does that.")
@@ -123,7 +124,9 @@ struct RotateLocalDataCommand: ParsableCommand {
       )
     }
     guard report.isComplete else {
-      throw Failure(.unsound, Self.left(report).joined(separator: "; "))
+      var leftOut = LeftOut()
+      for left in report.left { leftOut.add(left.name, ExitStatus(left.error.code)) }
+      throw Failure(leftOut.status ?? .unsound, Self.left(report).joined(separator: "; "))
     }
     guard !keepsKey else { return }
     output.output.note(
