@@ -73,29 +73,6 @@ private final class B: Sendable {}
     #expect(error?.code == .cycle && error?.path.count == 3)
   }
 
-  @Test func aCycleThroughTwoTasksAndThroughAChildTaskEnds() async {
-    let storage = storage
-    storage.register { () async throws -> A in
-      await Task.yield()
-      async let other = storage.resolveAsync(B.self)
-      _ = try await other
-      return A()
-    }
-    storage.register { () async throws -> B in
-      await Task.yield()
-      _ = try await storage.resolveAsync(A.self)
-      return B()
-    }
-    async let first = Result { () async throws(InjectError) in
-      try await storage.resolveAsync(A.self)
-    }
-    async let second = Result { () async throws(InjectError) in
-      try await storage.resolveAsync(B.self)
-    }
-    let (a, b) = await (first, second)
-    #expect(a.failure?.code == .cycle && b.failure?.code == .cycle)
-  }
-
   @Test(.timeLimit(.minutes(30))) func aCycleOfNewInstancesThroughChildTasksEnds() async {
     let storage = storage
     storage.register(scope: .instance) { () async throws -> A in
@@ -189,15 +166,5 @@ private final class B: Sendable {}
     #expect(error?.underlying is CancellationError)
     mayEnd.continuation.yield()
     _ = try await builder.value
-  }
-}
-
-extension Result {
-  fileprivate init(_ body: () async throws(Failure) -> Success) async {
-    do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
-  }
-
-  fileprivate var failure: Failure? {
-    if case .failure(let failure) = self { failure } else { nil }
   }
 }

@@ -181,4 +181,33 @@ import Testing
       guard (try? await first.value) === second else { exit(2) }
     }
   }
+
+  @Test func aCycleThroughAChildTaskIsReportedWithTheWayRoundAndEndsWithItsTask() async {
+    await #expect(processExitsWith: .success) {
+      final class A: Sendable {}
+      final class B: Sendable {}
+      let storage = InjectStorage()
+      let (reports, continuation) = AsyncStream<InjectError>.makeStream()
+      InjectDiagnostics.patience = .milliseconds(20)
+      InjectDiagnostics.handler = { continuation.yield($0) }
+      storage.register { [unowned storage] () async throws -> A in
+        async let other = storage.resolveAsync(B.self)
+        _ = try await other
+        return A()
+      }
+      storage.register { [unowned storage] () async throws -> B in
+        _ = try await storage.resolveAsync(A.self)
+        return B()
+      }
+      let reader = Task { try await storage.resolveAsync(A.self) }
+      for await report in reports {
+        guard report.code == .slowBuilder else { exit(1) }
+        let path = report.path.map { $0.suffix(2) }
+        guard path == [".A", ".B", ".A"] else { exit(2) }
+        break
+      }
+      reader.cancel()
+      guard case .failure = await reader.result else { exit(3) }
+    }
+  }
 }

@@ -65,28 +65,14 @@ struct Step {
 final class Wait: Sendable {
   let steps: [Step]
   let target: Build
-  /// The path of a possible cycle; nil if there is none.
-  let suspicion: [AnyRegistration]?
 
-  init(_ steps: [Step], _ target: Build, suspicion: [AnyRegistration]?) {
+  init(_ steps: [Step], _ target: Build) {
     self.steps = steps
     self.target = target
-    self.suspicion = suspicion
   }
 
-  /// How long the wait lasts before it is reported, or ends as a cycle.
-  var patience: Duration {
-    suspicion == nil ? InjectDiagnostics.patience : min(.seconds(1), InjectDiagnostics.patience)
-  }
-
-  /// The builders that run around the waiting one, and the one that it waits for.
-  var builders: [AnyRegistration] { steps.map(\.registration) + [target.registration] }
-
-  /// The same by name.
-  var path: [String] { builders.map(\.name) }
-
-  /// The builders around the awaited build, and its own, by name.
-  var targetPath: [String] { (target.around + [target.registration]).map(\.name) }
+  /// The builders that run around the waiting one, and the one that it waits for, by name.
+  var path: [String] { (steps.map(\.registration) + [target.registration]).map(\.name) }
 }
 
 /// Keeps track of which code waits for which build.
@@ -102,9 +88,18 @@ enum Builds {
   /// cycle comes last and sees the others.
   static func wait(for target: Build, from steps: [Step]) -> WaitDecision {
     if let path = path(from: target, to: steps, isCertain: true) { return .cycle(path) }
-    let wait = Wait(steps, target, suspicion: path(from: target, to: steps, isCertain: false))
+    let wait = Wait(steps, target)
     for step in steps { step.build?.waits[ObjectIdentifier(wait)] = wait }
     return .wait(wait)
+  }
+
+  /// The path to name when a wait takes long.
+  ///
+  /// Where a task that an async builder started asks for what waits for the builder, it is the way
+  /// round: a cycle, if the builder awaits the task.
+  static func slowPath(of wait: Wait) -> [AnyRegistration] {
+    lock.withLock { path(from: wait.target, to: wait.steps, isCertain: false) }
+      ?? wait.target.around + [wait.target.registration]
   }
 
   /// Ends a wait; call under the lock.

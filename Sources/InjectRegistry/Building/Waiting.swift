@@ -33,24 +33,24 @@ extension Builds {
   /// - Parameters:
   ///   - wait: what was allowed.
   ///   - subject: what is resolved, for messages.
-  /// - Throws: what the builder failed with; a cycle that was only suspected, after a second.
-  static func hold(_ wait: Wait, _ subject: InjectError.Subject) throws(InjectError) {
-    let deadline = Deadline(in: wait.patience)
+  /// - Returns: what the builder failed with, or nil.
+  static func hold(_ wait: Wait, _ subject: InjectError.Subject) -> InjectError? {
+    let deadline = Deadline(in: InjectDiagnostics.patience)
     lock.lock()
     var isInTime = true
     while !wait.target.isDone, isInTime {
       isInTime = wait.target.condition.wait(lock, until: deadline)
     }
-    if !wait.target.isDone, wait.suspicion == nil {
+    if !wait.target.isDone {
       lock.unlock()
       reportSlow(wait, subject)
       lock.lock()
       while !wait.target.isDone { wait.target.condition.wait(lock) }
     }
     end(wait)
-    let (isDone, failure) = (wait.target.isDone, wait.target.failure)
+    let failure = wait.target.failure
     lock.unlock()
-    try conclude(wait, isDone, failure, subject, isCancelled: false)
+    return failure?.passed(to: subject, path: wait.path)
   }
 
   /// Suspends the task until a build ends.
@@ -58,16 +58,16 @@ extension Builds {
   /// - Parameters:
   ///   - wait: what was allowed.
   ///   - subject: what is resolved, for messages.
-  /// - Throws: what the builder failed with; a cycle that was only suspected, after a second;
-  ///   `builderFailed` with a `CancellationError` when the task is cancelled.
-  static func suspend(_ wait: Wait, _ subject: InjectError.Subject) async throws(InjectError) {
+  /// - Returns: what the builder failed with; `builderFailed` with a `CancellationError` when the
+  ///   task is cancelled; otherwise nil.
+  static func suspend(_ wait: Wait, _ subject: InjectError.Subject) async -> InjectError? {
     let waiter = AsyncWaiter()
     lock.withLock {
       if wait.target.isDone { waiter.resume() } else { wait.target.waiters.append(waiter) }
     }
     let timer = Task.detached {
-      try await Task.sleep(for: wait.patience)
-      if wait.suspicion == nil { reportSlow(wait, subject) } else { waiter.resume() }
+      try await Task.sleep(for: InjectDiagnostics.patience)
+      reportSlow(wait, subject)
     }
     await withTaskCancellationHandler {
       await waiter.sleep()
@@ -80,23 +80,15 @@ extension Builds {
       wait.target.waiters.removeAll { $0 === waiter }
       return (wait.target.isDone, wait.target.failure)
     }
-    try conclude(wait, isDone, failure, subject, isCancelled: Task.isCancelled)
-  }
-
-  private static func conclude(
-    _ wait: Wait, _ isDone: Bool, _ failure: InjectError?, _ subject: InjectError.Subject,
-    isCancelled: Bool
-  ) throws(InjectError) {
-    if let failure { throw failure.passed(to: subject, path: wait.path) }
-    guard !isDone else { return }
-    if isCancelled {
-      throw .builderFailed(
-        subject, path: wait.path, wait.target.registration, CancellationError())
-    }
-    throw .cycle(subject, wait.suspicion ?? wait.builders)
+    if let failure { return failure.passed(to: subject, path: wait.path) }
+    // Only a cancelled task wakes before the build has ended.
+    guard !isDone else { return nil }
+    return .builderFailed(
+      subject, path: wait.path, wait.target.registration, CancellationError())
   }
 
   private static func reportSlow(_ wait: Wait, _ subject: InjectError.Subject) {
-    InjectDiagnostics.report(.slow(subject, path: wait.targetPath, wait.target.registration))
+    let path = Builds.slowPath(of: wait).map(\.name)
+    InjectDiagnostics.report(.slow(subject, path: path, wait.target.registration))
   }
 }

@@ -34,8 +34,8 @@ class AnyNode: @unchecked Sendable {
   private let storageID: ObjectIdentifier
   private let lock = InjectLock()
   // The following properties are guarded by `lock`.
-  private var kept: Answer?
-  private var keptForReaders: Answer?
+  private var kept: CachedResult?
+  private var keptForReaders: CachedResult?
   private var reads = 0
 
   init(
@@ -62,12 +62,12 @@ class AnyNode: @unchecked Sendable {
 
   /// The earlier result, for callers around whom no builder runs; nil if a search is needed.
   @usableFromInline @inline(never)
-  final func answer() -> Answer? {
+  final func cached() -> CachedResult? {
     let isQuiet = unsafe activity.pointee.load(ordering: .relaxed) == 0
     // If a builder runs around the caller, its request must be recorded, and may be a cycle: it
     // needs a search.
     guard Chain.current.isEmpty else { return nil }
-    if !isQuiet, let layer = Layer.innermost(of: storageID) { return layer.answer(for: self) }
+    if !isQuiet, let layer = Layer.innermost(of: storageID) { return layer.result(for: self) }
     lock.lock()
     defer { lock.unlock() }
     guard let kept else { return nil }
@@ -77,16 +77,16 @@ class AnyNode: @unchecked Sendable {
   }
 
   /// Lets reads take an instance without the lock; call under it.
-  private func publish(_ answer: Answer) {
-    guard answer.isPublishable, let place = unsafe answer.place else { return }
-    keptForReaders = answer
+  private func publish(_ result: CachedResult) {
+    guard result.isPublishable, let place = unsafe result.place else { return }
+    keptForReaders = result
     unsafe published.store(place, ordering: .releasing)
   }
 
   /// Keeps the result for later reads, unless something has changed since, or is about to.
-  final func keep(_ answer: Answer, version: Int) {
+  final func keep(_ result: CachedResult, version: Int) {
     let old = lock.withLock {
-      defer { if storage.registry.isStill(at: version) { kept = answer } }
+      defer { if storage.registry.isStill(at: version) { kept = result } }
       return kept
     }
     withExtendedLifetime(old) {}
@@ -95,7 +95,7 @@ class AnyNode: @unchecked Sendable {
   /// Forgets the result, because something that could alter it is about to change.
   ///
   /// - Returns: the kept result, to be released outside of locks.
-  final func forget() -> Answer? {
+  final func forget() -> CachedResult? {
     lock.withLock {
       defer {
         kept = nil

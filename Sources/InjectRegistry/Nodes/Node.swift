@@ -30,14 +30,14 @@ final class Node<Dependency: Sendable>: AnyNode, @unchecked Sendable {
   func value(
     _ parameters: ParameterBox?, _ location: InjectLocation
   ) throws(InjectError) -> Dependency {
-    guard parameters == nil, let answer = answer() else {
+    guard parameters == nil, let result = cached() else {
       return try resolve(parameters, location)
     }
-    if let place = unsafe answer.place {
-      // The answer belongs to this node, so it has the node's type.
+    if let place = unsafe result.place {
+      // The result belongs to this node, so it has the node's type.
       return unsafe place.assumingMemoryBound(to: Dependency.self).pointee
     }
-    let fresh = unsafe unsafeDowncast(answer, to: Fresh<Dependency>.self)
+    let fresh = unsafe unsafeDowncast(result, to: Fresh<Dependency>.self)
     do {
       return try fresh.make()
     } catch {

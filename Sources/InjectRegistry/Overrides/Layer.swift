@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Registrations of one storage that a task, and the tasks that it starts, see before all others.
 final class Layer: @unchecked Sendable {
-  // All properties are constants, except `answers`, which `lock` guards.
+  // All properties are constants, except `results`, which `lock` guards.
 
   /// The innermost layer of the current task, of any storage.
   @TaskLocal static var current: Layer?
@@ -22,7 +22,7 @@ final class Layer: @unchecked Sendable {
   let strictHandler: (@Sendable (InjectError) -> Void)?
   private let lock = InjectLock()
   // Guarded by `lock`.
-  private var answers = AnswerTable()
+  private var results = ResultTable()
   private let storageID: ObjectIdentifier
 
   init(
@@ -60,22 +60,22 @@ final class Layer: @unchecked Sendable {
     return outer
   }
 
-  /// A number that grows with every change that could alter an answer.
+  /// A number that grows with every change that could alter a result.
   var version: Int { registry.version &+ (below?.version ?? storage.registry.version) }
 
   /// The result of a node's read, if nothing has changed since.
-  func answer(for node: AnyNode) -> Answer? {
+  func result(for node: AnyNode) -> CachedResult? {
     let version = version
     lock.lock()
     defer { lock.unlock() }
-    return answers.answer(for: ObjectIdentifier(node), version)
+    return results.result(for: ObjectIdentifier(node), version)
   }
 
   /// Keeps the result of a node's read.
-  func keep(_ answer: Answer, for node: AnyNode, version: Int) {
+  func keep(_ result: CachedResult, for node: AnyNode, version: Int) {
     // It is kept by the node's address, so only nodes that live as long as their storage have one.
     guard node.key.session == nil else { return }
-    let old = lock.withLock { answers.keep(answer, for: ObjectIdentifier(node), version) }
+    let old = lock.withLock { results.keep(result, for: ObjectIdentifier(node), version) }
     withExtendedLifetime(old) {}
   }
 

@@ -9,16 +9,16 @@ extension Resolution {
     case slot(Slot<Dependency>, depth: Int, Graph?)
   }
 
-  /// Decides where the instance of an answer comes from.
+  /// Decides where the instance of a candidate comes from.
   ///
   /// - Parameters:
-  ///   - answer: the answer that was found.
+  ///   - candidate: what was found.
   ///   - scope: the requested scope, or nil for the registered one.
   /// - Returns: the source of the instance.
   /// - Throws: `wrongScope`, and `liveInTest` in a strict test.
-  func source(_ answer: Answer, _ scope: InjectScope?) throws(InjectError) -> Source {
-    let registration = answer.registration
-    try checkStrictness(answer)
+  func source(_ candidate: Candidate, _ scope: InjectScope?) throws(InjectError) -> Source {
+    let registration = candidate.registration
+    try checkStrictness(candidate)
     let scope = scope ?? registration.scope
     switch registration.maker {
     case .value(let value):
@@ -35,37 +35,37 @@ extension Resolution {
     case .instance: return .builder
     case .graph:
       let graph = chain.graph
-      return .slot(graph.slot(for: registration), depth: home(of: answer), graph)
+      return .slot(graph.slot(for: registration), depth: home(of: candidate), graph)
     case .singleton, .weak, .session:
-      let depth = home(of: answer)
+      let depth = home(of: candidate)
       let registry = layer?.layer(at: depth)?.registry ?? storage.registry
       return .slot(registry.slot(for: registration, scope), depth: depth, nil)
     }
   }
 
-  /// The depth of the layer that an instance of an answer belongs to.
+  /// The depth of the layer that an instance of a candidate belongs to.
   ///
   /// That is the layer that registers it, or a layer further in that overrides a dependency of the
   /// builder or has instances of its own.
-  private func home(of answer: Answer) -> Int {
-    guard layer != nil else { return answer.depth }
-    let dependencies = answer.registration.knownDependencies
+  private func home(of candidate: Candidate) -> Int {
+    guard layer != nil else { return candidate.depth }
+    let dependencies = candidate.registration.knownDependencies
     var current = layer
-    while let layer = current, layer.depth > answer.depth {
+    while let layer = current, layer.depth > candidate.depth {
       if layer.isFresh || layer.registry.registersAny(of: dependencies) { return layer.depth }
       current = layer.below
     }
-    return answer.depth
+    return candidate.depth
   }
 
   /// Refuses registrations beyond a strict layer, unless the test has already failed because of
   /// one.
-  private func checkStrictness(_ answer: Answer) throws(InjectError) {
+  private func checkStrictness(_ candidate: Candidate) throws(InjectError) {
     guard !allowsLive else { return }
     var current = layer
-    while let layer = current, layer.depth > answer.depth {
+    while let layer = current, layer.depth > candidate.depth {
       if let handler = layer.strictHandler, !LiveUse.isAllowed {
-        let error = InjectError.liveInTest(subject, path: path, answer.registration)
+        let error = InjectError.liveInTest(subject, path: path, candidate.registration)
         handler(error)
         throw error.told
       }
@@ -98,8 +98,8 @@ extension Resolution {
   /// An instance that was found in a slot; nil when it turns out to belong to another layer.
   ///
   /// The dependencies of its builder are known only shortly before the instance becomes visible.
-  func checked(_ instance: Dependency, _ answer: Answer, _ depth: Int) -> (Dependency, Int)? {
-    home(of: answer) == depth ? (instance, depth) : nil
+  func checked(_ instance: Dependency, _ candidate: Candidate, _ depth: Int) -> (Dependency, Int)? {
+    home(of: candidate) == depth ? (instance, depth) : nil
   }
 
   /// Refuses an instance that can't be kept weakly.
@@ -119,12 +119,10 @@ extension Resolution {
   func checkCycle(_ registration: Registration<Dependency>) throws(InjectError) {
     guard !chain.isEmpty else { return }
     let steps = chain.steps
-    let limit = parameters == nil ? 1 : 100
-    let all = steps.indices.filter { steps[$0].registration === registration }
+    let same = steps.indices.filter { steps[$0].registration === registration }
     // An async builder need not await a task that it started, so one such step proves nothing.
-    let same = all.filter { steps[$0].isCertain }
-    let found = same.count >= limit ? same.last : all.count >= 100 ? all.last : nil
-    guard let first = found else { return }
+    let own = parameters == nil ? same.last { steps[$0].isCertain } : nil
+    guard let first = own ?? (same.count < 100 ? nil : same.last) else { return }
     throw .cycle(subject, steps[first...].map(\.registration) + [registration])
   }
 
@@ -135,18 +133,28 @@ extension Resolution {
     if case .session = scope.kind { layer == nil } else { scope == .singleton }
   }
 
+  /// Remembers the types of a candidate's instance, which was built after a version.
+  func see(_ instance: Dependency, _ candidate: Candidate, _ version: Int) {
+    // A layer's instance is released with the layer, a weak one with its last other reference, and
+    // one that was built before a reset with the reset.
+    let isLasting = layer == nil && candidate.registration.scope != .weak
+    candidate.registration.learn(
+      from: instance, isKept: { isLasting && self.version == version },
+      qualifiers: node.qualifiers)
+  }
+
   /// Keeps the result for later reads.
-  func remember(_ answer: Answer, _ instance: Dependency?, version: Int) {
-    guard answer.isLasting, parameters == nil, chain.isEmpty, !allowsLive else { return }
-    let found: InjectRegistry.Answer
+  func remember(_ candidate: Candidate, _ instance: Dependency?, version: Int) {
+    guard candidate.isLasting, parameters == nil, chain.isEmpty, !allowsLive else { return }
+    let found: CachedResult
     if let instance {
-      let scope = node.key.scope ?? answer.registration.scope
+      let scope = node.key.scope ?? candidate.registration.scope
       // A published instance can't be released, but a session's instance must be at the end of the
       // session.
       found = Instance(
-        instance, isPublishable: answer.registration.isValue || scope == .singleton)
-    } else if case .builder(let builder) = answer.registration.maker {
-      found = Fresh(answer.registration, builder)
+        instance, isPublishable: candidate.registration.isValue || scope == .singleton)
+    } else if case .builder(let builder) = candidate.registration.maker {
+      found = Fresh(candidate.registration, builder)
     } else {
       return
     }

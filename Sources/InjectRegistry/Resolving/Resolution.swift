@@ -27,7 +27,7 @@ struct Resolution<Dependency: Sendable> {
   var subject: InjectError.Subject { node.subject(location) }
 
   /// A registration that matches, and where it was found.
-  struct Answer {
+  struct Candidate {
     let registration: Registration<Dependency>
     /// The depth of its layer; 0 for the storage itself.
     let depth: Int
@@ -37,9 +37,9 @@ struct Resolution<Dependency: Sendable> {
 
   /// The result of the search.
   enum Finding {
-    case answers([Answer])
+    case candidates([Candidate])
     /// The search can't decide before it has seen an instance of this registration.
-    case learn(Answer)
+    case learn(Candidate)
     case nothing
   }
 
@@ -75,16 +75,16 @@ struct Resolution<Dependency: Sendable> {
   func find(_ progress: Progress) throws(InjectError) -> Finding {
     let registries = registries
     let running = chain.isEmpty ? [] : chain.steps.map(\.registration)
-    var skipped: Answer?
+    var skipped: Candidate?
     for key in keys {
       for (registry, depth) in registries {
         let candidates = registry.registrations(for: key).map { registration in
-          Answer(
+          Candidate(
             registration: unsafe unsafeDowncast(registration, to: Registration<Dependency>.self),
             depth: depth)
         }
         guard !candidates.isEmpty else { continue }
-        if candidates.count == 1, node.qualifiers.isEmpty { return .answers(candidates) }
+        if candidates.count == 1, node.qualifiers.isEmpty { return .candidates(candidates) }
         var choice = Choice(candidates, node.qualifiers, running, progress.failures)
         let found = try choice.make()
         skipped = skipped ?? choice.skipped
@@ -94,18 +94,18 @@ struct Resolution<Dependency: Sendable> {
     }
     // A dependency is no candidate inside its own builder, unless there is no other: then it is a
     // cycle, which building it will find.
-    return skipped.map { .answers([$0]) } ?? .nothing
+    return skipped.map { .candidates([$0]) } ?? .nothing
   }
 
-  /// The only answer.
+  /// The only candidate.
   ///
   /// - Throws: `moreThanOne`.
-  func single(_ answers: [Answer]) throws(InjectError) -> Answer {
-    guard answers.count == 1, let answer = answers.first else {
-      record(depth: answers.map(\.depth).max() ?? 0)
-      throw .moreThanOne(subject, path: path, answers.map(\.registration))
+  func single(_ candidates: [Candidate]) throws(InjectError) -> Candidate {
+    guard candidates.count == 1, let candidate = candidates.first else {
+      record(depth: candidates.map(\.depth).max() ?? 0)
+      throw .moreThanOne(subject, path: path, candidates.map(\.registration))
     }
-    return answer
+    return candidate
   }
 
   /// The builders that run around the caller, by name.
@@ -149,15 +149,15 @@ struct Resolution<Dependency: Sendable> {
 extension Resolution {
   /// A choice among the registrations that one registry has for a key.
   struct Choice {
-    private let candidates: [Answer]
+    private let candidates: [Candidate]
     private let qualifiers: [Qualifier]
     private let running: [AnyRegistration]
     private let failures: [ObjectIdentifier: InjectError]
     /// A candidate that is being built around the caller.
-    private(set) var skipped: Answer?
+    private(set) var skipped: Candidate?
 
     init(
-      _ candidates: [Answer], _ qualifiers: [Qualifier], _ running: [AnyRegistration],
+      _ candidates: [Candidate], _ qualifiers: [Qualifier], _ running: [AnyRegistration],
       _ failures: [ObjectIdentifier: InjectError]
     ) {
       self.candidates = candidates
@@ -168,8 +168,8 @@ extension Resolution {
 
     /// The matches; if mocks are among them, only the mocks.
     mutating func make() throws(InjectError) -> Finding {
-      var matches: [Answer] = []
-      var mocks: [Answer] = []
+      var matches: [Candidate] = []
+      var mocks: [Candidate] = []
       var failure: InjectError?
       for candidate in candidates {
         let registration = candidate.registration
@@ -198,11 +198,11 @@ extension Resolution {
       // A candidate that can't be built may be the intended one, unless a mock decides.
       if let failure, mocks.isEmpty { throw failure }
       guard !found.isEmpty else { return .nothing }
-      return .answers(
-        found.map { answer in
-          var answer = answer
-          answer.isLasting = skipped == nil && failures.isEmpty
-          return answer
+      return .candidates(
+        found.map { candidate in
+          var candidate = candidate
+          candidate.isLasting = skipped == nil && failures.isEmpty
+          return candidate
         })
     }
   }

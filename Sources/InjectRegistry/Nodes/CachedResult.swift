@@ -1,6 +1,6 @@
 /// The result of a node's search: an instance, or a builder of new ones.
 @safe @usableFromInline
-class Answer: @unchecked Sendable {
+class CachedResult: @unchecked Sendable {
   // Never changes.
   /// The address of the instance; nil for a builder.
   @usableFromInline let place: UnsafeRawPointer?
@@ -15,7 +15,7 @@ class Answer: @unchecked Sendable {
 
 /// An instance in memory that stays where it is, for readers that take no lock.
 @safe
-final class Instance<Dependency: Sendable>: Answer, @unchecked Sendable {
+final class Instance<Dependency: Sendable>: CachedResult, @unchecked Sendable {
   // Written only in `init` and `deinit`.
   private let pointer: UnsafeMutablePointer<Dependency>
 
@@ -31,7 +31,7 @@ final class Instance<Dependency: Sendable>: Answer, @unchecked Sendable {
 
 /// A builder whose instance is new at every read.
 @usableFromInline
-final class Fresh<Dependency: Sendable>: Answer, @unchecked Sendable {
+final class Fresh<Dependency: Sendable>: CachedResult, @unchecked Sendable {
   // Adds only constants.
   private let registration: AnyRegistration
   @usableFromInline let builder: @Sendable () throws -> Dependency

@@ -2,11 +2,11 @@
 ///
 /// A hash table with open addressing: with a `Dictionary`, such a read took one and a half times as
 /// long.
-struct AnswerTable {
+struct ResultTable {
   private struct Entry {
     var node: ObjectIdentifier
     var version: Int
-    var answer: Answer
+    var result: CachedResult
   }
 
   private var entries = [Entry?](repeating: nil, count: 8)
@@ -21,20 +21,22 @@ struct AnswerTable {
   }
 
   /// The result, if it was found in this version.
-  func answer(for node: ObjectIdentifier, _ version: Int) -> Answer? {
+  func result(for node: ObjectIdentifier, _ version: Int) -> CachedResult? {
     guard let entry = entries[place(of: node)], entry.version == version else { return nil }
-    return entry.answer
+    return entry.result
   }
 
   /// Keeps a result.
   ///
   /// - Returns: the previous result, to be released outside the lock.
-  mutating func keep(_ answer: Answer, for node: ObjectIdentifier, _ version: Int) -> Answer? {
+  mutating func keep(_ result: CachedResult, for node: ObjectIdentifier, _ version: Int)
+    -> CachedResult?
+  {
     if 2 * count >= entries.count { grow() }
     let place = place(of: node)
-    let old = entries[place]?.answer
+    let old = entries[place]?.result
     if old == nil { count += 1 }
-    entries[place] = Entry(node: node, version: version, answer: answer)
+    entries[place] = Entry(node: node, version: version, result: result)
     return old
   }
 
