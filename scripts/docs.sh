@@ -54,7 +54,7 @@ for module in "${products[@]}"; do
   fi
 done
 scripts/docs-catalogs.py prepare "$work" "${modules[@]}"
-scripts/docs-plots.py "$work/Guides.docc/benchmarks.md"
+scripts/docs-plots.py tables "$work/Guides.docc/benchmarks.md"
 
 failed=0
 archives=()

@@ -150,25 +150,6 @@ struct EntryVisit {
     ]
   }
 
-  static func plots(_ visits: [EntryVisit]) -> [Plot] {
-    guard let smallest = visits.first else { return [] }
-    func points(_ value: (EntryVisit) -> Double) -> [(entries: Int, value: Double)] {
-      visits.map { ($0.count, value($0)) }
-    }
-    return [
-      Plot(
-        name: "vault-read", title: "Warm read of any entry", unit: "ns",
-        points: points(\.warmRead),
-        limit: (smallest.warmRead * 1.5, "1.5 times that at 1,000")),
-      Plot(
-        name: "vault-opening", title: "Opening, up to the first value", unit: "ms",
-        points: points(\.opening), limit: (50, "50 ms")),
-      Plot(
-        name: "vault-memory", title: "Memory when all entries were read, to the file's size",
-        unit: "x", points: points(\.growthRatio), limit: (1.5, "1.5")),
-    ]
-  }
-
   /// proc(5), statm: the second number counts pages.
   private static var residentSize: Int {
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""

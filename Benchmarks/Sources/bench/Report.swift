@@ -15,9 +15,6 @@ struct Report {
   let pairs: Int
 
   func write(to path: String) throws {
-    let folder = URL(filePath: path).deletingLastPathComponent().path + "/benchmarks"
-    for plot in EntryVisit.plots(visits) { try plot.write(to: folder) }
-    try PeerPlot(results, large).write(to: folder)
     try (text + Self.lastPart(of: path)).write(toFile: path, atomically: true, encoding: .utf8)
   }
 
@@ -58,7 +55,7 @@ struct Report {
     The times are those of the tables below. All peers do the same work as far as they can: SQLite
     encrypts nothing, and only `@Vault` keeps a manifest that shows a row put back.
 
-    ![\(PeerPlot.title)](benchmarks/peers.svg)
+    ![One call, with this package and with others: a shorter bar is faster](benchmarks/peers.svg)
 
     ## Calls with a target
 
@@ -123,8 +120,11 @@ struct Report {
     \(figures.map { "- \($0.name): \(shown($0.value, 2)) \($0.unit)\($0.target)" }
       .joined(separator: "\n"))
 
-    \(EntryVisit.plots(visits).map { "![\($0.title)](benchmarks/\($0.name).svg)" }
-      .joined(separator: "\n\n"))
+    ![Warm read of any entry](benchmarks/vault-read.svg)
+
+    ![Opening, up to the first value](benchmarks/vault-opening.svg)
+
+    ![Memory when all entries were read, to the file's size](benchmarks/vault-memory.svg)
 
     ### Large files and many names in sealed folders
 
