@@ -1,5 +1,6 @@
 import CryptoCore
 import DefaultsBackend
+import FileBackend
 import Foundation
 import SingletonBackend
 import StorageCore
@@ -14,7 +15,7 @@ import VaultBackend
 @Suite struct DisclosureTests {
   private static let modules = [
     "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
-    "StorageTesting",
+    "FileBackend", "StorageTesting",
   ]
   /// Types without values of their own, and an actor, deprecated, that has no state.
   private static let empty: Set = [
@@ -34,6 +35,7 @@ import VaultBackend
     try shown.delegates()
     try shown.storages()
     try shown.administration()
+    try shown.folders()
     try shown.migrations()
     try shown.errors()
     var declared: Set<String> = []
@@ -43,7 +45,7 @@ import VaultBackend
     #expect(declared.subtracting(shown.types).sorted() == Self.empty.sorted())
   }
 
-  @Test func whatGoesToStandardErrorShowsNoKeyAndNoValue() async throws {
+  @Test func whatGoesToStandardErrorAndTheConfigurationShowNoKeyAndNoValue() async throws {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
@@ -52,6 +54,12 @@ import VaultBackend
       Store<String, InMemoryStorage>(storage, "a key").wrappedValue = Marker.value
       #expect(other.wrappedValue == nil)
       storage.set((Marker.value, 1), forKey: "another key")
+    }
+    await #expect(processExitsWith: .success) {
+      SecureStorage.bootstrap(applicationID: "app", keySource: .passphrase(Marker.passphrase))
+      for text in Disclosure.texts(of: SecureStorage.configuration) {
+        #expect(!text.contains("marker"))
+      }
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("typeMismatch") && text.contains("unsupported"))
@@ -168,11 +176,18 @@ private final class Showing {
     show(KeySource.firstAvailable([.key(Marker.key), .passphrase(Marker.passphrase)]))
     show(KeyMaterial.key(Marker.key), KeyMaterial.passphrase(secret))
     show(PassphraseDerivation.scrypt(cost: 16).withoutFloor)
+    let provider = CustomProvider()
+    show(KeySource.provider(provider), KeySource.passphrase { () throws(StorageError) in secret })
     let authentication = try AuthenticationKey(Marker.key)
     let hash = try KeyedHash(Marker.key)
     let sealing = try SealingKey(Marker.key)
     show(authentication, sealing)
     show(ManifestKeys(records: hash, removals: hash, manifest: sealing, former: authentication))
+  }
+
+  private struct CustomProvider: KeyProvider {
+    let identifier = "mine"
+    func material() throws(StorageError) -> KeyMaterial? { .key(Marker.key) }
   }
 
   // MARK: - Backends
@@ -241,8 +256,12 @@ private final class Showing {
       show(storage, storage.store, property, property.state, property.values)
       let live = Live<String?, DelegatedStorage>(storage, "k")
       #expect(live.wrappedValue == Marker.value)
-      show(live, live.projectedValue, live.live)
+      show(live, live.projectedValue, live.live, storage.store.keys)
     }
+    let direct = DelegatedStorage(
+      SingletonStorageDelegate(), symmetricKey: Marker.key, authenticationTag: tag)
+    try direct.save(Marker.value, forKey: "k")
+    show(direct, direct.store)
     show(StorageTrait.storage(), TestStorage.inMemory)
   }
 
@@ -278,6 +297,48 @@ private final class Showing {
     show(keys, try keys.rotateDataKey())
   }
 
+  func folders() throws {
+    let url = folder.appendingPathComponent("files", isDirectory: true)
+    let sealed = SealedFolder(at: url, keySource: source)
+    let long = Data(String(repeating: Marker.value, count: 5000).utf8)
+    try sealed.write(long, named: "long")
+    try sealed.write(Data(Marker.value.utf8), named: "short")
+    show(sealed, SealedFileCoding<Data>.bytes)
+    for name in ["long", "short"] {
+      let reader = try #require(try sealed.reader(named: name))
+      _ = try reader.read(0..<16)
+      show(reader, reader.makeAsyncIterator(), try #require(try sealed.info(named: name)))
+    }
+    let writer = try sealed.writer(named: "new")
+    try writer.write(long)
+    show(writer)
+    try sealed.transaction { transaction in
+      try transaction.write(long, named: "other")
+      show(transaction)
+    }
+    let states = sealed.states(named: "short")
+    show(states, states.makeAsyncIterator())
+    let file = SealedFile<Data>("long", in: sealed)
+    show(file, file.core, CodableSealedFile<String>("user", in: sealed))
+    show(UnwrappedSealedFile(wrappedValue: Marker.initial, "absent", in: sealed))
+    show(UnwrappedCodableSealedFile(wrappedValue: [Marker.initial], "absent", in: sealed))
+    try findings(in: sealed, at: url)
+  }
+
+  private func findings(in sealed: SealedFolder, at url: URL) throws {
+    let index = VaultStorage(at: url.appendingPathComponent("index.vault"), keySource: source)
+    try index.save(Data([9] + Marker.value.utf8), forKey: "newer")
+    let backup = try sealed.backup(
+      to: folder.appendingPathComponent("copy"), leavingOutUnreadable: true)
+    show(backup, try #require(backup.leftOut.first))
+    try index.delete(forKey: "newer")
+    let blobs = url.appendingPathComponent("blobs")
+    try Data([1]).write(to: blobs.appendingPathComponent(String(repeating: "0f", count: 16)))
+    let report = try sealed.verify()
+    let finding = try #require(report.findings.first)
+    show(report, finding, finding.kind, try sealed.repair(accepting: report), try sealed.rotate())
+  }
+
   func migrations() throws {
     final class PlainDefaults: UserDefaults {
       var values: [String: Any] = ["k": Marker.value, "conflict": Marker.value]
@@ -304,6 +365,16 @@ private final class Showing {
     let failures: [() throws -> Void] = [
       { _ = try storage.load(Int.self, forKey: "k") },
       { try storage.save((Marker.value, 1), forKey: "k") },
+      { _ = try storage.load([Any].self, forKey: "k") },
+      { try storage.update(Int.self, forKey: "k") { $0 = 1 } },
+      {
+        let file = self.folder.appendingPathComponent("a.key")
+        try Data(Marker.passphrase.utf8).write(to: file)
+        try FileManager.default.setAttributes(
+          [.posixPermissions: 0o644], ofItemAtPath: file.path)
+        _ = try VaultStorage(at: self.vault("file"), keySource: .file(file)).keys()
+        try VaultStorage(at: self.vault("file"), keySource: .file(file)).open()
+      },
       { try storage.save(Marker.value, forKey: long) },
       { try storage.save(Double.nan, forKey: "") },
       { try storage.save(encodable: [Marker.value: Double.nan], forKey: "k") },
