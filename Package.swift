@@ -160,8 +160,8 @@ let package = Package(
     .testTarget(
       name: "SecureServiceTests",
       dependencies: [
-        "SecureService", "VaultBackend", "DefaultsBackend", "StorageCore", "CryptoCore",
-        "StorageTesting", "TestSupport",
+        "SecureService", "VaultBackend", "DefaultsBackend", "RemoteBackend", "StorageCore",
+        "CryptoCore", "StorageTesting", "TestSupport",
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",
           condition: .when(traits: ["Server"])),

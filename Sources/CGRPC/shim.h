@@ -173,17 +173,26 @@ static inline char *_Nullable sps_grpc_peer_certificate(grpc_call *_Nonnull call
   return text;
 }
 
-/// When the first certificate of a PEM text ends, in seconds since 1970; -1 if there is none.
-static inline int64_t sps_certificate_end(const char *_Nonnull text) {
+/// From when to when the first certificate of a PEM text is good, in seconds since 1970; 0 if there is
+/// none.
+static inline int sps_certificate_validity(
+    const char *_Nonnull text, int64_t *_Nonnull begin, int64_t *_Nonnull end) {
   BIO *source = BIO_new_mem_buf(text, -1);
   X509 *certificate = source == NULL ? NULL : PEM_read_bio_X509(source, NULL, NULL, NULL);
-  struct tm end;
-  memset(&end, 0, sizeof end);
-  int is_read = certificate != NULL && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1;
+  struct tm first, last;
+  memset(&first, 0, sizeof first);
+  memset(&last, 0, sizeof last);
+  int is_read = certificate != NULL &&
+                ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &first) == 1 &&
+                ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &last) == 1;
   if (certificate == NULL) ERR_clear_error();
   X509_free(certificate);
   BIO_free(source);
-  return is_read ? (int64_t)timegm(&end) : -1;
+  if (is_read) {
+    *begin = (int64_t)timegm(&first);
+    *end = (int64_t)timegm(&last);
+  }
+  return is_read;
 }
 
 /// Makes one call and waits for its answer on this thread.

@@ -25,7 +25,7 @@ public struct EtcdConfiguration: Sendable {
   /// `.readWrite` means the same here: only ``EtcdStorage/create()`` makes a store.
   public var access: StoreAccess
 
-  /// How long a call may take.
+  /// How long a call may take, with all that it asks and all times that a body runs again.
   ///
   /// While etcd elects a leader, which takes up to 3 s, writes wait.
   public var deadline: Duration
@@ -83,10 +83,13 @@ public struct EtcdReading: Sendable {
 public enum EtcdState: Sendable {
   /// No read has succeeded yet; one that fails says why.
   case unused
-  /// Changes are followed.
+  /// Changes are followed, and the last question to etcd was answered.
   ///
   /// Everything that was written so long ago is known; the age also grows while nothing is written.
   case current(age: Duration)
-  /// Changes can't be followed now, for this reason and for so long; reads give what is known.
+  /// Changes can't be followed, or the last question failed, for this reason and for so long; reads give what is known.
   case away(StorageError, since: Duration, age: Duration)
+  /// Changes are followed, but for this reason and for so long they can't be written to this machine's
+  /// copy.
+  case unkept(StorageError, since: Duration, age: Duration)
 }

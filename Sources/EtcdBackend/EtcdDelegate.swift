@@ -128,7 +128,27 @@ public final class EtcdDelegate: RecordPlace {
   }
 }
 
-extension EtcdDelegate: DatedPlace {
+extension EtcdDelegate: DistantPlace {
+  package var deadline: Duration {
+    do throws(StorageError) { return try place().deadline } catch {
+      return .seconds(10)  // every use throws the error
+    }
+  }
+
+  package func latest(
+    _ names: [NameHash]
+  ) throws(StorageError) -> (records: [[UInt8]?], headerVersion: UInt64) {
+    try place().latest(names)
+  }
+
+  package func watchConnection(
+    _ sink: @escaping @Sendable (ConnectionEvent) -> Void
+  ) -> ChangeObservation {
+    do throws(StorageError) { return try place().watchConnection(sink) } catch {
+      return ChangeObservation {}  // every use throws the error
+    }
+  }
+
   package func takeInAll() throws(StorageError) { try place().takeInAll() }
 
   package func isRecord(

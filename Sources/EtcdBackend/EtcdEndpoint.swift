@@ -8,6 +8,8 @@ struct EtcdEndpoint: Sendable {
   let isEncrypted: Bool
   /// The address as gRPC takes it.
   let target: String
+  /// The host's name or number, without brackets, and the port.
+  let (host, port): (String, Int)
 
   /// The endpoint of a text such as "https://10.0.0.5:2379" or "http://127.0.0.1:2379".
   ///
@@ -26,6 +28,8 @@ struct EtcdEndpoint: Sendable {
     self.text = text
     isEncrypted = parts[0] == "https"
     target = "dns:///" + parts[1]
+    let name = parts[1].prefix(upTo: parts[1].lastIndex(of: ":") ?? parts[1].endIndex)
+    (host, self.port) = (name.trimmingPrefix("[").split(separator: "]").joined(), port)
   }
 
   /// The port of "host:port"; nil if the text is something else.

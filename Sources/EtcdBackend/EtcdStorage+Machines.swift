@@ -27,8 +27,8 @@ extension EtcdStorage {
   /// Says in the store which key slots this machine can open.
   ///
   /// Call it at the start of the program on each machine, after a new key has arrived there, and after
-  /// ``rotate(to:openedBy:)``, which makes all slots anew. Then
-  /// ``promote(_:)`` and ``removeSlot(_:)`` know whom they would lock out.
+  /// ``rotate(to:openedBy:unacknowledged:)``, which makes all slots anew. Then
+  /// ``promote(_:unacknowledged:)`` and ``removeSlot(_:unacknowledged:)`` know whom they would lock out.
   ///
   /// - Parameter name: the machine's name; nil for its host name.
   /// - Returns: what was said.
@@ -74,10 +74,16 @@ extension EtcdStorage {
 
   /// Removes a key slot, unless a machine would then open the store no more.
   ///
+  /// - Parameters:
+  ///   - id: the slot's number.
+  ///   - unacknowledged: goes on although no machine has ever said which slots it opens, so that
+  ///     nobody knows who is locked out.
   /// - Throws: `StorageError`: `conflict` names the machines that open no other slot; see also
   ///   ``/StorageCore/KeyAdministration/remove(_:)``.
-  public func removeSlot(_ id: UInt32) throws(StorageError) {
-    try requireAll { slots in slots.contains { $0 != id } }
+  public func removeSlot(
+    _ id: UInt32, unacknowledged: Bool = false
+  ) throws(StorageError) {
+    try requireAll(unacknowledged) { slots in slots.contains { $0 != id } }
     try keyAdministration.remove(id)
   }
 
@@ -85,14 +91,17 @@ extension EtcdStorage {
   ///
   /// The data is not touched. After a leak of another slot's key, rotate the keys as well.
   ///
+  /// - Parameters:
+  ///   - id: the slot's number.
+  ///   - unacknowledged: as for ``removeSlot(_:unacknowledged:)``.
   /// - Throws: `StorageError`: `conflict` names the machines that do not open it; `invalid` if there
   ///   is no such slot.
-  public func promote(_ id: UInt32) throws(StorageError) {
+  public func promote(_ id: UInt32, unacknowledged: Bool = false) throws(StorageError) {
     let slots = try keyAdministration.slots()
     guard slots.contains(where: { $0.id == id }) else {
       throw StorageError(.invalid, "the store has no key slot \(id)")
     }
-    try requireAll { $0.contains(id) }
+    try requireAll(unacknowledged) { $0.contains(id) }
     for slot in slots where slot.id != id && !slot.isOfRecoveryKey {
       try keyAdministration.remove(slot.id)
     }
@@ -108,13 +117,14 @@ extension EtcdStorage {
   /// - Parameters:
   ///   - id: the slot that all machines open.
   ///   - source: has the key of that slot.
+  ///   - unacknowledged: as for ``removeSlot(_:unacknowledged:)``.
   /// - Returns: how many records were sealed again.
   /// - Throws: `StorageError`: `conflict` names the machines that do not open the slot; `invalid` if
   ///   `source` does not open it, or opens the slot of a recovery key as well. Nothing is then
   ///   changed.
   @discardableResult
   public func rotate(
-    to id: UInt32, openedBy source: KeySource
+    to id: UInt32, openedBy source: KeySource, unacknowledged: Bool = false
   ) throws(StorageError) -> ReencryptionReport {
     let own = EtcdStorage(
       delegate, keySource: source, authenticationTag: nil, errorClosure: errorClosure)
@@ -125,15 +135,25 @@ extension EtcdStorage {
         .invalid,
         "the key source must open key slot \(id) and no recovery key's; nothing was changed")
     }
-    try promote(id)
+    try promote(id, unacknowledged: unacknowledged)
     return try own.keyAdministration.rotate()
   }
 
   private static func key(of machine: String) -> StoreKey { StoreKey(machinePrefix + machine) }
 
   /// Throws if a machine does not open the slots that it must.
-  private func requireAll(_ opens: (Set<UInt32>) -> Bool) throws(StorageError) {
-    let others = try machines().filter { !opens($0.slots) }.map(\.name)
+  private func requireAll(
+    _ unacknowledged: Bool, _ opens: (Set<UInt32>) -> Bool
+  ) throws(StorageError) {
+    let machines = try machines()
+    guard !machines.isEmpty || unacknowledged else {
+      throw StorageError(
+        .conflict,
+        "no machine has said which key slots it opens, so nobody knows which would be locked out, and "
+          + "nothing was changed. Let each machine acknowledge its slots, or go on without: "
+          + "unacknowledged: true, or securestore's --unacknowledged")
+    }
+    let others = machines.filter { !opens($0.slots) }.map(\.name)
     guard !others.isEmpty else { return }
     throw StorageError(
       .conflict,

@@ -19,8 +19,8 @@ public struct EtcdMember: Sendable {
   public let complaints: [String]
   /// How long its answer took.
   public let latency: Duration
-  /// When its certificate ends, in seconds since 1970; nil without encryption.
-  public let certificateEnd: Int64?
+  /// From when to when its certificate is good; nil without encryption.
+  public let certificate: EtcdValidity?
 }
 
 extension EtcdStorage {
@@ -42,10 +42,10 @@ extension EtcdEngine {
       let start = MonotonicTime.now
       var status = EtcdStatus()
       var failure: StorageError?
-      var end: Int64?
+      var certificate: EtcdValidity?
       do throws(StorageError) {
         status = try EtcdStatus(
-          ask(index, "/etcdserverpb.Maintenance/Status") { end = EtcdCertificates.end(of: $0) }[...]
+          ask(index, "/etcdserverpb.Maintenance/Status") { certificate = EtcdValidity(of: $0) }[...]
         )
       } catch {
         failure = error
@@ -55,7 +55,7 @@ extension EtcdEngine {
         isLeader: status.leader != 0 && status.leader == status.header.member,
         hasLeader: status.leader != 0, databaseSize: status.databaseSize,
         complaints: status.errors, latency: .nanoseconds(MonotonicTime.now.since(start)),
-        certificateEnd: end)
+        certificate: certificate)
     }
   }
 }

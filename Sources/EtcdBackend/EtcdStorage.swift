@@ -147,6 +147,8 @@ public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Se
       case .current: return .current(age: age)
       case .away(let error, let since):
         return .away(error, since: .nanoseconds(MonotonicTime.now.since(since)), age: age)
+      case .unkept(let error, let since):
+        return .unkept(error, since: .nanoseconds(MonotonicTime.now.since(since)), age: age)
       }
     } catch {
       return .unused

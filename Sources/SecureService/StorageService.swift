@@ -80,8 +80,12 @@
         found(index, nil)
         logger.info("a store is open", metadata: ["store": "\(store.name)"])
       }
-      let all = stores.indices.map { index in
-        stores[index].storage.store.events.watch { [self] event in note(event, index) }
+      let all = stores.indices.flatMap { index in
+        let store = stores[index].storage.store
+        return [
+          store.events.watch { [self] event in note(event, index) },
+          store.distantPlace?.watchConnection { [self] event in metrics[index].count(event) },
+        ].compactMap(\.self)
       }
       observations.withLock { $0 = all }
     }

@@ -30,18 +30,33 @@
       }
     }
 
+    func count(_ event: ConnectionEvent) {
+      switch event {
+      case .lost(let error): count("connection_losses", [("code", "\(error.code)")])
+      case .found(let span):
+        // A gauge and not a counter: how long the last time was is what an operator asks.
+        Gauge(
+          label: "securestorage_away_seconds", dimensions: [("store", store)], factory: factory
+        ).record(span / .seconds(1))
+      case .repaired(let changes): count("repaired_changes", by: changes)
+      }
+    }
+
     func age(_ age: Duration?) {
       guard let age else { return }
       checkAge.record(age / .seconds(1))
     }
 
     private func failed(_ operation: String, _ code: StorageError.Code) {
-      // Created on first use: most programs see few of the codes, or none.
+      count("failures", [("operation", operation), ("code", "\(code)")])
+    }
+
+    /// Raises a counter that is made on its first use: most programs see few of them, or none.
+    private func count(_ name: String, _ dimensions: [(String, String)] = [], by amount: Int = 1) {
       Counter(
-        label: "securestorage_failures",
-        dimensions: [("store", store), ("operation", operation), ("code", "\(code)")],
+        label: "securestorage_\(name)", dimensions: [("store", store)] + dimensions,
         factory: factory
-      ).increment()
+      ).increment(by: amount)
     }
   }
 #endif

@@ -39,7 +39,7 @@ import Testing
       var begun: [String: [String]] = [:]
       for line in lines {
         let words = line.split(separator: " ").map(String.init)
-        if words[0] == "begin", words.count == 6 {
+        if words[0] == "begin", words.count >= 7 {
           begun[words[1]] = words
         } else if words[0] == "end", let call = begun.removeValue(forKey: words[1]) {
           let result = words.dropFirst(3).joined(separator: " ")
@@ -56,6 +56,10 @@ import Testing
       switch call[3] {
       case "save": operation = .write(call[5])
       case "remove": operation = .write(nil)
+      case "swap" where result.hasPrefix("found "):
+        let seen = String(result.dropFirst(6))
+        operation = .read(seen == "nil" ? nil : seen)
+      case "swap": operation = .swap(from: call[6] == "nil" ? nil : call[6], to: call[5])
       default: operation = .read(result == "nil" ? nil : result)
       }
       if result == "error outcomeUnknown" {

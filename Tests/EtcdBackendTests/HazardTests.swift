@@ -151,6 +151,19 @@ import Testing
     #expect(failure == .full)
     #expect(try storage.load(String.self, forKey: "k") == "kept")
     #expect(code { try storage.save("x", forKey: "k") } == .full)
+    // Who removes makes room, so that goes on, alone and in a transaction.
+    try storage.delete(forKey: "large 0")
+    try storage.transaction { transaction in
+      for key in ["large 1", "large 2"] as [StoreKey] { try transaction.delete(forKey: key) }
+    }
+    #expect(
+      code {
+        try storage.transaction { transaction in
+          try transaction.delete(forKey: "large 3")
+          try transaction.save("x", forKey: "k")
+        }
+      } == .full)
+    #expect(try !cluster.storage(deadline: .seconds(50)).keys().contains("large 1"))
     let exact = cluster.storage(reading: .linearizable)
     #expect(try exact.load(String.self, forKey: "k") == "kept")
   }

@@ -40,6 +40,23 @@ import Testing
       ]))
   }
 
+  @Test func aSwapNeedsTheValueThatItReplaces() {
+    let written = Call(operation: .write("a"), begin: 1, end: 2)
+    #expect(
+      isPossible([
+        written, Call(operation: .swap(from: "a", to: "b"), begin: 3, end: 4),
+        Call(operation: .read("b"), begin: 5, end: 6),
+      ]))
+    #expect(
+      !isPossible([written, Call(operation: .swap(from: nil, to: "b"), begin: 3, end: 4)]))
+    // Two can't both replace it.
+    #expect(
+      !isPossible([
+        written, Call(operation: .swap(from: "a", to: "b"), begin: 3, end: 6),
+        Call(operation: .swap(from: "a", to: "c"), begin: 4, end: 7),
+      ]))
+  }
+
   @Test func aWriteWithoutAnAnswerMayComeLateOrNever() {
     let lost = Call(operation: .write("b"), begin: 3, end: nil)
     for reads in [["a", "a"], ["a", "b"], ["b", "b"]] {

@@ -62,6 +62,30 @@ import Testing
     #expect(try web2.machines().map(\.name) == ["web2"])
   }
 
+  @Test func whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked() throws {
+    let cluster = try SharedCluster.one()
+    let first = machine(cluster, "/silent", 1)
+    try first.create()
+    let old = try #require(try first.keyAdministration.slots().first)
+    let new = try first.keyAdministration.add(source(2))
+    for attempt in [
+      { try first.promote(new.id) }, { try first.removeSlot(old.id) },
+      { try first.removeSlot(new.id) }, { try first.rotate(to: new.id, openedBy: self.source(2)) },
+    ] {
+      let failure = error(attempt)
+      #expect(failure?.code == .conflict)
+      #expect(failure?.message.contains("--unacknowledged") == true)
+      #expect(try first.keyAdministration.slots().count == 2)
+    }
+    try first.promote(new.id, unacknowledged: true)
+    #expect(try first.keyAdministration.slots().map(\.id) == [new.id])
+    // Once somebody has said something, that counts, whatever the option says.
+    let second = machine(cluster, "/silent", 2, deadline: .seconds(59))
+    try second.acknowledge(as: "web1")
+    let third = try second.keyAdministration.add(source(3))
+    #expect(error { try second.promote(third.id, unacknowledged: true) }?.code == .conflict)
+  }
+
   @Test func promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey() throws {
     let cluster = try SharedCluster.one()
     let first = machine(cluster, "/recovery", 1)

@@ -28,6 +28,7 @@ struct FleetProgram {
       case "load": return try storage.load(String.self, forKey: command[1]) ?? "nil"
       case "load-exact": return try exact.load(String.self, forKey: command[1]) ?? "nil"
       case "remove": try storage.delete(forKey: command[1])
+      case "swap": return try swap(command[1], command[2], if: command[3])
       case "seen":  // KEY VALUE: when it was seen, in nanoseconds of the machine's clock
         while try storage.load(String.self, forKey: command[1]) != command[2] { usleep(200) }
         return "\(Self.now)"
@@ -36,6 +37,7 @@ struct FleetProgram {
         case .unused: return "unused"
         case .current: return "current"
         case .away(let error, _, _): return "away \(error.code)"
+        case .unkept(let error, _, _): return "unkept \(error.code)"
         }
       default: return "error no such command"
       }
@@ -45,12 +47,35 @@ struct FleetProgram {
     }
   }
 
+  private struct Mismatch: Error {
+    let seen: String
+  }
+
+  /// Puts a value in place of another, in a transaction that throws where it finds a third one.
+  private func swap(
+    _ key: String, _ new: String, if old: String
+  ) throws(StorageError) -> String {
+    do {
+      try storage.transaction { transaction in
+        let seen = try transaction.load(String.self, forKey: key) ?? "nil"
+        guard seen == old else { throw Mismatch(seen: seen) }
+        try transaction.save(new, forKey: key)
+      }
+      return "done"
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      return "found \((error as? Mismatch)?.seen ?? "?")"
+    }
+  }
+
   /// Nanoseconds of the clock that all processes of a machine share.
   static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
   /// Reads, writes and removes at random.
   ///
-  /// Each operation is two lines: `begin NUMBER TIME OPERATION KEY VALUE` and `end NUMBER TIME RESULT`.
+  /// Each operation is two lines: `begin NUMBER TIME OPERATION KEY VALUE OLD` and
+  /// `end NUMBER TIME RESULT`.
   func work(_ name: String, seed: UInt64, operations: Int, keys: Int) {
     var random = Random(state: seed)
     for number in 0..<operations {
@@ -59,11 +84,13 @@ struct FleetProgram {
       let kind = random.next() % 10
       let command: [String] =
         switch kind {
-        case 0..<4: ["save", key, value]
-        case 4: ["remove", key]
+        case 0..<3: ["save", key, value]
+        case 3: ["remove", key]
+        // What memory has, which may be behind: then the comparison must fail.
+        case 4, 5: ["swap", key, value, answer(["load", key])]
         default: ["load-exact", key]
         }
-      say("begin \(number) \(Self.now) \(command[0]) \(key) \(value)")
+      say("begin \(number) \(Self.now) \(command[0]) \(key) \(value) \(command.last!)")
       let result = answer(command)
       say("end \(number) \(Self.now) \(result)")
     }

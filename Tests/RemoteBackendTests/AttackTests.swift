@@ -22,15 +22,6 @@ import Testing
     return (DelegatedStorage(place, keySource: .key(key)), place)
   }
 
-  private func code(_ body: () throws -> Void) -> StorageError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StorageError)?.code
-    }
-  }
-
   /// The rows of records.
   private func records(_ cluster: MemoryCluster) -> [(key: RowKey, value: [UInt8]?)] {
     cluster.rows.filter {

@@ -165,6 +165,29 @@ import Testing
     let vault = VaultStorage.standard
     """
 
+  @Test func theGuideOfTheDefaultCompilesAndItsTableHolds() throws {
+    let guide = try GuideCode("StorageCore/MainActorByDefault")
+    let code = "import SecurePropertyStorage\n" + guide.blocks[0].joined(separator: "\n") + "\n"
+    let flags = ["-default-isolation", "MainActor"]
+    let said = try Compiler.check(code, flags + ["-warnings-as-errors"], cModules: Self.cModules)
+    #expect(said.isEmpty, "\(said.joined(separator: "\n"))")
+    // Of the main actor, the type is refused where the guide says so, and nowhere else.
+    let bound = try Compiler.check(
+      code.replacing("nonisolated struct User", with: "struct User"), flags, cModules: Self.cModules
+    )
+    let lines = bound.filter { $0.contains(" error: ") }.compactMap { line in
+      line.split(separator: ":").dropFirst().first.flatMap { Int($0) }
+    }
+    let source = code.split(separator: "\n", omittingEmptySubsequences: false)
+    let refused = Set(lines.map { String(source[$0 - 1]) })
+    #expect(
+      refused
+        == Set(
+          source.map(String.init).filter {
+            ["@LiveVault(\"owner\")", "loadAsync", ".values"].contains(where: $0.contains)
+          }), "\(bound.joined(separator: "\n"))")
+  }
+
   @Test func asyncCallsOfATypeOfTheMainActorAreRefused() throws {
     let sources = Self.elsewhere.map { "@MainActor " + $0 }
     let flags = ["-default-isolation", "MainActor"]

@@ -4,9 +4,11 @@
   import Logging
   import Metrics
   import MetricsTestKit
+  import RemoteBackend
   import SecureService
   import StorageCore
   import StorageTesting
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -47,6 +49,40 @@
       await service.check()
       let age = try metrics.expectGauge("securestorage_check_age_seconds", [("store", "tokens")])
       #expect((0..<60).contains(age.lastValue ?? -1))
+    }
+
+    @Test func aConnectionThatIsLostAndFoundAndChangesThatWereMissedAreCounted() async throws {
+      let metrics = TestMetrics()
+      let cluster = MemoryCluster(isPrompt: false)
+      let isAway = Atomic<Bool>(false)
+      var options = RemotePlace.Options()
+      options.follows = false
+      let place = RemotePlace(
+        MemoryEngine(cluster, fate: { isAway.load(ordering: .relaxed) ? .refused : .done }), options
+      )
+      let storage = DelegatedStorage(place, keySource: .key(key))
+      let service = StorageService(
+        [.storage(storage, named: "fleet")], logger: Recorder.logger().0, metrics: metrics)
+      try await service.open()
+      func total(_ label: String, _ more: [(String, String)] = []) -> Int64 {
+        metrics.counterTotal(label: label, dimensions: [("store", "fleet")] + more)
+      }
+      try storage.save(0, forKey: "known")
+      isAway.store(true, ordering: .relaxed)
+      for _ in 0..<3 { #expect(throws: StorageError.self) { try place.repair() } }
+      #expect(total("securestorage_connection_losses", [("code", "unavailable")]) == 1)
+      isAway.store(false, ordering: .relaxed)
+      try place.repair()
+      let away = try metrics.expectGauge("securestorage_away_seconds", [("store", "fleet")])
+      #expect((0..<60).contains(away.lastValue ?? -1))
+      let following = try place.follow { _ in }
+      try DelegatedStorage(
+        RemotePlace(MemoryEngine(cluster), options), keySource: .key(key)
+      ).save(1, forKey: "missed")
+      cluster.deliver { _ in true }
+      try place.repair()
+      #expect(total("securestorage_repaired_changes") == 1)
+      withExtendedLifetime(following) {}
     }
 
     @Test func theLoggerGetsEachThingOnceAndThenItsCount() throws {

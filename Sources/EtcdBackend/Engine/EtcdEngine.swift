@@ -14,13 +14,8 @@ final class EtcdEngine: RemoteEngine {
   /// 125 KB a second, and a read twice as much for each time that no member has answered.
   private static let longestAttempt: Int64 = 2_000_000_000
   private static let nanosecondsPerByte: Int64 = 8_000
-  /// A page that takes longer is followed by a smaller one.
-  private static let longPage: Int64 = 500_000_000
-  /// How many rows an answer has at most.
-  ///
-  /// etcd counts all rows for each page, so with pages of 1000 a list of 100,000 takes three times as
-  /// long.
-  private static let page = 5000
+  /// How long the first question to a member waits before the connection is looked at.
+  private static let firstAttempt: Int64 = 400_000_000
 
   let title: String
   /// etcd's own, unless its operator has set others.
@@ -28,8 +23,8 @@ final class EtcdEngine: RemoteEngine {
   var limits: RemoteLimits { Self.limits }
   private let endpoints: [EtcdEndpoint]
   /// The name of the first row, and what is after the last one.
-  private let first: [UInt8]
-  private let end: [UInt8]
+  let first: [UInt8]
+  let end: [UInt8]
   private let certificates: EtcdCertificates?
   private let user: EtcdUser?
   private let process = OwnProcess()
@@ -41,6 +36,12 @@ final class EtcdEngine: RemoteEngine {
     var channels: [Int: EtcdChannel] = [:]
     /// What proves the user; ends with a 0.
     var token: SecureBytes?
+    /// The members to which a connection could be made, the last time that it was tried.
+    var reached: Set<Int> = []
+    /// Why no call to a member can succeed.
+    var refusals: [Int: StorageError] = [:]
+    /// How often all members were asked in vain since one answered.
+    var failures = 0
   }
 
   /// The rows below a prefix.
@@ -65,7 +66,7 @@ final class EtcdEngine: RemoteEngine {
   }
 
   /// What a call found out.
-  private enum Answer {
+  enum Answer {
     case done([UInt8])
     case tooLarge
     case tooSlow
@@ -81,28 +82,34 @@ final class EtcdEngine: RemoteEngine {
   ///   - deadline: the end of all attempts.
   /// - Returns: the answer, or why it was not given.
   /// - Throws: `StorageError`: at the deadline what the last member said.
-  private func ask(
+  func ask(
     _ method: String, _ request: [UInt8], _ kind: EtcdFailure.Call, isPage: Bool = false,
     by deadline: Deadline
   ) throws(StorageError) -> Answer {
     try requireProcess()
     var attempt = 0
     var span = Self.longestAttempt + Int64(request.count) * Self.nanosecondsPerByte
-    var badCertificates = 0
     var hasNewToken = false
+    var patience: Set<Int> = []
     while true {
       let (index, channel) = try channel()
+      let isKnown = kind == .write || state.withLock { $0.reached.contains(index) }
+      let isFirst = !isKnown && !patience.contains(index)
       let failure: EtcdFailure
       do throws(EtcdFailure) {
-        let token = try token(channel, by: deadline)
-        return .done(
-          try channel.call(
-            method, request, token: token, nanoseconds: min(deadline.nanoseconds, span)))
+        let first = isFirst ? Self.firstAttempt : .max
+        let token = try token(channel, within: min(Self.span(to: deadline), first))
+        let bytes = try channel.call(
+          method, request, token: token, nanoseconds: min(deadline.nanoseconds, span, first))
+        noteAnswer(of: index)
+        return .done(bytes)
       } catch {
         failure = error
       }
       switch failure.kind {
-      case .refused: throw failure.error(of: kind, at: title)
+      case .refused:
+        noteAnswer(of: index)
+        throw failure.error(of: kind, at: title)
       case .tooLarge: return .tooLarge
       case .compacted: throw failure.error(of: kind, at: title)
       case .staleToken:
@@ -113,27 +120,68 @@ final class EtcdEngine: RemoteEngine {
       case .unknown where kind == .write:
         leave(index)
         throw failure.error(of: kind, at: title)
-      case .unknown where isPage && failure.isOfTime && !deadline.isOver:
+      case .unknown where !isFirst && isPage && failure.isOfTime && !deadline.isOver:
         leave(index)
         return .tooSlow
-      case .notDone, .unknown: leave(index)
+      case .notDone, .unknown:
+        // One that can be reached, or is slow, gets the usual time on the same connection.
+        if !isKnown, try !isRefused(index), isFirst, failure.isOfTime, !deadline.isOver {
+          patience.insert(index)
+          continue
+        }
+        leave(index)
       }
-      badCertificates = failure.isOfCertificates ? badCertificates + 1 : 0
       attempt += 1
-      guard badCertificates < endpoints.count, !deadline.isOver else {
-        throw failure.error(of: kind, at: title)
-      }
+      guard !deadline.isOver else { throw failure.error(of: kind, at: title) }
       if attempt % endpoints.count == 0 {
-        // All members were asked. Nothing tells when one comes back, and a refused connection takes
-        // no time, so without a pause this would keep a core busy.
-        usleep(50_000)
+        pause(by: deadline)
         if failure.isOfTime { span *= 2 }
       }
     }
   }
 
+  private func noteAnswer(of index: Int) {
+    state.withLock { state in
+      guard state.failures > 0 || !state.reached.contains(index) else { return }
+      (state.failures, state.refusals[index]) = (0, nil)
+      state.reached.insert(index)
+    }
+  }
+
+  /// Looks at a member that has not answered.
+  ///
+  /// - Returns: whether no call to it can succeed.
+  /// - Throws: why, where none to any member can.
+  private func isRefused(_ index: Int) throws(StorageError) -> Bool {
+    let verdict = EtcdProbe.verdict(of: endpoints[index], try texts(of: index))
+    let refusals = state.withLock { state in
+      switch verdict {
+      case .refused(let refusal): state.refusals[index] = refusal
+      case .good:
+        state.refusals[index] = nil
+        state.reached.insert(index)
+      case .unknown: break
+      }
+      return state.refusals
+    }
+    guard case .refused(let refusal) = verdict else { return false }
+    if refusals.count == endpoints.count { throw refusal }
+    return true
+  }
+
+  /// Waits after all members were asked in vain, from 50 ms to 3 s, with a random part so that a
+  /// thousand programs don't meet at a member that is starting.
+  private func pause(by deadline: Deadline) {
+    let failures = state.withLock { state in
+      defer { state.failures += 1 }
+      return state.failures
+    }
+    let most = min(Int64(50_000) << Int64(min(failures, 6)), 3_000_000)
+    usleep(UInt32(min(Int64.random(in: most / 2...most), deadline.nanoseconds / 1000)))
+  }
+
   /// The answer to a call that fits into one message.
-  private func call(
+  func call(
     _ method: String, _ request: [UInt8], _ kind: EtcdFailure.Call, by deadline: Deadline
   ) throws(StorageError) -> ArraySlice<UInt8> {
     guard case .done(let bytes) = try ask(method, request, kind, by: deadline) else {
@@ -168,10 +216,12 @@ final class EtcdEngine: RemoteEngine {
   }
 
   private func connect(_ index: Int) throws(StorageError) -> EtcdChannel {
-    // The files are read again for each new connection, since certificates are renewed.
-    let texts =
-      try endpoints[index].isEncrypted ? (certificates ?? EtcdCertificates()).read() : nil
-    return try EtcdChannel(endpoints[index], texts)
+    try EtcdChannel(endpoints[index], texts(of: index))
+  }
+
+  /// The certificates of a connection; they are read again for each one, since they are renewed.
+  private func texts(of index: Int) throws(StorageError) -> EtcdCertificates.Texts? {
+    try endpoints[index].isEncrypted ? (certificates ?? EtcdCertificates()).read() : nil
   }
 
   /// Asks another member from now on, and connects anew when it is this one's turn again.
@@ -180,12 +230,13 @@ final class EtcdEngine: RemoteEngine {
       guard state.current == index else { return }
       state.current = (index + 1) % endpoints.count
       state.channels[index] = nil
+      state.reached.remove(index)
     }
   }
 
   /// The token of the user; nil without a user.
   private func token(
-    _ channel: EtcdChannel, by deadline: Deadline
+    _ channel: EtcdChannel, within nanoseconds: Int64
   ) throws(EtcdFailure) -> SecureBytes? {
     guard let user else { return nil }
     if let token = state.withLock({ $0.token }) { return token }
@@ -199,7 +250,7 @@ final class EtcdEngine: RemoteEngine {
     }
     // gRPC has copies of its own, so wiping this one would not remove the password from memory.
     let answer = try channel.call(
-      Method.authenticate, request, token: nil, nanoseconds: Self.span(to: deadline))
+      Method.authenticate, request, token: nil, nanoseconds: nanoseconds)
     do throws(StorageError) {
       let text = try EtcdToken(answer[...]).text
       let token = try cryptography { () throws(CryptoError) in
@@ -210,96 +261,6 @@ final class EtcdEngine: RemoteEngine {
     } catch {
       throw EtcdFailure(error)
     }
-  }
-
-  // MARK: Rows
-
-  private func name(_ key: RowKey) -> [UInt8] { first + key.bytes }
-
-  /// The row of the store; nil for one that is none of this store's.
-  private func row(_ row: EtcdRow) -> Row? {
-    guard row.key.starts(with: first), let key = RowKey(row.key.dropFirst(first.count)) else {
-      return nil
-    }
-    return Row(key, Array(row.value), version: row.revision)
-  }
-
-  func history(by deadline: Deadline) throws(StorageError) -> String {
-    let request = EtcdRequest.range(name(.header), keysOnly: true)
-    let answer = try EtcdRange(call(Method.range, request, .read, by: deadline))
-    return String(answer.header.cluster, radix: 16)
-  }
-
-  func read(
-    _ keys: [RowKey], by deadline: Deadline
-  ) throws(StorageError) -> (rows: [Row?], mark: Mark) {
-    let request = EtcdRequest.transaction(checks: [], success: keys.map { .range(key: name($0)) })
-    let answer = try EtcdTransaction(call(Method.transaction, request, .read, by: deadline))
-    guard answer.isDone, answer.ranges.count == keys.count else {
-      throw StorageError(.damaged, "etcd's answer does not belong to the question", path: title)
-    }
-    return (answer.ranges.map { $0.rows.first.flatMap(row) }, answer.header.revision)
-  }
-
-  func commit(
-    _ commit: RemoteCommit, by deadline: Deadline
-  ) throws(StorageError) -> Mark? {
-    let request = EtcdRequest.transaction(
-      checks: commit.checks.map { (name($0.key), $0.version) },
-      success: commit.writes.map { key, value in
-        value.map { .put(key: name(key), value: $0) } ?? .delete(key: name(key))
-      },
-      // A transaction that writes nothing is answered from an old state unless it reads.
-      failure: [.range(key: name(.header))])
-    let bytes = try call(Method.transaction, request, .write, by: deadline)
-    do throws(StorageError) {
-      let answer = try EtcdTransaction(bytes)
-      return answer.isDone ? answer.header.revision : nil
-    } catch {
-      // Whoever answered nonsense may have made the commit.
-      throw StorageError(.outcomeUnknown, error.message, path: title)
-    }
-  }
-
-  func list(
-    keysOnly: Bool, by deadline: Deadline, _ body: ([Row]) throws(StorageError) -> Void
-  ) throws(StorageError) -> Mark {
-    var limit = Self.page
-    var from = first
-    var revision: Mark = 0
-    while true {
-      let request = EtcdRequest.range(
-        from, to: end, limit: limit, revision: revision, keysOnly: keysOnly)
-      let begin = MonotonicTime.now
-      let bytes: [UInt8]
-      switch try ask(Method.range, request, .read, isPage: limit > 1, by: deadline) {
-      case .done(let answer): bytes = answer
-      case .tooSlow:
-        limit = max(limit / 8, 1)
-        continue
-      case .tooLarge:
-        guard limit > 1 else {
-          throw StorageError(
-            .damaged, "a row of the store is larger than any that this program writes", path: title)
-        }
-        limit = max(limit / 8, 1)
-        continue
-      }
-      if MonotonicTime.now.since(begin) < Self.longPage { limit = min(limit * 2, Self.page) }
-      let answer = try EtcdRange(bytes[...])
-      if revision == 0 { revision = answer.header.revision }
-      try body(answer.rows.compactMap(row))
-      guard answer.hasMore, let last = answer.rows.last else { return revision }
-      from = Array(last.key) + [0]
-    }
-  }
-
-  func watch(
-    from mark: Mark, _ tell: @escaping @Sendable (WatchSignal) -> Void
-  ) -> ChangeObservation {
-    let watch = EtcdWatch(engine: self, first: first, end: end, from: mark, tell)
-    DetachedThread.start("sps-etcd") { watch.run() }
-    return ChangeObservation { watch.stop() }
   }
 
   // MARK: For one member
@@ -322,10 +283,16 @@ final class EtcdEngine: RemoteEngine {
     let deadline = Deadline(after: .seconds(3))
     let channel = try connect(index)
     do throws(EtcdFailure) {
-      let token = try token(channel, by: deadline)
+      let token = try token(channel, within: Self.span(to: deadline))
       return try channel.call(
         method, [], token: token, nanoseconds: Self.span(to: deadline), certificate: certificate)
     } catch {
+      let isAnswer = if case .refused = error.kind { true } else { false }
+      if !isAnswer,
+        case .refused(let refusal) = EtcdProbe.verdict(of: endpoints[index], try texts(of: index))
+      {
+        throw refusal
+      }
       throw error.error(of: .read, at: endpoints[index].text)
     }
   }
@@ -338,7 +305,7 @@ final class EtcdEngine: RemoteEngine {
     let (index, channel) = try channel()
     let token: SecureBytes?
     do throws(EtcdFailure) {
-      token = try self.token(channel, by: Deadline(after: .seconds(5)))
+      token = try self.token(channel, within: Self.longestAttempt)
     } catch {
       throw failed(error, at: index)
     }

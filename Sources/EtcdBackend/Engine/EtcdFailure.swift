@@ -104,9 +104,6 @@ struct EtcdFailure: Error {
 
   private func says(_ text: String) -> Bool { message.contains(text) }
 
-  /// Whether the two ends do not accept each other's certificates.
-  var isOfCertificates: Bool { status == Status.unavailable && says("certificate verify failed") }
-
   /// Whether there was no answer in the time that the call had.
   var isOfTime: Bool { status == Status.deadlineExceeded }
 
@@ -114,12 +111,6 @@ struct EtcdFailure: Error {
   func error(of call: Call, at title: String) -> StorageError {
     if let cause { return cause }
     let said = message.isEmpty ? "status \(status)" : message
-    guard !isOfCertificates else {
-      return StorageError(
-        .denied,
-        "etcd's certificate is not one of the given authority, has another name, or has expired: "
-          + said, path: title, number: Int(status))
-    }
     return switch kind {
     case .notDone:
       StorageError(

@@ -202,11 +202,7 @@ package struct Deadline: Sendable {
   /// A deadline that is `span` from now.
   package init(after span: Duration, _ clock: RemoteClock = .machine) {
     self.clock = clock
-    let (seconds, attoseconds) = span.components
-    let wait = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let now = clock.now().nanoseconds
-    let most = Int64.max - now - 1_000_000_000
-    end = now + min(wait.overflow ? most : wait.partialValue + attoseconds / 1_000_000_000, most)
+    end = clock.now().later(by: span).nanoseconds
   }
 
   /// How much time is left, in nanoseconds; 0 when it is over.

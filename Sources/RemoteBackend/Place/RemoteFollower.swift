@@ -5,10 +5,13 @@ package import StorageCore
 
 /// How current the memory of a place is.
 package enum RemoteState: Sendable {
-  /// A watch tells of changes.
+  /// A watch tells of changes, and the last question was answered.
   case current
-  /// No watch is there, for this reason, since a time of the monotonic clock.
+  /// No watch is there or the last question failed, for this reason, since a time of the monotonic
+  /// clock.
   case away(StorageError, since: MonotonicTime)
+  /// Changes are followed, but the copy on this machine can't be written.
+  case unkept(StorageError, since: MonotonicTime)
 }
 
 /// Keeps the memory of a place current, on a thread of its own, for as long as the place lives.
@@ -23,22 +26,80 @@ final class RemoteFollower: Sendable {
   private let wake = DispatchSemaphore(value: 0)
   private let shared = Lock(Shared())
 
+  private let events = Observers<ConnectionEvent>()
+
+  private struct Failure {
+    var error: StorageError
+    var since: MonotonicTime
+  }
+
   private struct Shared {
-    var state = RemoteState.current
+    /// Why no watch is there: ends with a comparison that succeeds.
+    var lost: Failure?
+    /// Why the last question was not answered: ends with one that is.
+    var failed: Failure?
     var isStopped = false
     var hasEnded = false
 
-    /// Notes why changes can't be followed; the first time counts.
-    mutating func leave(_ error: StorageError) {
-      if case .away(_, let since) = state {
-        state = .away(error, since: since)
-      } else {
-        state = .away(error, since: .now)
-      }
+    var state: RemoteState {
+      guard let newest = lost ?? failed else { return .current }
+      let since = [lost, failed].compactMap { $0?.since }.min { $0.nanoseconds < $1.nanoseconds }
+      return .away(newest.error, since: since ?? newest.since)
     }
   }
 
   var state: RemoteState { shared.withLock { $0.state } }
+
+  /// Calls `sink` when the engine is lost or found, and when a comparison repaired something.
+  func watch(_ sink: @escaping @Sendable (ConnectionEvent) -> Void) -> ChangeObservation {
+    events.add(sink)
+  }
+
+  /// Asks the engine, and notes whether it answered.
+  func noting<Result>(
+    _ engine: any RemoteEngine, _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    do throws(StorageError) {
+      let result = try body()
+      change(engine) { $0.failed = nil }
+      return result
+    } catch {
+      // Any other error is an answer.
+      if [.unavailable, .timedOut, .denied, .outcomeUnknown].contains(error.code) {
+        change(engine) { $0.failed = Failure(error: error, since: $0.failed?.since ?? .now) }
+      }
+      throw error
+    }
+  }
+
+  /// Changes what is known of the connection, and tells if it is lost or found by that.
+  private func change(_ engine: any RemoteEngine, _ body: (inout Shared) -> Void) {
+    let (old, new) = shared.withLock { shared in
+      let old = shared.state
+      body(&shared)
+      return (old, shared.state)
+    }
+    switch (old, new) {
+    case (.current, .away(let error, _)): tell(.lost(error), of: engine)
+    case (.away(_, let since), .current):
+      tell(.found(after: .nanoseconds(MonotonicTime.now.since(since))), of: engine)
+    default: break
+    }
+  }
+
+  /// Tells observers and the program's diagnostics of an event.
+  func tell(_ event: ConnectionEvent, of engine: any RemoteEngine) {
+    events.notify(event)
+    let (code, text): (StorageError.Code, String) =
+      switch event {
+      case .lost(let error): (error.code, "changes can't be followed now: \(error.message)")
+      case .found(let span):
+        (.unavailable, "changes are followed again, after \(Int(span / .seconds(1))) s")
+      case .repaired(let count):
+        (.unavailable, "a comparison took in \(count) changes that had not been told")
+      }
+    StorageDiagnostics.report(StorageError(code, text, path: engine.title))
+  }
 
   /// Begins to follow a place.
   ///
@@ -46,7 +107,7 @@ final class RemoteFollower: Sendable {
   ///   - place: the place.
   ///   - error: why the engine could not be asked just now; nil if it was.
   func start(_ place: RemotePlace, after error: StorageError?) {
-    if let error { shared.withLock { $0.leave(error) } }
+    if let error { lose(place.engine, error) }
     DetachedThread.start("sps-remote") { [self, weak place] in run { place } }
   }
 
@@ -54,6 +115,10 @@ final class RemoteFollower: Sendable {
   func stop() {
     shared.withLock { $0.isStopped = true }
     wake.signal()
+  }
+
+  private func lose(_ engine: any RemoteEngine, _ error: StorageError) {
+    change(engine) { $0.lost = Failure(error: error, since: $0.lost?.since ?? .now) }
   }
 
   private func run(_ place: () -> RemotePlace?) {
@@ -66,7 +131,7 @@ final class RemoteFollower: Sendable {
         guard try look(place, &following) else { return }
       } catch {
         (following, hasFailed) = (nil, true)
-        shared.withLock { $0.leave(error) }
+        if let engine = place()?.engine { lose(engine, error) }
       }
       // A watch that ends wakes this thread.
       _ = wake.wait(timeout: .now() + (hasFailed ? Self.pause(failures) : Self.interval))
@@ -95,21 +160,18 @@ final class RemoteFollower: Sendable {
     // First the watch, then the comparison: what changes in between is told.
     if following == nil || hasEnded {
       following = nil
-      following = try place.follow { [weak self] end in self?.ended(end) }
+      let engine = place.engine
+      following = try place.follow { [weak self] end in self?.ended(end, engine) }
     }
     try place.repair(within: Self.patience)
-    shared.withLock { $0.state = .current }
+    change(place.engine) { if !$0.hasEnded { $0.lost = nil } }
     return true
   }
 
-  private func ended(_ end: RemoteEnd) {
-    shared.withLock { shared in
-      shared.hasEnded = true
-      switch end {
-      case .failed(let error): shared.leave(error)
-      case .tooOld: break  // the comparison that follows finds what was missed
-      }
-    }
+  private func ended(_ end: RemoteEnd, _ engine: any RemoteEngine) {
+    shared.withLock { $0.hasEnded = true }
+    // After `tooOld` the comparison that follows finds what was missed.
+    if case .failed(let error) = end { lose(engine, error) }
     wake.signal()
   }
 }

@@ -13,6 +13,10 @@ final class RemoteKeeper: Sendable {
   private let wake = DispatchSemaphore(value: 0)
   private let turn = Lock(())
   private let isStopped = Lock(false)
+  private let failed = Lock<(error: StorageError, since: MonotonicTime)?>(nil)
+
+  /// Why the copy can't be written, and since when; nil while it can.
+  var failure: (error: StorageError, since: MonotonicTime)? { failed.withLock { $0 } }
 
   /// Notes from now on what changes in the memory of a place.
   init(_ copy: RemoteCopy, _ memory: RemoteMemory) {
@@ -59,8 +63,10 @@ final class RemoteKeeper: Sendable {
         lane: place.writer.lanes.latest ?? place.rememberedLane.withLock { $0 })
       do throws(StorageError) {
         if try !copy.save(changes, contents) { place.memory.putBack(changes) }
+        failed.withLock { $0 = nil }
       } catch {
         place.memory.putBack(changes)
+        failed.withLock { $0 = (error, $0?.since ?? .now) }
         throw error
       }
     }

@@ -11,8 +11,9 @@ extension RemotePlace {
   /// Reads all rows, unless that was done before.
   ///
   /// While the engine can't be reached, the copy on this machine serves.
-  func prepare(by deadline: Deadline) throws(StorageError) {
+  func prepare(by deadline: @autoclosure () -> Deadline) throws(StorageError) {
     guard !isPrepared.load(ordering: .acquiring) else { return }
+    let deadline = deadline()
     try listTurn.take(by: deadline, of: engine) { () throws(StorageError) in
       guard !isPrepared.load(ordering: .acquiring) else { return }
       try loadCopy()
@@ -54,7 +55,7 @@ extension RemotePlace {
   /// A watch may lose a change, and none says what happened while it was away.
   ///
   /// - Throws: `StorageError` when the engine can't be asked, or is not the one that it was.
-  package func repair() throws(StorageError) { try repair(within: options.deadline) }
+  package func repair() throws(StorageError) { try repair(by: callDeadline()) }
 
   /// The same, with a time of its own.
   func repair(within span: Duration) throws(StorageError) {
@@ -65,7 +66,7 @@ extension RemotePlace {
   func repair(by deadline: Deadline) throws(StorageError) {
     try listTurn.take(by: deadline, of: engine) { () throws(StorageError) in
       if !isPrepared.load(ordering: .acquiring) { try loadCopy() }
-      try readAll(by: deadline)
+      try follower.noting(engine) { () throws(StorageError) in try readAll(by: deadline) }
     }
   }
 
@@ -98,38 +99,47 @@ extension RemotePlace {
       if let lane { lanes[lane.key] = max(lanes[lane.key] ?? 0, lane.version) }
     }
     try requireHistory(by: deadline)
+    let now = options.clock.now()
     let isEmpty = try memory.isEmpty()
-    if memory.mark != nil || !isEmpty {
-      if try !agrees(lanes, by: deadline) { try compareAll(lanes, by: deadline) }
-    } else {
-      try readFirst(by: deadline)
-    }
+    let mark =
+      memory.mark != nil || !isEmpty
+      ? try compare(lanes, by: deadline) : try readFirst(by: deadline)
+    // Only then: what is told before the end of a comparison does not count.
     memory.endComparison(watch)
+    memory.confirm(mark, asOf: now)
     begin(after: nil)
   }
 
+  /// Makes memory, which has something, equal to the engine's rows.
+  private func compare(
+    _ lanes: [RowKey: Mark], by deadline: Deadline
+  ) throws(StorageError) -> Mark {
+    if let mark = try agreement(lanes, by: deadline) { return mark }
+    let (mark, repaired) = try compareAll(lanes, by: deadline)
+    if repaired > 0 { follower.tell(.repaired(repaired), of: engine) }
+    return mark
+  }
+
   /// Reads all rows into memory, which has none.
-  private func readFirst(by deadline: Deadline) throws(StorageError) {
-    let now = options.clock.now()
+  private func readFirst(by deadline: Deadline) throws(StorageError) -> Mark {
     var lanes: [RowKey: Mark] = [:]
     let mark = try engine.list(keysOnly: false, by: deadline) { (rows) throws(StorageError) in
       for row in rows where row.key.isLane { lanes[row.key] = row.version }
       memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
     }
     memory.complete(at: mark)
-    memory.confirm(mark, asOf: now)
     removeOldLanes(lanes, by: deadline)
+    return mark
   }
 
-  /// Whether memory has just the rows of the engine, which is the usual case and takes no memory to
-  /// find out.
+  /// The mark at which memory has just the rows of the engine, which is the usual case and takes no
+  /// memory to find out; nil when they differ.
   ///
   /// - Throws: `StorageError` when the engine can't be asked, or is not the one that it was.
-  private func agrees(
+  private func agreement(
     _ known: [RowKey: Mark], by deadline: Deadline
-  ) throws(StorageError) -> Bool {
-    guard let before = memory.mark else { return false }
-    let now = options.clock.now()
+  ) throws(StorageError) -> Mark? {
+    guard let before = memory.mark else { return nil }
     let count = try memory.count()
     var (same, others) = (0, 0)
     var lanes: [RowKey: Mark] = [:]
@@ -141,20 +151,20 @@ extension RemotePlace {
     }
     if mark < before { throw wentBack() }
     try requireLanes(known, lanes)
-    guard same == count, others == 0, try memory.count() == count else { return false }
+    guard same == count, others == 0, try memory.count() == count else { return nil }
     noteLanes(lanes)
     try requireHeader(by: deadline)
     memory.complete(at: mark)
-    memory.confirm(mark, asOf: now)
     if !isPrepared.load(ordering: .acquiring) { removeOldLanes(lanes, by: deadline) }
-    return true
+    return mark
   }
 
   /// Compares all rows with the engine's one by one, and takes in what is missing.
+  ///
+  /// - Returns: the mark of the rows, and how many of a memory that was complete differed.
   private func compareAll(
     _ lanes: [RowKey: Mark], by deadline: Deadline
-  ) throws(StorageError) {
-    let now = options.clock.now()
+  ) throws(StorageError) -> (mark: Mark, repaired: Int) {
     let before = memory.mark
     let known = memory.versions()
     var found: [RowKey: Mark] = [:]
@@ -172,17 +182,23 @@ extension RemotePlace {
     }
     try requireLanes(lanes, found)
     noteLanes(found.filter { $0.key.isLane })
-    if before != nil {
+    var repaired = 0
+    if let before {
       try requireHeader(by: deadline)
       let missing = found.keys.filter { found[$0]! > known[$0] ?? 0 && !$0.isLane }
       for start in stride(from: 0, to: missing.count, by: engine.limits.operations) {
         let end = min(start + engine.limits.operations, missing.count)
         try takeIn(missing[start..<end], by: deadline)
       }
+      repaired = missing.count { found[$0]! <= before }
+    }
+    // What a watch that is there has not told yet is nothing that it missed.
+    if let now = memory.mark, before != nil, now >= mark {
+      repaired += memory.versions().count { $0.value <= mark && found[$0.key] == nil }
     }
     memory.removeRows(at: mark) { found[$0] == nil }
-    memory.confirm(mark, asOf: now)
     if !isPrepared.load(ordering: .acquiring) { removeOldLanes(found, by: deadline) }
+    return (mark, repaired)
   }
 
   /// Refuses an engine whose header is another one of the same version: a store of another engine.
@@ -229,11 +245,19 @@ extension RemotePlace {
     memory.apply(lanes.map { RemoteChange($0.key, [], version: $0.value) })
   }
 
-  /// Gives the lane of a refused commit back to the writer, with its row as it is now.
+  /// Reads what a refused commit checked, and gives its lane back to the writer, with its row as it is
+  /// now.
   ///
   /// - Throws: `damaged` when the row is older than the lane's last commit, so that the engine went
   ///   back.
-  func giveBack(_ lane: Lane, _ row: Row?) throws(StorageError) {
+  func giveBack(
+    _ lane: Lane?, readingAgain keys: [RowKey], by deadline: Deadline
+  ) throws(StorageError) {
+    guard let lane else {
+      _ = try refresh(keys, by: deadline)
+      return
+    }
+    let row = try refresh(keys + [lane.key], by: deadline).last ?? nil
     if let row, row.version < lane.version { throw wentBack() }
     writer.giveBack(lane, row)
   }
@@ -303,7 +327,9 @@ extension RemotePlace {
     _ keys: [RowKey], by deadline: Deadline
   ) throws(StorageError) -> (rows: [Row?], mark: Mark) {
     try memory.asking { () throws(StorageError) in
-      let (rows, mark) = try engine.read(keys, by: deadline)
+      let (rows, mark) = try follower.noting(engine) { () throws(StorageError) in
+        try engine.read(keys, by: deadline)
+      }
       memory.apply(rows, of: keys, at: mark)
       return (rows, mark)
     }
@@ -318,13 +344,13 @@ extension RemotePlace {
 
   /// Makes sure that memory is as new as a reader wants: of some rows, or of all.
   func meet(_ reading: Reading, _ keys: [RowKey]?) throws(StorageError) {
-    let deadline = Deadline(after: options.deadline, options.clock)
-    try prepare(by: deadline)
+    try prepare(by: callDeadline())
     switch reading {
     case .cached: return
     case .cachedFor(let most): if let age, age <= most { return }
     case .linearizable: break
     }
+    let deadline = callDeadline()
     guard let keys else { return try repair() }
     _ = try refresh(keys, by: deadline)
   }
@@ -337,7 +363,7 @@ extension RemotePlace {
   package func follow(
     _ ended: @escaping @Sendable (RemoteEnd) -> Void
   ) throws(StorageError) -> ChangeObservation {
-    try prepare(by: Deadline(after: options.deadline, options.clock))
+    try prepare(by: callDeadline())
     let memory = memory
     memory.beginWatch()
     return engine.watch(from: memory.mark ?? 0) { signal in

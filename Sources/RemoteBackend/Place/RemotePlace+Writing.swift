@@ -15,7 +15,7 @@ extension RemotePlace {
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     try requireWritable()
-    let deadline = Deadline(after: options.deadline, options.clock)
+    let deadline = callDeadline()
     try prepare(by: deadline)
     try requireRoom(writes)
     let keys = [RowKey.header] + writes.map { .record($0.name) }
@@ -30,9 +30,7 @@ extension RemotePlace {
       case .commit(let commit):
         switch try make(commit, by: deadline) {
         case .committed: return .committed
-        case .refused(let lane):
-          let rows = try refresh(keys + [lane.key], by: deadline)
-          try giveBack(lane, rows.last ?? nil)
+        case .refused(let lane): try giveBack(lane, readingAgain: keys, by: deadline)
         }
       }
       isFresh = true
@@ -48,7 +46,9 @@ extension RemotePlace {
     _ commit: RemoteCommit, by deadline: Deadline
   ) throws(StorageError) -> RemoteWriter.Outcome {
     try memory.asking { () throws(StorageError) in
-      let outcome = try writer.commit(commit, by: deadline)
+      let outcome = try follower.noting(engine) { () throws(StorageError) in
+        try writer.commit(commit, by: deadline)
+      }
       if case .committed(let mark) = outcome {
         memory.apply(
           commit.writes.map { RemoteChange($0.key, $0.value, version: mark) })
@@ -78,12 +78,7 @@ extension RemotePlace {
   /// Refuses what no commit of the engine can take.
   private func requireRoom(_ writes: [RecordWrite]) throws(StorageError) {
     let limits = engine.limits
-    guard writes.count <= commitLimit else {
-      throw StorageError(
-        .invalid,
-        "a transaction over \(writes.count) values is too large for this place, which takes "
-          + "\(commitLimit); use smaller ones", path: engine.title)
-    }
+    try requireRoom(writes.count)
     // The name of a row, its prefix and the message around it.
     let bytes = writes.reduce(0) { $0 + ($1.record?.count ?? 0) + 512 }
     guard bytes <= limits.bytes else {
@@ -91,6 +86,16 @@ extension RemotePlace {
         .invalid,
         "the values of one write are larger than the \(limits.bytes >> 10) KiB that this place takes; "
           + "keep large values in a sealed folder", path: engine.title)
+    }
+  }
+
+  /// Refuses more names than one commit can check.
+  func requireRoom(_ names: Int) throws(StorageError) {
+    guard names <= commitLimit else {
+      throw StorageError(
+        .invalid,
+        "a transaction over \(names) values is too large for this place, which takes \(commitLimit); use "
+          + "smaller ones", path: engine.title)
     }
   }
 
@@ -103,7 +108,7 @@ extension RemotePlace {
   package func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
-    let deadline = Deadline(after: options.deadline, options.clock)
+    let deadline = callDeadline()
     try prepare(by: deadline)
     return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
       try headerTurn.take(by: deadline, of: engine) { () throws(StorageError) in
@@ -134,9 +139,7 @@ extension RemotePlace {
         checks: [(.header, old == nil ? 0 : version)], writes: [(.header, new)])
       switch try make(commit, by: deadline) {
       case .committed: return try memory.header().version
-      case .refused(let lane):
-        let rows = try refresh([.header, lane.key], by: deadline)
-        try giveBack(lane, rows.last ?? nil)
+      case .refused(let lane): try giveBack(lane, readingAgain: [.header], by: deadline)
       }
       attempt += 1
     } while !deadline.isOver

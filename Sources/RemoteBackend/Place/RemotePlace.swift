@@ -69,7 +69,20 @@ package final class RemotePlace: RecordPlace {
   }
 
   /// How current the memory is.
-  package var state: RemoteState { follower.state }
+  ///
+  /// A copy that can't be written is said where nothing worse is.
+  package var state: RemoteState {
+    let state = follower.state
+    guard case .current = state, let failure = keeper?.failure else { return state }
+    return .unkept(failure.error, since: failure.since)
+  }
+
+  /// When a call that begins now gives up: after its own time, or with the call that it is a part of.
+  func callDeadline() -> Deadline {
+    let own = Deadline(after: options.deadline, options.clock)
+    guard let end = CallLimit.end else { return own }
+    return own.within(.nanoseconds(end.since(.now)))
+  }
 
   package var asksOthers: Bool { true }
   package var location: String? { engine.title }
@@ -106,7 +119,7 @@ package final class RemotePlace: RecordPlace {
   // MARK: Reading
 
   package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
-    try prepare(by: Deadline(after: options.deadline, options.clock))
+    try prepare(by: callDeadline())
     let known = try memory.header()
     guard known.header == nil, try !memory.isEmpty() else { return known }
     // Records without a header are damage, or a change that the watch did not tell.
@@ -140,7 +153,7 @@ package final class RemotePlace: RecordPlace {
   package func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
-    try prepare(by: Deadline(after: options.deadline, options.clock))
+    try prepare(by: callDeadline())
     return try unsafe memory.copy(name, into: buffer)
   }
 
@@ -165,7 +178,29 @@ package final class RemotePlace: RecordPlace {
   ) -> ChangeObservation { memory.observe(observer) }
 }
 
-extension RemotePlace: DatedPlace {
+extension RemotePlace: DistantPlace {
+  package var deadline: Duration { options.deadline }
+
+  package func latest(
+    _ names: [NameHash]
+  ) throws(StorageError) -> (records: [[UInt8]?], headerVersion: UInt64) {
+    let deadline = callDeadline()
+    try prepare(by: deadline)
+    try requireRoom(names.count)
+    let rows = try refresh([.header] + names.map { .record($0) }, by: deadline)
+    var records: [[UInt8]?] = []
+    for (name, row) in zip(names, rows.dropFirst()) {
+      // A row that somebody put back is a record that does not open.
+      let known = try memory.lookup(name).known
+      records.append(row != nil && known.isPast ? [] : row?.value)
+    }
+    return (records, rows[0]?.version ?? 0)
+  }
+
+  package func watchConnection(
+    _ sink: @escaping @Sendable (ConnectionEvent) -> Void
+  ) -> ChangeObservation { follower.watch(sink) }
+
   package func takeInAll() throws(StorageError) { try repair() }
 
   package func isRecord(

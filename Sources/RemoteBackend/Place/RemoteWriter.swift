@@ -13,8 +13,8 @@ struct RemoteWriter: Sendable {
     /// It was made, at this mark.
     case committed(Mark)
     /// A check failed, and nothing was done. Who reads the rows again reads the lane's row, too,
-    /// and gives the lane back with ``RemoteWriter/giveBack(_:_:)``.
-    case refused(Lane)
+    /// and gives the lane back with ``RemoteWriter/giveBack(_:_:)``; nil for a commit without one.
+    case refused(Lane?)
   }
 
   /// What is known of a commit whose answer was lost.
@@ -51,7 +51,7 @@ struct RemoteWriter: Sendable {
         if error.code == .full {
           // It is over, but an engine says so of commits that it made, too.
           if let mark = try made(&lane, after: error, by: deadline) { return .committed(mark) }
-          throw error
+          return try remove(commit, after: error, by: deadline)
         }
         guard error.code == .outcomeUnknown else {
           lanes.give(lane)  // nothing was done, so the row still has its version
@@ -66,6 +66,20 @@ struct RemoteWriter: Sendable {
     throw StorageError(
       .timedOut, "the write was not made, because the servers did not answer in time; try again",
       path: engine.title)
+  }
+
+  /// Makes a commit that an engine without room refused, if it only removes: without the lane's row,
+  /// which needs room, too.
+  ///
+  /// - Throws: `failure` where it writes; `outcomeUnknown` when the answer is lost, since nothing else
+  ///   tells what became of it.
+  private func remove(
+    _ commit: RemoteCommit, after failure: StorageError, by deadline: Deadline
+  ) throws(StorageError) -> Outcome {
+    guard !commit.writes.isEmpty, commit.writes.allSatisfy({ $0.value == nil }) else {
+      throw failure
+    }
+    return try engine.commit(commit, by: deadline).map { .committed($0) } ?? .refused(nil)
   }
 
   /// Gives the lane of a refused commit back, if its row is still there.

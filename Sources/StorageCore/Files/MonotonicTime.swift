@@ -25,6 +25,16 @@ package struct MonotonicTime: Sendable {
     MonotonicTime(nanoseconds: nanoseconds.subtractingReportingOverflow(span).partialValue)
   }
 
+  /// The time `span` after this one, or the last time that can be told.
+  package func later(by span: Duration) -> MonotonicTime {
+    let (seconds, attoseconds) = span.components
+    let wait = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let most = Int64.max - max(nanoseconds, 0) - 1_000_000_000
+    return MonotonicTime(
+      nanoseconds: nanoseconds
+        + min(wait.overflow ? most : wait.partialValue + attoseconds / 1_000_000_000, most))
+  }
+
   /// Waits until `span` nanoseconds have passed since this time; usually they have passed already.
   package func waitUntilPassed(_ span: Int64) {
     while true {

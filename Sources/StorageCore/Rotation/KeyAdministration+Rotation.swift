@@ -121,7 +121,7 @@ extension KeyAdministration {
       replacement.count = try store.resealAll(records, &keyset)
     } else if store.manifestPlace == nil, !keepingOldKeys {
       // The change of the header decides where others write meanwhile.
-      if let place = store.place as? any DatedPlace {
+      if let place = store.distantPlace {
         replacement.beginning = .older(place, 0)
       } else {
         replacement.beginning = try store.snapshot(of: records).map { .snapshot($0) }

@@ -269,7 +269,7 @@ enum RotationBeginning {
   /// These records, which nobody could change until the header was.
   case snapshot(RecordSnapshot)
   /// Those that are older than a version of the header.
-  case older(any DatedPlace, UInt64)
+  case older(any DistantPlace, UInt64)
 }
 
 /// The records at one moment: the hashes of their bytes, by name.

@@ -24,6 +24,7 @@ struct Attempts: Sequence, IteratorProtocol {
   private mutating func again() -> Bool {
     guard left > 0 else { return false }
     left -= 1
+    if let end = CallLimit.end, MonotonicTime.now.since(end) > 0 { return false }
     guard let start else {
       start = .now
       return true

@@ -1,9 +1,6 @@
 internal import CryptoCore
 
 extension SealedStore {
-  /// How long an update retries while others write.
-  private static var updateDeadline: Duration { .seconds(30) }
-
   /// Advice for a body that was called again and again.
   static var writingAdvice: String {
     "try again, and see that the body waits for no thread or task that writes to it"
@@ -16,31 +13,46 @@ extension SealedStore {
   ///
   /// - Returns: what the last run of `body` returned.
   func update<Value, Result>(
-    _ name: RecordName, _ coder: ValueCoder<Value>, _ body: (inout Value?) throws -> Result
+    _ name: RecordName, _ coder: ValueCoder<Value>, asksEngine: Bool = true,
+    _ body: (inout Value?) throws -> Result
   ) throws -> Result {
     try checkWrite(name, "update")
-    let start = ContinuousClock.now
-    while start.duration(to: .now) < Self.updateDeadline {
-      let sealed = try fetch(name)
-      var value: Value?
-      if let sealed {
-        do throws(StorageError) {
-          try open(sealed, name.text) { (payload) throws(StorageError) in
-            value = try coder.decode(payload)
-          }
-        } catch {
-          failedReads.remember(name, error)
-          throw error.about(name.text)
+    return try BodyRuns.during(self, nil, asksEngine: asksEngine) { runs in
+      repeat {
+        let sealed = try runs.fetch(name)
+        var value: Value?
+        let outcome = Swift.Result<Result, any Error> {
+          if let sealed { value = try decode(sealed, name, coder) }
+          return try Reentry.during(
+            identity, "update of \(name.title)", dependsOn: name.isMeant(by:),
+            { try body(&value) })
         }
-      }
-      let result = try Reentry.during(
-        identity, "update of \(name.title)", dependsOn: name.isMeant(by:),
-        { try body(&value) })
-      let condition = sealed.map { RecordWrite.Condition.equals($0.record) } ?? .absent
-      if try replace(with: value, name, coder, if: condition) { return result }
+        if case .success = outcome, value != nil || sealed != nil {
+          let condition = sealed.map { RecordWrite.Condition.equals($0.record) } ?? .absent
+          if try replace(with: value, name, coder, if: condition) { return try outcome.get() }
+          try runs.readAgain([name])
+        } else if try runs.holds([(name, sealed?.record)]) {
+          return try outcome.get()
+        }
+      } while !runs.isOver
+      throw StorageError(
+        .busy, "others kept writing to the key; \(Self.writingAdvice)", key: name.text)
     }
-    throw StorageError(
-      .busy, "others kept writing to the key; \(Self.writingAdvice)", key: name.text)
+  }
+
+  private func decode<Value>(
+    _ sealed: Sealed, _ name: RecordName, _ coder: ValueCoder<Value>
+  ) throws(StorageError) -> Value? {
+    var value: Value?
+    do throws(StorageError) {
+      try open(sealed, name.text) { (payload) throws(StorageError) in
+        value = try coder.decode(payload)
+      }
+    } catch {
+      failedReads.remember(name, error)
+      throw error.about(name.text)
+    }
+    return value
   }
 
   private func replace<Value>(
@@ -48,7 +60,6 @@ extension SealedStore {
     if condition: RecordWrite.Condition
   ) throws(StorageError) -> Bool {
     if let value { return try write(value, name, coder, if: condition) }
-    if condition == .absent { return true }
     return try commit(nil, name, if: condition)
   }
 }

@@ -8,6 +8,8 @@ public final class SealedStore: Sendable {
   let place: any RecordPlace
   /// The place, if it keeps a manifest.
   let manifestPlace: (any ManifestPlace)?
+  /// The place, if many machines share it.
+  package let distantPlace: (any DistantPlace)?
   /// Whether the place keeps names and JSON in the clear.
   let isClear: Bool
   let tag: [UInt8]
@@ -26,6 +28,7 @@ public final class SealedStore: Sendable {
     let own = delegate as? any RecordPlace
     place = own ?? DelegateAdapter(delegate)
     manifestPlace = own as? any ManifestPlace
+    distantPlace = own as? any DistantPlace
     isClear = clear != nil
     keys = StoreKeys(
       place, hasHeader: own != nil, source: source, algorithm: algorithm, clear: clear)

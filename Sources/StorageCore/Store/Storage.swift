@@ -93,16 +93,26 @@ extension Storage {
   ///   - key: the key.
   ///   - body: gets the value, or nil when there is none, and changes it; setting it to nil removes
   ///     the value. `body` runs outside all locks, and runs again if another thread or process
-  ///     wrote meanwhile.
+  ///     wrote meanwhile. On a store that many machines share it runs again, too, when it threw over a
+  ///     value that the engine no longer has.
   /// - Returns: what the last run of `body` returned.
   /// - Throws: what `body` throws, or `StorageError`: `busy` when other writers kept changing the
-  ///   value for 30 s; `unsupported` when the place can't compare records. The old value then
-  ///   remains, except after `outcomeUnknown`.
+  ///   value for 30 s, on a shared store for as long as a call takes there; `unsupported` when the place
+  ///   can't compare records. The old value then remains, except after `outcomeUnknown`.
   @discardableResult
   public func update<Value, Result>(
     _ type: Value.Type = Value.self, forKey key: StoreKey, _ body: (inout Value?) throws -> Result
   ) throws -> Result {
-    try store.update(store.name(key), ValueCoder<Value>.automatic(), body)
+    try update(Value.self, forKey: key, asksEngine: true, body)
+  }
+
+  /// The same; a shared store's engine is asked before an error leaves it, or not.
+  package func update<Value, Result>(
+    _ type: Value.Type, forKey key: StoreKey, asksEngine: Bool,
+    _ body: (inout Value?) throws -> Result
+  ) throws -> Result {
+    try store.update(
+      store.name(key), ValueCoder<Value>.automatic(), asksEngine: asksEngine, body)
   }
 
   /// Removes a value, if there is one.

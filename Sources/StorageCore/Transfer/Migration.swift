@@ -138,7 +138,7 @@ struct Migration {
     var outcomes: [Outcome] = []
     if destination.keys.hasHeader, destination.place.commitLimit >= items.count {
       let policy = policy
-      outcomes = try destination.transaction(within: SealedStore.transactionDeadline) {
+      outcomes = try destination.transaction {
         (transaction) throws(StorageError) in
         var outcomes: [Outcome] = []
         for item in items { outcomes.append(try Self.copy(item, in: transaction, policy)) }

@@ -31,11 +31,15 @@ final class FaultProxy: Sendable {
     var mode = Mode.pass
     var isEnded = false
     var count = 0
+    var connections = 0
     var captured: Data?
   }
 
   /// Begins to keep all that passes; ``captured`` is what was kept.
   func capture() { state.withLock { $0.captured = Data() } }
+
+  /// How many connections were made to it.
+  var connections: Int { state.withLock { $0.connections } }
 
   var captured: Data { state.withLock { $0.captured ?? Data() } }
 
@@ -55,7 +59,7 @@ final class FaultProxy: Sendable {
           _ = close(client)
           return
         }
-        state.withLock { $0.count += 1 }
+        state.withLock { ($0.count, $0.connections) = ($0.count + 1, $0.connections + 1) }
         DetachedThread.start("proxy-pair") { self.serve(client) }
       }
     }

@@ -7,6 +7,8 @@ struct RegisterHistory {
   enum Operation: Hashable {
     case write(String?)
     case read(String?)
+    /// A write over one value alone.
+    case swap(from: String?, to: String)
   }
 
   struct Call {
@@ -81,6 +83,7 @@ struct RegisterHistory {
         switch call.operation {
         case .write(let new): next = new
         case .read(let seen): isPossible = seen == value
+        case .swap(let old, let new): (isPossible, next) = (old == value, new)
         }
         if isPossible {
           var after = done

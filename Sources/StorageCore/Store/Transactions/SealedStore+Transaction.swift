@@ -1,50 +1,68 @@
 internal import CryptoCore
 
 extension SealedStore {
-  /// How long a transaction is retried, by default, while others write.
-  static var transactionDeadline: Duration { .seconds(30) }
-
   /// Runs `body` until everything it read still holds at the moment when its writes are committed.
   ///
+  /// - Parameters:
+  ///   - deadline: how long; nil for the usual time.
+  ///   - asksEngine: whether a shared store's engine is asked before an error or the result of reads
+  ///     alone leaves the call.
+  ///   - body: reads and writes.
   /// - Returns: what the last run of `body` returned.
-  func transaction<Result>(
-    within deadline: Duration, _ body: (StorageTransaction) throws -> Result
+  /// - Throws: what `body` throws, or `StorageError`.
+  package func transaction<Result>(
+    within deadline: Duration?, asksEngine: Bool = true,
+    _ body: (StorageTransaction) throws -> Result
   ) throws -> Result {
     guard keys.hasHeader else {
       throw StorageError(
         .unsupported, "this storage's delegate can't compare records, so it has no transactions")
     }
-    let start = ContinuousClock.now
-    while true {
-      let transaction = StorageTransaction(self)
-      defer { transaction.end() }
-      let result: Result
-      do {
-        result = try Reentry.during(
-          identity, "transaction", dependsOn: transaction.hasSeen(_:),
-          { try body(transaction) })
-      } catch {
-        guard start.duration(to: .now) < deadline, isOutdated(transaction.items) else {
-          throw error
+    return try BodyRuns.during(self, deadline, asksEngine: asksEngine) { runs in
+      while true {
+        let transaction = StorageTransaction(self, runs)
+        defer { transaction.end() }
+        let outcome = Swift.Result<Result, any Error> {
+          try Reentry.during(
+            identity, "transaction", dependsOn: transaction.hasSeen(_:),
+            { try body(transaction) })
         }
-        continue
+        if try isFinal(outcome, transaction, &runs) { return try outcome.get() }
+        guard !runs.isOver else {
+          throw StorageError(
+            .busy,
+            "others kept writing to values that the transaction had read; \(Self.writingAdvice)")
+        }
       }
+    }
+  }
+
+  /// Commits what a body wrote, or checks what it read, and says whether its outcome counts.
+  private func isFinal<Result>(
+    _ outcome: Swift.Result<Result, any Error>, _ transaction: StorageTransaction,
+    _ runs: inout BodyRuns
+  ) throws(StorageError) -> Bool {
+    let items = transaction.items
+    let reads = items.filter { $0.seen != nil }.map { ($0.name, $0.seenRecord) }
+    switch outcome {
+    case .failure where runs.asksEngine: return try runs.holds(reads)
+    case .failure: return runs.isOver || !isOutdated(items)
+    case .success:
       try transaction.requireOwn()
-      for item in transaction.items where item.written != nil {
-        try checkWrite(item.name, "write in a transaction")
+      let written = items.filter { $0.written != nil }
+      for item in written { try checkWrite(item.name, "write in a transaction") }
+      if written.isEmpty, distantPlace != nil {
+        return runs.asksEngine ? try runs.holds(reads) : !isOutdated(items)
       }
-      if try commitTelling(transaction.items) { return result }
-      guard start.duration(to: .now) < deadline else {
-        throw StorageError(
-          .busy,
-          "others kept writing to values that the transaction had read; \(Self.writingAdvice)")
-      }
+      if try commitTelling(items) { return true }
+      try runs.readAgain(reads.map(\.0))
+      return false
     }
   }
 
   /// The same for a body that throws only `StorageError`.
   package func transaction<Result>(
-    within deadline: Duration,
+    within deadline: Duration? = nil,
     typed body: (StorageTransaction) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     do {

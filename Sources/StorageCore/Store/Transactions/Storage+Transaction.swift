@@ -21,9 +21,13 @@ extension Storage {
   /// transaction has read, `body` runs again. A transaction inside another one is independent of
   /// it.
   ///
+  /// On a store that many machines share, whatever `body` has read is compared with the engine before
+  /// its result or its error leaves the call, also where nothing is written.
+  ///
   /// - Parameters:
-  ///   - deadline: how long `body` is run again when others write. It runs at least once, and a
-  ///     running `body` is not interrupted.
+  ///   - deadline: how long `body` is run again when others write; nil for 30 s, on a shared store for
+  ///     the time that its configuration gives a call. It runs at least once, and a running `body` is
+  ///     not interrupted.
   ///   - body: reads and writes through the ``StorageTransaction`` that it gets. The transaction
   ///     can't be used after `body` has returned.
   /// - Returns: what the last run of `body` returned.
@@ -32,7 +36,7 @@ extension Storage {
   ///   `outcomeUnknown`.
   @discardableResult
   public func transaction<Result>(
-    deadline: Duration = .seconds(30), _ body: (StorageTransaction) throws -> Result
+    deadline: Duration? = nil, _ body: (StorageTransaction) throws -> Result
   ) throws -> Result {
     try store.transaction(within: deadline, body)
   }
@@ -49,7 +53,7 @@ extension Storage {
   ///   a type that can't be stored; `invalid` for an invalid key or value. Nothing was then stored,
   ///   except after `outcomeUnknown`.
   public func saveAll(_ values: [StoreKey: Any?]) throws(StorageError) {
-    try store.transaction(within: SealedStore.transactionDeadline) {
+    try store.transaction {
       (transaction) throws(StorageError) in
       for (key, value) in values { try transaction.saveOpened(value, forKey: key) }
     }

@@ -11,9 +11,10 @@ public final class StorageTransaction {
   private let store: SealedStore
   /// The names that the transaction has used, with what it read and wrote.
   private var names: TransactionNames
+  private let runs: BodyRuns
 
-  init(_ store: SealedStore) {
-    self.store = store
+  init(_ store: SealedStore, _ runs: BodyRuns) {
+    (self.store, self.runs) = (store, runs)
     names = TransactionNames(store)
   }
 
@@ -198,7 +199,7 @@ public final class StorageTransaction {
   private func seen(_ position: Int) throws(StorageError) -> TransactionItem.Seen {
     let item = names.items[position]
     if let seen = item.seen { return seen }
-    let sealed = try store.fetch(item.name)
+    let sealed = try runs.fetch(item.name)
     let seen = sealed.map { TransactionItem.Seen.record($0) } ?? .nothing
     names.see(seen, position)
     return seen

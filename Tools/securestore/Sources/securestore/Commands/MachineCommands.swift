@@ -13,6 +13,14 @@ extension EtcdOptions {
   }
 }
 
+/// For commands that lock out the machines which have not said that they open another slot.
+struct AcknowledgementOptions: ParsableArguments {
+  @Flag(
+    name: .customLong("unacknowledged"),
+    help: "With --etcd: go on although no machine has said which slots it opens.")
+  var isMissing = false
+}
+
 extension SlotsCommand {
   /// Says which slots this machine's key opens.
   struct AcknowledgeSlots: ParsableCommand {
@@ -41,16 +49,22 @@ extension SlotsCommand {
     static let configuration = CommandConfiguration(
       commandName: "promote",
       abstract: "Remove all slots of a store in etcd but one and the recovery keys.",
-      discussion: "It changes nothing while a machine has not acknowledged the slot, and names it.")
+      discussion: """
+        It changes nothing while a machine has not acknowledged the slot, and names it, or while none has \
+        acknowledged anything.
+        """)
 
     @Argument(help: "The number of the slot, as slots list shows it.") var id: UInt32
 
     @OptionGroup(title: "Vault") var vault: VaultOptions
     @OptionGroup(title: "etcd") var etcd: EtcdOptions
     @OptionGroup(title: "Key") var key: KeyOptions
+    @OptionGroup var acknowledgement: AcknowledgementOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func run() throws { try etcd.required(vault).promoteSlot(id, key, output.output) }
+    func run() throws {
+      try etcd.required(vault).promoteSlot(id, acknowledgement, key, output.output)
+    }
   }
 
   /// Forgets a machine that is gone.

@@ -121,10 +121,16 @@ struct SlotsCommand: ParsableCommand {
     @OptionGroup(title: "etcd") var etcd: EtcdOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup var consent: ConsentOptions
+    @OptionGroup var acknowledgement: AcknowledgementOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-      if let place = try etcd.place(vault) { return try place.removeSlot(id, key, output.output) }
+      if let place = try etcd.place(vault) {
+        return try place.removeSlot(id, acknowledgement, key, output.output)
+      }
+      guard !acknowledgement.isMissing else {
+        throw Failure(.usage, "--unacknowledged is for a store in etcd, whose machines acknowledge")
+      }
       let place = try vault.place()
       let storage = try place.open(key)
       try storage.open()

@@ -36,16 +36,20 @@ internal import VaultBackend
     }
 
     /// Removes a slot, unless a machine that has said what it opens would be locked out.
-    func removeSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {
-      try open(key).removeSlot(id)
+    func removeSlot(
+      _ id: UInt32, _ acknowledgement: AcknowledgementOptions, _ key: KeyOptions, _ output: Output
+    ) throws {
+      try open(key).removeSlot(id, unacknowledged: acknowledgement.isMissing)
       try output.done("removed slot \(id)", .object([("removed", .number("\(id)"))]))
     }
 
     /// Makes one slot the only one besides recovery keys, if all machines open it.
-    func promoteSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {
+    func promoteSlot(
+      _ id: UInt32, _ acknowledgement: AcknowledgementOptions, _ key: KeyOptions, _ output: Output
+    ) throws {
       let storage = try open(key)
       let before = try storage.keyAdministration.slots()
-      try storage.promote(id)
+      try storage.promote(id, unacknowledged: acknowledgement.isMissing)
       let slots = try storage.keyAdministration.slots()
       let ended = before.filter { old in !slots.contains { $0.id == old.id } }
       try output.done(
@@ -212,8 +216,12 @@ internal import VaultBackend
   extension EtcdPlace {
     func initialize(_ key: KeyOptions, _ output: Output) throws {}
     func addSlot(_ key: KeyOptions, _ choice: KeyChoice?, _ output: Output) throws {}
-    func removeSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {}
-    func promoteSlot(_ id: UInt32, _ key: KeyOptions, _ output: Output) throws {}
+    func removeSlot(
+      _ id: UInt32, _ acknowledgement: AcknowledgementOptions, _ key: KeyOptions, _ output: Output
+    ) throws {}
+    func promoteSlot(
+      _ id: UInt32, _ acknowledgement: AcknowledgementOptions, _ key: KeyOptions, _ output: Output
+    ) throws {}
     func acknowledge(as machine: String?, _ key: KeyOptions, _ output: Output) throws {}
     func forget(_ machine: String, _ key: KeyOptions, _ output: Output) throws {}
     func verify(expecting names: [String], _ key: KeyOptions, _ output: Output) throws {}

@@ -5,8 +5,11 @@
 
   // What doctor says of a store in etcd.
   extension EtcdPlace {
-    /// How soon a certificate's end is worth a word, in seconds.
-    private static let soon = 30 * 86_400.0
+    /// When the end of a certificate is worth a word: in the last third of its life, and of a long one
+    /// in its last three days.
+    private static func soon(_ validity: EtcdValidity) -> Double {
+      min(Double(validity.end - validity.begin) / 3, 72 * 3600)
+    }
     /// How far a machine's clock may be ahead of this one, in seconds.
     private static let clockTolerance = 60.0
 
@@ -16,12 +19,13 @@
       let members = try storage(.firstAvailable([])).members()
       for member in members { findings.append(Self.finding(member)) }
       for member in members {
-        guard let end = member.certificateEnd else { continue }
-        findings.append(Self.finding("certificate of \(member.endpoint)", endingAt: end))
+        guard let validity = member.certificate else { continue }
+        findings.append(Self.finding("certificate of \(member.endpoint)", validity))
       }
       do throws(StorageError) {
-        for (path, end) in try certificates?.ends().sorted(by: { $0.key < $1.key }) ?? [] {
-          findings.append(Self.finding("certificate \(path)", endingAt: end))
+        for (path, validity) in try certificates?.validities().sorted(by: { $0.key < $1.key }) ?? []
+        {
+          findings.append(Self.finding("certificate \(path)", validity))
         }
       } catch {
         findings.append(Finding("certificates", .bad, Failure(error).line, code: error.code))
@@ -58,12 +62,20 @@
         subject, isGood ? .good : .bad, (facts + member.complaints).joined(separator: ", "))
     }
 
-    private static func finding(_ subject: String, endingAt end: Int64) -> Finding {
-      let left = Double(end) - Date().timeIntervalSince1970
-      let time = Date(timeIntervalSince1970: Double(end)).formatted(.iso8601)
-      guard left > 0 else { return Finding(subject, .bad, "expired at \(time)") }
-      guard left < soon else { return Finding(subject, .good, "good until \(time)") }
-      return Finding(subject, .bad, "expires at \(time), in \(Int(left / 86_400)) days; renew it")
+    private static func finding(_ subject: String, _ validity: EtcdValidity) -> Finding {
+      func text(_ time: Int64) -> String {
+        Date(timeIntervalSince1970: Double(time)).formatted(.iso8601)
+      }
+      let now = Date().timeIntervalSince1970
+      let left = Double(validity.end) - now
+      let time = text(validity.end)
+      let advice = "renew it; programs read renewed files again without a restart"
+      guard left > 0 else { return Finding(subject, .bad, "expired at \(time); \(advice)") }
+      guard Double(validity.begin) <= now else {
+        return Finding(subject, .bad, "begins at \(text(validity.begin)); see both clocks")
+      }
+      guard left < soon(validity) else { return Finding(subject, .good, "good until \(time)") }
+      return Finding(subject, .bad, "expires at \(time), in \(Int(left / 3600)) hours; \(advice)")
     }
 
     private static func finding(_ machine: EtcdMachine) -> Finding {

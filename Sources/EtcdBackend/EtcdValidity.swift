@@ -1,0 +1,35 @@
+internal import CGRPC
+public import StorageCore
+
+/// From when to when a certificate is good.
+public struct EtcdValidity: Hashable, Sendable {
+  /// Its beginning, in seconds since 1970.
+  public let begin: Int64
+  /// Its end, in seconds since 1970.
+  public let end: Int64
+
+  /// Of the first certificate of a PEM text; nil if there is none.
+  init?(of text: String) {
+    var (begin, end): (Int64, Int64) = (0, 0)
+    guard unsafe text.withCString({ unsafe sps_certificate_validity($0, &begin, &end) }) == 1 else {
+      return nil
+    }
+    (self.begin, self.end) = (begin, end)
+  }
+}
+
+extension EtcdCertificates {
+  /// From when to when the certificates in the files are good, by the files' paths.
+  ///
+  /// Of a file with several certificates the first counts, which of a client's is its own. The
+  /// authorities of the system are left out.
+  ///
+  /// - Throws: `StorageError` when a file can't be read.
+  public func validities() throws(StorageError) -> [String: EtcdValidity] {
+    var validities: [String: EtcdValidity] = [:]
+    for path in paths.prefix(2) where !path.isEmpty {
+      validities[path] = EtcdValidity(of: try Self.text(path))
+    }
+    return validities
+  }
+}

@@ -1,0 +1,11 @@
+import StorageCore
+
+/// The code of the storage error that `body` throws; nil when it throws none, or another error.
+func code(_ body: () throws -> Void) -> StorageError.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? StorageError)?.code
+  }
+}
