@@ -41,6 +41,11 @@ done < <(find . \( -name '.build*' -o -name .git \) -prune -o -name '*.md' -prin
 
 scripts/readme-dependency.sh || fail "README.md names a dependency that does not resolve"
 
+# Bytes that are no UTF-8 would become U+FFFD, and two paths one.
+if grep -rn --include='*.swift' 'String(cString' Sources Tools/*/Sources | grep -v '/SystemText.swift:'; then
+  fail "the lines above may change a text of the system; use SystemText"
+fi
+
 if grep -rnwE 'TODO|FIXME|XXX|HACK' Sources Tools/*/Sources; then
   fail "the lines above leave work undone; open an issue instead"
 fi

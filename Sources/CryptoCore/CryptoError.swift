@@ -64,7 +64,7 @@ public struct CryptoError: Error, Hashable, Sendable {
     while case let number = ERR_get_error(), number != 0 {
       numbers.append(number)
       if let reason = unsafe ERR_reason_error_string(number) {
-        reasons.append(unsafe String(cString: reason))
+        reasons.append(unsafe SystemText.shown(reason))
       }
     }
     let message = reasons.isEmpty ? call : "\(call): \(reasons.joined(separator: "; "))"

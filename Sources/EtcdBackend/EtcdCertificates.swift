@@ -52,7 +52,10 @@ public struct EtcdCertificates: Sendable {
   }
 
   static func text(_ path: String) throws(StorageError) -> String {
-    String(decoding: try OpenFile.mounted(path).readAll(limit: 4 << 20), as: UTF8.self)
+    guard let text = SystemText.exact(try OpenFile.mounted(path).readAll(limit: 4 << 20)) else {
+      throw StorageError(.invalid, "the file is not PEM, which is text", path: path)
+    }
+    return text
   }
 }
 

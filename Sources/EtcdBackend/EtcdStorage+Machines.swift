@@ -167,6 +167,9 @@ extension EtcdStorage {
     guard unsafe gethostname(&name, name.count - 1) == 0 else {
       throw StorageError(.io, "the machine's name can't be read", number: Int(errno))
     }
-    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let text = unsafe SystemText.exact(name) else {
+      throw StorageError(.invalid, "the machine's name is not UTF-8; pass a name")
+    }
+    return text
   }
 }

@@ -23,6 +23,6 @@ public struct KeyringTestingError: Error, Hashable, Sendable, CustomStringConver
     let name = unsafe g_dbus_error_get_remote_error(error)
     defer { unsafe g_free(name) }
     unsafe self.init(
-      String(cString: error.pointee.message), errorName: name.map { unsafe String(cString: $0) })
+      SystemText.shown(error.pointee.message), errorName: name.map { unsafe SystemText.shown($0) })
   }
 }

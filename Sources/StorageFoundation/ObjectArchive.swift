@@ -82,7 +82,7 @@ extension FoundationObjects: FoundationObjectCoder {
     switch object {
     case let number as NSDecimalNumber: return number.decimalValue
     case let number as NSNumber:
-      let type = unsafe String(cString: number.objCType)
+      let type = unsafe SystemText.shown(number.objCType)
       switch type {
       case "c" where number.intValue == 0 || number.intValue == 1: return number.boolValue
       case "f": return number.floatValue

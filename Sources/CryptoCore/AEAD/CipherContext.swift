@@ -26,7 +26,7 @@ struct CipherImplementation: @unchecked Sendable {
   private static func takesNonceAsParameter(_ cipher: OpaquePointer) -> Bool {
     guard let provider = unsafe EVP_CIPHER_get0_provider(cipher),
       let name = unsafe OSSL_PROVIDER_get0_name(provider),
-      unsafe ["default", "fips"].contains(String(cString: name)),
+      unsafe ["default", "fips"].contains(SystemText.shown(name)),
       let settable = unsafe EVP_CIPHER_settable_ctx_params(cipher)
     else { return false }
     return unsafe OSSL_PARAM_locate_const(settable, ParameterName.nonce.characters) != nil

@@ -34,7 +34,8 @@ enum SuiteName {
   private static func canonical(_ folder: String) -> String {
     if let resolved = unsafe realpath(folder, nil) {
       defer { unsafe free(resolved) }
-      let path = unsafe String(cString: resolved)
+      // A path that can't be said otherwise stays as it was given.
+      guard let path = unsafe SystemText.exact(resolved) else { return folder }
       return path == "/" ? "" : path
     }
     let parent = FilePath.folder(of: folder)

@@ -56,7 +56,7 @@ final class EtcdChannel: @unchecked Sendable {
           certificate == nil ? 0 : 1, &answer)
       }
     }
-    if let text = unsafe answer.certificate { certificate?(unsafe String(cString: text)) }
+    if let text = unsafe answer.certificate { certificate?(unsafe SystemText.shown(text)) }
     return unsafe try Self.bytes(of: answer)
   }
 
@@ -73,7 +73,7 @@ final class EtcdChannel: @unchecked Sendable {
   /// The bytes of an answer.
   fileprivate static func bytes(of answer: sps_grpc_answer) throws(EtcdFailure) -> [UInt8] {
     guard unsafe answer.status == 0 else {
-      let text = unsafe answer.message.map { unsafe String(cString: $0) } ?? ""
+      let text = unsafe answer.message.map { unsafe SystemText.shown($0) } ?? ""
       throw EtcdFailure(status: unsafe answer.status, message: text)
     }
     return unsafe [UInt8](UnsafeBufferPointer(start: answer.bytes, count: answer.count))
@@ -120,7 +120,7 @@ final class EtcdStream: @unchecked Sendable {
     case 0: return nil
     case 1: return unsafe try EtcdChannel.bytes(of: answer)
     default:
-      let text = unsafe answer.message.map { unsafe String(cString: $0) } ?? ""
+      let text = unsafe answer.message.map { unsafe SystemText.shown($0) } ?? ""
       throw EtcdFailure(status: unsafe answer.status, message: text)
     }
   }

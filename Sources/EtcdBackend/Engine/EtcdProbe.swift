@@ -41,8 +41,7 @@ enum EtcdProbe {
     let result = unsafe sps_probe(
       endpoint.host, "\(endpoint.port)", endpoint.isEncrypted ? certificates?.authority : nil,
       certificates?.certificate, certificates?.key, span, &reason, reason.count)
-    let text = String(
-      decoding: reason.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let text = unsafe SystemText.shown(reason)
     func refusal(_ code: StorageError.Code, _ message: String) -> Verdict {
       .refused(StorageError(code, message, path: endpoint.text))
     }

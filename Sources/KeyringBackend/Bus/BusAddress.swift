@@ -10,8 +10,8 @@ enum BusAddress {
   ///
   /// - Throws: `noBus` when neither exists.
   static func ofSession() throws(StorageError) -> String {
-    if let address = StandardFolders.environment("DBUS_SESSION_BUS_ADDRESS") { return address }
-    if let folder = StandardFolders.environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") {
+    if let address = try StandardFolders.environment("DBUS_SESSION_BUS_ADDRESS") { return address }
+    if let folder = try StandardFolders.environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") {
       let path = folder + "/bus"
       var status = stat()
       if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK {

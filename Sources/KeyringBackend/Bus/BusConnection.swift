@@ -254,7 +254,7 @@ final class BusConnection: @unchecked Sendable {
     defer { withExtendedLifetime(self) {} }
     // `openSession` asked for the session, which stays as long as the connection.
     let path = unsafe secret_service_get_session_dbus_path(service)
-    return unsafe path.map { unsafe ObjectPath(text: String(cString: $0)) } ?? .none
+    return unsafe path.map { unsafe ObjectPath(text: SystemText.shown($0)) } ?? .none
   }
 
   /// Whether secrets cross the bus encrypted.
@@ -266,7 +266,7 @@ final class BusConnection: @unchecked Sendable {
     guard let algorithms = unsafe secret_service_get_session_algorithms(service) else {
       return false
     }
-    return unsafe String(cString: algorithms) != "plain"
+    return unsafe SystemText.shown(algorithms) != "plain"
   }
 
   /// A secret as it crosses the bus: encrypted under the session's key, where the service can.
@@ -318,7 +318,7 @@ final class ReceivedSecret: @unchecked Sendable {
   /// The kind of bytes, as the program that stored them said.
   var contentType: String {
     defer { withExtendedLifetime(self) {} }
-    return unsafe String(cString: secret_value_get_content_type(value))
+    return unsafe SystemText.shown(secret_value_get_content_type(value))
   }
 
   /// Lends the bytes.

@@ -52,7 +52,7 @@ extension BusFailure {
     let (domain, code) = unsafe (error.pointee.domain, Int(error.pointee.code))
     // GLib also puts remote errors without a code of its own into the I/O domain.
     if let remote = unsafe g_dbus_error_get_remote_error(error) {
-      self.init(remote: unsafe String(cString: remote), of: method, number: code)
+      self.init(remote: unsafe SystemText.shown(remote), of: method, number: code)
       unsafe g_free(remote)
     } else if domain == sps_io_error() {
       self.init(ioError: code, of: method, isOutOfTime: isOutOfTime)

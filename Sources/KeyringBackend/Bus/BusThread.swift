@@ -92,8 +92,8 @@ final class SignalSubscription: @unchecked Sendable {
           guard let path = unsafe path, let name = unsafe name, let parameters = unsafe parameters
           else { return }
           let signal = Signal(
-            path: ObjectPath(text: unsafe String(cString: path)),
-            name: unsafe String(cString: name),
+            path: ObjectPath(text: unsafe SystemText.shown(path)),
+            name: unsafe SystemText.shown(name),
             parameters: unsafe Variant(adopting: g_variant_ref(parameters)))
           unsafe Unmanaged<Handler>.fromOpaque(handler!).takeUnretainedValue().call(signal)
         }, Unmanaged.passRetained(Handler(handler)).toOpaque(),

@@ -106,8 +106,7 @@ struct Prompt {
     case .never: false
     case .always: true
     case .ifInteractive:
-      StandardFolders.environment("WAYLAND_DISPLAY") != nil
-        || StandardFolders.environment("DISPLAY") != nil
+      StandardFolders.isSet("WAYLAND_DISPLAY") || StandardFolders.isSet("DISPLAY")
     }
   }
 

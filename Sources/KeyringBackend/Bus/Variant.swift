@@ -139,7 +139,7 @@ final class Variant: @unchecked Sendable {
 
   var text: String? {
     guard isOfType("s") || isOfType("o") else { return nil }
-    return unsafe read { unsafe String(cString: g_variant_get_string($0, nil)) }
+    return unsafe read { unsafe SystemText.exact(g_variant_get_string($0, nil)) }
   }
 
   var path: ObjectPath? { isOfType("o") ? text.map { ObjectPath(text: $0) } : nil }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import CryptoCore
 public import StorageCore
 
@@ -64,7 +65,7 @@ public struct KeyringReport: Sendable {
     let inspection = KeyringInspection(
       client: client, access: KeyringAccess(deadline: deadline, prompts: .never))
     (findings, isEncrypted) = inspection.findings(keys: keys)
-    let backend = StandardFolders.environment("SECRET_BACKEND")
-    ignoredBackend = backend == "service" ? nil : backend
+    let backend = unsafe getenv("SECRET_BACKEND").map { unsafe SystemText.shown($0) } ?? ""
+    ignoredBackend = ["", "service"].contains(backend) ? nil : backend
   }
 }

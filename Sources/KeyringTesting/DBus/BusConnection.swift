@@ -165,15 +165,15 @@ extension Request {
       let name = unsafe g_dbus_message_get_interface(message),
       let member = unsafe g_dbus_message_get_member(message)
     else { return nil }
-    let interface = unsafe String(cString: name)
+    let interface = unsafe SystemText.shown(name)
     guard
       interface.hasPrefix("org.freedesktop.Secret.")
         || interface == "org.freedesktop.DBus.Properties"
     else { return nil }
-    self.sender = unsafe String(cString: sender)
-    self.path = unsafe String(cString: path)
+    self.sender = unsafe SystemText.shown(sender)
+    self.path = unsafe SystemText.shown(path)
     self.interface = String(interface.split(separator: ".").last!)
-    self.member = unsafe String(cString: member)
+    self.member = unsafe SystemText.shown(member)
     serial = unsafe g_dbus_message_get_serial(message)
     let flags = unsafe g_dbus_message_get_flags(message).rawValue
     expectsReply = flags & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED.rawValue == 0

@@ -41,12 +41,12 @@ extension DBusValue {
 
   /// Reads a GVariant; nil for a type that the Secret Service does not use.
   init?(_ variant: OpaquePointer) {
-    switch unsafe String(cString: g_variant_get_type_string(variant)) {
+    switch unsafe SystemText.shown(g_variant_get_type_string(variant)) {
     case "b": self = unsafe .boolean(g_variant_get_boolean(variant) != 0)
     case "u": self = unsafe .uint32(g_variant_get_uint32(variant))
     case "t": self = unsafe .uint64(UInt64(g_variant_get_uint64(variant)))
-    case "s": self = unsafe .string(String(cString: g_variant_get_string(variant, nil)))
-    case "o": self = unsafe .objectPath(String(cString: g_variant_get_string(variant, nil)))
+    case "s": self = unsafe .string(SystemText.shown(g_variant_get_string(variant, nil)))
+    case "o": self = unsafe .objectPath(SystemText.shown(g_variant_get_string(variant, nil)))
     case "ay":
       var count: gsize = 0
       let start = unsafe g_variant_get_fixed_array(variant, &count, 1)

@@ -40,7 +40,7 @@ internal import Foundation
   /// Stops it without ending it, and waits until it stands still.
   func suspend() {
     guard let identifier = unsafe g_subprocess_get_identifier(process) else { return }
-    let path = unsafe "/proc/\(String(cString: identifier))/stat"
+    let path = unsafe "/proc/\(SystemText.shown(identifier))/stat"
     send(SIGSTOP)
     // proc_pid_stat(5): the state follows the name, which is in parentheses; T is stopped.
     _ = Deadline(.seconds(5)).holds {

@@ -8,7 +8,7 @@ final class TemporaryFolder: Sendable {
     var template = Array((NSTemporaryDirectory() + "/keyring.XXXXXX").utf8CString)
     // mkdtemp(3): the mode is 0700.
     let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
-      unsafe mkdtemp(buffer.baseAddress!).map { unsafe String(cString: $0) }
+      unsafe mkdtemp(buffer.baseAddress!).map { unsafe SystemText.shown($0) }
     }
     guard let made else {
       throw KeyringTestingError("no folder can be made in \(NSTemporaryDirectory())")

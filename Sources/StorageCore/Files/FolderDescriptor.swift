@@ -1,3 +1,4 @@
+internal import CryptoCore
 package import Glibc
 
 /// An open folder, and the calls for names in it.
@@ -176,7 +177,7 @@ package final class FolderDescriptor: Sendable {
     try readable("open the folder").synchronize()
   }
 
-  /// The names of all entries, in any order.
+  /// The names of all entries, in any order, without those that are not UTF-8: none of ours is.
   package func names() throws(StorageError) -> [String] {
     let opened = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     // fdopendir(3) takes the descriptor over.
@@ -195,9 +196,9 @@ package final class FolderDescriptor: Sendable {
         return names
       }
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        unsafe SystemText.exact(bytes.prefix { $0 != 0 })
       }
-      if name != ".", name != ".." { names.append(name) }
+      if let name, name != ".", name != ".." { names.append(name) }
     }
   }
 

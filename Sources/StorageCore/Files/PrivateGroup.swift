@@ -58,7 +58,11 @@ enum PrivateGroup {
     var hasMember = false
     let readUsers = unsafe entries(of: users, passwd(), fgetpwent_r) { (user) in
       let isOurs = unsafe user.pw_uid == own
-      let name = unsafe String(cString: user.pw_name)
+      // Whoever has a name that can't be said may be anybody.
+      guard let name = unsafe SystemText.exact(user.pw_name) else {
+        isAlone = false
+        return
+      }
       if isOurs { names.insert(name) }
       if unsafe user.pw_uid == 0 { roots.insert(name) }
       // Names of NIS, which stand for users that are not listed here: nsswitch.conf(5).
@@ -73,7 +77,7 @@ enum PrivateGroup {
       isListed = true
       var next = unsafe entry.gr_mem
       while let name = unsafe next?.pointee {
-        let member = unsafe String(cString: name)
+        let member = unsafe SystemText.exact(name) ?? ""
         hasMember = hasMember || names.contains(member) && group >= ownGroups
         isAlone = isAlone && (names.contains(member) || roots.contains(member))
         unsafe next = unsafe next?.advanced(by: 1)

@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import Glibc
 
 /// The folders of the XDG base directory specification and of systemd.exec(5).
@@ -14,7 +15,7 @@ package enum StandardFolders {
   package static func data(application: String) throws(StorageError) -> String {
     try validate(application)
     // systemd.exec(5): several folders are separated by colons; the first is the main one.
-    if let state = environment("STATE_DIRECTORY")?.split(separator: ":").first,
+    if let state = try environment("STATE_DIRECTORY")?.split(separator: ":").first,
       state.hasPrefix("/")
     {
       return String(state)
@@ -28,7 +29,7 @@ package enum StandardFolders {
   /// `.cache/<application>` in the home folder.
   package static func caches(application: String) throws(StorageError) -> String {
     try validate(application)
-    if let cache = environment("CACHE_DIRECTORY")?.split(separator: ":").first,
+    if let cache = try environment("CACHE_DIRECTORY")?.split(separator: ":").first,
       cache.hasPrefix("/")
     {
       return String(cache)
@@ -46,7 +47,7 @@ package enum StandardFolders {
   package static func validate(_ applicationID: String) throws(StorageError) {
     let isName =
       !applicationID.isEmpty && applicationID.utf8.count <= 128 && applicationID != "."
-      && applicationID != ".." && !applicationID.utf8.contains { $0 < 32 || $0 == 47 }
+      && applicationID != ".." && !applicationID.utf8.contains { $0 < 32 || $0 == 47 || $0 == 127 }
     guard isName else {
       throw StorageError(
         .invalid,
@@ -56,18 +57,30 @@ package enum StandardFolders {
   }
 
   /// The value of an environment variable; nil if it is not set or empty.
-  package static func environment(_ name: String) -> String? {
+  ///
+  /// - Throws: `StorageError`: `invalid` if it is not UTF-8, so that it can't name a folder here.
+  package static func environment(_ name: String) throws(StorageError) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
+    guard let text = unsafe SystemText.exact(value) else {
+      throw StorageError(
+        .invalid,
+        "the environment variable \(name) has bytes that are not UTF-8; set it to a path or text in UTF-8")
+    }
     return text.isEmpty ? nil : text
+  }
+
+  /// Whether an environment variable is set and not empty.
+  package static func isSet(_ name: String) -> Bool {
+    guard let value = unsafe getenv(name) else { return false }
+    return unsafe value.pointee != 0
   }
 
   private static func base(
     _ variable: String, orHome folder: String
   ) throws(StorageError) -> String {
     // The XDG specification: a relative path must be ignored.
-    if let path = environment(variable), path.hasPrefix("/") { return path }
-    guard let home = environment("HOME"), home.hasPrefix("/") else {
+    if let path = try environment(variable), path.hasPrefix("/") { return path }
+    guard let home = try environment("HOME"), home.hasPrefix("/") else {
       throw StorageError(
         .unavailable,
         "neither \(variable) nor HOME is set to an absolute path, so there is no folder to store in; "

@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import Glibc
 
 extension StorageError {
@@ -11,7 +12,7 @@ extension StorageError {
   package init(
     system action: String, path: String, number: Int32 = errno, isOpening: Bool = false
   ) {
-    let reason = unsafe String(cString: strerror(number))
+    let reason = unsafe SystemText.shown(strerror(number))
     let code: Code
     let advice: String
     switch number {

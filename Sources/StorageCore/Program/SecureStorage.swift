@@ -117,7 +117,8 @@ public enum SecureStorage: Sendable {
     var buffer = [CChar](repeating: 0, count: 4097)
     let count = unsafe readlink("/proc/self/exe", &buffer, 4096)
     guard count > 0 else { return "" }
-    let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // Without a name, the program has to say its own: `SecureStorage.bootstrap`.
+    guard let path = unsafe SystemText.exact(buffer) else { return "" }
     return name(ofExecutable: path, isThere: unsafe access(path, F_OK) == 0)
   }()
 

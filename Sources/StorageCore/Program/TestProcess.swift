@@ -7,8 +7,8 @@ enum TestProcess {
   private static let isOne: Bool = {
     let name = SecureStorage.executableName
     return name.hasSuffix(".xctest") || name == "swiftpm-testing-helper"
-      || StandardFolders.environment("XCTestConfigurationFilePath") != nil
-      || StandardFolders.environment("XCTestBundlePath") != nil
+      || StandardFolders.isSet("XCTestConfigurationFilePath")
+      || StandardFolders.isSet("XCTestBundlePath")
   }()
   private static let warned = Lock(false)
 
@@ -47,7 +47,7 @@ enum TestProcess {
   ///
   /// - Throws: `StorageError`: `invalid` in the child of an exit test.
   static func check(_ use: String) throws(StorageError) {
-    guard StandardFolders.environment("SPS_PRIVATE_ENVIRONMENT") == nil else { return }
+    guard !StandardFolders.isSet("SPS_PRIVATE_ENVIRONMENT") else { return }
     guard !isOfExitTest else {
       throw StorageError(
         .invalid,

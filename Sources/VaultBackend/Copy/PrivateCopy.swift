@@ -26,7 +26,7 @@ final class PrivateCopy: Sendable {
   /// Makes a folder for the owner alone in the first place where that is possible.
   private static func makeFolder() throws(StorageError) -> String {
     // /dev/shm is memory, and can be written to where the whole disk is read-only: shm_overview(7).
-    let bases = [StandardFolders.environment("XDG_RUNTIME_DIR"), "/tmp", "/dev/shm"]
+    let bases = [try StandardFolders.environment("XDG_RUNTIME_DIR"), "/tmp", "/dev/shm"]
     for base in bases.compactMap(\.self) where base.hasPrefix("/") {
       var template = Array((base + "/securestorage-XXXXXX").utf8CString)
       // mkdtemp(3) makes a folder for the owner alone, with a new name.

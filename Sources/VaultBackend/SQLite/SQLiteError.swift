@@ -12,7 +12,7 @@ extension StorageError {
   ///   - path: the vault.
   ///   - systemNumber: the `errno` behind it, or 0.
   init(sqlite code: Int32, _ action: String, path: String, systemNumber: Int32 = 0) {
-    let reason = unsafe String(cString: sqlite3_errstr(code))
+    let reason = unsafe SystemText.shown(sqlite3_errstr(code))
     // An ENOENT that SQLite reports may come from a later call and hide the real failure.
     let isMisleading = [ENOENT, ENOTDIR].contains(systemNumber)
     let isThere = FileStatus.ofFolder(containing: path) != nil
@@ -94,7 +94,7 @@ extension StorageError {
     case ENOENT, ENOTDIR:
       (.unavailable, "; the vault's folder does not exist; create it, or check the path")
     case 0: (.io, "")
-    default: unsafe (.io, ": " + String(cString: strerror(number)))
+    default: unsafe (.io, ": " + SystemText.shown(strerror(number)))
     }
   }
 

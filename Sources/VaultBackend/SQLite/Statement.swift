@@ -222,7 +222,9 @@ final class Statement {
 
     /// The text of a column, or nil for NULL.
     func text(_ column: Int32) -> String? {
-      unsafe sqlite3_column_text(statement.handle, column).map { unsafe String(cString: $0) }
+      unsafe sqlite3_column_text(statement.handle, column).map {
+        unsafe SystemText.shown(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+      }
     }
   }
 }

@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", ".", "..", "a/b", "a\nb", String(repeating: "x", count: 129)])
+  @Test(arguments: ["", ".", "..", "a/b", "a\nb", "a\u{7F}b", String(repeating: "x", count: 129)])
   func anApplicationIDThatCantNameAFileIsInvalid(_ id: String) async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [id, path = folder.path as String] in

@@ -162,7 +162,7 @@ package struct KeyDependents: Sendable {
       guard let byte = Hexadecimal.decode(part.prefix(2)) else { return nil }
       bytes += byte + part.dropFirst(2).utf8
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return SystemText.exact(bytes)
   }
 
   /// Whether a noted store exists; of a store in no file, nobody can tell, so it counts.

@@ -50,7 +50,7 @@ extension KeyMaterial {
     inTextOf passphrase: SecureBytes
   ) throws(StorageError) -> [KeyMaterial] {
     var keys: [KeyMaterial] = []
-    let text = try KeyEncoding.material(of: passphrase, path: nil, source: "it")
+    let text = try KeyEncoding.material(of: passphrase, path: nil, source: "it", isText: true)
     if case .key = text { keys.append(text) }
     let string = passphrase.withBytes { span in
       unsafe span.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
@@ -67,23 +67,30 @@ extension KeyMaterial {
 /// The text form of a key in files, environment variables and credentials: standard Base64 of its
 /// 32 bytes, 44 characters with the padding, as `openssl rand -base64 32` prints it.
 package enum KeyEncoding {
+  private static let keySize = 32
   private static let encodedSize = 44
   private static let alphabet: [UInt8] = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// The material that `bytes` hold: a key in its text form, or anything else as a passphrase.
+  /// The material that `bytes` hold: a key as it is or in its text form, or anything else as a
+  /// passphrase.
   ///
-  /// One line break at the end is ignored.
+  /// Exactly 32 bytes of a file are a key, whatever they are. Of a text, one line break at the end is
+  /// ignored.
   ///
   /// - Parameters:
   ///   - bytes: the content of the file, variable or credential.
   ///   - path: the file, for errors.
   ///   - source: names the file, variable or credential in errors.
+  ///   - isText: whether the bytes are a text for certain, as those of a variable are.
   /// - Returns: the material.
   /// - Throws: `damaged` when the content is empty.
   package static func material(
-    of bytes: SecureBytes, path: String?, source: String
+    of bytes: SecureBytes, path: String?, source: String, isText: Bool = false
   ) throws(StorageError) -> KeyMaterial {
+    if !isText, bytes.count == keySize {
+      return .key(SymmetricKey(bytes: bytes))
+    }
     let count = bytes.withBytes { span in
       let last = span.byteCount - 1
       guard last >= 0 else { return 0 }

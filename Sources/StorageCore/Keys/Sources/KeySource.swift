@@ -237,13 +237,13 @@ public struct KeySource: Sendable {
         copying: RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: value, count: count)))
     }
     return try KeyEncoding.material(
-      of: bytes, path: nil, source: "the environment variable \(name)")
+      of: bytes, path: nil, source: "the environment variable \(name)", isText: true)
   }
 
   /// A credential that systemd passed to the service, systemd.exec(5) `LoadCredential=`.
   ///
-  /// The credential is the file `name` in `$CREDENTIALS_DIRECTORY`. It holds standard Base64 of 32
-  /// bytes, or else a passphrase.
+  /// The credential is the file `name` in `$CREDENTIALS_DIRECTORY`. It holds 32 bytes, or standard
+  /// Base64 of 32 bytes, or else a passphrase.
   ///
   /// - Parameter name: the credential's name.
   /// - Returns: the source.
@@ -253,28 +253,36 @@ public struct KeySource: Sendable {
         kind: .systemdCredential, identifier: name,
         read: { () throws(StorageError) in try credentialMaterial(name) },
         absence: {
-          StandardFolders.environment("CREDENTIALS_DIRECTORY")
-            .map { "\($0)/\(name) does not exist" } ?? "CREDENTIALS_DIRECTORY is not set"
+          credentialsFolder.map { "\($0)/\(name) does not exist" }
+            ?? "CREDENTIALS_DIRECTORY is not set"
         },
         trace: {
           // The variable says which folder holds the file, and may name another folder later.
-          guard let folder = StandardFolders.environment("CREDENTIALS_DIRECTORY") else { return 0 }
+          guard let folder = credentialsFolder else { return 0 }
           return SourceTrace.file(folder + "/" + name)
         })
     ])
+  }
+
+  /// The folder of credentials; nil also where its name is not UTF-8, which every use throws.
+  private static var credentialsFolder: String? {
+    do throws(StorageError) { return try StandardFolders.environment("CREDENTIALS_DIRECTORY") } catch {
+      return nil
+    }
   }
 
   private static func credentialMaterial(_ name: String) throws(StorageError) -> KeyMaterial? {
     guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
       throw StorageError(.invalid, "\"\(name)\" can't be the name of a credential")
     }
-    guard let folder = StandardFolders.environment("CREDENTIALS_DIRECTORY") else { return nil }
+    guard let folder = try StandardFolders.environment("CREDENTIALS_DIRECTORY") else { return nil }
     return try KeyFile.read(credential: folder + "/" + name)
   }
 
   /// A secret that Kubernetes, Docker or Podman has mounted for this process as a file.
   ///
-  /// The file holds standard Base64 of 32 bytes, or else a passphrase, in at most 4,096 bytes.
+  /// The file holds 32 bytes, or standard Base64 of 32 bytes, or else a passphrase, in at most 4,096
+  /// bytes.
   /// Links are followed. The owner and mode of the file and of its folder are not checked, because
   /// whoever mounts the secret is trusted; see SECURITY.md. The source never makes a file or a
   /// marker there. A store records the secret as a key file of the same name. So a store made with

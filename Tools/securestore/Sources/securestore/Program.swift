@@ -40,17 +40,18 @@ enum Program {
         + "mount -t proc proc /proc")
   }
 
-  /// Refuses arguments that are not UTF-8.
+  /// Refuses arguments, and variables, that are not UTF-8.
   ///
-  /// Swift replaces their bytes with U+FFFD, so a value would be
+  /// Swift replaces an argument's bytes with U+FFFD, so a value would be
   /// stored under another name than the user typed.
   private static func requireText() throws {
     for index in 0..<Int(CommandLine.argc) {
       guard let argument = unsafe CommandLine.unsafeArgv[index] else { continue }
-      guard unsafe String(validatingCString: argument) != nil else {
+      guard unsafe SystemText.exact(argument) != nil else {
         throw Failure(.usage, "argument \(index) is not UTF-8; names and paths must be UTF-8")
       }
     }
+    try Environment.requireText()
   }
 
   /// Refuses grouped short options that contain an h, which the parser takes for `-h`.

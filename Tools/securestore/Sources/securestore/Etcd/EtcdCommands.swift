@@ -63,7 +63,7 @@ internal import VaultBackend
       let machine = try open(key).acknowledge(as: machine)
       let slots = machine.slots.sorted()
       try output.done(
-        "\(Printable.line(machine.name)) opens slots "
+        "\(Printable.line(machine.name)) opens \(slots.count == 1 ? "slot" : "slots") "
           + slots.map { "\($0)" }.joined(separator: ", "),
         .object([
           ("machine", .string(machine.name)), ("slots", .array(slots.map { .number("\($0)") })),

@@ -16,7 +16,13 @@ enum Path {
           + "folder, or give an absolute path", path: path)
     }
     defer { unsafe free(folder) }
-    return unsafe String(cString: folder) + "/" + path
+    guard let text = unsafe SystemText.exact(folder) else {
+      throw Failure(
+        .usage,
+        "the path is relative, and the working folder's is not UTF-8; change to another folder, or give an "
+          + "absolute path", path: path)
+    }
+    return text + "/" + path
   }
 
   /// The last component, as a vault records the name of a key file.
@@ -158,9 +164,30 @@ enum Path {
 /// The environment of the process.
 enum Environment {
   /// The value of a variable that is set and not empty.
+  ///
+  /// ``requireText()`` has refused those that can't be said.
   static func value(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
+    guard let value = unsafe getenv(name), let text = unsafe SystemText.exact(value) else {
+      return nil
+    }
     return text.isEmpty ? nil : text
+  }
+
+  /// The variables that say where something is or how it is used.
+  private static let used = [
+    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
+    "STATE_DIRECTORY", "CACHE_DIRECTORY", "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
+    "SECURESTORE_VAULT", "SECURESTORE_APP", "SECURESTORE_KEY_FILE", "SECURESTORE_MOUNTED_SECRET",
+    "SECURESTORE_ALLOW_PLAIN_BUS", "VISUAL", "EDITOR",
+  ]
+
+  /// Refuses a variable that is used here and is not UTF-8.
+  static func requireText() throws {
+    for name in used {
+      guard let value = unsafe getenv(name), unsafe SystemText.exact(value) == nil else { continue }
+      throw Failure(
+        .usage,
+        "the environment variable \(name) has bytes that are not UTF-8; nothing was done")
+    }
   }
 }

@@ -36,7 +36,7 @@ enum PropertyListJSON {
   }
 
   private static func scalar(_ number: NSNumber) -> JSONValue {
-    switch unsafe String(cString: number.objCType) {
+    switch unsafe SystemText.shown(number.objCType) {
     case "c": .bool(number.boolValue)  // a property list has no other number of one byte
     case "d", "f":
       number.doubleValue.isFinite

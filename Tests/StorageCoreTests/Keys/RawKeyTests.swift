@@ -1,0 +1,50 @@
+import CryptoCore
+import Foundation
+import StorageCore
+import StorageTesting
+import TestSupport
+import Testing
+
+/// A file of 32 bytes is a key, whatever the bytes are.
+@Suite struct RawKeyTests {
+  /// Each byte once at the beginning, and once at the end.
+  private static let keys = (0...255).flatMap { byte in
+    [
+      [UInt8(byte)] + [UInt8](repeating: 0x41, count: 31),
+      [UInt8](repeating: 0x0d, count: 31) + [UInt8(byte)],
+    ]
+  }
+
+  @Test func whateverByteItEndsInItOpensAsTheSameKey() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("key")
+    for bytes in Self.keys {
+      try Data(bytes).write(to: path)
+      _ = unsafe chmod(path.path, 0o600)
+      let delegate = OpenDelegate()
+      let source = KeySource.key(SymmetricKey(data: Data(bytes)))
+      let made = DelegatedStorage.quiet(delegate, .file(path))
+      try made.save("kept", forKey: "k")
+      // The same bytes as a mounted secret, and as a slot of a key in memory.
+      let mounted = DelegatedStorage.quiet(delegate, .mountedSecret(path.path))
+      #expect(
+        try mounted.load(String.self, forKey: "k") == "kept", "\(bytes.first!) \(bytes.last!)")
+      _ = try made.keyAdministration.add(source)
+      let other = DelegatedStorage.quiet(delegate, source)
+      #expect(try other.load(String.self, forKey: "k") == "kept")
+    }
+  }
+
+  @Test(arguments: [31, 33]) func anyOtherLengthIsAText(_ count: Int) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("key")
+    try Data([UInt8](repeating: 0x41, count: count - 1) + [0x0d]).write(to: path)
+    _ = unsafe chmod(path.path, 0o600)
+    do throws(StorageError) {
+      try DelegatedStorage.quiet(OpenDelegate(), .file(path)).save("x", forKey: "k")
+      Issue.record("a text that ends in a carriage return was taken")
+    } catch {
+      #expect(error.code == .invalid)
+    }
+  }
+}
