@@ -258,6 +258,15 @@ private struct Catalog: StorageKeyCatalog {
     #expect(await code { _ = try StorageCatalogFile(json: Data(text.utf8)) } == .invalid)
   }
 
+  @Test(arguments: ["", "cachFes", "./caches", "Documents/"])
+  func aCatalogWithAFolderThatDependsOnTheWorkingFolderIsRefused(_ path: String) async throws {
+    let router = try await filled()
+    let catalog = try router.catalogReport().json
+    #expect(catalog.contains("\"directory\" : \"documents\""))
+    let other = catalog.replacing("\"directory\" : \"documents\"", with: "\"directory\" : \"\(path)\"")
+    #expect(await code { _ = try StorageCatalogFile(json: Data(other.utf8)) } == .invalid)
+  }
+
   @Test func aCatalogOfALaterReleaseIsRefused() async {
     let text = "{\"schema\":2,\"anything\":[]}"
     #expect(await code { _ = try StorageCatalogFile(json: Data(text.utf8)) } == .unsupported)

@@ -63,21 +63,22 @@ private final class Payloads: StorageDelegate, @unchecked Sendable {
   }
 
   func check(_ input: [UInt8]) throws {
-    var isOfItsType = false
+    var written: ValueType?
     _ = try taking {
       var offset = try unsafe Payload.valueOffset(input.span.bytes)
       let type = try unsafe ValueType.read(input.span.bytes, at: &offset)
       // Values of type any are written as the type that they have: docs/file-format.md, "Reading a
       // type as another".
-      isOfItsType = !type.description.contains("Any")
+      written = type.description.contains("Any") ? nil : type
     }
-    let name = isOfItsType ? try taking { try unsafe Payload.name(input.span.bytes) } : nil
-    for reading in Self.readings { try reading(input, name) }
+    let name = written == nil ? nil : try taking { try unsafe Payload.name(input.span.bytes) }
+    for reading in Self.readings { try reading(input, written, name) }
     if isPicked(input, oneIn: 16) { try load(input) }
   }
 
-  /// Reads a payload as a type, and writes it again under its name, if one is given.
-  private typealias Reading = @Sendable (_ input: [UInt8], _ name: String?) throws -> Void
+  /// Reads a payload as a type, and writes it again under its name, if it is of a type and has one.
+  private typealias Reading =
+    @Sendable (_ input: [UInt8], _ written: ValueType?, _ name: String?) throws -> Void
 
   private static let readings: [Reading] = [
     reading(Any.self, again: false), reading([Any].self, again: false),
@@ -92,9 +93,11 @@ private final class Payloads: StorageDelegate, @unchecked Sendable {
 
   private static func reading<Value>(_: Value.Type, again: Bool = true) -> Reading {
     let coder = ValueCoder<Value>.automatic()
-    return { input, name in
+    return { input, written, name in
       let value = try taking { try unsafe coder.decode(input.span.bytes) }
-      guard again, let value, let name else { return }
+      guard again, let value, let written, let name else { return }
+      // A text of a setting is read as the number, the truth value or the like that it stands for.
+      if written.description == "String", Value.self != String.self { return }
       var payload = try Payload.head(name: name)
       try coder.append(value, &payload)
       guard payload == input else { finding("a \(Value.self) has a second encoding") }

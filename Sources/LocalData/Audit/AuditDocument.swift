@@ -126,6 +126,11 @@ extension AuditDocument.Key {
     guard let sync = SyncPolicy(rawValue: sync) else {
       throw StorageError(.invalid, "the catalog has an unknown sync policy", key: name)
     }
+    guard domain.isComplete else {
+      throw StorageError(
+        .invalid,
+        "a directory in the catalog is neither documents nor caches nor an absolute path", key: name)
+    }
     return StorageAuditEntry(
       catalog: catalog,
       key: StorageKeyDescriptor(

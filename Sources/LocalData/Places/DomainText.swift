@@ -27,6 +27,15 @@ struct DomainText: Codable, Equatable, Sendable {
     }
   }
 
+  /// Whether the directory is one that a declaration can have: a relative path would be another folder
+  /// in each working folder.
+  var isComplete: Bool {
+    switch directory {
+    case nil, "documents", "caches": true
+    case let path?: path.hasPrefix("/")
+    }
+  }
+
   /// The domain.
   var domain: StorageDomain {
     switch kind {

@@ -36,11 +36,12 @@ extension YAMLReader {
   ///
   /// The parser hashes the names of each mapping. A list of a few lines whose parts are aliases of
   /// lists would keep it busy for ever.
-  static func requireTextNames(_ text: String) throws {
+  static func requireTextNames(_ standIns: YAMLStandIns) throws {
+    let text = standIns.text
     guard text.utf8.contains(UInt8(ascii: "*")) else { return }
     // A character for private use, of which no indicator of YAML is made, turns an alias into text,
     // and leaves every place in the file as it is.
-    let stand: Unicode.Scalar = "\u{E000}"
+    let stand = standIns.spare
     var scalars = String.UnicodeScalarView()
     scalars.append(contentsOf: text.unicodeScalars.map { $0 == "*" ? stand : $0 })
     try reading(String(scalars)) { node in

@@ -16,6 +16,8 @@ struct YAMLReader {
   /// The scalars that are text here, but not in YAML 1.1.
   private(set) var laterTexts: Set<PlainScalar.Place> = []
   private var count = 0
+  /// What stands for characters in the nodes; nil before the text was seen.
+  private var standIns: YAMLStandIns?
 
   /// The value of a text with one document.
   ///
@@ -24,8 +26,10 @@ struct YAMLReader {
   mutating func value(of text: String) throws -> FileValue {
     let text = String(decoding: text.bytesWithoutMark, as: UTF8.self)
     try Self.requireVersion(text)
-    try Self.requireTextNames(text)
-    return try Self.reading(text) { node in
+    let standIns = try YAMLStandIns(text)
+    try Self.requireTextNames(standIns)
+    self.standIns = standIns
+    return try Self.reading(standIns.text) { node in
       guard let node else { return .object([]) }
       return try value(node, depth: 0)
     }
@@ -71,6 +75,8 @@ struct YAMLReader {
     }
   }
 
+  private func original(_ text: String) -> String { standIns?.original(text) ?? text }
+
   private mutating func members(
     _ mapping: Node.Mapping, _ depth: Int
   ) throws -> [(String, FileValue)] {
@@ -86,10 +92,11 @@ struct YAMLReader {
         merged = node
         continue
       }
-      guard names.insert(Array(scalar.string.utf8)).inserted else {
+      let name = original(scalar.string)
+      guard names.insert(Array(name.utf8)).inserted else {
         throw Self.malformed(key.mark, "a name occurs twice")
       }
-      members.append((scalar.string, try value(node, depth: depth + 1)))
+      members.append((name, try value(node, depth: depth + 1)))
     }
     for mapping in try merged.map(Self.mappings) ?? [] {
       try enter(mapping.mark, depth + 1)
@@ -131,17 +138,20 @@ struct YAMLReader {
   private mutating func value(_ scalar: Node.Scalar) throws -> FileValue {
     let place = PlainScalar.Place(
       line: scalar.mark?.line ?? 0, column: scalar.mark?.column ?? 0)
-    let plain = PlainScalar(scalar.string, at: place)
-    guard Self.isPlain(scalar) else { return .json(try Self.tagged(scalar, plain)) }
+    let text = original(scalar.string)
+    let plain = PlainScalar(text, at: place)
+    guard Self.isPlain(scalar) else { return .json(try Self.tagged(scalar, text, plain)) }
     if plain.isTextSince12 { laterTexts.insert(place) }
-    return plain.isText ? .json(.string(scalar.string)) : .plain(plain)
+    return plain.isText ? .json(.string(text)) : .plain(plain)
   }
 
   /// The value of a scalar in quotes or with a tag.
-  private static func tagged(_ scalar: Node.Scalar, _ plain: PlainScalar) throws -> JSONValue {
+  private static func tagged(
+    _ scalar: Node.Scalar, _ text: String, _ plain: PlainScalar
+  ) throws -> JSONValue {
     let tag = Tag.Name(rawValue: scalar.tag.rawValue)
     // The tag ! alone makes a scalar text: YAML 1.2.2, section 6.9.1.
-    guard ![.str, .nonSpecific].contains(tag) else { return .string(scalar.string) }
+    guard ![.str, .nonSpecific].contains(tag) else { return .string(text) }
     guard [.int, .float, .bool, .null].contains(tag) else {
       throw malformed(
         scalar.mark,
@@ -184,7 +194,7 @@ struct YAMLReader {
     case .duplicatedKeysInMapping(_, let context):
       malformed(
         context.mark,
-        "a name occurs twice, or two names differ only in the encoding of their accents")
+        "a name occurs twice, or two names whose accents are written as escapes differ only in them")
     default: Failure(.malformedInput, "it is not YAML")
     }
   }

@@ -51,7 +51,8 @@ indirect enum JSONValue {
     }
   }
 
-  /// Quotes text by RFC 8259, section 7; also escapes characters that control a terminal.
+  /// Quotes text by RFC 8259, section 7; also escapes characters that control a terminal, and those that
+  /// YAML, of which JSON is a part otherwise, takes for line ends or not at all.
   private static func quote(_ value: String, _ text: inout String) {
     text += "\""
     for scalar in value.unicodeScalars {
@@ -63,7 +64,8 @@ indirect enum JSONValue {
       case "\t": text += "\\t"
       case _
       where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
-        || scalar.properties.isBidiControl:
+        || scalar.properties.isBidiControl
+        || [0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF].contains(scalar.value):
         let digits = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: text.unicodeScalars.append(scalar)
