@@ -16,7 +16,7 @@ extension Target {
         let data = Data(input)
         guard let envelope = try taking({ try Envelope(reading: data) }) else { return }
         let head = Envelope.head(
-          envelope.serializer, envelope.sealing, check: envelope.check)
+          envelope.serializer, envelope.sealing, check: envelope.check, isBound: envelope.isBound)
         guard head == envelope.head, Data(head) + envelope.body == data else {
           finding("an envelope has a second encoding")
         }
