@@ -30,7 +30,7 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=
 # The long tests, and those of what is said in release as well; those that print times run alone.
 RELEASE = -c release -Xswiftc -enable-testing
 
-.PHONY: help deps client-size build test test-tool tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize \
+.PHONY: help deps client-size build test test-tool tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize nightly \
   client client-tests service service-load service-image traits clean
 
 help: ## List the targets
@@ -88,6 +88,11 @@ soak: deps ## Run the long tests in release, the service under load, and the loo
 	@scripts/service.sh load
 	@[[ $$(id -u) -ne 0 ]] || scripts/service-image.sh
 	@scripts/docs-check.sh
+
+nightly: deps ## Run what CI does not: every test as deep as it goes, fuzz, soak, sanitizers, daemons, sizes and times
+	@SPS_DEPTH=full scripts/test.sh
+	@SPS_DEPTH=full scripts/test-tool.sh
+	@$(MAKE) fuzz soak sanitize keyring-daemons client client-size service-load service-image bench
 
 fuzz: deps ## Hand mutated bytes to every reader, FUZZ_SECONDS=60 each (FUZZ_TARGETS='...' picks some)
 	@scripts/fuzz.sh

@@ -220,7 +220,7 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["CXattr"], path: "Tests/Support"),
     .testTarget(
       name: "RemoteBackendTests",
-      dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting"]),
+      dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport"]),
     .executableTarget(
       name: "EtcdTestChild", dependencies: ["EtcdBackend"], path: "Tests/EtcdTestChild"),
     .testTarget(

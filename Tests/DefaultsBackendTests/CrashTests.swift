@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func noAcknowledgedWriteIsLostWhenItsWriterIsKilled() throws {
-    try killWriters(rounds: 1_000)
+    try killWriters(rounds: Depth.count(1_000, day: 100))
   }
 
   @Test(.enabled(if: Soak.isOn))

@@ -32,7 +32,7 @@ struct FailingCallTests {
 
   @Test(arguments: faults) func everyFailingCallLeavesTheOldStateOrTheNew(_ fault: Fault) throws {
     var failures = 0
-    for occurrence in 1...10 {
+    for occurrence in Depth.steps(1...10) {
       let folder = TemporaryFolder()
       try folder.delegate().set(record(1), for: name(1))
       let answer = try helper.run(
@@ -66,7 +66,7 @@ struct FailingCallTests {
   /// Killed before each step of its first start, a program finds its key and no other one.
   @Test func aProgramThatIsKilledWhileItMakesItsKeyStartsAgain() throws {
     var kills = 0
-    for occurrence in 1...40 {
+    for occurrence in Depth.steps(1...40) {
       let folder = TemporaryFolder()
       let environment: [String: String?] = [
         "XDG_CONFIG_HOME": folder.path + "/config", "XDG_DATA_HOME": folder.path + "/data",
@@ -85,7 +85,7 @@ struct FailingCallTests {
       if said == ["value"] { break }
       kills += 1
     }
-    #expect((8..<40).contains(kills), "\(kills) steps")
+    #expect((Depth.count(8, day: 2)..<40).contains(kills), "\(kills) steps")
   }
 
   @Test func theNewFileIsDurableBeforeItTakesItsPlaceAndTheFolderBeforeTheAnswer() throws {

@@ -142,7 +142,7 @@ import Testing
 
   @Test(.enabled(if: Machine.canMountFiles, "needs the right to mount an ext4"))
   func nothingAcknowledgedIsLostWithThePower() throws {
-    try shutDown(trials: 4)
+    try shutDown(trials: Depth.count(4, day: 1))
   }
 
   @Test(.enabled(if: Soak.isOn && Machine.canMountFiles))
@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test func nothingAcknowledgedIsLostWhileOthersAreKilledAndSwept() throws {
-    try stress(rounds: 2, openings: 8)
+    try stress(rounds: Depth.count(2, day: 1), openings: 8)
   }
 
   @Test(.enabled(if: Soak.isOn)) func nothingAcknowledgedIsLostWhileOthersAreKilledAndSweptSoak()

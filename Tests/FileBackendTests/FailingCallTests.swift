@@ -110,7 +110,7 @@ struct FailingCallTests {
   }
 
   private func failEach(_ fault: Fault, _ operation: Operation) throws {
-    var occurrence = 1
+    var (occurrence, strides) = (1, Depth.Strides())
     while true {
       try prepare()
       let (said, log) = try run(operation, fault, occurrence)
@@ -130,7 +130,7 @@ struct FailingCallTests {
       let large = found.values.count { Int($0.split(separator: " ")[1])! > 16_384 }
       #expect(place.blobs.count == large && place.pending == [], what)
       #expect(try place.folder().verify().isSound, what)
-      occurrence += 1
+      occurrence += strides.next()
     }
     // Each of them makes files durable and removes a marker; not each writes a blob.
     #expect(occurrence > 1, "\(fault.calls) did not fail in \(operation)")

@@ -263,7 +263,8 @@ private struct Catalog: StorageKeyCatalog {
     let router = try await filled()
     let catalog = try router.catalogReport().json
     #expect(catalog.contains("\"directory\" : \"documents\""))
-    let other = catalog.replacing("\"directory\" : \"documents\"", with: "\"directory\" : \"\(path)\"")
+    let other = catalog.replacing(
+      "\"directory\" : \"documents\"", with: "\"directory\" : \"\(path)\"")
     #expect(await code { _ = try StorageCatalogFile(json: Data(other.utf8)) } == .invalid)
   }
 

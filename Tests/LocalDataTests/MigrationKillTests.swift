@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func killedAtEveryStepItFinishesTheNextTime() async throws {
-    for step in 1...30 {
+    for step in Depth.steps(1...30) {
       let folder = TestFolder()
       try await fill(folder)
       let said = try child(folder, "keys", step)
@@ -103,7 +103,7 @@ import Testing
 
   @Test func aChangedConfigurationSurvivesAKillAtEveryStep() async throws {
     let documents = StorageDomain.fileSystem(directory: .documents)
-    for step in 1...30 {
+    for step in Depth.steps(1...30) {
       let folder = TestFolder()
       let old = folder.router()
       try await old.set("1", for: key("file", documents))

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func killedAfterAnyStepItGoesOn() async throws {
-    for step in 1...80 {
+    for step in Depth.steps(1...80) {
       let application = RotatedApplication()
       try await application.fillAfterTheft("before")
       let said = try child(application.folder, step)
@@ -72,7 +72,7 @@ import Testing
 
   /// Migrations that were killed: their journals know the values by what is stored.
   @Test func anInterruptedMigrationIsFinishedAfterwards() async throws {
-    for step in 1...30 {
+    for step in Depth.steps(1...30) {
       let folder = TestFolder()
       let old = folder.router()
       let group = StorageDomain.appGroupFileSystem(id: "group.test", directory: .documents)

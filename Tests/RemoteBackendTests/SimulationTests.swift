@@ -1,30 +1,19 @@
 import CryptoCore
 import RemoteBackend
 import StorageCore
+import TestSupport
 import Testing
 
 /// Schedules of a few clients over an engine that loses answers, makes commits late and forgets to
 /// tell, each chosen by a seed and played by one thread.
 @Suite struct SimulationTests {
   @Test(arguments: 0..<8) func nothingIsLostInventedOrGoesBack(_ part: Int) throws {
-    for seed in 0..<150 {
-      let schedule = Schedule(seed: UInt64(part * 10_000 + seed))
+    for seed in Depth.steps(0...149) {
+      let schedule = Schedule(
+        seed: UInt64(part * 10_000 + seed) &+ (Depth.isFull ? 0 : Depth.seed))
       try schedule.play(steps: 60)
       try schedule.requireTruth()
     }
-  }
-}
-
-/// Numbers that a seed decides: SplitMix64.
-private struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }
 
@@ -65,7 +54,7 @@ private final class Schedule: @unchecked Sendable {
   }
 
   private let seed: UInt64
-  private var random: Seeded
+  private var random: SeededRandom
   private let cluster = MemoryCluster(isPrompt: false)
   private let time = VirtualTime()
   private var clients: [Client] = []
@@ -81,7 +70,7 @@ private final class Schedule: @unchecked Sendable {
 
   init(seed: UInt64) {
     self.seed = seed
-    random = Seeded(state: seed)
+    random = SeededRandom(seed)
     for _ in 0..<3 {
       clients.append(
         Client(

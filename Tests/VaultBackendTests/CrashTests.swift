@@ -32,7 +32,9 @@ import VaultBackend
     for writer in writers { writer.kill() }
     for writer in writers { _ = try writer.lines() }
     #expect(try vault.storage().verify().isSound)
-    #expect(next.allSatisfy { $0 > 0 }, "the children wrote too little for the test to mean much")
+    #expect(
+      Depth.isFull ? next.allSatisfy { $0 > 0 } : next.contains { $0 > 0 },
+      "the children wrote too little for the test to mean much")
     #expect(vault.entries.filter { !$0.hasPrefix("test.vault") || $0.hasSuffix(".new") } == [])
   }
 
@@ -62,7 +64,7 @@ import VaultBackend
   }
 
   @Test func noAcknowledgedWriteIsLostWhenItsWriterIsKilled() throws {
-    try killWriters(200)
+    try killWriters(Depth.count(200, day: 40))
   }
 
   @Test(.enabled(if: Soak.isOn)) func noAcknowledgedWriteIsLostInManyKillsSoak() throws {
@@ -74,7 +76,7 @@ import VaultBackend
   ) throws {
     let vault = TemporaryVault()
     var kills = 0
-    for delay in stride(from: UInt32(0), to: 40_000, by: 2_000) {
+    for delay in stride(from: UInt32(0), to: 40_000, by: Depth.isFull ? 2_000 : 6_000) {
       let storage = vault.storage()
       for index in 0..<40 { try storage.save("value \(index)", forKey: "key-\(index)") }
       let child = try vault.serve()
@@ -93,14 +95,14 @@ import VaultBackend
       #expect(report.remaining == 0 && report.setAside == 0)
       #expect(try again.verify(expecting: ["key-0", "key-39"]).isSound)
     }
-    #expect(kills > 2)
+    #expect(kills > Depth.count(2, day: 0))
   }
 
   @Test func aProcessThatDiesInsideATransactionBlocksNobody() throws {
     let vault = TemporaryVault()
     let storage = vault.storage(deadline: .milliseconds(500))
     try storage.save("before", forKey: "key")
-    for round in 0..<5 {
+    for round in 0..<Depth.count(5, day: 2) {
       #expect(try vault.run("die-inside") == "")
       try storage.save("after \(round)", forKey: "key")
     }
@@ -146,7 +148,7 @@ struct PowerCutTests {
   }
 
   @Test func nothingAcknowledgedIsLostWithThePower() throws {
-    try shutDown(trials: 4)
+    try shutDown(trials: Depth.count(4, day: 1))
   }
 
   @Test(.enabled(if: Soak.isOn)) func nothingAcknowledgedIsLostWithThePowerSoak() throws {

@@ -48,7 +48,7 @@ struct FailingCallTests {
 
   /// Fails each occurrence of the fault's calls, or every `step`th, in a run of its own.
   private func failEach(_ fault: Fault, _ operation: Operation, every step: Int) throws {
-    var occurrence = 1
+    var (occurrence, strides) = (1, Depth.Strides())
     while true {
       try prepare()
       let log = vault.file("strace.log")
@@ -67,7 +67,7 @@ struct FailingCallTests {
         #expect(!said.isEmpty, what)
       }
       try check(operation, said, what)
-      occurrence += step
+      occurrence += strides.next(step)
     }
     // Only what puts files in their places changes names.
     let isNeeded = !fault.calls.hasPrefix("rename") || operation == .backup
@@ -181,7 +181,7 @@ struct FailingCallTests {
 
   /// Killed before each write, sync, or change of a name.
   private func killAtEach(_ calls: String, _ operation: Operation, every step: Int) throws {
-    var occurrence = 1
+    var (occurrence, strides) = (1, Depth.Strides())
     while true {
       try prepare()
       let prefix = [
@@ -193,7 +193,7 @@ struct FailingCallTests {
         operation, said.isEmpty ? "error outcomeUnknown" : said,
         "killed before \(calls) \(occurrence) of \(operation)")
       guard said.isEmpty else { break }
-      occurrence += step
+      occurrence += strides.next(step)
     }
     #expect(occurrence > 1, "no call was hit")
   }

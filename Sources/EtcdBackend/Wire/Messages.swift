@@ -214,7 +214,11 @@ struct EtcdToken {
   init(_ message: ArraySlice<UInt8>) throws(StorageError) {
     var reader = ProtobufReader(message)
     while let (field, value) = try reader.next() {
-      if field == 2 { text = String(decoding: value.bytes, as: UTF8.self) }
+      guard field == 2 else { continue }
+      guard let exact = SystemText.exact(value.bytes) else {
+        throw StorageError(.damaged, "etcd's token is no text")
+      }
+      text = exact
     }
   }
 }

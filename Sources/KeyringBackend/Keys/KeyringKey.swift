@@ -84,7 +84,8 @@ final class KeyringKey: Sendable {
       let bytes = try cryptography { () throws(CryptoError) in
         try secret.withBytes { (span) throws(CryptoError) in try SecureBytes(copying: span) }
       }
-      return try KeyEncoding.material(of: bytes, path: nil, source: "the key in the keyring", isText: true)
+      return try KeyEncoding.material(
+        of: bytes, path: nil, source: "the key in the keyring", isText: true)
     }
   }
 

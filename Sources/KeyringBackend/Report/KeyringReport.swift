@@ -1,5 +1,5 @@
-internal import Glibc
 internal import CryptoCore
+internal import Glibc
 public import StorageCore
 
 /// Which parts of the desktop's keyring can be used here and now, and why others can't.

@@ -129,7 +129,8 @@ extension AuditDocument.Key {
     guard domain.isComplete else {
       throw StorageError(
         .invalid,
-        "a directory in the catalog is neither documents nor caches nor an absolute path", key: name)
+        "a directory in the catalog is neither documents nor caches nor an absolute path", key: name
+      )
     }
     return StorageAuditEntry(
       catalog: catalog,

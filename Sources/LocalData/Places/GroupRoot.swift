@@ -60,7 +60,7 @@ struct GroupRoot {
     guard status.owner == geteuid(), status.group == id, status.permissions & 0o777 == 0o700 else {
       return false
     }
-    return try child.names().isEmpty
+    return try child.isEmpty()
   }
 
   /// Opens a folder in `parent`; created, with the mode and the group of the group's folder, if it

@@ -178,7 +178,13 @@ package final class FolderDescriptor: Sendable {
   }
 
   /// The names of all entries, in any order, without those that are not UTF-8: none of ours is.
-  package func names() throws(StorageError) -> [String] {
+  package func names() throws(StorageError) -> [String] { try entries().compactMap(\.self) }
+
+  /// Whether there is no entry at all.
+  package func isEmpty() throws(StorageError) -> Bool { try entries().isEmpty }
+
+  /// The names of all entries, nil for one that is not UTF-8.
+  private func entries() throws(StorageError) -> [String?] {
     let opened = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     // fdopendir(3) takes the descriptor over.
     guard opened >= 0, let stream = unsafe fdopendir(opened) else {
@@ -187,7 +193,7 @@ package final class FolderDescriptor: Sendable {
       throw error
     }
     defer { unsafe closedir(stream) }
-    var names: [String] = []
+    var names: [String?] = []
     while true {
       // readdir(3): nil at the end and at an error, which sets errno.
       errno = 0
@@ -198,7 +204,7 @@ package final class FolderDescriptor: Sendable {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         unsafe SystemText.exact(bytes.prefix { $0 != 0 })
       }
-      if let name, name != ".", name != ".." { names.append(name) }
+      if name != ".", name != ".." { names.append(name) }
     }
   }
 

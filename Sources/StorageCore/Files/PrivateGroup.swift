@@ -52,8 +52,8 @@ enum PrivateGroup {
   /// groups of the system, whoever their members are.
   private static func lists(onlyUsIn group: UInt32) -> Bool {
     let own = geteuid()
-    var names: Set<String> = []
-    var roots: Set<String> = []
+    var names: Set<ExactString> = []
+    var roots: Set<ExactString> = []
     var isAlone = true
     var hasMember = false
     let readUsers = unsafe entries(of: users, passwd(), fgetpwent_r) { (user) in
@@ -63,8 +63,8 @@ enum PrivateGroup {
         isAlone = false
         return
       }
-      if isOurs { names.insert(name) }
-      if unsafe user.pw_uid == 0 { roots.insert(name) }
+      if isOurs { names.insert(ExactString(text: name)) }
+      if unsafe user.pw_uid == 0 { roots.insert(ExactString(text: name)) }
       // Names of NIS, which stand for users that are not listed here: nsswitch.conf(5).
       if name.hasPrefix("+") || name.hasPrefix("-") { isAlone = false }
       guard unsafe user.pw_gid == group else { return }
@@ -77,7 +77,7 @@ enum PrivateGroup {
       isListed = true
       var next = unsafe entry.gr_mem
       while let name = unsafe next?.pointee {
-        let member = unsafe SystemText.exact(name) ?? ""
+        let member = ExactString(text: unsafe SystemText.exact(name) ?? "")
         hasMember = hasMember || names.contains(member) && group >= ownGroups
         isAlone = isAlone && (names.contains(member) || roots.contains(member))
         unsafe next = unsafe next?.advanced(by: 1)

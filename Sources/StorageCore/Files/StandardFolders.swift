@@ -64,7 +64,8 @@ package enum StandardFolders {
     guard let text = unsafe SystemText.exact(value) else {
       throw StorageError(
         .invalid,
-        "the environment variable \(name) has bytes that are not UTF-8; set it to a path or text in UTF-8")
+        "the environment variable \(name) has bytes that are not UTF-8; set it to a path or text in UTF-8"
+      )
     }
     return text.isEmpty ? nil : text
   }

@@ -183,11 +183,12 @@ package struct KeyDependents: Sendable {
     guard let file = try OpenFile(list, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) else {
       return []
     }
-    let text = String(decoding: try file.readAll(limit: Self.limit), as: UTF8.self)
+    let bytes = try file.readAll(limit: Self.limit)
     var stores: Set<ExactString> = []
-    for line in text.split(separator: "\n") {
+    // A line that is no text is none of ours.
+    for line in bytes.split(separator: UInt8(ascii: "\n")).compactMap({ SystemText.exact($0) }) {
       let isCrossedOut = line.hasPrefix(Self.crossedOut)
-      guard let store = Self.store(of: isCrossedOut ? line.dropFirst() : line) else { continue }
+      guard let store = Self.store(of: line.dropFirst(isCrossedOut ? 1 : 0)) else { continue }
       if isCrossedOut {
         stores.remove(ExactString(text: store))
       } else {

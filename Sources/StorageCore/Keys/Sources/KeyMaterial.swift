@@ -75,8 +75,9 @@ package enum KeyEncoding {
   /// The material that `bytes` hold: a key as it is or in its text form, or anything else as a
   /// passphrase.
   ///
-  /// Exactly 32 bytes of a file are a key, whatever they are. Of a text, one line break at the end is
-  /// ignored.
+  /// Exactly 32 bytes of a file are a key, unless all of them are printable: one random key in 10^14
+  /// is, and a passphrase that is taken for a key would not be stretched. Of a text, one line break at
+  /// the end is ignored.
   ///
   /// - Parameters:
   ///   - bytes: the content of the file, variable or credential.
@@ -88,7 +89,7 @@ package enum KeyEncoding {
   package static func material(
     of bytes: SecureBytes, path: String?, source: String, isText: Bool = false
   ) throws(StorageError) -> KeyMaterial {
-    if !isText, bytes.count == keySize {
+    if !isText, bytes.count == keySize, !isPrintable(bytes) {
       return .key(SymmetricKey(bytes: bytes))
     }
     let count = bytes.withBytes { span in
@@ -107,6 +108,18 @@ package enum KeyEncoding {
       return .key(key)
     }
     return .passphrase(try prefix(count, of: bytes))
+  }
+
+  /// Whether all bytes are printable ASCII, with a line break at the end or not.
+  private static func isPrintable(_ bytes: SecureBytes) -> Bool {
+    bytes.withBytes { span in
+      unsafe span.withUnsafeBytes { bytes in
+        let last = bytes.count - 1
+        return unsafe bytes.enumerated().allSatisfy { index, byte in
+          (0x20...0x7E).contains(byte) || index == last && byte == UInt8(ascii: "\n")
+        }
+      }
+    }
   }
 
   /// The text form of a key, without a line break.

@@ -3,8 +3,8 @@ public import struct FoundationEssentials.URL
 extension KeySource {
   /// A key file that only its owner can read; made with a fresh key if the store is new.
   ///
-  /// The file holds 32 bytes, or standard Base64 of 32 bytes and a line break; anything else is a
-  /// passphrase.
+  /// The file holds 32 bytes that are no text, or standard Base64 of 32 bytes and a line break; anything
+  /// else is a passphrase.
   /// The error is `denied` when another user owns the file, when group or others can use it, or
   /// when it is a symbolic link.
   ///

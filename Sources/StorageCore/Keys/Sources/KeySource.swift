@@ -242,8 +242,8 @@ public struct KeySource: Sendable {
 
   /// A credential that systemd passed to the service, systemd.exec(5) `LoadCredential=`.
   ///
-  /// The credential is the file `name` in `$CREDENTIALS_DIRECTORY`. It holds 32 bytes, or standard
-  /// Base64 of 32 bytes, or else a passphrase.
+  /// The credential is the file `name` in `$CREDENTIALS_DIRECTORY`. It holds 32 bytes that are
+  /// no text, or standard Base64 of 32 bytes, or else a passphrase.
   ///
   /// - Parameter name: the credential's name.
   /// - Returns: the source.
@@ -266,7 +266,9 @@ public struct KeySource: Sendable {
 
   /// The folder of credentials; nil also where its name is not UTF-8, which every use throws.
   private static var credentialsFolder: String? {
-    do throws(StorageError) { return try StandardFolders.environment("CREDENTIALS_DIRECTORY") } catch {
+    do throws(StorageError) {
+      return try StandardFolders.environment("CREDENTIALS_DIRECTORY")
+    } catch {
       return nil
     }
   }
@@ -281,8 +283,8 @@ public struct KeySource: Sendable {
 
   /// A secret that Kubernetes, Docker or Podman has mounted for this process as a file.
   ///
-  /// The file holds 32 bytes, or standard Base64 of 32 bytes, or else a passphrase, in at most 4,096
-  /// bytes.
+  /// The file holds 32 bytes that are no text, or standard Base64 of 32 bytes, or else a passphrase, in
+  /// at most 4,096 bytes.
   /// Links are followed. The owner and mode of the file and of its folder are not checked, because
   /// whoever mounts the secret is trusted; see SECURITY.md. The source never makes a file or a
   /// marker there. A store records the secret as a key file of the same name. So a store made with

@@ -82,7 +82,8 @@
       let slots = machine.slots.sorted().map { "\($0)" }.joined(separator: ", ")
       let time = Date(timeIntervalSince1970: Double(machine.time)).formatted(.iso8601)
       let ahead = Double(machine.time) - Date().timeIntervalSince1970
-      let said = "opened \(machine.slots.count == 1 ? "slot" : "slots") \(slots) at \(time) by its clock"
+      let said =
+        "opened \(machine.slots.count == 1 ? "slot" : "slots") \(slots) at \(time) by its clock"
       guard ahead < clockTolerance else {
         return Finding(
           "machine \(machine.name)", .bad,

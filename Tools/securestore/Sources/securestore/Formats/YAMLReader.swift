@@ -194,7 +194,8 @@ struct YAMLReader {
     case .duplicatedKeysInMapping(_, let context):
       malformed(
         context.mark,
-        "a name occurs twice, or two names whose accents are written as escapes differ only in them")
+        "a name occurs twice, or two names whose accents are written as escapes differ only in them"
+      )
     default: Failure(.malformedInput, "it is not YAML")
     }
   }

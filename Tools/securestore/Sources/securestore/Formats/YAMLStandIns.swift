@@ -72,7 +72,9 @@ struct YAMLStandIns {
     return String(scalars)
   }
 
-  private static func value(of escape: Substring) -> UInt32? { UInt32(escape.dropFirst(2), radix: 16) }
+  private static func value(of escape: Substring) -> UInt32? {
+    UInt32(escape.dropFirst(2), radix: 16)
+  }
 
   /// What YAML calls printable, behind ASCII; a byte order mark stays, for it may mean one.
   private static func isReplaced(_ scalar: Unicode.Scalar) -> Bool {

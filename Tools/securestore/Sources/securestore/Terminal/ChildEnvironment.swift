@@ -31,7 +31,8 @@ struct ChildEnvironment {
     var index = 0
     while let entry = unsafe environ[index] {
       let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: entry, count: strlen(entry)))
-      if !names.contains(String(decoding: Self.name(bytes), as: UTF8.self)) {
+      // A name that is no text is none of ours.
+      if String(validating: Self.name(bytes), as: UTF8.self).map(names.contains) != true {
         entries.append(bytes)
       }
       index += 1
