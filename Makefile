@@ -1,4 +1,4 @@
-# The front door: every target here is what CI runs too. `make` alone lists them.
+# The front door. `.ci/run` calls some targets, `make nightly` what CI does not. `make` alone lists them.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -29,6 +29,9 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=
 
 # The long tests, and those of what is said in release as well; those that print times run alone.
 RELEASE = -c release -Xswiftc -enable-testing
+
+# What takes too long for CI, or needs a desktop's daemons or root.
+NIGHTLY = soak sanitize fuzz bench client client-size keyring-daemons docs-check service-load service-image
 
 .PHONY: help deps client-size build test test-tool tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize nightly \
   client client-tests service service-load service-image traits clean
@@ -79,20 +82,11 @@ keyring-daemons: deps ## Run the keyring's tests against the real KeePassXC and 
 	@scripts/keyring-daemons.sh keepassxc
 	@scripts/keyring-daemons.sh kwallet
 
-soak: deps ## Run the long tests in release, the service under load, and the look at the documentation
+soak: deps ## Run the long tests in release
 	@FILTER='InjectRegistryTests\.(Cycle|Async|Override|Race)' scripts/test.sh $(RELEASE)
 	@SPS_SOAK=1 FILTER=ArriveSoonSoak scripts/test.sh $(RELEASE)
 	@SPS_SOAK=alone FILTER=FailureTimesSoak scripts/test.sh $(RELEASE)
 	@SPS_SOAK=1 scripts/test.sh $(RELEASE)
-	@scripts/deps.sh service
-	@scripts/service.sh load
-	@[[ $$(id -u) -ne 0 ]] || scripts/service-image.sh
-	@scripts/docs-check.sh
-
-nightly: deps ## Run what CI does not: every test as deep as it goes, fuzz, soak, sanitizers, daemons, sizes and times
-	@SPS_DEPTH=full scripts/test.sh
-	@SPS_DEPTH=full scripts/test-tool.sh
-	@$(MAKE) fuzz soak sanitize keyring-daemons client client-size service-load service-image bench
 
 fuzz: deps ## Hand mutated bytes to every reader, FUZZ_SECONDS=60 each (FUZZ_TARGETS='...' picks some)
 	@scripts/fuzz.sh
@@ -102,6 +96,15 @@ sanitize: deps ## Run the tests under the thread and the address sanitizer
 	@SPS_SOAK=1 FILTER=ForAMinuteIsSafeSoak $(TSAN) scripts/test.sh --sanitize=thread \
 	  --scratch-path .build-tsan
 	@$(ASAN) scripts/test.sh --sanitize=address --scratch-path .build-asan
+
+nightly: ## Run what CI does not, each even if another failed; service-image only as root
+	@failed=(); SPS_DEPTH=full $(MAKE) test || failed+=(test); \
+	for target in $(NIGHTLY); do \
+	  [[ $$target != service-image || $$(id -u) -eq 0 ]] || continue; \
+	  printf '\n==== make %s (%d s so far)\n' "$$target" "$$SECONDS"; \
+	  $(MAKE) "$$target" || failed+=("$$target"); \
+	done; \
+	[[ $${#failed[@]} -eq 0 ]] || { echo "nightly: failed: $${failed[*]}" >&2; exit 1; }
 
 client: deps ## Time a clean release build of programs that use the library; fail beyond a limit
 	@scripts/client-build.sh

@@ -217,6 +217,18 @@ let package = Package(
         "ProviderBackend", "LocalDataTestChild", "StorageCore", "CryptoCore", "StorageTesting",
         "TestSupport", "CSQLite",
       ]),
+    // The fuzzer's targets on the inputs that it kept, built as tests are: Fuzz/README.md.
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: [
+        "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
+        "FileBackend", "LocalData",
+      ],
+      path: "Fuzz",
+      exclude: [
+        "Corpus", "Package.swift", "README.md", "Sources/CLibFuzzer", "Sources/fuzz/Main.swift",
+      ],
+      sources: ["Sources/fuzz", "Tests"]),
     .target(name: "TestSupport", dependencies: ["CXattr"], path: "Tests/Support"),
     .testTarget(
       name: "RemoteBackendTests",

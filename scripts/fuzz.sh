@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzzer, and runs its targets for FUZZ_SECONDS each, or one of them on files.
 # Usage: scripts/fuzz.sh [TARGET FILE...]
+# FUZZ_KEEP=1 adds inputs that reach code no kept one does to Fuzz/Corpus, which `make test` tries too.
 # Fails at the first finding; what libFuzzer made is then in Fuzz/.build/findings. Run on that file, the
 # script leaves the very input, which may be a neighbour of it, in Fuzz/.build/findings/last.
 set -euo pipefail
@@ -45,6 +46,14 @@ fi
 ASAN_OPTIONS+=:malloc_context_size=1:quarantine_size_mb=16
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# Up to 32 of the short ones that libFuzzer kept beside the seeds, of all lengths.
+keep() {
+  find "$work/$1" -type f ! -name 'seed-*' -size -1025c -printf '%s %p\n' | sort -n | cut -d ' ' -f 2- |
+    awk '{ all[NR] = $0 } END { n = NR < 32 ? NR : 32; for (i = 1; i <= n; i++) print all[int(i * NR / n)] }' |
+    while IFS= read -r file; do printf '%s\n' "$(base64 -w 0 "$file")"; done >>"Corpus/$1.txt"
+}
+
 for target in ${FUZZ_TARGETS:-$("$program" targets)}; do
   mkdir "$work/$target"
   ../scripts/private-env.sh "$program" seeds "$target" "$work/$target"
@@ -59,4 +68,5 @@ for target in ${FUZZ_TARGETS:-$("$program" targets)}; do
   awk '/^fuzz: .* inputs$/ { inputs = $2 } /number_of_executed_units/ { calls = $2 }
     /DONE/ { reached = $4 " counters, " $8 " kept" }
     END { print "fuzz: " inputs " inputs in " calls " calls, " reached }' "$work/log"
+  [[ -z ${FUZZ_KEEP:-} ]] || keep "$target"
 done

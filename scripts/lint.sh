@@ -29,6 +29,15 @@ elif [[ $(wc -l <README.md) -gt 200 ]]; then
   fail "README.md has $(wc -l <README.md) lines; 200 is the limit"
 fi
 
+# Every target is run by CI, by the night, or by hand, and CONTRIBUTING.md says by which.
+runs=$(sed -n '/^CI runs/,/^$/p' CONTRIBUTING.md)
+while IFS= read -r target; do
+  grep -qE "\`(make )?$target\`" <<<"$runs" || fail "CONTRIBUTING.md does not say who runs make $target"
+done < <(sed -nE 's/^([a-z-]+):.*## .*/\1/p' Makefile | grep -vxE 'help|nightly')
+for target in $(sed -n 's/^NIGHTLY = //p' Makefile) $(sed -n 's/^for target in \(.*\); do/\1/p' .ci/run); do
+  grep -qE "\`(make )?$target\`" <<<"${runs%By hand*}" || fail "CONTRIBUTING.md does not say that $target is run"
+done
+
 # Links to files of the repository, outside code; what comes behind a # is not looked at.
 while IFS= read -r page; do
   while IFS= read -r link; do

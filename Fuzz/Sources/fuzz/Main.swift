@@ -42,7 +42,7 @@ enum Main {
   }
 
   private static func writeSeeds(of target: Target, to folder: String) throws {
-    for (index, seed) in try target.seeds().enumerated() {
+    for (index, seed) in try (target.seeds() + target.corpus()).enumerated() {
       try Data(seed).write(to: URL(fileURLWithPath: "\(folder)/seed-\(index)"))
     }
   }
@@ -81,10 +81,4 @@ enum Main {
       finding("\(error)")
     }
   }
-}
-
-/// Ends the run; libFuzzer keeps the input.
-func finding(_ what: String) -> Never {
-  FileHandle.standardError.write(Data("finding: \(what)\n".utf8))
-  abort()
 }

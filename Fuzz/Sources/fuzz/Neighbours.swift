@@ -6,32 +6,43 @@
 struct Neighbours: Sequence, IteratorProtocol {
   private let input: [UInt8]
   private var left = 7
-  private var state: UInt64
+  private var generator: Generator
 
   init(of input: [UInt8]) {
     self.input = input
-    state = UInt64(fingerprint(of: input)) << 32 | UInt64(input.count) | 1
+    generator = Generator(UInt64(fingerprint(of: input)) << 32 | UInt64(input.count))
   }
 
   mutating func next() -> [UInt8]? {
     guard left > 0, !input.isEmpty else { return nil }
     left -= 1
-    var bytes = input
-    let place = random(below: bytes.count)
-    switch left {
-    case 0: bytes.removeSubrange(place...)
-    case 1...3: bytes[place] ^= 1 << UInt8(random(below: 8))
-    default: bytes[place] = UInt8(random(below: 256))
-    }
-    return bytes
+    return generator.change(input, left)
   }
 
   /// xorshift64*, https://www.jstatsoft.org/article/view/v008i14: enough to pick a byte.
-  private mutating func random(below bound: Int) -> Int {
-    state ^= state >> 12
-    state ^= state << 25
-    state ^= state >> 27
-    return Int((state &* 0x2545_F491_4F6C_DD1D) >> 33) % bound
+  struct Generator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed | 1 }
+
+    mutating func next(below bound: Int) -> Int {
+      state ^= state >> 12
+      state ^= state << 25
+      state ^= state >> 27
+      return Int((state &* 0x2545_F491_4F6C_DD1D) >> 33) % bound
+    }
+
+    /// The bytes, which are not empty, after a change of one of seven kinds.
+    mutating func change(_ input: [UInt8], _ kind: Int) -> [UInt8] {
+      var bytes = input
+      let place = next(below: bytes.count)
+      switch kind {
+      case 0: bytes.removeSubrange(place...)
+      case 1...3: bytes[place] ^= 1 << UInt8(next(below: 8))
+      default: bytes[place] = UInt8(next(below: 256))
+      }
+      return bytes
+    }
   }
 }
 

@@ -63,22 +63,21 @@ private final class Payloads: StorageDelegate, @unchecked Sendable {
   }
 
   func check(_ input: [UInt8]) throws {
-    var written: ValueType?
+    var isOfItsType = false
     _ = try taking {
       var offset = try unsafe Payload.valueOffset(input.span.bytes)
       let type = try unsafe ValueType.read(input.span.bytes, at: &offset)
       // Values of type any are written as the type that they have: docs/file-format.md, "Reading a
       // type as another".
-      written = type.description.contains("Any") ? nil : type
+      isOfItsType = !type.description.contains("Any")
     }
-    let name = written == nil ? nil : try taking { try unsafe Payload.name(input.span.bytes) }
-    for reading in Self.readings { try reading(input, written, name) }
+    let name = isOfItsType ? try taking { try unsafe Payload.name(input.span.bytes) } : nil
+    for reading in Self.readings { try reading(input, name) }
     if isPicked(input, oneIn: 16) { try load(input) }
   }
 
-  /// Reads a payload as a type, and writes it again under its name, if it is of a type and has one.
-  private typealias Reading =
-    @Sendable (_ input: [UInt8], _ written: ValueType?, _ name: String?) throws -> Void
+  /// Reads a payload as a type, and writes it again under its name, if one is given.
+  private typealias Reading = @Sendable (_ input: [UInt8], _ name: String?) throws -> Void
 
   private static let readings: [Reading] = [
     reading(Any.self, again: false), reading([Any].self, again: false),
@@ -93,15 +92,22 @@ private final class Payloads: StorageDelegate, @unchecked Sendable {
 
   private static func reading<Value>(_: Value.Type, again: Bool = true) -> Reading {
     let coder = ValueCoder<Value>.automatic()
-    return { input, written, name in
+    return { input, name in
       let value = try taking { try unsafe coder.decode(input.span.bytes) }
-      guard again, let value, let written, let name else { return }
-      // A text of a setting is read as the number, the truth value or the like that it stands for.
-      if written.description == "String", Value.self != String.self { return }
+      guard again, let value, let name, try isStored(Value.self, input) else { return }
       var payload = try Payload.head(name: name)
       try coder.append(value, &payload)
       guard payload == input else { finding("a \(Value.self) has a second encoding") }
     }
+  }
+
+  /// Whether a payload that can be read holds the type itself.
+  ///
+  /// A number is also read from exact text, which has several forms.
+  private static func isStored(_ type: Any.Type, _ input: [UInt8]) throws -> Bool {
+    guard let type = type as? any StorableValue.Type else { return false }
+    var offset = try unsafe Payload.valueOffset(input.span.bytes)
+    return unsafe type.valueType.matches(input.span.bytes, at: &offset)
   }
 
   /// Reads a payload out of a storage.

@@ -126,11 +126,10 @@ extension AuditDocument.Key {
     guard let sync = SyncPolicy(rawValue: sync) else {
       throw StorageError(.invalid, "the catalog has an unknown sync policy", key: name)
     }
-    guard domain.isComplete else {
+    guard domain.isPossible else {
       throw StorageError(
         .invalid,
-        "a directory in the catalog is neither documents nor caches nor an absolute path", key: name
-      )
+        "the catalog has a folder that is not documents, caches or an absolute path", key: name)
     }
     return StorageAuditEntry(
       catalog: catalog,

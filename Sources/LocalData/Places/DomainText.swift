@@ -27,13 +27,10 @@ struct DomainText: Codable, Equatable, Sendable {
     }
   }
 
-  /// Whether the directory is one that a declaration can have: a relative path would be another folder
-  /// in each working folder.
-  var isComplete: Bool {
-    switch directory {
-    case nil, "documents", "caches": true
-    case let path?: path.hasPrefix("/")
-    }
+  /// Whether a folder that is named by its path has an absolute one, as every key's folder has.
+  var isPossible: Bool {
+    guard let directory, !["documents", "caches"].contains(directory) else { return true }
+    return directory.hasPrefix("/")
   }
 
   /// The domain.

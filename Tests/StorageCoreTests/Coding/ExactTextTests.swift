@@ -43,6 +43,7 @@ import Testing
     #expect(try read("1e-3", as: Double.self) == 0.001)
     #expect(try read("12", as: Double.self) == 12)
     #expect(try read("0.0", as: Double.self) == 0)
+    #expect(try read("-.185", as: Double.self) == -0.185)
     #expect(try read("0.1", as: Float.self) == 0.1)
     #expect(try read("1.50", as: Decimal.self) == Decimal(string: "1.5"))
     for text in ["true", "TRUE", "yes", "1"] { #expect(try read(text, as: Bool.self) == true) }
