@@ -54,11 +54,11 @@ struct CorpusTests {
   func aYAMLFileMeansWhatItsAuthorsToolsSay(_ name: String) throws {
     let expected = try Self.expected(name)
     let text = try Self.text(name)
-    var reader = YAMLReader()
+    var reader = YAMLReader(text)
     if let reason = expected["refused"]?.string {
-      return try refuses(reason) { try reader.value(of: text).json() }
+      return try refuses(reason) { try reader.value().json() }
     }
-    let value = try reader.value(of: text).json()
+    let value = try reader.value().json()
     #expect(value.text == (expected["raw"]?.string ?? expected["imported"]?.text))
     let lines = Set(reader.laterTexts.map(\.line)).sorted().map { JSONValue.number("\($0)") }
     #expect(JSONValue.array(lines).text == expected["laterTexts"]?.text ?? "[]")

@@ -28,6 +28,21 @@ struct ExactNameTests {
     #expect(try tool.run(group + ["get", names[1]]).code == 1)
   }
 
+  @Test(arguments: ["json", "yaml"])
+  func aFileHasBothNamesOfValuesAndNotInsideAValue(_ format: String) throws {
+    let tool = try Tool()
+    func imported(_ text: String) throws -> Tool.Result {
+      try tool.run(["import", "-", "--format", format], input: Data(text.utf8))
+    }
+    let both = try imported("{\"\(names[0])\": \"of 2\", \"\(names[1])\": \"of 3\"}")
+    #expect(both.code == 0, "\(both.errors)")
+    for name in names { #expect(try tool.run("get", name).text == "of \(name.utf8.count)") }
+    let inner = try imported("{\"x\": {\"\(names[0])\": 1, \"\(names[1])\": 2}}")
+    #expect(inner.code == 65 && inner.errors.contains("encoding of their accents"))
+    let twice = try imported("{\"\(names[1])\": 1, \"\(names[1])\": 2}")
+    #expect(twice.code == 65 && twice.errors.contains("a name occurs twice"), "\(twice.errors)")
+  }
+
   @Test func verifyExpectsTheNameAndNotTheOneThatLooksLikeIt() throws {
     let tool = try Tool()
     _ = try tool.run("set", names[0], input: "v")

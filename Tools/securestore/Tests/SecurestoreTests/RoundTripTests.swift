@@ -9,37 +9,6 @@ import VaultBackend
 
 /// Whatever `get` writes, `set` reads as the same value; files, backups and moves change nothing.
 struct RoundTripTests {
-  /// Stores one value under a name.
-  private struct Sample {
-    /// What `--type` says of it; nil for a type that only a stored value has.
-    let type: String?
-    let save: (any Storage, StoreKey) throws -> Void
-    /// Whether two storages hold the same under two names, to the bit.
-    let isSame: (any Storage, StoreKey, any Storage, StoreKey) throws -> Bool
-
-    init<Value: StorableValue>(_ value: Value) {
-      type = Value.valueType.description
-      save = { try $0.save(Optional(value), forKey: $1) }
-      isSame = { one, name, other, otherName in
-        let stored = try one.load(AnyStorableValue.self, forKey: name)
-        return try stored != nil && stored == other.load(AnyStorableValue.self, forKey: otherName)
-          && stored == AnyStorableValue(value)
-      }
-    }
-
-    init<Value: Codable & Equatable>(codable value: Value, isJSON: Bool = true) {
-      type = isJSON ? "json" : nil
-      let coding: CodableCoding = isJSON ? .json : .propertyList
-      save = { try $0.save(encodable: Optional(value), forKey: $1, coding: coding) }
-      isSame = { one, name, other, otherName in
-        let coded = try one.load(EncodedValue.self, forKey: name)?.coding
-        return try coded == other.load(EncodedValue.self, forKey: otherName)?.coding
-          && one.load(decodable: Value.self, forKey: name, coding: coding) == value
-          && other.load(decodable: Value.self, forKey: otherName, coding: coding) == value
-      }
-    }
-  }
-
   private struct Account: Codable, Equatable {
     var amount = Decimal(string: "99999999999999999.99")
     var small = Decimal(string: "-0.00000000000000000000000000000000000001")

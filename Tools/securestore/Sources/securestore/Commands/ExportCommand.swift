@@ -11,9 +11,9 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       There is no default destination: --to FILE creates a new file that only its owner can read; \
       --stdout writes to standard output. JSON holds every type, and adds the name of a type where \
-      plain JSON would lose it; dotenv holds text, numbers and truth values. A shell that reads a dotenv \
-      file sets variables, so a name that controls programs, such as PATH or PERL5OPT, is exported to \
-      dotenv only if you name it.
+      plain JSON would lose it; dotenv holds text and what programs read from text: numbers, truth \
+      values, URLs and UUIDs. A shell that reads a dotenv file sets variables, so a name that controls \
+      programs, such as PATH or PERL5OPT, is exported to dotenv only if you name it.
       """)
 
   @Option(name: .customLong("to"), help: "The new file.", completion: .file()) var file: String?
@@ -138,10 +138,10 @@ struct ExportCommand: ParsableCommand {
         "a shell that reads the file would set this variable, which controls \(reader); name the values "
           + "to export, use --format json, or --skip", key: name)
     }
-    guard let text = value.text else {
+    guard let text = value.exactText else {
       throw Failure(
         .unsupported,
-        "a dotenv file can't hold a \(value.type); use --format json, or --skip", key: name)
+        "a dotenv file can't hold this \(value.type); use --format json, or --skip", key: name)
     }
     guard let line = Dotenv.line(name, text) else {
       throw Failure(

@@ -175,8 +175,8 @@ struct ImportCommand: ParsableCommand {
         let json = try JSONReader.value(of: text, names: .ofValues)
         return (try entries(of: .json(json)), [])
       case .yaml:
-        var reader = YAMLReader()
-        let value = try reader.value(of: text)
+        var reader = YAMLReader(text)
+        let value = try reader.value()
         return (try entries(of: value), reader.laterTexts)
       }
     } catch var failure as Failure {

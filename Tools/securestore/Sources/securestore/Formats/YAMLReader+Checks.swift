@@ -32,16 +32,27 @@ extension YAMLReader {
     }
   }
 
+  /// Refuses an escaped U+FEFF at the start of a text between double quotes, where the parser drops it.
+  static func requireNoMark(_ text: String) throws {
+    let mark = /(?:^|[^\\])(?:\\\\)*"(?:\\\r?\n[ \t]*)*\\(?:u|U0000)[fF][eE][fF][fF]/
+      .matchingSemantics(.unicodeScalar)
+    guard text.contains("\\"), let found = text.firstMatch(of: mark) else { return }
+    let line = text[..<found.range.upperBound].unicodeScalars.count { $0 == "\n" } + 1
+    throw Failure(
+      .malformedInput,
+      "line \(line): a text that begins with U+FEFF can't be read from YAML; put it into a JSON file"
+    )
+  }
+
   /// Refuses names that are lists or mappings, while each alias is still one word.
   ///
   /// The parser hashes the names of each mapping. A list of a few lines whose parts are aliases of
   /// lists would keep it busy for ever.
-  static func requireTextNames(_ standIns: YAMLStandIns) throws {
-    let text = standIns.text
+  static func requireTextNames(_ text: String) throws {
     guard text.utf8.contains(UInt8(ascii: "*")) else { return }
     // A character for private use, of which no indicator of YAML is made, turns an alias into text,
     // and leaves every place in the file as it is.
-    let stand = standIns.spare
+    let stand: Unicode.Scalar = "\u{E000}"
     var scalars = String.UnicodeScalarView()
     scalars.append(contentsOf: text.unicodeScalars.map { $0 == "*" ? stand : $0 })
     try reading(String(scalars)) { node in

@@ -16,20 +16,22 @@ struct YAMLReader {
   /// The scalars that are text here, but not in YAML 1.1.
   private(set) var laterTexts: Set<PlainScalar.Place> = []
   private var count = 0
-  /// What stands for characters in the nodes; nil before the text was seen.
-  private var standIns: YAMLStandIns?
+  private let document: StandIns
 
-  /// The value of a text with one document.
+  /// Makes a reader of a text with one document.
+  init(_ text: String) {
+    document = StandIns(String(decoding: text.bytesWithoutMark, as: UTF8.self))
+  }
+
+  /// The value of the document.
   ///
   /// - Throws: `Failure` with the position where the text is not YAML, or has something that JSON
   ///   lacks.
-  mutating func value(of text: String) throws -> FileValue {
-    let text = String(decoding: text.bytesWithoutMark, as: UTF8.self)
-    try Self.requireVersion(text)
-    let standIns = try YAMLStandIns(text)
-    try Self.requireTextNames(standIns)
-    self.standIns = standIns
-    return try Self.reading(standIns.text) { node in
+  mutating func value() throws -> FileValue {
+    try Self.requireVersion(document.text)
+    try Self.requireNoMark(document.text)
+    try Self.requireTextNames(document.text)
+    return try Self.reading(document.text) { node in
       guard let node else { return .object([]) }
       return try value(node, depth: 0)
     }
@@ -75,13 +77,11 @@ struct YAMLReader {
     }
   }
 
-  private func original(_ text: String) -> String { standIns?.original(text) ?? text }
-
   private mutating func members(
     _ mapping: Node.Mapping, _ depth: Int
   ) throws -> [(String, FileValue)] {
     var members: [(String, FileValue)] = []
-    var names: Set<[UInt8]> = []
+    var names = MemberNames(ofValues: depth == 0)
     var merged: Node?
     for (key, node) in mapping {
       guard case .scalar(let scalar) = key else {
@@ -92,17 +92,18 @@ struct YAMLReader {
         merged = node
         continue
       }
-      let name = original(scalar.string)
-      guard names.insert(Array(name.utf8)).inserted else {
-        throw Self.malformed(key.mark, "a name occurs twice")
-      }
+      let name = document.original(scalar.string)
+      if let objection = names.add(name) { throw Self.malformed(key.mark, objection) }
       members.append((name, try value(node, depth: depth + 1)))
     }
     for mapping in try merged.map(Self.mappings) ?? [] {
       try enter(mapping.mark, depth + 1)
-      for (name, value) in try self.members(mapping, depth + 1)
-      where names.insert(Array(name.utf8)).inserted {
-        members.append((name, value))
+      for (name, value) in try self.members(mapping, depth + 1) {
+        guard let objection = names.add(name) else {
+          members.append((name, value))
+          continue
+        }
+        guard objection == MemberNames.twice else { throw Self.malformed(mapping.mark, objection) }
       }
     }
     return members
@@ -138,20 +139,18 @@ struct YAMLReader {
   private mutating func value(_ scalar: Node.Scalar) throws -> FileValue {
     let place = PlainScalar.Place(
       line: scalar.mark?.line ?? 0, column: scalar.mark?.column ?? 0)
-    let text = original(scalar.string)
+    let text = document.original(scalar.string)
     let plain = PlainScalar(text, at: place)
-    guard Self.isPlain(scalar) else { return .json(try Self.tagged(scalar, text, plain)) }
+    guard Self.isPlain(scalar) else { return .json(try Self.tagged(scalar, plain)) }
     if plain.isTextSince12 { laterTexts.insert(place) }
     return plain.isText ? .json(.string(text)) : .plain(plain)
   }
 
   /// The value of a scalar in quotes or with a tag.
-  private static func tagged(
-    _ scalar: Node.Scalar, _ text: String, _ plain: PlainScalar
-  ) throws -> JSONValue {
+  private static func tagged(_ scalar: Node.Scalar, _ plain: PlainScalar) throws -> JSONValue {
     let tag = Tag.Name(rawValue: scalar.tag.rawValue)
     // The tag ! alone makes a scalar text: YAML 1.2.2, section 6.9.1.
-    guard ![.str, .nonSpecific].contains(tag) else { return .string(text) }
+    guard ![.str, .nonSpecific].contains(tag) else { return .string(plain.text) }
     guard [.int, .float, .bool, .null].contains(tag) else {
       throw malformed(
         scalar.mark,
@@ -194,8 +193,8 @@ struct YAMLReader {
     case .duplicatedKeysInMapping(_, let context):
       malformed(
         context.mark,
-        "a name occurs twice, or two names whose accents are written as escapes differ only in them"
-      )
+        "a name occurs twice, or an escape makes it one that differs only in the encoding of its accents; "
+          + "write the accents themselves")
     default: Failure(.malformedInput, "it is not YAML")
     }
   }

@@ -31,8 +31,7 @@ struct ChildEnvironment {
     var index = 0
     while let entry = unsafe environ[index] {
       let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: entry, count: strlen(entry)))
-      // A name that is no text is none of ours.
-      if String(validating: Self.name(bytes), as: UTF8.self).map(names.contains) != true {
+      if !names.contains(String(decoding: Self.name(bytes), as: UTF8.self)) {
         entries.append(bytes)
       }
       index += 1
@@ -47,9 +46,9 @@ struct ChildEnvironment {
   ///
   /// - Throws: `Failure` for two values in one variable, and for a value that no variable can hold.
   mutating func add(_ variables: [Variable]) throws {
-    var keys: [String: StoreKey] = [:]
+    var keys: [[UInt8]: StoreKey] = [:]
     for variable in variables {
-      if let other = keys.updateValue(variable.key, forKey: variable.name) {
+      if let other = keys.updateValue(variable.key, forKey: Array(variable.name.utf8)) {
         throw Failure(
           .usage,
           "nothing was run: this value and the value \(other) would both go into the variable \(variable.name). "
@@ -69,8 +68,7 @@ struct ChildEnvironment {
             + "NUMBER=NAME", key: variable.key)
       }
     }
-    let names = Set(keys.keys.map { Array($0.utf8) })
-    entries.removeAll { names.contains(Array(Self.name($0))) }
+    entries.removeAll { keys[Array(Self.name($0))] != nil }
     entries += variables.map { Array($0.name.utf8) + [UInt8(ascii: "=")] + $0.bytes }
   }
 

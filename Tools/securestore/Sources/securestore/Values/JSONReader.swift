@@ -1,8 +1,7 @@
 /// Reads JSON, RFC 8259, strictly: no comments, no trailing commas, no name twice.
 ///
-/// A number stays text and keeps every digit. Names of an object must differ as Swift compares
-/// them: Swift takes é and e with a combining accent for the same name. Its errors give the
-/// position, and quote nothing from the text.
+/// A number stays text and keeps every digit. ``MemberNames`` says which names an object may have.
+/// Errors give the position, and quote nothing from the text.
 struct JSONReader {
   /// How deep arrays and objects may nest, as in Foundation's decoder.
   private static let depthLimit = 512
@@ -116,20 +115,14 @@ struct JSONReader {
   private mutating func object(_ depth: Int) throws -> JSONValue {
     position += 1
     var members: [(String, JSONValue)] = []
-    var known: Set<[UInt8]> = []
-    var texts: Set<String> = []
+    var known = MemberNames(ofValues: names == .ofValues && depth == 0)
     skipSpace()
     if take("}") { return .object([]) }
     repeat {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw malformed("a name is needed") }
       let name = try string()
-      guard known.insert(Array(name.utf8)).inserted || names == .any else {
-        throw malformed("a name occurs twice")
-      }
-      guard texts.insert(name).inserted || names == .any || names == .ofValues && depth == 0 else {
-        throw malformed("two names differ only in the encoding of their accents")
-      }
+      if names != .any, let objection = known.add(name) { throw malformed(objection) }
       skipSpace()
       guard take(":") else { throw malformed("a colon is needed") }
       members.append((name, try value(depth: depth + 1)))

@@ -51,8 +51,8 @@ indirect enum JSONValue {
     }
   }
 
-  /// Quotes text by RFC 8259, section 7; also escapes characters that control a terminal, and those that
-  /// YAML, of which JSON is a part otherwise, takes for line ends or not at all.
+  /// Quotes text by RFC 8259, section 7; also escapes characters that control a terminal, and those
+  /// that YAML does not take as they are: YAML 1.2.2, section 5.1.
   private static func quote(_ value: String, _ text: inout String) {
     text += "\""
     for scalar in value.unicodeScalars {
@@ -65,7 +65,7 @@ indirect enum JSONValue {
       case _
       where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
         || scalar.properties.isBidiControl
-        || [0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF].contains(scalar.value):
+        || ["\u{2028}", "\u{2029}", "\u{FEFF}", "\u{FFFE}", "\u{FFFF}"].contains(scalar):
         let digits = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: text.unicodeScalars.append(scalar)

@@ -60,6 +60,22 @@ struct StoredValue {
   /// The text of a scalar, or nil for data and composed values.
   var text: String? { if case .value(let value) = content { value.text } else { nil } }
 
+  /// Text that every program which reads the type reads as this value; nil if there is none.
+  ///
+  /// The library reads stored text as a number and the like, if the text is exactly one.
+  var exactText: String? {
+    guard let text else { return nil }
+    switch type {
+    case "Float", "Double": return text.contains("n") ? nil : text  // inf and nan
+    case "Decimal":
+      let digits = text.filter(\.isNumber).count
+      return digits == 0 || digits > 38 ? nil : text
+    case "URL": return URL(string: text)?.scheme == nil ? nil : text
+    case "String", "Bool", "UUID": return text
+    default: return TypeReader.type(type) is any FixedWidthInteger.Type ? text : nil
+    }
+  }
+
   /// JSON that reads back as the same value; it includes the type if plain JSON would lose the
   /// type.
   var exactJSON: JSONValue {
