@@ -100,7 +100,7 @@ struct AdministrationTests {
     let exported = try tool.run("export", "--skip", "--stdout")
     #expect(exported.code == 0)
     #expect(exported.text == "GOOD=x\n")
-    #expect(exported.errors.contains("1 value that can't be read"))
+    #expect(exported.errors.contains("1 value can't be read"))
     let named = try tool.run("export", "--skip", "--to", "out.json", "--json", "GOOD", "BIG")
     #expect(try named.json()["exported"] as? Int == 1)
     #expect(try named.json()["skipped"] as? [String] == ["BIG"])

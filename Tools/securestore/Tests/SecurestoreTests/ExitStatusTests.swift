@@ -148,11 +148,43 @@ struct ExitStatusTests {
     let from = ["migrate", "--from-vault", tool.vault, "--from-key-file", tool.keyFile]
     let moved = try tool.run(from + other)
     #expect(moved.code == 12, "\(moved.errors)")
-    #expect(moved.errors.contains("1 value of the other store can't be opened"))
+    #expect(moved.errors.contains("1 value can't be read") && moved.errors.contains("other store"))
     #expect(moved.errors.contains("their own value of twice"), "\(moved.errors)")
     #expect(try tool.run(["list"] + other).text == "twice\nwell\n")
     #expect(try tool.run("repair", "--yes", "--drop-unreadable").code == 0)
     #expect(try tool.run(from + other).code == 3)
+  }
+
+  /// A value of another tag is intact, which only verify can tell; so nobody calls it damaged alone.
+  @Test(arguments: [
+    "list", "list --long", "list --json", "run --all -- true", "export --stdout --format json",
+    "export --stdout --format json --skip", "doctor",
+  ])
+  func whatMayBeIntactIsNotCalledDamagedAlone(_ command: String) throws {
+    let tool = try Self.spoiled()
+    let result = try tool.run(command.split(separator: " ").map(String.init))
+    let said = result.errors + result.text
+    #expect(said.contains("damaged, or sealed with another --authentication-tag"), "\(said)")
+    let code: Int32 = command == "doctor" ? 2 : command.hasSuffix("--skip") ? 0 : 12
+    #expect(result.code == code, "\(said)")
+    let verified = try tool.run("verify")
+    #expect(verified.code == 0 && verified.errors.contains("another --authentication-tag"))
+  }
+
+  /// An entry of a sealed folder that only a later release reads.
+  @Test func whatALaterReleaseWroteIsNotCalledDamaged() throws {
+    let tool = try Tool()
+    #expect(try tool.run("files", "init").code == 0)
+    #expect(try tool.run("files", "put", "well", input: "x").code == 0)
+    try VaultStorage(
+      at: URL(fileURLWithPath: tool.data + "/files/index.vault"),
+      keySource: .file(URL(fileURLWithPath: tool.keyFile))
+    ).save(Data([9, 9]), forKey: "newer")
+    for command in [["list", "--long"], ["export", "out"], ["backup", "copy", "--skip-damaged"]] {
+      let result = try tool.run(["files"] + command)
+      #expect(result.code == 18, "\(command): \(result.errors)")
+      #expect(!result.errors.contains("--drop-unreadable"), "\(command): \(result.errors)")
+    }
   }
 
   @Test func whatAnExportLeavesOutIsWarnedOfWithItsReason() throws {

@@ -96,9 +96,7 @@ struct DoctorCommand: ParsableCommand {
       Finding("vault", place.path) {
         let listing = try place.storage(try place.keySource(key), .readOnly).listing()
         guard listing.unreadable == 0 else {
-          throw Failure(
-            .damaged,
-            "\(Printable.count(listing.unreadable, "value")) can't be read; see verify")
+          throw Failure(.damaged, KeyListing.unreadable(listing.unreadable))
         }
         return "opens; \(Printable.count(listing.keys.count, "value"))"
       }

@@ -86,9 +86,7 @@ struct ExportCommand: ParsableCommand {
       output.output.warn(reason, "left out: \(names.joined(separator: ", "))")
     }
     if unreadable > 0 {
-      output.output.warn(
-        .damaged,
-        "left out: \(Printable.count(unreadable, "value")) that can't be read; see verify")
+      output.output.warn(.damaged, "left out: " + KeyListing.unreadable(unreadable))
     }
     guard let file else { return }
     let path = try Path.absolute(file)
@@ -111,8 +109,8 @@ struct ExportCommand: ParsableCommand {
     guard listing.unreadable == 0 || skip else {
       throw Failure(
         .damaged,
-        "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was exported; see "
-          + "verify, or give --skip to export the others", path: path)
+        "nothing was exported: " + KeyListing.unreadable(listing.unreadable)
+          + ", or give --skip to export the others", path: path)
     }
     return (listing.own, listing.unreadable)
   }

@@ -52,8 +52,8 @@ struct ListCommand: ParsableCommand {
     guard listing.unreadable == 0 else {
       throw Failure(
         .damaged,
-        "\(listing.unreadable) more can't be read: damaged, or sealed with another --authentication-tag; see "
-          + "verify. repair --drop-unreadable removes them for good",
+        KeyListing.unreadable(listing.unreadable, "more value")
+          + ". repair --drop-unreadable removes them for good",
         path: place.path)
     }
   }

@@ -114,8 +114,8 @@ struct RunCommand: ParsableCommand {
     guard listing.unreadable == 0 else {
       throw Failure(
         .damaged,
-        "\(Printable.count(listing.unreadable, "value")) can't be read, and nothing was run; see verify, or "
-          + "name the values that the program needs with --only", path: path)
+        "nothing was run: " + KeyListing.unreadable(listing.unreadable)
+          + ", or name the values that the program needs with --only", path: path)
     }
     return (only + listing.own.filter { !named.contains(Array($0.utf8)) }).withoutRepetition
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -19,6 +19,18 @@ struct LeftOut {
     unnamed > 0 || reasons.contains(.damaged) ? .damaged : reasons.first
   }
 
+  /// What to do about values of a sealed folder that could not be read, for people.
+  ///
+  /// Nobody is told to remove what only a later release reads.
+  var advice: String {
+    switch status {
+    case .damaged:
+      "files verify says why, and files repair --drop-unreadable removes them for good"
+    case .unsupported: "a later release wrote them: update this program"
+    default: "the warnings say why"
+    }
+  }
+
   mutating func add(_ name: String, _ reason: ExitStatus) {
     names.append(name)
     reasons.append(reason)

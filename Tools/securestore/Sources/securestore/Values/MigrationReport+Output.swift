@@ -5,7 +5,7 @@ extension MigrationReport {
   func requireAll() throws {
     var left: [String] = []
     if unreadable > 0 {
-      left.append("\(Printable.count(unreadable, "value")) of the other store can't be opened")
+      left.append(KeyListing.unreadable(unreadable, "value") + " of the other store")
     }
     if !conflicts.isEmpty {
       left.append(

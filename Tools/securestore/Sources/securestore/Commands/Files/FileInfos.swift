@@ -32,7 +32,6 @@ struct FileInfos {
     guard let status = leftOut.status else { return }
     throw Failure(
       status,
-      "\(Printable.count(leftOut.count, "more value")) can't be read; files verify says why, and files repair "
-        + "--drop-unreadable removes them for good")
+      "\(Printable.count(leftOut.count, "more value")) can't be read; \(leftOut.advice)")
   }
 }

@@ -186,7 +186,7 @@ struct BackupFilesCommand: ParsableCommand {
     throw Failure(
       status,
       "\(Printable.count(leftOut.count, "value")) can't be read and "
-        + "\(leftOut.count == 1 ? "is" : "are") not in the copy; files verify says why",
+        + "\(leftOut.count == 1 ? "is" : "are") not in the copy; \(leftOut.advice)",
       path: target)
   }
 }
