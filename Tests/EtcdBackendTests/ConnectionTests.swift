@@ -54,6 +54,25 @@ import Testing
     #expect(code { try storage(cluster.endpoints, own, deadline: .seconds(20)).open() } == .denied)
   }
 
+  @Test func aCertificateIsDueInTheLastThirdOfItsLifeOrInItsLastThreeDays() throws {
+    let hour: Int64 = 3600
+    // The life, how much of it is left, and whether that is worth a word.
+    for (life, left, isDue) in [
+      (24, 8, false), (24, 7, true), (6, 2, false), (6, 1, true), (24 * 30, 73, false),
+      (24 * 30, 71, true), (24 * 365, 73, false), (24 * 365, 71, true), (24, 0, true),
+      (24, -1, true),
+    ] as [(Int64, Int64, Bool)] {
+      let validity = EtcdValidity(begin: 1_000, end: 1_000 + life * hour)
+      #expect(validity.isDue(at: validity.end - left * hour) == isDue, "\(left) of \(life) hours")
+    }
+    let authority = try TestAuthority()
+    let files = EtcdCertificates(
+      authority: authority.file("ca.pem"), certificate: authority.file("client.pem"),
+      key: authority.file("client.key"))
+    let life = try #require(try files.validities()[authority.file("client.pem").path])
+    #expect(life.end - life.begin == 48 * hour)
+  }
+
   /// With the usual deadline of a minute nobody would wait for any of these.
   @Test func whatCanNeverSucceedIsRefusedByItsNameAndNotByTheDeadline() throws {
     let (authority, other) = (try TestAuthority(), try TestAuthority())

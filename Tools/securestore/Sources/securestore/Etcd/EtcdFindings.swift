@@ -5,11 +5,6 @@
 
   // What doctor says of a store in etcd.
   extension EtcdPlace {
-    /// When the end of a certificate is worth a word: in the last third of its life, and of a long one
-    /// in its last three days.
-    private static func soon(_ validity: EtcdValidity) -> Double {
-      min(Double(validity.end - validity.begin) / 3, 72 * 3600)
-    }
     /// How far a machine's clock may be ahead of this one, in seconds.
     private static let clockTolerance = 60.0
 
@@ -74,7 +69,9 @@
       guard Double(validity.begin) <= now else {
         return Finding(subject, .bad, "begins at \(text(validity.begin)); see both clocks")
       }
-      guard left < soon(validity) else { return Finding(subject, .good, "good until \(time)") }
+      guard validity.isDue(at: Int64(now)) else {
+        return Finding(subject, .good, "good until \(time)")
+      }
       return Finding(subject, .bad, "expires at \(time), in \(Int(left / 3600)) hours; \(advice)")
     }
 
