@@ -104,7 +104,9 @@ gives 0 "4 copied" migrate --from-vault "$work/w.vault" --from-key-file "$work/f
 
 # What is not so.
 gives 0 "version 3" doctor "${store[@]}"
-gives 0 "removed slot 2" slots remove 2 "${store[@]}"
+gives 24 "--unacknowledged" slots promote 1 "${store[@]}"
+gives 24 "--unacknowledged" slots remove 2 "${store[@]}"
+gives 0 "removed slot 2" slots remove 2 --unacknowledged "${store[@]}"
 gives 10 "only with file fleet.key" get A "${store[@]:0:4}" --key-file "$work/v.key"
 gives 18 "etcdctl del --prefix" reset --yes "${store[@]}"
 gives 64 "need --etcd" get A --prefix /x
